@@ -1,5 +1,5 @@
-//! A server as the settings describe it: a preset, with whatever `[providers.NAME]` says laid over it. Looks for no key
-//! and opens no connection.
+//! A server as the settings describe it: a preset, overridden by `[providers.NAME]`. Looks for no key and opens no
+//! connection.
 
 use super::AppError;
 use crate::config::{Config, ProviderSettings};
@@ -18,13 +18,13 @@ pub struct ConfiguredProvider {
 }
 
 impl ConfiguredProvider {
-    /// What the catalog knows of a model here: by this name, or by that of the preset.
+    /// What the catalog knows of a model here: under this name, or under the name of the preset.
     pub fn entry(&self, model: &str) -> Option<&'static catalog::CatalogModel> {
         catalog::find(&self.name, model).or_else(|| catalog::find(&self.like, model))
     }
 }
 
-/// The server of this name; one that is neither built in nor set speaks Chat Completions to nowhere.
+/// The server of this name. A server that is neither built in nor configured gets Chat Completions and no address.
 pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     let own = config.provider(name);
     let wire = own.dialect.as_deref().and_then(WireFormatKind::parse);
@@ -65,7 +65,7 @@ pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 
-/// A server that is in no settings yet: where it is and what it speaks.
+/// A server that is not in the settings yet: its address and its wire format.
 pub fn own(name: &str, wire: WireFormatKind, base_url: &str) -> Result<ConfiguredProvider, AppError> {
     let like = usual(wire).ok_or_else(|| AppError::Provider { name: name.into(), near: None })?;
     let preset = ProviderPreset {
@@ -79,7 +79,7 @@ pub fn own(name: &str, wire: WireFormatKind, base_url: &str) -> Result<Configure
     Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 
-/// The preset that stands for a wire format.
+/// The preset for a wire format.
 fn usual(wire: WireFormatKind) -> Option<&'static ProviderPreset> {
     ProviderPreset::of(match wire {
         WireFormatKind::Anthropic => "anthropic",

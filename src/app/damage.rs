@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 
 /// How long `placet doctor` compares stored contents with their names.
 const COMPARING: Duration = Duration::from_secs(10);
-/// Contents that a start looks at, and the largest of them in bytes: those that the next undo needs.
+/// Contents that a start checks, and the largest of them in bytes: the contents that the next undo needs.
 const AT_START: usize = 16;
 const SMALL: u64 = 64 << 10;
 
 impl App {
-    /// Everything that is damaged, of all workspaces; and the number of stored contents that were not looked at in time.
+    /// Everything that is damaged, of all workspaces; and the number of stored contents that were not looked at in
+    /// time.
     pub fn damage(&self) -> (Vec<DamagedRecord>, usize) {
         let (journals, objects) = self.journals();
         let objects = ObjectStore::new(objects);
@@ -34,7 +35,7 @@ impl App {
         (all, unseen)
     }
 
-    /// What the next undo or apply in this directory would meet. Looks at little: a start is short.
+    /// The damage that the next undo or apply in this directory would find. Checks little: a start must be fast.
     pub fn damage_at_start(&self) -> Vec<DamagedRecord> {
         let view = self.view("recovery");
         let mut all = view.journal().damage_at_start();
@@ -57,8 +58,8 @@ impl App {
         views.iter().flat_map(|view| pending_damage(view)).chain(unread).collect()
     }
 
-    /// Views of this directory, and those that keep something of which nobody knows the directory; and directories of views
-    /// that cannot be listed.
+    /// Views of this directory, and views with content whose directory is not known; and directories of views that
+    /// cannot be listed.
     fn views_here(&self) -> (Vec<PathBuf>, Vec<DamagedRecord>) {
         let here = |view: &PathBuf| match roots_of(view) {
             Ok(roots) => roots.first().is_some_and(|root| root == self.cwd()),

@@ -12,7 +12,7 @@ use globset::{Glob, GlobSetBuilder};
 use std::path::PathBuf;
 use std::sync::RwLock;
 
-/// Where the audit log and its guards lie.
+/// Where the audit log and its guards are stored.
 pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
     audit::AuditPaths {
         log: paths.state.join("audit/log.jsonl"),
@@ -75,8 +75,7 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
     Ok(SecretFilter { on: config.settings().guard.secrets_redact, known: RwLock::new(known), shown })
 }
 
-/// The keys of the key file. One that cannot be read is reported where its key is needed; here it only adds texts to
-/// hide.
+/// The keys of the key file. An unreadable file is reported where its key is needed; here it only adds texts to hide.
 pub(super) fn stored_keys(paths: &AppDirs) -> Vec<String> {
     let stored = regular_file::read_to_string(&paths.keys_file(), regular_file::SETTINGS).unwrap_or_default();
     let stored: toml::Table = stored.parse().unwrap_or_default();
@@ -124,7 +123,7 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
                 &origin.unwrap_or(SettingOrigin::Default),
                 e.to_string(),
             ));
-            // The others are good: one mistake does not open them.
+            // The other patterns are valid: one mistake must not disable them.
             let good = |pattern: &&String| ProtectedPaths::with(&[(*pattern).clone()], programs()).is_ok();
             let own: Vec<String> = own.iter().filter(good).cloned().collect();
             ProtectedPaths::with(&own, programs()).unwrap_or_default()

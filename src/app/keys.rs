@@ -14,7 +14,7 @@ pub(super) fn first_in_environment() -> Option<String> {
     ProviderPreset::all().iter().find(|p| from_environment(&p.key_variable).is_some()).map(|p| p.name.clone())
 }
 
-/// The same of the keys that were stored with `config init --key`. A file that cannot be used names nobody.
+/// The same for the keys that were stored with `config init --key`. A file that cannot be used gives no provider.
 pub(super) fn first_in_file(path: &Path) -> Option<String> {
     let has = |name: &str| matches!(from_file(path, name), Ok(Some(_)));
     ProviderPreset::all().iter().find(|p| has(&p.name)).map(|p| p.name.clone())
@@ -39,8 +39,8 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySour
     Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| ApiKeySource::Value(ApiKey::new(key))))
 }
 
-/// Stores a key, and leaves the rest of the file as it is. The file is only its owner's from the first moment, and is
-/// replaced in one step. A link is refused: what it leads to may be in a place that others read.
+/// Stores a key, and leaves the rest of the file unchanged. The file is readable only by its owner from the first
+/// moment, and is replaced in one step. A link is refused: others may be able to read its target.
 pub fn store(path: &Path, provider: &str, key: &ApiKey) -> Result<(), AppError> {
     let bad = |reason: String| AppError::File { path: path.into(), reason };
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {

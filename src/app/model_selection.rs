@@ -1,4 +1,4 @@
-//! Who answers: from the settings, the environment and the stored keys to one provider and its model.
+//! Which provider and model answer: chosen from the settings, the environment and the stored keys.
 
 use super::configured_provider::ConfiguredProvider;
 use super::{App, AppError, keys};
@@ -32,9 +32,8 @@ impl Deref for CurrentConfig<'_> {
 }
 
 impl App {
-    /// The provider that the settings name, or the first whose key is in the environment or was stored, or the offline
-    /// one.
-    /// `name` and `model` overrule the settings. Opens no connection.
+    /// The provider that the settings name, or the first provider whose key is in the environment or was stored, or the
+    /// offline provider. `name` and `model` override the settings. Opens no connection.
     pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<SelectedModel, AppError> {
         if let Some(path) = &self.request.replay {
             let replay = ReplayProvider::open(path).map_err(|e| file_error(path, e))?;
@@ -61,13 +60,14 @@ impl App {
         }
     }
 
-    /// The settings of who answers: as they were at the start, or as they were read again.
+    /// The settings that choose the provider: as read at the start, or as read again later.
     fn provider_config(&self) -> CurrentConfig<'_> {
         let reread = self.reread_config.read().unwrap_or_else(PoisonError::into_inner);
         reread.clone().map_or(CurrentConfig::First(&self.config), CurrentConfig::Reread)
     }
 
-    /// Reads the settings of who answers again. A flag that names somebody no longer counts: what is in the file is newer.
+    /// Reads the settings that choose the provider again. A flag that names a provider no longer counts: the file is
+    /// newer.
     pub(super) fn reread_provider(&self) {
         let (mut sources, _) = super::sources(&self.paths, self.cwd(), self.request.project);
         sources.flags = self.request.flags.clone();
@@ -78,13 +78,13 @@ impl App {
         self.gate.secrets.add_known(super::interceptors::stored_keys(&self.paths));
     }
 
-    /// Who answers where nobody is named for the occasion; `None` is the offline provider.
+    /// The provider without `name`; `None` is the offline provider.
     pub fn chosen(&self) -> Option<String> {
         let named = self.provider_config().settings().conversation.provider.clone();
         named.or_else(keys::first_in_environment).or_else(|| keys::first_in_file(&self.paths.keys_file()))
     }
 
-    /// Where the key of a server is found, as words.
+    /// Where the key of a server is found, as text.
     pub fn key_standing(&self, server: &ConfiguredProvider) -> (KeyStatus, String) {
         let own = self.provider_config().provider(&server.name);
         let builtin = ProviderPreset::of(&server.name).map(|preset| preset.key_variable.as_str());
@@ -112,7 +112,7 @@ impl App {
         SelectedModel { provider, model: figures.model(model), max_output: figures.max_output, note }
     }
 
-    /// Refuses a name that is neither built in nor in the settings, with the one that was meant.
+    /// Refuses a name that is neither built in nor in the settings, and suggests a similar name.
     pub fn known_provider(&self, name: &str) -> Result<(), AppError> {
         let known = ProviderPreset::of(name).is_some() || self.own_provider(name);
         if known { Ok(()) } else { Err(unknown_provider(name, &self.provider_config())) }
@@ -138,7 +138,7 @@ impl App {
         self.live_with(server, || self.key(server))
     }
 
-    /// The same with a key of which the settings do not know yet.
+    /// The same with a key that is not in the settings yet.
     pub fn live_with(
         &self,
         server: &ConfiguredProvider,
@@ -168,7 +168,7 @@ impl App {
         Ok(HttpProvider::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 
-    /// What one answer may be at most.
+    /// The limits of one answer.
     fn answer_limits(&self) -> AnswerLimits {
         let config = self.provider_config();
         let network = &config.settings().network;
@@ -182,7 +182,7 @@ impl App {
         }
     }
 
-    /// How every connection is made that placet itself opens.
+    /// The settings of every connection that placet itself opens.
     pub fn client(&self) -> HttpClientSettings {
         let config = self.provider_config();
         let network = &config.settings().network;
@@ -200,7 +200,7 @@ impl App {
         }
     }
 
-    /// Those that stand in for the provider, where the settings name any.
+    /// The fallback providers, where the settings name any.
     fn fallback(&self, first: Arc<dyn Provider>) -> Result<Arc<dyn Provider>, AppError> {
         let mut links = Vec::new();
         let config = self.provider_config();
@@ -221,7 +221,7 @@ impl App {
         Ok(Arc::new(FallbackProvider::new(first, links)))
     }
 
-    /// The model as a request depends on it.
+    /// The model with the properties that a request depends on.
     pub fn model(&self, server: &ConfiguredProvider, model: &str) -> ModelSpec {
         let mut figures = self.known(server, model);
         let config = self.provider_config();
@@ -231,11 +231,11 @@ impl App {
         let entry = server.entry(model);
         let mut model = figures.model(model);
         let wire = server.preset.wire;
-        // Chat Completions has no place for one that its servers agree on.
+        // The servers of Chat Completions agree on no place for a PDF.
         let pdf = settings.pdf.or(entry.and_then(|e| e.pdf)).unwrap_or(false);
         model.capabilities.pdf = pdf && wire != WireFormatKind::OpenaiChat;
         if wire == WireFormatKind::Gemini {
-            // Its requests may have 20 MB.
+            // Requests of this wire format may have 20 MB.
             model.capabilities.max_pdf_bytes = 14_000_000;
         }
         model.capabilities.thinking = entry.and_then(|e| e.thinking).unwrap_or(false);
@@ -243,7 +243,7 @@ impl App {
         model
     }
 
-    /// What is assumed of a model that nobody described.
+    /// The note on a model without a description.
     fn unknown(&self, server: &ConfiguredProvider, model: &str) -> Option<String> {
         let described = server.entry(model).is_some()
             || self.provider_config().settings().conversation.context_window.is_some();
@@ -281,7 +281,7 @@ impl App {
         if let Some(command) = &self.provider_config().settings().conversation.api_key_command {
             return Ok(ApiKeySource::command(command));
         }
-        // A key belongs to its server: one of the person's own never gets that of the preset it is modelled on.
+        // A key belongs to its server: a server of the person's own never gets the key of its preset.
         let builtin = ProviderPreset::of(name).map(|preset| preset.key_variable.as_str());
         let variable = own.key_env.as_deref().or(builtin);
         if let Some(key) = variable.and_then(keys::from_environment) {
@@ -303,7 +303,7 @@ impl App {
         })
     }
 
-    /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
+    /// A server by its name: built in, or from `[providers.NAME]`, or a preset with overrides.
     pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         let mut server = self.settled(name)?;
         // The address of the command line is meant for the provider that answers.
@@ -313,7 +313,7 @@ impl App {
         Ok(server)
     }
 
-    /// The same as the configuration has it, whatever the command line says.
+    /// The server from the configuration alone, without the command line.
     fn settled(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         if !self.own_provider(name) && ProviderPreset::of(name).is_none() {
             return Err(unknown_provider(name, &self.provider_config()));
@@ -326,7 +326,7 @@ impl App {
     }
 }
 
-/// Whether a key can be had.
+/// Whether a key can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStatus {
     There,
@@ -334,7 +334,7 @@ pub enum KeyStatus {
     Unneeded,
 }
 
-/// At least one: a limit of no time would end every request.
+/// At least one: a limit of zero seconds would end every request.
 fn seconds(number: u64) -> Duration {
     Duration::from_secs(number.max(1))
 }

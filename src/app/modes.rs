@@ -3,7 +3,7 @@
 use crate::config::{Config, ConfigProblem, SettingTexts};
 use crate::permission::Mode;
 
-/// The modes of the list at `key`. A name that is no mode is a doubt about a permission only where the list is one.
+/// The modes of the list at `key`. An unknown name is a doubt about a permission only where the list is one.
 fn read(config: &mut Config, key: &str, listed: &SettingTexts, is_permission: bool) -> Vec<Mode> {
     let mut modes = Vec::new();
     for (name, origin) in listed.with_origins() {
@@ -36,8 +36,8 @@ pub(super) fn permitted(config: &mut Config) -> Vec<Mode> {
     }
 }
 
-/// The mode that a conversation starts in. A default is no reason to refuse a start: where the settings do not permit it,
-/// the next stricter mode holds.
+/// The mode in which a conversation starts. A default must not prevent a start: where the settings do not permit it,
+/// the next stricter mode is used.
 pub(super) fn first(config: &Config, permitted: &[Mode]) -> Mode {
     let mode = Mode::parse(&config.settings().conversation.mode).unwrap_or(Mode::Read);
     let stricter = || permitted.iter().copied().filter(|permitted| *permitted <= mode).max();

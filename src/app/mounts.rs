@@ -1,4 +1,4 @@
-//! The settings' mounts, made real. Nothing is opened or asked for before a path of theirs is used.
+//! Makes the mounts of the settings. Nothing is opened or requested before one of their paths is used.
 
 use super::AppError;
 use crate::config::{AppDirs, Config, ConfigProblem, MountSettings};
@@ -54,7 +54,7 @@ fn make(
             mirrored(Arc::new(MemoryStore::default()))
         }
         None if address == "scratchpads" => {
-            // Left by an earlier conversation, whose scratchpads are not those of this one.
+            // An earlier conversation left the directory: its scratchpads are not those of this conversation.
             drop(std::fs::remove_dir_all(&dir));
             let mirror = StoreMirror::new(Arc::clone(pads) as Arc<dyn FileStore>, &dir)?;
             Ok(StoreMount::mirrored(prefix, mirror).always_fresh())
@@ -63,7 +63,7 @@ fn make(
     }
 }
 
-/// The scratchpads of the conversation that is going on, as a store.
+/// The scratchpads of the current conversation, as a store.
 #[derive(Default)]
 pub(super) struct ScratchpadMount(Mutex<Option<Arc<Scratchpads>>>);
 

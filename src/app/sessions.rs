@@ -1,6 +1,6 @@
-//! Sessions that the settings do not keep: found, and removed once a day.
+//! Sessions that the settings do not retain: found, and removed once a day.
 //!
-//! A session with pending changes stays, whatever the settings say: they exist nowhere else.
+//! A session with pending changes stays, whatever the settings are: its changes exist nowhere else.
 
 use super::App;
 use crate::session::{RetentionPolicy, SessionError, SessionRow, SessionStore};
@@ -30,7 +30,7 @@ impl App {
         store.prune(self.retention(), &|name| self.is_pending(name))
     }
 
-    /// The same once a day, where the settings ask for it. The sentence says what went.
+    /// The same once a day, where the settings ask for it. The sentence reports what was removed.
     pub fn prune_daily(&self, store: &SessionStore) -> Option<String> {
         if self.retention() == RetentionPolicy::default() {
             return None;

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 use std::time::UNIX_EPOCH;
 
-/// A name for the view of something that is no session.
+/// A name for a view that belongs to no session.
 pub(super) fn fresh_name() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("solo-{}-{}", now.as_millis(), std::process::id())

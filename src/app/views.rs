@@ -26,7 +26,7 @@ pub struct PendingView {
 }
 
 impl App {
-    /// A name for the view of something that is no session.
+    /// A name for a view that belongs to no session.
     pub fn fresh_view(&self) -> String {
         fresh_name()
     }
@@ -45,7 +45,7 @@ impl App {
         let state = &self.paths.state;
         let home = self.workspace.home();
         let covered = |dir: &Path| self.workspace.roots().iter().any(|root| dir.starts_with(root));
-        // A layer must not lie below the directory it is laid over.
+        // A layer must not be below the directory that it covers.
         let away = || private(&PathBuf::from("/var/tmp"));
         let views = if covered(state) { away().join("views") } else { state.join("views") };
         let in_home = home.is_some_and(|home| views.starts_with(home));
@@ -67,13 +67,13 @@ impl App {
         self.waiting_and_unread().0
     }
 
-    /// The same, and why others cannot be read: something may be pending in them. What is damaged is reported by
-    /// [`App::pending_damage_here`] as well.
+    /// The same, with the reasons why other views cannot be read: they may have pending changes.
+    /// [`App::pending_damage_here`] reports damage as well.
     pub fn waiting_and_unread(&self) -> (Vec<PendingView>, Vec<String>) {
         let dir = self.places("x").view;
         let Some(dir) = dir.parent() else { return Default::default() };
         let (mut found, mut unread) = (Vec::new(), Vec::new());
-        // What is damaged is reported by `App::damage_at_start`, also a directory that cannot be listed.
+        // `App::damage_at_start` reports damage, and also a directory that cannot be listed.
         for place in views_in(&[dir.to_path_buf()]).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let record = place.join("pending/base.jsonl");
@@ -96,8 +96,8 @@ impl App {
         (found, unread)
     }
 
-    /// Views of this directory in which a discard can be brought back, or in which nobody knows. Fails where the directory
-    /// of views cannot be listed.
+    /// Views of this directory in which a discard can be restored, or whose discards are not known. Fails where the
+    /// directory of views cannot be listed.
     pub fn discarded(&self) -> Result<Vec<View>, DamagedRecord> {
         let dir = self.places("x").view;
         let (views, unread) = views_in(&[dir.parent().unwrap_or(&dir).to_path_buf()]);
@@ -114,7 +114,7 @@ impl App {
         Ok(here.filter(|view| !matches!(view.last_discard(), Ok(None))).collect())
     }
 
-    /// Whether something is pending in the view of this name, of whatever directory. What cannot be read counts.
+    /// Whether the view of this name has pending changes, in any directory. An unreadable view counts as pending.
     pub fn is_pending(&self, name: &str) -> bool {
         self.views_places().into_iter().any(|views| {
             let places = ViewPaths { view: views.join(name), ..self.places(name) };
@@ -152,7 +152,7 @@ impl App {
         LossLimit { files: guard.brake_files, bytes: guard.brake_bytes }
     }
 
-    /// How much of what was applied is stored for undo.
+    /// The limits of what is stored for undo.
     pub fn keep(&self) -> PruneLimits {
         let settings = &self.config.settings().storage;
         PruneLimits {
@@ -179,7 +179,7 @@ impl App {
         Access::Run { command, cwd: self.cwd().to_path_buf(), confined }
     }
 
-    /// The same with everything the trial found.
+    /// The same with all results of the probe.
     pub fn probe(&self) -> SandboxProbe {
         tried(&self.view("probe"), &self.request.supervisor())
     }
@@ -209,7 +209,7 @@ impl App {
         let snapshot = settings.backend == BackendSetting::Snapshot;
         CommandSandbox {
             backend: Box::new(move || {
-                // Before the first command, once: what nobody needs any more goes.
+                // Once, before the first command: removes what no view needs any more.
                 static SWEPT: std::sync::Once = std::sync::Once::new();
                 SWEPT.call_once(|| sweep.prune());
                 let probe = tried(&view, &supervisor);
@@ -230,8 +230,8 @@ impl App {
         }
     }
 
-    /// Credential files that no command sees: those of the table, without the ones that the person lets through. A
-    /// directory in which somebody works is not hidden from the work.
+    /// Credential files that no command sees: those of the table, without the files that the person allows. A directory
+    /// in which the person works is not hidden from the commands.
     fn credential_files(&self, home: Option<&Path>) -> Vec<PathBuf> {
         let kept: Vec<PathBuf> =
             self.config.settings().sandbox.keep_files.iter().map(|text| self.expanded(text)).collect();
@@ -297,11 +297,11 @@ fn is_locked(path: &Path) -> bool {
     regular_file::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
 }
 
-/// A directory of ours below one that all users share: nobody else may have made it.
+/// A directory of placet's own below one that all users share: no other user may have made it.
 fn private(shared: &Path) -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     let dir = shared.join(format!("placet-{uid}"));
-    // It usually exists already; whether it is ours alone is checked below.
+    // The directory usually exists already; whether only this user owns it is checked below.
     drop(std::fs::DirBuilder::new().mode(0o700).create(&dir));
     let ours =
         std::fs::symlink_metadata(&dir).is_ok_and(|m| m.is_dir() && m.uid() == uid && m.mode() & 0o077 == 0);

@@ -17,10 +17,10 @@ use std::path::PathBuf;
 /// How the journal and the audit log name a program that embeds placet.
 pub(super) const PROGRAM: &str = "the embedding program";
 
-/// Which of the pending changes are meant. Paths are absolute or relative to the session's directory.
+/// Which of the pending changes to use. Paths are absolute or relative to the session's directory.
 ///
-/// What belongs together goes together, also if only a part is named: both ends of a rename, the directories of a new file,
-/// and the files of a git repository.
+/// Changes that belong together are used together, also if only a part is named: both ends of a rename, the directories
+/// of a new file, and the files of a git repository.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeChoice {
     everything: bool,
@@ -36,8 +36,8 @@ pub struct ChangeChoice {
 pub struct Applied {
     /// The paths that were changed in the workspace. Either all of them were changed or none.
     pub paths: Vec<PathBuf>,
-    /// Chosen changes that stay pending, because a program runs these files later and [`ChangeChoice::approve`] did not name
-    /// them.
+    /// Chosen changes that stay pending, because a program runs these files later and [`ChangeChoice::approve`] did not
+    /// name them.
     pub protected: Vec<PathBuf>,
     /// Losses that [`ChangeChoice::approve_loss`] did not name. All that belongs to them stays pending.
     pub losses: Vec<Loss>,
@@ -77,8 +77,8 @@ impl ChangeChoice {
         self
     }
 
-    /// Of the change at this path only these hunks, as [`PendingChanges::hunks`] numbers them from 0. The others stay as they
-    /// are: pending if the choice is applied, and pending if it is discarded.
+    /// Of the change at this path only these hunks, as [`PendingChanges::hunks`] numbers them from 0. The others stay
+    /// as they are: pending if the choice is applied, and pending if it is discarded.
     #[must_use]
     pub fn hunks(
         mut self,
@@ -89,8 +89,8 @@ impl ChangeChoice {
         self
     }
 
-    /// The change at exactly this path as well, and with it the approval that a file needs that a program runs later. It
-    /// approves only the content that was shown.
+    /// The change at exactly this path as well, and with it the approval that a file needs that a program runs later.
+    /// It approves only the content that was shown.
     ///
     /// Ask a person first: such a file runs with the person's rights.
     #[must_use]
@@ -99,8 +99,8 @@ impl ChangeChoice {
         self
     }
 
-    /// Approves a loss of [`PendingChanges::losses`] or [`Applied::losses`], and chooses nothing. For [`Loss::Files`] it
-    /// approves at most so many files and bytes.
+    /// Approves a loss of [`PendingChanges::losses`] or [`Applied::losses`], and chooses nothing. For [`Loss::Files`]
+    /// it approves at most so many files and bytes.
     #[must_use]
     pub fn approve_loss(mut self, loss: &Loss) -> ChangeChoice {
         self.losses.push(loss.large());
@@ -159,7 +159,8 @@ impl SessionState {
 
     pub(super) fn apply(&self, shown: &PendingChanges, choice: &ChangeChoice) -> Result<Applied, Error> {
         let view = self.view()?;
-        // What was shown is what is decided on: no background command adds to it until this is done.
+        // The decision is about the changes that were shown: no background command adds to them until the apply is
+        // done.
         let _commands = self.runtime.block_on(view.lock_commands());
         let set = unchanged(&view, shown)?;
         let classes = view.classify(&set);

@@ -32,7 +32,8 @@ pub struct SessionBuilder {
 
 /// Who supervises the commands and the hooks of a session.
 ///
-/// Each command runs below a supervisor process, which sets up the sandbox and ends everything that the command started.
+/// Each command runs below a supervisor process, which sets up the sandbox and ends everything that the command
+/// started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandRunner {
@@ -85,24 +86,25 @@ impl SessionBuilder {
         self
     }
 
-    /// Where placet's own files are: settings, keys, sessions, the journal and the stored contents. Without this call they
-    /// are where `placet` has them (the XDG directories), so that `placet changes` and `placet undo` see this session.
+    /// Where placet's own files are: settings, keys, sessions, the journal and the stored contents. Without this call
+    /// they are where `placet` has them (the XDG directories), so that `placet changes` and `placet undo` see this
+    /// session.
     #[must_use]
     pub fn home(mut self, dir: impl Into<PathBuf>) -> SessionBuilder {
         self.home = Some(dir.into());
         self
     }
 
-    /// Reads no settings file and no `PLACET_` variable: only what is set here counts. Keys of providers are still read from
-    /// the environment and from the key file.
+    /// Reads no settings file and no `PLACET_` variable: only what is set here counts. Keys of providers are still read
+    /// from the environment and from the key file.
     #[must_use]
     pub fn without_settings_files(mut self) -> SessionBuilder {
         self.read_files = false;
         self
     }
 
-    /// A setting by its name in the settings file, as text: `("max_turns", "20")`. The reference page of the guide lists
-    /// them.
+    /// A setting by its name in the settings file, as text: `("max_turns", "20")`. The reference page of the guide
+    /// lists them.
     #[must_use]
     pub fn set(mut self, name: &str, value: &str) -> SessionBuilder {
         self.given.push((name.into(), value.into()));
@@ -116,8 +118,8 @@ impl SessionBuilder {
     }
 
     /// Who answers: a built-in provider, or one of the settings. `offline` is the built-in provider without a model and
-    /// without a network. Without a name, placet chooses as the program does: by the settings, then by the first key that it
-    /// finds, then `offline`.
+    /// without a network. Without a name, placet chooses as the program does: by the settings, then by the first key
+    /// that it finds, then `offline`.
     #[must_use]
     pub fn provider(self, name: &str) -> SessionBuilder {
         self.set("provider", name)
@@ -177,8 +179,8 @@ impl SessionBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`], [`Error::NoSupervisor`] and [`Error::Start`]. Mistakes in settings files are warnings, as in the
-    /// program: see [`Session::warnings`].
+    /// [`Error::Setting`], [`Error::NoSupervisor`] and [`Error::Start`]. Mistakes in settings files are warnings, as in
+    /// the program: see [`Session::warnings`].
     pub fn start(self) -> Result<Session, Error> {
         let supervisor = self.supervisor()?;
         let (config, paths) = self.config()?;
@@ -215,7 +217,7 @@ impl SessionBuilder {
             let loaded = store.load_for_resume(open.id())?;
             warnings.extend(agent.resume(loaded)?);
         }
-        // Now that this session is open, it is not among those that go.
+        // This session is open now and cannot be among the removed sessions.
         warnings.extend(store.and_then(|store| app.prune_daily(&store)));
         let facts = SessionFacts {
             id: agent.session().map(|open| open.id().to_string()),

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Everything that was pending in a session at one moment, by path. It does not change: an apply or a discard with it fails
-/// with [`Error::Outdated`](crate::Error::Outdated) once something else is pending. Clones share their content.
+/// Everything that was pending in a session at one moment, by path. It does not change: an apply or a discard with it
+/// fails with [`Error::Outdated`](crate::Error::Outdated) once something else is pending. Clones share their content.
 #[derive(Clone)]
 pub struct PendingChanges(Arc<PendingInner>);
 
@@ -115,13 +115,13 @@ impl PendingChanges {
         self.0.changes.get(at)
     }
 
-    /// What all changes together take away on a large scale, the gravest first.
+    /// The large losses of all changes together, the gravest first.
     pub fn losses(&self) -> &[Loss] {
         &self.0.losses
     }
 
-    /// The contents before and after, each empty where there is no file. `None` where one of the two is not a regular file,
-    /// has more than 16 MiB, or is not stored any more, as after the change was applied or discarded.
+    /// The contents before and after, each empty where there is no file. `None` where one of the two is not a regular
+    /// file, has more than 16 MiB, or is not stored any more, as after the change was applied or discarded.
     pub fn contents(&self, path: impl AsRef<Path>) -> Option<(Vec<u8>, Vec<u8>)> {
         self.0.set.get(&self.absolute(path.as_ref()))?.bytes(self.0.view.objects())
     }

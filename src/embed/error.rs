@@ -40,7 +40,7 @@ pub enum Error {
     /// The pending changes cannot be read, discarded or restored. Nothing was changed.
     #[error("cannot use the pending changes: {0}")]
     Pending(#[source] std::io::Error),
-    /// What is pending is not what was shown any more. Nothing was changed. Read it again.
+    /// The pending changes are not the ones that were shown. Nothing was changed. Read them again.
     #[error("the pending changes were updated in the meantime")]
     Outdated,
     /// Nothing is pending at this path. Nothing was changed.
@@ -57,8 +57,8 @@ pub enum Error {
     /// Files are not as they were when the changes were made. Nothing was applied.
     #[error("files changed in the meantime ({} merged, {} in conflict)", .merged.len(), .conflicts.len())]
     Changed {
-        /// Pending changes that were merged with the files as they are now, and are pending in that form: show them, and
-        /// apply them again.
+        /// Pending changes that were merged with the files as they are now, and are pending in that form: show them,
+        /// and apply them again.
         merged: Vec<PathBuf>,
         /// Pending changes that touch the same lines: discard them, or make them again.
         conflicts: Vec<PathBuf>,
@@ -66,8 +66,8 @@ pub enum Error {
     /// Nothing was applied: no file was changed, or what had been changed was rolled back.
     #[error("not applied: {0}")]
     NotApplied(#[source] ErrorCause),
-    /// The apply began and could neither be completed nor rolled back, for example on a full disk. Each file is completely
-    /// old or completely new. The next session in this directory completes the apply or rolls it back.
+    /// The apply began and could neither be completed nor rolled back, for example on a full disk. Each file is
+    /// completely old or completely new. The next session in this directory completes the apply or rolls it back.
     #[error("the apply is incomplete: {0}")]
     Incomplete(#[source] ErrorCause),
     /// Undo or redo changed nothing. The lines say why, the first one first.

@@ -1,4 +1,4 @@
-//! What a program hears of a turn.
+//! The events of a turn, for a program.
 
 use super::question::Question;
 use crate::agent::{TurnDecision, TurnEnding, TurnEvent};
@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 /// What happens in a turn, in its order.
 ///
-/// Texts of the model, of tools and of commands are as they came, control characters included: make them visible before a
-/// terminal gets them. Skip kinds that you do not know: new ones may come.
+/// Texts of the model, of tools and of commands are as they came, control characters included: make them visible before
+/// a terminal gets them. Skip kinds that you do not know: new ones may come.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -90,7 +90,7 @@ pub struct TurnOutcome {
     pub answer: String,
     /// What went wrong, as a sentence; absent for [`EndReason::Done`].
     pub message: Option<String>,
-    /// What became of the changes at the apply question.
+    /// What happened to the changes at the apply question.
     pub changes: ChangesOutcome,
     /// How many calls were refused, by a rule, by an answer or because a question was dropped.
     pub refused_calls: u32,
@@ -112,7 +112,7 @@ pub enum EndReason {
     Cancelled,
     /// The turn made as many requests as `max_turns` allows.
     TooManyRequests,
-    /// The model repeated the same call or the same text, and nobody said to continue.
+    /// The model repeated the same call or the same text, and no answer asked to continue.
     Stuck,
     /// The provider cannot be reached or refused the request; the message says why.
     ProviderFailed,
@@ -122,7 +122,7 @@ pub enum EndReason {
     Blocked,
 }
 
-/// What became of the changes at the apply question.
+/// What happened to the changes at the apply question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChangesOutcome {
@@ -178,7 +178,7 @@ impl Event {
     }
 }
 
-/// What the outcome says of a turn, gathered from its events.
+/// The parts of the outcome, gathered from the events.
 #[derive(Default)]
 pub(super) struct TurnTexts {
     answer: String,

@@ -1,10 +1,10 @@
-//! Large losses: what an apply takes away only with an approval of its own.
+//! Large losses: what an apply removes only with an approval of its own.
 
 use crate::workspace::LargeLoss;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What pending changes take away on a large scale. Paths are absolute.
+/// A large loss in the pending changes. Paths are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loss {

@@ -1,8 +1,7 @@
 //! The public API: what a program needs that embeds placet. `src/lib.rs` exports it from the root of the crate.
 //!
-//! Every type here is a promise, and so has its own form where the inner one is not fit to be promised. Nothing here
-//! decides by itself: a message goes through the same agent, policy and apply question as in the shell, and nothing is
-//! printed.
+//! Every type here is a promise: where the inner type cannot be promised, `embed` has its own. Nothing here decides by
+//! itself: a message goes through the same agent, policy and apply question as in the shell, and nothing is printed.
 
 #![deny(missing_docs)]
 

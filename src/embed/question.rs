@@ -60,7 +60,8 @@ pub struct PermissionQuestion {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ApplyQuestion {
-    /// Everything that is pending. Only exactly this is applied: if it has changed when the answer comes, placet asks again.
+    /// Everything that is pending. Only exactly this is applied: if it has changed when the answer comes, placet asks
+    /// again.
     pub changes: PendingChanges,
     /// The question in a line.
     pub title: String,
@@ -174,8 +175,8 @@ impl PermissionQuestion {
 }
 
 impl ApplyQuestion {
-    /// Applies everything, except files that a program runs later, which are asked about one by one. If much would be lost,
-    /// a [`PermissionQuestion`] with a word comes first.
+    /// Applies everything, except files that a program runs later, which are asked about one by one. If much would be
+    /// lost, a [`PermissionQuestion`] with a word comes first.
     pub fn apply(self) -> Result<(), Error> {
         send(self.reply, 'a')
     }
@@ -297,7 +298,7 @@ impl Question {
     }
 }
 
-/// Where the answer goes, as long as the turn is not cancelled.
+/// The receiver of the answer, as long as the turn is not cancelled.
 #[derive(Debug)]
 struct OpenReply<T> {
     to: oneshot::Sender<T>,
@@ -312,8 +313,8 @@ fn send<T>(reply: OpenReply<T>, answer: T) -> Result<(), Error> {
     }
 }
 
-/// A reply for `reply` that is closed when the turn is cancelled: a question that the program still has must not hold up
-/// the end of the turn.
+/// A reply for `reply` that is closed when the turn is cancelled: a question that the program still has must not hold
+/// up the end of the turn.
 fn until_cancelled<T: Send + 'static>(reply: oneshot::Sender<T>, stop: &CancellationToken) -> OpenReply<T> {
     let (to, answer) = oneshot::channel();
     let stopped = stop.clone();

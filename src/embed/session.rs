@@ -34,7 +34,8 @@ impl Session {
         Session { worker, facts }
     }
 
-    /// The session's ID, for [`SessionBuilder::resume`](crate::SessionBuilder::resume) and `placet --resume`; `None` for a session that is in memory only.
+    /// The session's ID, for [`SessionBuilder::resume`](crate::SessionBuilder::resume) and `placet --resume`; `None`
+    /// for a session that is in memory only.
     pub fn id(&self) -> Option<&str> {
         self.facts.id.as_deref()
     }
@@ -49,20 +50,20 @@ impl Session {
         &self.facts.model
     }
 
-    /// What is to be known at the start, as sentences: mistakes in settings files, settings of a project that is not trusted
-    /// and so left out, an apply of an earlier program that was completed.
+    /// What is to be known at the start, as sentences: mistakes in settings files, settings of a project that is not
+    /// trusted and so left out, an apply of an earlier program that was completed.
     pub fn warnings(&self) -> &[String] {
         &self.facts.warnings
     }
 
-    /// Sends a message. The turn begins at once; read its events from what is returned.
+    /// Sends a message. The turn begins at once; read its events from the returned value.
     ///
     /// Nothing is sent to a provider that the permission rules, the classification or a hook forbid, and no call runs
     /// without a permission: by the mode, by a rule, or by your answer to a question.
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyMessage`] and [`Error::Ended`]. What goes wrong later is in the turn's outcome.
+    /// [`Error::EmptyMessage`] and [`Error::Ended`]. Later errors are in the turn's outcome.
     pub fn send(&mut self, message: impl Into<String>) -> Result<RunningTurn<'_>, Error> {
         let message = message.into();
         if message.trim().is_empty() {
@@ -83,10 +84,10 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Outdated`] if something else is pending now, [`Error::Changed`] if files of the workspace changed since the
-    /// changes were made, [`Error::NotPending`] and [`Error::NoHunk`] if the choice does not fit, [`Error::NotApplied`] if a
-    /// file cannot be written. In all these cases no file of the workspace is changed. After [`Error::Incomplete`] some may
-    /// be.
+    /// [`Error::Outdated`] if something else is pending now, [`Error::Changed`] if files of the workspace changed since
+    /// the changes were made, [`Error::NotPending`] and [`Error::NoHunk`] if the choice does not fit,
+    /// [`Error::NotApplied`] if a file cannot be written. In all these cases no file of the workspace is changed. After
+    /// [`Error::Incomplete`] some may be.
     pub fn apply(&mut self, changes: &PendingChanges, choice: &ChangeChoice) -> Result<Applied, Error> {
         let (changes, choice) = (changes.clone(), choice.clone());
         self.worker.call(move |state| state.apply(&changes, &choice))?
@@ -108,12 +109,13 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::NotUndone`]: nothing was changed, because some of the changes cannot be undone or the journal is damaged.
+    /// [`Error::NotUndone`]: nothing was changed, because some of the changes cannot be undone or the journal is
+    /// damaged.
     pub fn undo(&mut self) -> Result<Undone, Error> {
         self.worker.call(|state| state.undo())?
     }
 
-    /// Applies again what the last [`Session::undo`] took back, if nothing was applied since. Nothing to redo is not an
+    /// Applies again what the last [`Session::undo`] reverted, if nothing was applied since. Nothing to redo is not an
     /// error.
     ///
     /// # Errors
@@ -123,8 +125,8 @@ impl Session {
         self.worker.call(|state| state.redo())?
     }
 
-    /// Ends the session: waits until a cancelled turn has stopped, and ends background commands. Returns what is to be known
-    /// of these, as sentences.
+    /// Ends the session: waits until a cancelled turn has stopped, and ends background commands. Returns what is to be
+    /// known of these, as sentences.
     pub fn close(self) -> Result<Vec<String>, Error> {
         self.worker.join()
     }

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 /// A turn that runs. Read its events until [`Event::Ended`].
 ///
-/// The turn runs by itself, also while nobody reads; events wait in memory without a limit. Dropping this cancels the turn,
-/// as [`RunningTurn::cancel`] does.
+/// The turn runs by itself, also while nobody reads; events wait in memory without a limit. Dropping this cancels the
+/// turn, as [`RunningTurn::cancel`] does.
 pub struct RunningTurn<'s> {
     events: UnboundedReceiver<Event>,
     stop: CancellationToken,
@@ -34,8 +34,8 @@ impl RunningTurn<'_> {
         Ok(RunningTurn { events, stop, session: PhantomData })
     }
 
-    /// The next event. The last one is [`Event::Ended`]; after it comes `None`. `None` without it means that the session
-    /// ended because of an error in placet.
+    /// The next event. The last one is [`Event::Ended`]; after it comes `None`. `None` without it means that the
+    /// session ended because of an error in placet.
     ///
     /// Works in every async runtime. If the future is dropped, no event is lost.
     pub async fn recv(&mut self) -> Option<Event> {
@@ -51,8 +51,8 @@ impl RunningTurn<'_> {
         self.events.blocking_recv()
     }
 
-    /// Reads all events and returns the last. Every question is dropped: what needs a person is refused, and changes stay
-    /// pending. `None` if the session ended because of an error in placet.
+    /// Reads all events and returns the last. Every question is dropped: what needs a person is refused, and changes
+    /// stay pending. `None` if the session ended because of an error in placet.
     ///
     /// # Panics
     ///
@@ -65,8 +65,8 @@ impl RunningTurn<'_> {
         }
     }
 
-    /// Stops the turn. Its end still comes as an event, with [`EndReason::Cancelled`](crate::EndReason::Cancelled) if the
-    /// turn had not ended already.
+    /// Stops the turn. Its end still comes as an event, with [`EndReason::Cancelled`](crate::EndReason::Cancelled) if
+    /// the turn had not ended already.
     ///
     /// A cancelled turn leaves nothing half done:
     ///
@@ -75,7 +75,8 @@ impl RunningTurn<'_> {
     /// - What finished calls changed stays pending (in ask mode) or applied (in write mode). The apply question is not
     ///   asked; questions that are open are answered with no.
     /// - An apply that has begun is completed.
-    /// - The conversation is saved, and each call has a result that says what became of it. The next message resumes it.
+    /// - The conversation is saved, and each call has a result that says what became of it. The next message resumes
+    /// it.
     pub fn cancel(&self) {
         self.stop.cancel();
     }
@@ -128,7 +129,7 @@ fn run(state: &mut SessionState, message: String, out: &UnboundedSender<Event>, 
                 texts.count(&event);
                 match event {
                     TurnEvent::Ended(ending) => return Some((texts, ending)),
-                    // Nobody may read any more: the turn is cancelled then, and ends by itself.
+                    // The receiver may be gone: the turn is cancelled then, and ends by itself.
                     event => Event::of(event, &workspace, stop).map_or((), |event| drop(out.send(event))),
                 }
             }

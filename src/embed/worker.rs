@@ -19,7 +19,7 @@ pub(super) struct SessionState {
     pub(super) agent: Agent,
     /// The session has the title that the program gave, or the one of its first message.
     pub(super) has_title: bool,
-    /// What the agent works with ends with it.
+    /// The agent's environment, which ends with it.
     _app: App,
 }
 
@@ -64,13 +64,13 @@ impl SessionWorker {
         self.tasks.send(Box::new(task)).map_err(|_| Error::Ended)
     }
 
-    /// The same, and waits for what comes of it.
+    /// The same, and waits for the result.
     pub(super) fn call<T: Send + 'static>(
         &self,
         task: impl FnOnce(&mut SessionState) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, answer) = channel();
-        // Nobody waits for the answer if this thread is gone.
+        // The send fails only when the caller is gone and needs no answer.
         self.post(move |state| drop(reply.send(task(state))))?;
         answer.recv().map_err(|_| Error::Ended)
     }

@@ -35,7 +35,7 @@ impl ApiKeySource {
         ApiKeySource::Command { line: line.into(), deadline: Duration::from_secs(10) }
     }
 
-    /// What the source gives now, for a person who sets the source up.
+    /// The present key of the source, for a person who configures the source.
     pub async fn read(&self) -> Result<Option<ApiKey>, ProviderError> {
         self.key("").await
     }

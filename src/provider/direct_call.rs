@@ -1,6 +1,6 @@
 //! A provider for a turn that needs no model: one call that the person wrote out, and its result as the answer.
 //!
-//! Such a call goes the way of all others: it is planned, judged, shown, run, saved and settled as if a model had made
+//! Such a call is handled like all others: it is planned, judged, shown, run, saved and applied as if a model had made
 //! it, and the model sees later that it was made.
 
 use super::event_stream::flow;

@@ -1,20 +1,20 @@
-//! Where a server is and how it wants to be addressed. Knows the form of an address and nothing of what is sent there.
+//! Where a server is and how requests address it. Knows the form of an address and not the content of requests.
 
 /// One server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
-    /// With or without a slash at the end; the dialect's path comes after it.
+    /// With or without a slash at the end; the path of the wire format comes after it.
     pub base_url: String,
-    /// Stands for the dialect's path.
+    /// Replaces the path of the wire format.
     pub path: Option<String>,
-    /// What every address ends with.
+    /// The query at the end of every address.
     pub query: Vec<(String, String)>,
     pub auth: AuthScheme,
     /// Sent with every request.
     pub headers: Vec<(String, String)>,
 }
 
-/// How the key travels.
+/// How the key is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AuthScheme {
     /// `Authorization: Bearer KEY`
@@ -25,12 +25,12 @@ pub enum AuthScheme {
 }
 
 impl Endpoint {
-    /// The address of `path`, which may hold a query of its own.
+    /// The address of `path`, which may have a query of its own.
     pub(super) fn url(&self, path: &str) -> String {
         self.url_beside(self.path.as_deref().unwrap_or(path))
     }
 
-    /// The address of something else on the same server.
+    /// Another address on the same server.
     pub(super) fn url_beside(&self, path: &str) -> String {
         let (base, query) = split_query(&self.base_url);
         let mut url = join(base, path);
@@ -51,7 +51,7 @@ impl Endpoint {
         rest.split(['/', '?']).next().unwrap_or_default()
     }
 
-    /// The headers, with the key in the one that this server wants it in.
+    /// The headers, with the key in the header that this server expects.
     pub(super) fn headers_with(&self, key: Option<&str>) -> Vec<(String, String)> {
         let mut headers = self.headers.clone();
         if let Some(key) = key {
@@ -64,7 +64,8 @@ impl Endpoint {
     }
 }
 
-/// Why a base URL cannot be used. An address that can never answer is a mistake in the settings, not a broken connection.
+/// Why a base URL cannot be used. An address that can never answer is a mistake in the settings, not a broken
+/// connection.
 pub fn base_url_problem(base: &str) -> Option<&'static str> {
     let Ok(url) = reqwest::Url::parse(base) else { return Some("it is not a URL such as https://host/v1") };
     match url.scheme() {
@@ -74,7 +75,7 @@ pub fn base_url_problem(base: &str) -> Option<&'static str> {
     }
 }
 
-/// The address and its query, which goes after the path of a request.
+/// The address and its query, which is put after the path of a request.
 fn split_query(base: &str) -> (&str, &str) {
     base.split_once('?').unwrap_or((base, ""))
 }
@@ -82,8 +83,8 @@ fn split_query(base: &str) -> (&str, &str) {
 /// Paths of wire formats, which people copy together with the address.
 const COPIED: [&str; 3] = ["/chat/completions", "/responses", "/v1/messages"];
 
-/// The base URL and the path, with one slash between and `/v1` once: people write it with and without. A path that is at
-/// the end of the base URL already is not doubled, and not in the way of the other addresses of that server.
+/// The base URL and the path, with one slash between and `/v1` once: people write it with and without. A path that the
+/// base URL already ends with is not doubled, and does not become part of the server's other addresses.
 fn join(base: &str, path: &str) -> String {
     let base = base.trim_end_matches('/');
     let base = COPIED.iter().find_map(|copied| base.strip_suffix(copied)).unwrap_or(base);

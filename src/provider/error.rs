@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use thiserror::Error;
 
-/// Texts from a server are cut to 2,000 characters; nothing here ever holds a key.
+/// Texts from a server are cut to 2,000 characters; an error never contains a key.
 #[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderError {
@@ -14,7 +14,7 @@ pub enum ProviderError {
     Auth { status: u16, message: String },
     #[error("no key for `{provider}`: set {variable}, or run `placet setup`")]
     NoKey { provider: String, variable: String },
-    /// The key could not be had, or cannot be sent: its command failed, or it holds a control character.
+    /// The key could not be read, or cannot be sent: its command failed, or it contains a control character.
     #[error("no usable key: {message}")]
     KeyUnusable { message: String },
     #[error("rate limited: {message}")]
@@ -23,18 +23,18 @@ pub enum ProviderError {
     Overloaded { status: u16, message: String, retry_after: Option<Duration> },
     #[error("the conversation is longer than the model's window: {message}")]
     TooLong { message: String },
-    /// The server named a part of the request that it will never take; `images` when it blames a picture.
+    /// The server named a part of the request that it will never accept; `images` when it names a picture.
     #[error("the provider rejected the request (HTTP {status}): {message}")]
     BadRequest { status: u16, message: String, blames: RejectionCause },
     #[error("no connection to {host}: {message}")]
     Network { host: String, message: String },
-    /// A proxy on the way wants another name or password; asking again would ask with the same.
+    /// A proxy requires another name or password; a retry would send the same.
     #[error("{message}")]
     Proxy { message: String },
-    /// The connection is not to the server that was named, as far as its certificate tells.
+    /// As far as its certificate shows, the connection is not to the named server.
     #[error("no secure connection to {host}: {message}")]
     Untrusted { host: String, message: String },
-    /// The request has a key, and anyone on the way could read it.
+    /// The request has a key, and the connection is not encrypted: others could read the key.
     #[error("the key was not sent to {host}: the connection is not encrypted (http)")]
     PlainHttp { host: String },
     /// The server sent more than one answer may be. No call of it was run.
@@ -42,7 +42,7 @@ pub enum ProviderError {
     OverLimit(ExceededLimit),
     #[error("no data for {} s; the connection was closed", .0.as_secs_f64())]
     Timeout(Duration),
-    /// The stream ended before the answer was whole. What had arrived is kept, marked as cut.
+    /// The stream ended before the answer was complete. The received part is stored, marked as cut.
     #[error("the answer was cut off: {message}")]
     Broken { message: String, partial: Box<AssistantMessage> },
     #[error("the provider sent an invalid answer: {0}")]
@@ -56,7 +56,7 @@ pub enum ProviderError {
     Cancelled,
 }
 
-/// What a rejected request was rejected for, where the server says so.
+/// The part of a request for which the server rejected it, where the server names the part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectionCause {
@@ -71,7 +71,7 @@ pub enum RejectionCause {
 }
 
 impl ProviderError {
-    /// True where the same request may well succeed a moment later.
+    /// True where the same request may succeed a moment later.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -90,7 +90,7 @@ impl ProviderError {
         }
     }
 
-    /// The same error with the server's words passed through `change`.
+    /// The same error with the server's text passed through `change`.
     pub(crate) fn map_message(mut self, change: impl FnOnce(&str) -> String) -> ProviderError {
         match &mut self {
             ProviderError::Auth { message, .. }
@@ -116,7 +116,7 @@ impl ProviderError {
         self
     }
 
-    /// The same error with what the response's `Retry-After` asked for.
+    /// The same error with the wait from the response's `Retry-After`.
     pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> ProviderError {
         if let ProviderError::RateLimited { retry_after, .. }
         | ProviderError::Overloaded { retry_after, .. } = &mut self

@@ -1,6 +1,6 @@
-//! An answer stream written as one `async` block. [`EventEmitter::send`] hands an event over and goes on only when the next
-//! one is wanted, so nothing runs ahead of the reader, nothing starts before the first poll, and dropping the stream
-//! drops the block with everything it holds: no task is left behind.
+//! An answer stream written as one `async` block. [`EventEmitter::send`] delivers an event and continues only when the
+//! reader asks for the next one. The block never runs ahead of the reader and does not start before the first poll.
+//! Dropping the stream drops the block with everything it owns: no task is left behind.
 
 use super::{AnswerStream, ProviderError, StreamEvent};
 use futures_util::stream::Stream;
@@ -17,7 +17,7 @@ type StreamItem = Result<StreamEvent, ProviderError>;
 pub(super) struct EventEmitter(Arc<Mutex<VecDeque<StreamItem>>>);
 
 impl EventEmitter {
-    /// Hands over one event and waits until the reader asks for more.
+    /// Delivers one event and waits until the reader asks for more.
     pub(super) async fn send(&self, event: StreamEvent) {
         self.item(Ok(event)).await;
     }
@@ -29,8 +29,8 @@ impl EventEmitter {
     async fn item(&self, item: StreamItem) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(item);
         let mut handed_over = false;
-        // No waker is kept: the stream looks into the queue after every poll of the block, and the reader's next
-        // poll comes back here.
+        // No waker is stored: the stream looks into the queue after every poll of the block, and the reader's next poll
+        // comes back here.
         std::future::poll_fn(|_| match std::mem::replace(&mut handed_over, true) {
             true => Poll::Ready(()),
             false => Poll::Pending,

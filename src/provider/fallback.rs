@@ -1,6 +1,6 @@
-//! Other providers for when the first does not answer. Each has a breaker: after a failure it is left out for a while,
-//! so that not every question waits for the same server to fail again. Only what may pass makes another answer, and
-//! only before the first word: nothing is ever said twice, and a refused key is reported and not hidden.
+//! Other providers for when the first does not answer. Each provider has a circuit breaker: after a failure it is
+//! skipped for a while, which saves waiting for the same server to fail again. Only a transient error leads to another
+//! provider, and only before the first word: no text appears twice, and a refused key is reported and not hidden.
 
 use super::event_stream::flow;
 use super::{AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent, WarmUpFuture};
@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How long a provider is left out after its first failure in a row; each further one doubles it.
+/// How long a provider is skipped after its first failure in a row; each further failure doubles the time.
 const FIRST: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// One of the chain.
+/// One provider of the chain.
 pub struct FallbackEntry {
     pub provider: Arc<dyn Provider>,
-    /// The model asked here, and the most tokens of its answer; `None` is the one the request names.
+    /// The model requested here, and the most tokens of its answer; `None` is the model that the request names.
     pub model: Option<(ModelSpec, u64)>,
 }
 
-/// The first provider, and those that stand in for it.
+/// The first provider, and the providers that replace it after a failure.
 pub struct FallbackProvider(Arc<FallbackChain>);
 
 struct FallbackChain {
@@ -35,7 +35,7 @@ struct CircuitBreaker {
 }
 
 impl CircuitBreaker {
-    /// How long it is left out yet.
+    /// How much longer it is skipped.
     fn open(&self, now: Instant) -> Option<Duration> {
         self.open_until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
     }
@@ -87,7 +87,7 @@ impl FallbackChain {
         Some(work(&mut breaker.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Those to be asked, in order, and why others are not. When all are left out, all are asked.
+    /// The providers to ask, in order, and the skipped ones with the time left. When all are skipped, all are asked.
     fn order(&self, now: Instant) -> (Vec<usize>, Vec<(usize, Duration)>) {
         let (mut asked, mut left_out) = (Vec::new(), Vec::new());
         for at in 0..self.links.len() {
@@ -104,7 +104,7 @@ impl FallbackChain {
 }
 
 impl Provider for FallbackProvider {
-    /// The name of the first.
+    /// The name of the first provider.
     fn name(&self) -> &str {
         self.0.links.first().map_or("", |link| link.provider.name())
     }
@@ -171,7 +171,7 @@ impl Provider for FallbackProvider {
     }
 }
 
-/// True where something of the answer has been shown.
+/// True for an event that shows a part of the answer.
 fn shows(event: &StreamEvent) -> bool {
     matches!(
         event,

@@ -1,9 +1,9 @@
-//! Requests over HTTP: one connection an attempt, retries before the first word, and no silence without a word.
+//! Requests over HTTP: one connection for each attempt, retries before the first word, and a report for every silence.
 //!
-//! Whatever happens on the wire becomes one typed error. Before the first piece of the answer a failure that may
-//! pass is retried; after it nothing is retried, and what had arrived is handed over as
-//! [`ProviderError::Broken`], without calls. Cancelling works in every state: while the key's command runs, while
-//! connecting, before the headers, mid-stream and between attempts.
+//! Every failure on the wire becomes one typed error. Before the first piece of the answer, a transient failure is
+//! retried. After it nothing is retried, and the received part is returned as [`ProviderError::Broken`], without calls.
+//! Cancelling works in every state: while the key's command runs, while connecting, before the headers, mid-stream and
+//! between attempts.
 
 use super::event_stream::{EventEmitter, flow};
 use super::response::{FailedAttempt, ResponseProgress, ResponseReader, named, network, slept, unstarted};
@@ -26,7 +26,7 @@ const ERROR_BODY: usize = 64 * 1024;
 /// The largest list of models that is read.
 const MODEL_LIST: usize = 16 * 1024 * 1024;
 
-/// What is said of an answer in one piece whose end is missing.
+/// The message for an answer in one piece whose end is missing.
 const UNFINISHED: &str = "the answer is incomplete";
 
 /// How long opening a connection ahead of time may take.
@@ -36,15 +36,17 @@ const WARMING: Duration = Duration::from_secs(10);
 pub struct HttpProviderSettings {
     pub retry: RetryPolicy,
     pub client: HttpClientSettings,
-    /// Silence is reported each time this long has passed without anything of the answer.
+    /// Silence is reported each time this long has passed without a part of the answer.
     pub silence_step: Duration,
-    /// After this much silence the attempt is given up. Time asleep does not count; keep-alive signs do not help.
+    /// After this much silence the attempt is abandoned. Time while the machine sleeps does not count; keep-alive
+    /// events do not reset the limit.
     pub silence_limit: Duration,
-    /// The same until the server begins to answer; without it, as long as any other silence.
+    /// The same until the server begins to answer; without it, `silence_limit` applies.
     pub first_byte_limit: Option<Duration>,
-    /// What one answer may be at most.
+    /// The limits of one answer.
     pub limits: AnswerLimits,
-    /// Hosts, with or without a port, that get the key over a connection that is not encrypted. This machine always does.
+    /// Hosts, with or without a port, that get the key over a connection that is not encrypted. The local machine
+    /// always does.
     pub plain_http_hosts: Vec<String>,
     /// Draws a number from 0 to 1 for the waits between attempts.
     pub jitter: fn() -> f64,
@@ -76,7 +78,7 @@ struct HttpProviderInner {
     source: ApiKeySource,
     settings: HttpProviderSettings,
     client: HttpClient,
-    /// The key, once it was needed; forgotten when the server refuses it.
+    /// The key, once a request needed it; dropped when the server refuses it.
     key: Mutex<Option<ApiKey>>,
     proofs: RejectedSignatures,
 }
@@ -110,12 +112,12 @@ impl HttpProvider {
         model_list::ids(&text).map_err(|e| ProviderError::Protocol(format!("{host}: {e}")))
     }
 
-    /// Asks for something that only a valid key may read; what it says does not matter.
+    /// Requests something that only a valid key may read; the content of the answer does not matter.
     pub async fn check_key(&self, path: &str, most: Duration) -> Result<(), ProviderError> {
         self.get(path, most).await.map(drop)
     }
 
-    /// The host and what it answers to a request without a body.
+    /// The host, and its answer to a request without a body.
     async fn get(&self, path: &str, most: Duration) -> Result<(String, String), ProviderError> {
         let server = &self.0;
         let asking = async {
@@ -149,7 +151,7 @@ impl Provider for HttpProvider {
         let server = Arc::clone(&self.0);
         Box::pin(async move {
             let url = server.endpoint.url_beside("");
-            // What the server says does not matter, only that there is a connection when it is wanted.
+            // The content of the answer does not matter: the purpose is an open connection.
             if let Ok(Ok(mut response)) = tokio::time::timeout(WARMING, server.client.get(&url, &[])).await {
                 // Only an answer that was read to its end leaves its connection for the next request.
                 drop(tokio::time::timeout(WARMING, response.text(ERROR_BODY)).await);
@@ -198,7 +200,7 @@ impl HttpProviderInner {
                 matches!(error, ProviderError::BadRequest { blames: RejectionCause::Reasoning, .. });
             if unproven && !std::mem::replace(&mut repaired, true) && self.proofs.refuse(request) {
                 body = self.body(request)?;
-                // The repair is no failed attempt, so `failures` stays; the person sees it as one more
+                // The repair is not a failed attempt, and `failures` does not count it; the person sees it as one more
                 // attempt.
                 let (attempt, of) = (failures + 2, retry.attempts.max(failures + 2));
                 emit.send(StreamEvent::Retrying { attempt, of, wait: Duration::ZERO, error }).await;
@@ -217,7 +219,7 @@ impl HttpProviderInner {
         }
     }
 
-    /// An attempt that ended before anything of the answer came. After a sleep no connection is trusted.
+    /// An attempt that ended before any part of the answer came. After a sleep no connection is reused.
     fn unstarted(&self, halt: WaitInterruption) -> FailedAttempt {
         match halt {
             WaitInterruption::Slept(asleep) => {
@@ -255,7 +257,7 @@ impl HttpProviderInner {
         if !(200..300).contains(&response.status()) {
             return Err(self.refused(response, &mut watch).await?.into());
         }
-        // A page with status 200 comes from a proxy or a login form: it is worded like a bad gateway.
+        // A page with status 200 comes from a proxy or a login form: its error has the text of a bad gateway.
         if kind.contains("html") {
             let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
             let words = self.dialect.error(502, &text).to_string();
@@ -281,7 +283,7 @@ impl HttpProviderInner {
         reading.read(response, &mut watch).await
     }
 
-    /// The typed error of a response that is no answer.
+    /// The typed error of a response that is not an answer.
     async fn refused(
         &self,
         mut response: HttpResponse,
@@ -323,7 +325,8 @@ impl HttpProviderInner {
         Ok(key)
     }
 
-    /// The server's words without this key, and without anything that looks like one: another's is as secret.
+    /// The server's text without this key, and without anything that looks like a key: a key of another service is as
+    /// secret.
     fn hide_key(&self, error: ProviderError) -> ProviderError {
         let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let given = match &self.source {
@@ -333,7 +336,8 @@ impl HttpProviderInner {
         let own = self.endpoint.headers.iter().filter(|(name, _)| names_secret(name));
         let keys: Vec<ApiKey> =
             known.or(given).into_iter().chain(own.map(|(_, value)| ApiKey::new(value))).collect();
-        // What is said of a proxy is ours, without its password; `NAME:PASSWORD` in the advice only has the shape of one.
+        // The text about a proxy is placet's own and has no password; `NAME:PASSWORD` in the advice only has the shape
+        // of one.
         let foreign = !matches!(error, ProviderError::Proxy { .. });
         error.map_message(|words| {
             let words = keys.iter().fold(words.to_string(), |words, key| key.redact(&words));
@@ -342,7 +346,7 @@ impl HttpProviderInner {
     }
 }
 
-/// By what the server's makers find this request in their records.
+/// The id under which the server's operators find this request in their records.
 fn request_id(response: &HttpResponse) -> Option<String> {
     ["request-id", "x-request-id"].into_iter().find_map(|name| response.header(name)).map(String::from)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A word that is shorter is found everywhere, and hides nothing by being hidden.
+/// A shorter value occurs in many texts, and hiding it would protect nothing.
 pub(super) const SHORTEST: usize = 4;
 
 /// So much of the beginning of a key is more than the `sk-` of its vendor.
@@ -22,7 +22,7 @@ impl ApiKey {
         self.0.is_empty()
     }
 
-    /// Why it cannot be sent: a header holds visible ASCII only.
+    /// Why the key cannot be sent: a header may contain visible ASCII only.
     pub fn problem(&self) -> Option<&'static str> {
         match self.0.as_str() {
             "" => Some("it is empty"),
@@ -31,8 +31,8 @@ impl ApiKey {
         }
     }
 
-    /// `text` without the key, for whatever a server says about it. A server that cuts what it quotes leaves a
-    /// beginning of the key, which goes as well.
+    /// `text` without the key, for messages from a server. A server that truncates a quotation leaves only a beginning
+    /// of the key, which is removed as well.
     pub fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST {
             return text.to_string();

@@ -1,11 +1,11 @@
-//! A key from the system's keyring: the Secret Service on Linux, the keychain on a Mac. Only in a build with the feature
-//! `keyring`, because few want it and it brings a client of D-Bus along; any other build says which command does the same.
-//! Reads one entry and writes none.
+//! A key from the system's keyring: the Secret Service on Linux, the keychain on a Mac. Only in a build with the
+//! feature `keyring`, because few people want it and it needs a D-Bus client; in any other build, the message names a
+//! command that does the same. Reads one entry and writes none.
 
 use super::ApiKey;
 use thiserror::Error;
 
-/// What every entry is kept under; its user name is the one that the settings say.
+/// The service name of every entry; the user name comes from the settings.
 const SERVICE: &str = "placet";
 
 /// Why the keyring gave no key.
@@ -60,8 +60,7 @@ mod with {
         read_from(system, entry, DEADLINE).await
     }
 
-    /// On a thread of its own, which is left alone when it takes too long: a call over D-Bus cannot be
-    /// cancelled.
+    /// Runs on a thread of its own, which is abandoned when it takes too long: a call over D-Bus cannot be cancelled.
     async fn read_from(
         store: impl FnOnce() -> Result<Arc<CredentialStore>, Error> + Send + 'static,
         entry: &str,
@@ -71,7 +70,7 @@ mod with {
         let name = entry.to_string();
         let work = move || {
             let found = store().and_then(|store| store.build(SERVICE, &name, None)?.get_password());
-            // Nobody listens any more when the turn was stopped.
+            // The receiver is gone when the turn was stopped.
             drop(tell.send(found));
         };
         let thread = std::thread::Builder::new().name("keyring".into()).spawn(work);

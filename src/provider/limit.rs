@@ -1,9 +1,9 @@
-//! How much one answer may be. A server is not trusted to end: what it sends is counted while it arrives, and an answer
-//! that is over a limit ends there, runs no call and is not asked for again.
+//! How large one answer may be. A server is not trusted to end: placet counts what it sends while it arrives. An answer
+//! that is over a limit ends there, runs no call and is not requested again.
 //!
-//! Not every byte is content: most events of a stream are frames around a word. An event counts as what the decoder took
-//! out of it, or as its own length less an allowance for the frame, whichever is more, so that nothing can hide in fields
-//! that are kept but not shown.
+//! Not every byte is content: most events of a stream are frames around a word. An event counts as the content that the
+//! decoder took out of it, or as its own length less an allowance for the frame, whichever is more: fields that are
+//! stored but not shown cannot escape the limit.
 
 use super::StreamEvent;
 pub use super::exceeded_limit::ExceededLimit;
@@ -19,7 +19,7 @@ const WIRE_FACTOR: usize = 8;
 /// The most JSON values in one event. One empty object of three bytes takes hundreds of bytes in memory.
 const MOST_VALUES: usize = 100_000;
 
-/// What one answer may be at most.
+/// The limits of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerLimits {
     /// Text, reasoning and arguments together.
@@ -123,7 +123,8 @@ impl AnswerMeter {
     }
 }
 
-/// True where JSON has more than `most` values, without parsing it: each value but the first follows one of these marks.
+/// True where JSON has more than `most` values, without parsing it: each value but the first follows one of these
+/// marks.
 pub(super) fn has_more_values(json: &str, most: usize) -> bool {
     let (mut marks, mut quoted, mut escaped) = (0, false, false);
     for byte in json.bytes() {

@@ -1,7 +1,7 @@
-//! Providers: where a request goes and an answer comes from.
+//! Providers: where a request is sent and an answer comes from.
 //!
-//! A wire dialect is two pure functions, [`WireFormat::encode`] and [`AnswerDecoder::feed`], so it is tested byte for byte
-//! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
+//! A wire format is two pure functions, [`WireFormat::encode`] and [`AnswerDecoder::feed`], and is tested byte for byte
+//! without a network. Every failure is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
 mod api_key;
 pub mod catalog;
@@ -63,7 +63,7 @@ pub trait Provider: Send + Sync {
     /// The name in settings and on the screen: `anthropic`, `offline`.
     fn name(&self) -> &str;
 
-    /// The name in the proofs of its wire format; nothing where it has none of its own.
+    /// The name in the proofs of its wire format; `None` where the format has none of its own.
     fn wire(&self) -> Option<&'static str> {
         None
     }
@@ -73,8 +73,8 @@ pub trait Provider: Send + Sync {
     /// dropping the stream closes the connection. Nothing is sent before the stream is first polled.
     fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream;
 
-    /// Opens a connection ahead of a request, without a key and without anything of the conversation. What goes wrong is
-    /// found out by the request.
+    /// Opens a connection ahead of a request, without a key and without a part of the conversation. The request reports
+    /// errors.
     fn warm(&self) -> WarmUpFuture {
         Box::pin(std::future::ready(()))
     }
@@ -96,7 +96,7 @@ pub trait WireFormat: Send + Sync {
     /// The name in the proofs of reasoning that are of this format.
     fn wire(&self) -> &'static str;
 
-    /// Where the server tells which models it has, below the base URL.
+    /// The path below the base URL under which the server lists its models.
     fn models_path(&self) -> &'static str;
 
     /// The typed error for a response that is not a stream.
@@ -108,7 +108,7 @@ pub trait AnswerDecoder: Send {
     /// Feeds one server-sent event. `Finished` comes exactly once, as the last.
     fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError>;
 
-    /// True when the stop reason has arrived: nothing of the answer is missing, though the stream may go on.
+    /// True when the stop reason has arrived: the answer is complete, though the stream may continue.
     fn is_whole(&self) -> bool;
 
     /// The connection closed without `Finished`. Where the stop reason had arrived the answer is whole and carries

@@ -1,5 +1,5 @@
-//! The list of models that a server tells, in the two forms there are: OpenAI's and Anthropic's `data`, and Google's
-//! `models`, whose names have a prefix. Keeps the server's order and knows nothing of the models.
+//! The list of models that a server offers, in its two known forms: OpenAI's and Anthropic's `data`, and Google's
+//! `models`, whose names have a prefix. Preserves the server's order and knows nothing of the models.
 
 use serde_json::Value;
 use thiserror::Error;

@@ -1,5 +1,5 @@
-//! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for. The
-//! table is `presets.toml`; nothing about any one server is in the code.
+//! Servers that need no configuration but a name: where they are, their wire format, where their key is read from. The
+//! table is `presets.toml`; the code has no data about any single server.
 
 use super::wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 use super::{AuthScheme, Endpoint, ServerQuirks, WireFormat};
@@ -60,7 +60,7 @@ pub enum ApiKeyRequirement {
     Welcome,
 }
 
-/// Whose machine it is.
+/// Who runs the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerLocation {
@@ -94,13 +94,13 @@ pub struct ProviderPreset {
     pub key_variable: String,
     #[serde(default)]
     pub key: ApiKeyRequirement,
-    /// The page on which the vendor gives out keys.
+    /// The page on which the vendor issues keys.
     pub key_page: Option<String>,
-    /// What a request reads that needs a valid key, where anybody can read the list of models.
+    /// The path of a request that needs a valid key, for a server whose list of models is public.
     pub key_path: Option<String>,
     /// The model used where none is named; without one the person must name it.
     pub default_model: Option<String>,
-    /// Another provider whose catalog entries hold for this one.
+    /// Another provider whose catalog entries apply to this one.
     pub catalog: Option<String>,
     #[serde(default)]
     pub place: ServerLocation,

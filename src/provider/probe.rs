@@ -1,5 +1,5 @@
-//! Trying a provider out: one tiny real call for each thing that may or may not work, and what came of it. Nothing is
-//! retried beyond what the provider does itself, and a later step is not tried when an earlier one shows that it must fail.
+//! Trying out a provider: one tiny real call for each feature that may or may not work, and the result. Nothing is
+//! retried beyond the provider's own retries, and a later step is skipped when an earlier one shows that it must fail.
 
 use super::{ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent};
 use crate::conversation::{AssistantMessage, CallOutcome, CallResult, Image, Message, Part, ToolSpec};
@@ -54,7 +54,7 @@ pub async fn probe(provider: &dyn Provider, model: &ModelSpec, picture: Image) -
     steps
 }
 
-/// An answer, and how it came.
+/// An answer, and how it arrived.
 struct ProbeAnswer {
     result: Result<AssistantMessage, ProviderError>,
     pieces: usize,
@@ -106,7 +106,7 @@ fn key(heard: &ProbeAnswer) -> ProbeOutcome {
             | ProviderError::Untrusted { .. }
             | ProviderError::PlainHttp { .. },
         ) => ProbeOutcome::Untried("the server cannot be reached".into()),
-        // Whatever else the server said, it said it to this key.
+        // Whatever else the server answered, it accepted this key.
         _ => ProbeOutcome::Works("taken".into()),
     }
 }
@@ -122,7 +122,7 @@ fn streaming(heard: &ProbeAnswer) -> ProbeOutcome {
     }
 }
 
-/// A call, and then its result: many servers take the one and refuse the other.
+/// A call, and then its result: many servers accept the call and refuse the result.
 async fn tools(provider: &dyn Provider, model: &ModelSpec) -> ProbeOutcome {
     let schema = json!({
         "type": "object",
@@ -164,7 +164,7 @@ async fn images(provider: &dyn Provider, model: &ModelSpec, picture: Image) -> P
         Ok(answer) if answer.text().to_lowercase().contains("red") => {
             ProbeOutcome::Works(format!("it saw: {}", short(&answer.text())))
         }
-        // It was taken; whether it was looked at, nobody can say.
+        // The server accepted the picture; whether the model looked at it cannot be known.
         Ok(answer) => {
             ProbeOutcome::Works(format!("accepted, but the model did not see red: {}", short(&answer.text())))
         }

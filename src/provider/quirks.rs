@@ -1,5 +1,5 @@
-//! What a server wants said differently: data that the dialects read, from the preset or the settings, so that no
-//! code asks which server it speaks to. Each default is what most servers take.
+//! What a server expects in another form: data that the wire formats read, from the preset or the settings. No code
+//! asks which server it speaks to. Each default is what most servers accept.
 
 use serde::Deserialize;
 
@@ -14,12 +14,12 @@ pub struct ServerQuirks {
     pub stream_options: bool,
     /// Where the model's reasoning is read from, in this order.
     pub reasoning_fields: Vec<String>,
-    /// The field in which reasoning goes back as words; without one it does not.
+    /// The field in which reasoning goes back as text; without it, reasoning is not sent back.
     pub reasoning_back: Option<String>,
     /// The field with reasoning as blocks, which go back unchanged.
     pub reasoning_blocks: Option<String>,
     pub tool_images: ToolImagePlacement,
-    /// Said only where set.
+    /// Sent only where set.
     pub parallel_tool_calls: Option<bool>,
     pub after_results: AfterToolResults,
     pub empty_content: EmptyContent,
@@ -28,9 +28,9 @@ pub struct ServerQuirks {
     pub cache_key: bool,
     /// Whether arguments of calls are asked for as they are written (`eager_input_streaming`).
     pub eager_calls: bool,
-    /// How much of its reasoning the model is asked to tell; some accounts may not ask.
+    /// How much of its reasoning the model is asked to show; some accounts may not ask.
     pub reasoning_summary: Option<String>,
-    /// Stands for the proof of a call that another model made, where a proof is demanded.
+    /// Replaces the proof of a call that another model made, where the server requires a proof.
     pub unsigned_call: Option<String>,
 }
 
@@ -63,12 +63,12 @@ impl Default for ServerQuirks {
 pub enum OutputLimitField {
     MaxCompletionTokens,
     MaxTokens,
-    /// Not at all: the server knows better, and refuses a limit beyond its window.
+    /// Not at all: the server has a better value, and refuses a limit beyond its window.
     #[default]
     Unsaid,
 }
 
-/// What the system prompt's message is called.
+/// The role of the system prompt's message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SystemRole {
@@ -94,11 +94,11 @@ pub enum ToolImagePlacement {
 pub enum AfterToolResults {
     #[default]
     Anybody,
-    /// The model must speak before the person does.
+    /// The model must answer before the person's next message.
     Assistant,
 }
 
-/// What stands for the text of a message that only makes calls.
+/// The text of a message that only makes calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EmptyContent {

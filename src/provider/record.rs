@@ -1,5 +1,5 @@
-//! `--record FILE`: another provider's answers, written down as they pass. A line that cannot be written ends the
-//! answer with an error: a recording with a hole is worse than none.
+//! `--record FILE`: another provider's answers, recorded as they pass. A line that cannot be written ends the answer
+//! with an error: a recording with a gap is worse than none.
 
 use super::event_stream::flow;
 use super::recording_format::{MAGIC, RecordingHeader, RecordingLine, VERSION, canonical};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// A provider that writes down what another one says. One request at a time.
+/// A provider that records the answers of another one. One request at a time.
 pub struct RecordingProvider {
     inner: Arc<dyn Provider>,
     tape: Arc<Mutex<RecordingWriter>>,
@@ -26,8 +26,8 @@ struct RecordingWriter {
 }
 
 impl RecordingProvider {
-    /// Begins a recording in `path`, readable by its owner only. An older recording is replaced; any other file that
-    /// holds something is refused with [`io::ErrorKind::AlreadyExists`] and left as it is.
+    /// Begins a recording in `path`, readable by its owner only. An older recording is replaced; any other file that is
+    /// not empty is refused with [`io::ErrorKind::AlreadyExists`] and left as it is.
     pub fn create(path: &Path, inner: Arc<dyn Provider>) -> io::Result<RecordingProvider> {
         let mut options = OpenOptions::new();
         // Not truncated yet: a file that is not a recording must stay as it is.
@@ -90,7 +90,7 @@ impl Provider for RecordingProvider {
                     Ok(event) => RecordingLine::Event(event.clone()),
                     Err(error) => RecordingLine::Error(error.clone()),
                 };
-                // The person's own interrupt is no part of what the provider said.
+                // The person's own interrupt is not part of the provider's answer.
                 let cancelled = matches!(item, Err(ProviderError::Cancelled));
                 if !cancelled && let Err(error) = write(&|tape| tape.write(&line)) {
                     return emit.fail(error).await;

@@ -1,9 +1,9 @@
 //! The file format of `--record`: JSON lines. The first names the format and its version, then each request is one
 //! line, followed by one line for every event and one for the error where there was one.
 //!
-//! Of a request the model's name and the messages are kept, and of the messages only those that are new since the
-//! request before, so that a long conversation is not written over and over. The system prompt and the tools are not
-//! kept: they tell the date and the machine, and a recording made elsewhere must still fit.
+//! Of a request, the model's name and the messages are stored, and of the messages only those that are new since the
+//! last request: a long conversation is not written over and over. The system prompt and the tools are not stored: they
+//! contain the date and facts about the machine, and a recording made elsewhere must still fit.
 
 use super::{ProviderError, StreamEvent};
 use crate::conversation::Message;
@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The version this program writes, and the only one it reads.
 pub(super) const VERSION: u32 = 1;
 
-/// What the file begins with, whatever follows.
+/// The beginning of the file, whatever follows.
 pub(super) const MAGIC: &str = "{\"placet_recording\":";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(super) struct RecordingHeader {
 pub(super) enum RecordingLine {
     Request {
         model: String,
-        /// How many messages of the request before are still the first ones of this.
+        /// How many messages at the beginning are the same as in the request before.
         keep: usize,
         messages: Vec<Value>,
     },

@@ -40,7 +40,7 @@ impl ReplayProvider {
         ReplayProvider::parse(&fs::read_to_string(path)?)
     }
 
-    /// The model the first answer was recorded with; `None` where nothing was.
+    /// The model of the first recorded answer; `None` where there is none.
     pub fn model(&self) -> Option<String> {
         let tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
         tape.exchanges.first().map(|exchange| exchange.model.clone())
@@ -147,7 +147,7 @@ impl Provider for ReplayProvider {
                 }
             }
             if !whole {
-                // It was interrupted while it was recorded; so it waits to be interrupted again.
+                // The recording was interrupted here: the replay waits to be interrupted again.
                 cancel.cancelled().await;
                 emit.fail(ProviderError::Cancelled).await;
             }

@@ -39,9 +39,9 @@ pub struct ModelCapabilities {
     pub pdf: bool,
     /// The largest PDF, in bytes before base64.
     pub max_pdf_bytes: usize,
-    /// It is known to reason before it answers, so that it may be asked for its reasoning.
+    /// The model is known to reason before it answers, and may be asked for its reasoning.
     pub thinking: bool,
-    /// It refuses a call in the history without the proof of the model that made it.
+    /// The server refuses a call in the history without the proof of the model that made the call.
     pub signed_calls: bool,
 }
 

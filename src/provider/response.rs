@@ -1,5 +1,5 @@
-//! One response being read: event by event under watch, and what its end means. What had arrived when it broke is handed
-//! over, without calls; whether the attempt is made again is not decided here.
+//! One response being read: event by event under a watchdog, and what its end means. What had arrived when the
+//! connection broke is returned, without calls; whether to repeat the attempt is decided elsewhere.
 
 use super::limit::AnswerMeter;
 use super::timeout::{AttemptWatchdog, WaitInterruption};
@@ -8,7 +8,7 @@ use crate::conversation::{AssistantMessage, StopReason};
 use crate::http::{HttpError, HttpErrorKind, HttpResponse, SseEvent, SseParser};
 use std::time::Duration;
 
-/// How long the end of a stream is waited for when nothing of the answer is missing any more.
+/// How long the reader waits for the end of a stream when the answer is already complete.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An attempt that failed, and whether anything of the answer had been shown before.
@@ -69,7 +69,8 @@ impl<'r> ResponseReader<'r> {
                     return Err(self.failed(ProviderError::Timeout(limit)));
                 }
                 Err(WaitInterruption::Late(most)) => return Err(self.over(ExceededLimit::Time { most })),
-                // The server may have gone on as if nothing had been; the silence will tell.
+                // The server may have continued as if nothing had happened; otherwise the silence limit ends the
+                // attempt.
                 Err(WaitInterruption::Slept(_)) if self.begun => continue,
                 Err(WaitInterruption::Slept(asleep)) => return Err(slept(&self.host, asleep)),
             };
@@ -137,19 +138,19 @@ impl<'r> ResponseReader<'r> {
         watch: &mut AttemptWatchdog<'_>,
     ) -> Result<(), FailedAttempt> {
         match error.kind {
-            // What the server sends does not get better by asking again.
+            // A malformed response does not improve by a repeated request.
             HttpErrorKind::Malformed if !self.begun => Err(network(error).into()),
             HttpErrorKind::TooLong { most } => Err(self.over(ExceededLimit::EventBytes { most })),
             _ => self.ended(&error.message, watch).await,
         }
     }
 
-    /// A limit ends an answer for good: nothing of it is run, and it is not asked for again, also not for its rest.
+    /// A limit ends an answer finally: none of its calls run, and neither the answer nor its rest is requested again.
     fn over(&self, limit: ExceededLimit) -> FailedAttempt {
         FailedAttempt { error: ProviderError::OverLimit(limit), begun: self.begun }
     }
 
-    /// The body is over without the event that ends an answer.
+    /// The body has ended without the event that ends an answer.
     pub(super) async fn ended(
         mut self,
         why: &str,
@@ -170,13 +171,13 @@ impl<'r> ResponseReader<'r> {
         })
     }
 
-    /// The answer under the model's name as it was asked for: servers resolve aliases, and reasoning goes back only
-    /// to the same name.
+    /// The answer under the model's name from the request: servers resolve aliases, and reasoning goes back only to the
+    /// same name.
     fn named(&self, answer: AssistantMessage) -> AssistantMessage {
         AssistantMessage { model: self.request.model.name.clone(), ..answer }
     }
 
-    /// The error that ends this attempt: as it is before the answer began, else with what had arrived.
+    /// The error that ends this attempt: unchanged before the answer began, else with the received part.
     fn failed(&mut self, error: ProviderError) -> FailedAttempt {
         let id = self.id.as_deref();
         if !self.begun {
@@ -200,7 +201,7 @@ pub(super) fn network(error: HttpError) -> ProviderError {
     }
 }
 
-/// The words with the server's name for the request, which its makers ask for.
+/// The text with the server's id of the request, which its operators ask for.
 pub(super) fn named(words: &str, id: Option<&str>) -> String {
     match id {
         Some(id) => format!("{words} (request {id})"),
@@ -213,7 +214,7 @@ pub(super) fn unstarted(halt: WaitInterruption) -> FailedAttempt {
         WaitInterruption::Cancelled => ProviderError::Cancelled.into(),
         WaitInterruption::Silent(limit) => ProviderError::Timeout(limit).into(),
         WaitInterruption::Late(most) => ProviderError::OverLimit(ExceededLimit::Time { most }).into(),
-        // Told with the host where it matters; here nothing was waited for but a body.
+        // Another error names the host where it matters; here only a body was awaited.
         WaitInterruption::Slept(asleep) => slept("the server", asleep),
     }
 }

@@ -10,11 +10,11 @@ pub struct RetryPolicy {
     pub attempts: u32,
     /// The wait after the first failure; it doubles each time.
     pub first_wait: Duration,
-    /// No wait is longer, but for one that a server asks for.
+    /// No wait is longer, except a wait that a server asks for.
     pub longest_wait: Duration,
 }
 
-/// The longest wait that a server may ask for: a person in front of it waits a few minutes, and no hour.
+/// The longest wait that a server may ask for: a person at the terminal waits a few minutes, and not an hour.
 const LONGEST_ASKED: Duration = Duration::from_secs(300);
 
 impl Default for RetryPolicy {
@@ -24,9 +24,10 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The wait after `failed` failures; nothing where the server `asked` for one that nobody would sit through, since
-    /// an earlier attempt would be refused like the first. What it asked for is kept to the letter; otherwise the doubled
-    /// wait shrinks by up to half with `jitter` (0 to 1), so that many clients do not return at the same moment.
+    /// The wait after `failed` failures; `None` where the server `asked` for a longer wait than a person accepts,
+    /// because an earlier attempt would be refused like the first. A wait that the server asked for is used exactly.
+    /// Otherwise the doubled wait shrinks by up to half with `jitter` (0 to 1), which prevents many clients from
+    /// returning at the same moment.
     pub fn wait(&self, failed: u32, asked: Option<Duration>, jitter: f64) -> Option<Duration> {
         if let Some(asked) = asked.filter(|asked| !asked.is_zero()) {
             return (asked <= LONGEST_ASKED).then_some(asked);
@@ -38,7 +39,7 @@ impl RetryPolicy {
     }
 }
 
-/// A number from 0 to 1, different each time; for nothing secret.
+/// A number from 0 to 1, different each time; not for secrets.
 pub(super) fn random() -> f64 {
     let bits = std::hash::RandomState::new().build_hasher().finish();
     // The upper 53 bits, which are all that an `f64` holds exactly.

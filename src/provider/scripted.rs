@@ -1,5 +1,5 @@
-//! A provider that says what a test gave it, for tests of the floors above: a list of answers and errors, and
-//! a record of every request.
+//! A provider that answers what a test prescribes, for tests of the floors above: a list of answers and errors, and a
+//! record of every request.
 
 use super::event_stream::flow;
 use super::replay_stream;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 pub enum ScriptedAnswer {
     /// The answer, streamed in small pieces.
     Answer(AssistantMessage),
-    /// These events, and then the error or, with `None`, nothing more until it is cancelled.
+    /// These events, and then the error or, with `None`, no further event until it is cancelled.
     Events(Vec<StreamEvent>, Option<ProviderError>),
 }
 

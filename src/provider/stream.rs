@@ -36,7 +36,7 @@ pub enum StreamEvent {
     Silent {
         since: Duration,
     },
-    /// Another provider answers in the place of the one that was asked.
+    /// Another provider answers in place of the requested one.
     Elsewhere {
         /// `openai`
         from: String,

@@ -1,6 +1,6 @@
-//! Proofs of reasoning that a server refused. They would be in every later request and have it refused as well, so
-//! they are left out from then on, and the answers that held them stay. Kept in memory: a resumed session learns
-//! of it again with its first request.
+//! Proofs of reasoning that a server refused. They would be in every later request and would have it refused as well.
+//! They are left out from then on, and the answers that contained them stay. Stored in memory: a resumed session finds
+//! out again with its first request.
 
 use super::ModelRequest;
 use crate::conversation::{AssistantBlock, Message, ThinkingBlock};
@@ -16,7 +16,7 @@ struct SignatureRejections {
     proofs: HashSet<blake3::Hash>,
     /// The server complained.
     complained: bool,
-    /// It complained though nothing was sent: this model is not to be asked for its reasoning at all.
+    /// The server complained though nothing was sent: this model must not be asked for its reasoning at all.
     unasked: bool,
 }
 
@@ -43,7 +43,7 @@ impl RejectedSignatures {
         Cow::Owned(request)
     }
 
-    /// The server refused a proof in `request`; true where leaving them out gives another request.
+    /// The server refused a proof in `request`; true where leaving the proofs out gives another request.
     pub(super) fn refuse(&self, request: &ModelRequest) -> bool {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let answers = request.messages.iter().filter_map(|message| match message {

@@ -1,6 +1,6 @@
-//! Waiting under watch: every wait of an attempt ends at once when cancelled, says that it is silent, and gives up
-//! when the silence has lasted too long. Time is the clock that stops while the machine sleeps, so a sleep is
-//! no silence; that there was one is noticed, because the connection is dead after it.
+//! Waiting under a watchdog: every wait of an attempt ends at once when cancelled, reports silence, and gives up when
+//! the silence has lasted too long. The clock stops while the machine sleeps, and a sleep does not count as silence. A
+//! sleep is noticed, because the connection is dead after it.
 
 use super::StreamEvent;
 use super::event_stream::EventEmitter;
@@ -38,10 +38,10 @@ pub(super) struct AttemptWatchdog<'w> {
 /// How long an attempt may be silent, and how long it may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AttemptTimeouts {
-    /// Silence is reported each time so much of it has passed.
+    /// Silence is reported each time this much of it has passed.
     pub(super) step: Duration,
     pub(super) silence: Duration,
-    /// From the request to the end of the answer, however much is said.
+    /// From the request to the end of the answer, however much arrives.
     pub(super) whole: Duration,
 }
 
@@ -57,7 +57,7 @@ impl<'w> AttemptWatchdog<'w> {
         let step = step.max(Duration::from_millis(1));
         let since = Instant::now();
         let awake = SleepDetector::new(wall);
-        // A time that no clock can hold is a year: nobody waits for it either.
+        // A time that no clock can represent becomes a year: nobody waits that long either.
         let time = whole.min(Duration::from_secs(365 * 24 * 3600));
         AttemptWatchdog { cancel, emit, step, limit: silence, since, told: 0, awake, end: since + time, time }
     }

@@ -1,6 +1,6 @@
-//! Blame in words: a table for a person and a program that cuts columns, and objects for one that reads JSON.
+//! Blame as text: a table for a person and a program that cuts columns, and objects for a program that reads JSON.
 //!
-//! A line's text stands as the file has it: the code that writes it to a terminal cleans it first.
+//! The text of a line is unchanged: the code that writes it to a terminal cleans it first.
 
 use super::changes::when;
 use crate::text::{sanitize, width};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// Columns that a call's title and a consent may take.
+/// Columns that a call's title and its approval may take.
 const TITLE: usize = 36;
 const CONSENT: usize = 24;
 
@@ -31,7 +31,7 @@ pub fn range(words: &str) -> Result<RangeInclusive<usize>, InvalidLineRange> {
     }
 }
 
-/// One row for each line: turn, time, call, consent, number, text.
+/// One row for each line: turn, time, call, approval, number, text.
 pub fn table<'b>(lines: impl IntoIterator<Item = &'b BlameLine>) -> Vec<String> {
     let lines: Vec<&BlameLine> = lines.into_iter().collect();
     let cells: Vec<[String; 4]> = lines.iter().map(|line| cells(&line.claim)).collect();
@@ -52,7 +52,7 @@ pub fn table<'b>(lines: impl IntoIterator<Item = &'b BlameLine>) -> Vec<String> 
 
 fn cells(claim: &LineAttribution) -> [String; 4] {
     let Some(origin) = &claim.origin else {
-        // A dash, so that a program that counts columns finds as many in each row.
+        // A dash: a program that counts columns finds the same number in each row.
         let none = || "-".to_string();
         return [none(), none(), width::cut(&standing(claim), TITLE), none()];
     };
@@ -85,7 +85,7 @@ fn standing(claim: &LineAttribution) -> String {
     }
 }
 
-/// A turn's name as far as a person tells turns apart: the end of its session's name, and its number.
+/// A turn's name as short as a person needs it: the end of its session's name, and its number.
 fn short_turn(turn: &str) -> String {
     let (name, number) = match turn.split_once('#') {
         Some((name, number)) => (name, format!("#{number}")),
@@ -96,7 +96,7 @@ fn short_turn(turn: &str) -> String {
     sanitize::line(&format!("{name}{number}")).into_owned()
 }
 
-/// Why lines are unknown, each reason once, and what else is to be said.
+/// Why lines are unknown, each reason once, and the other notes.
 pub fn notes(blame: &FileBlame) -> Vec<String> {
     let mut notes = blame.notes.clone();
     for line in &blame.lines {

@@ -1,4 +1,4 @@
-//! One turn without a screen: the answer goes to one writer, everything else to another, and nobody is asked.
+//! One turn without a screen: the answer goes to one writer, everything else to another, and no question is asked.
 
 use super::changes::ChangeReport;
 pub use super::text_output::NoticeAudience;
@@ -22,7 +22,7 @@ pub enum HeadlessFormat {
 /// How a turn without a screen went. [`HeadlessTurn::end`] writes the end of it.
 pub struct HeadlessTurn {
     pub ending: TurnEnding,
-    /// A call was refused, or needed a person who is not there.
+    /// A call was refused, or needed an answer that no person could give.
     pub refused: bool,
     /// Standard output could not be written; the turn was stopped.
     output: io::Result<()>,
@@ -30,8 +30,8 @@ pub struct HeadlessTurn {
 }
 
 impl HeadlessTurn {
-    /// Writes what comes last: the answer as text, or in JSON the end with `changes`. The error is the first that
-    /// standard output had.
+    /// Writes the end: the answer as text, or in JSON the end with `changes`. The error is the first error of standard
+    /// output.
     pub fn end(
         mut self,
         changes: Vec<ChangeReport>,
@@ -44,7 +44,8 @@ impl HeadlessTurn {
     }
 }
 
-/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by [`HeadlessTurn::end`].
+/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by
+/// [`HeadlessTurn::end`].
 pub async fn run(
     agent: &mut Agent,
     start: TurnStart,
@@ -73,7 +74,7 @@ pub async fn run(
             if output.is_ok() {
                 output = voice.write_event(&event, out, side);
                 if output.is_err() {
-                    // Nobody reads the answer any more: stop paying for it.
+                    // The reader of the answer is gone: stop paying for it.
                     stop.cancel();
                 }
             }

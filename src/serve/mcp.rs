@@ -1,7 +1,7 @@
-//! placet as an MCP server: its tools over standard input and output, through the same gate as everywhere.
+//! placet as an MCP server: its tools over standard input and output, with the same permission checks as everywhere.
 //!
-//! The ledger is kept for the connection: a client that edits must have read. Calls that only read run side by side; a
-//! call that writes waits for the others and they for it.
+//! The read ledger lasts as long as the connection: a client that edits must have read. Calls that only read run at the
+//! same time; a call that writes waits for the others, and the others wait for it.
 
 use crate::agent::{ApprovalReply, CallInterceptors, CallOrigin, EntryPoint, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
@@ -36,7 +36,7 @@ pub struct McpServer {
     pub policy: Arc<Mutex<Policy>>,
     visit: CallOrigin,
     calls: AtomicU64,
-    /// Held for reading by calls that only read, for writing by those that change something.
+    /// Locked for reading by calls that only read, for writing by calls that change something.
     order: RwLock<()>,
 }
 
@@ -86,7 +86,7 @@ impl ServerHandler for McpServer {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, rmcp::ErrorData> {
-        // Without this, the message of the error is the name alone.
+        // Without this, the error's message is only the method's name.
         let message = format!("unknown method `{}`", request.method);
         Err(rmcp::ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
@@ -117,7 +117,7 @@ impl ServerHandler for McpServer {
         );
         let result = if alone {
             let _alone = self.order.write().await;
-            // Nobody else writes now, so that the name reaches this call's transactions alone.
+            // No other call writes now: the name reaches only this call's transactions.
             if let Some(view) = self.env.workspace.view() {
                 view.begin_single_call(number, format!("placet mcp serve: {name}"));
             }

@@ -1,4 +1,4 @@
-//! The answer as text on one side; what happens meanwhile, one line each, on the other.
+//! The answer as text on one writer; what happens meanwhile, one line each, on the other.
 
 use super::changes::ChangeReport;
 use super::headless::{AnswerAudience, TurnWriter};
@@ -7,8 +7,8 @@ use crate::conversation::CallOutcome;
 use crate::text::{placet_mark, sanitize, visible};
 use std::io::{self, Write};
 
-/// Only the text after the last call is the answer. For a program it is held back until it is known to be that; a
-/// person sees it as it comes.
+/// Only the text after the last call is the answer. For a program, the text is buffered until placet knows that it is
+/// the answer; a person sees it as it arrives.
 pub(super) struct TextWriter {
     reader: AnswerAudience,
     held: String,
@@ -18,10 +18,10 @@ pub(super) struct TextWriter {
     side: NoticeAudience,
 }
 
-/// Who reads what placet says beside the answer.
+/// Who reads placet's own lines next to the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeAudience {
-    /// On a terminal, where an answer may be as well: it has placet's mark, and begins a line of its own.
+    /// On a terminal, which may also show the answer: the line has placet's mark, and begins a line of its own.
     Person,
     Program,
 }
@@ -33,7 +33,7 @@ impl TextWriter {
         TextWriter { reader, held: String::new(), clean, margin, at_line_start: true, side }
     }
 
-    /// A broken error stream is no reason to stop: only the answer's own writer counts.
+    /// A broken error stream does not stop the turn: only the answer's own writer counts.
     fn say(&mut self, word: &str, text: &str, to: (&mut dyn Write, &mut dyn Write)) -> io::Result<()> {
         self.say_lines(&format!("{word}: {}", sanitize::line(text)), to)
     }
@@ -103,7 +103,7 @@ impl TextWriter {
             self.end_line(out)?;
         }
         if let Some((words, hint)) = ending.words() {
-            // Several lines where they are needed: a recording that does not fit tells a difference.
+            // Several lines where they are needed: a recording that does not fit reports a difference.
             let hint = hint.map(|hint| format!("\nhint: {}", sanitize::line(&hint))).unwrap_or_default();
             self.say_lines(&format!("placet: {}{hint}", sanitize::block(&words)), (out, side))?;
         }

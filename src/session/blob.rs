@@ -39,7 +39,7 @@ pub(super) fn get(dir: &Path, hash: &str) -> Result<Arc<[u8]>, SessionError> {
     Ok(bytes.into())
 }
 
-/// Removes what nothing names any more. What cannot be removed stays, and costs its space only.
+/// Removes a file that no entry names any more. A file that cannot be removed stays, and costs only its space.
 pub(super) fn remove(dir: &Path, hash: &str) {
     drop(fs::remove_file(place(dir, hash)));
 }

@@ -1,7 +1,7 @@
-//! The branches of a session: what `/rewind` left, and where each one parts from another.
+//! The branches of a session: what `/rewind` left, and where each branch parts from another.
 //!
-//! A branch is what was said without going back. It keeps its number, because numbers are given in the order in which
-//! branches began. This describes only; going to one is an entry like any other.
+//! A branch is a part of the conversation without a rewind. It keeps its number, because branches are numbered in the
+//! order in which they began. This module only describes branches; switching to a branch is an entry like any other.
 
 use super::SessionError;
 use super::replay::SessionReplay;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub struct BranchTree {
-    /// Each branch is followed by those that part from it.
+    /// Each branch is followed by the branches that part from it.
     pub branches: Vec<SessionBranch>,
 }
 
@@ -19,13 +19,13 @@ pub struct BranchTree {
 pub struct SessionBranch {
     /// From 1 on.
     pub number: usize,
-    /// How many branches it hangs below.
+    /// How many branches are above this one.
     pub depth: usize,
-    /// Turns of another branch that it goes on from.
+    /// Turns of another branch that this branch continues from.
     pub after: usize,
     /// Turns of its own.
     pub turns: usize,
-    /// What its first own turn began with.
+    /// The beginning of its own first turn.
     pub said: Vec<Part>,
     /// Milliseconds since 1970: its last message.
     pub at: i64,

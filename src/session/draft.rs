@@ -1,9 +1,9 @@
-//! What was typed and not sent, kept in a small file so that the end of this process does not end it.
+//! Typed text that was not sent, stored in a small file: it survives the end of this process.
 //!
-//! One file for each running shell, held by a lock that goes with the process: the shell that finds it
-//! unlocked takes up what is in it. A line that is being typed is written a moment after the last key, by a
-//! thread of its own; queued lines are written at once. It is not synced to the disk: it outlives the
-//! process, and not a power failure.
+//! There is one file for each running shell, with a lock that ends with the process: a shell that finds the file
+//! unlocked takes its content. A line that is being typed is written a moment after the last key, by a thread of its
+//! own; queued lines are written at once. The file is not synced to the disk: it survives the process, and not a power
+//! failure.
 
 use crate::text::regular_file;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long typing goes on before it is written.
+/// How long to wait after typing before the line is written.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// Lines that were queued, oldest first, and the one that was being typed.
@@ -44,7 +44,7 @@ struct DraftRecord {
     draft: InputDraft,
 }
 
-/// The draft of this process; its file goes when this goes, unless lines are still queued.
+/// The draft of this process; its file is removed when this value is dropped, unless lines are still queued.
 pub struct DraftFile {
     shared: Arc<DraftInner>,
     writer: Option<JoinHandle<()>>,
@@ -67,7 +67,7 @@ struct DraftState {
 }
 
 impl DraftFile {
-    /// Begins in the state directory `dir` for a shell in `cwd`; what ended shells of that directory left comes along.
+    /// Begins in the state directory `dir` for a shell in `cwd`; also returns what ended shells of that directory left.
     pub fn open(dir: &Path, cwd: &Path) -> std::io::Result<(DraftFile, InputDraft)> {
         let dir = dir.join("drafts");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
@@ -80,8 +80,8 @@ impl DraftFile {
             state: Mutex::new(DraftState { draft: left.clone(), ..DraftState::default() }),
             changed: Condvar::new(),
         });
-        // Written to our file before the other files go: after a kill in between lines may appear twice,
-        // but none is lost.
+        // Written to this process's file before the other files are removed: after a kill in between, lines may appear
+        // twice, but none is lost.
         if left != InputDraft::default() {
             shared.write(&left)?;
         }
@@ -116,7 +116,7 @@ impl DraftFile {
         self.shared.write_or_tell(&state.draft);
     }
 
-    /// The typed line has been taken: it is a draft no more.
+    /// The typed line has been sent: it is not a draft any more.
     pub fn sent(&self) {
         let mut state = self.shared.state();
         state.draft.typed.clear();
@@ -162,7 +162,7 @@ impl DraftInner {
         }
     }
 
-    /// A draft that cannot be stored is no reason to stop anybody from typing.
+    /// A draft that cannot be stored must not stop the person from typing.
     fn write_or_tell(&self, draft: &InputDraft) {
         if let Err(e) = self.write(draft) {
             tracing::warn!("the draft was not saved: {e}");
@@ -184,7 +184,7 @@ impl DraftInner {
     }
 }
 
-/// A lock file that nobody else holds.
+/// A lock file that no other process has locked.
 fn own_lock(dir: &Path) -> std::io::Result<(File, PathBuf)> {
     let mut number = 0;
     loop {
@@ -220,7 +220,7 @@ fn left_behind(dir: &Path, cwd: &str, own: &Path) -> (InputDraft, Vec<PathBuf>) 
     found.sort_by_key(|(at, ..)| *at);
     let (mut left, mut files) = (InputDraft::default(), Vec::new());
     for (_, draft, paths) in found {
-        // Of several lines that were being typed, only the last can go on being typed.
+        // Of several lines that were being typed, only the last stays the typed line.
         let before = std::mem::replace(&mut left.typed, draft.typed);
         left.queued.extend((!before.is_empty()).then_some(before));
         left.queued.extend(draft.queued);

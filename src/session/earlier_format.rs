@@ -1,9 +1,9 @@
-//! Entries of formats before the fifth, in which placet's own notes were texts among the person's.
+//! Entries of formats before the fifth, in which placet's own notes were texts among the person's texts.
 //!
-//! A note is taken from such a message only by its place: placet put its notes behind what the person said and attached,
-//! in a fixed order, and before it only the report of a review. A text anywhere else is a text, whatever it says; what a
-//! tool gave back and what a summary had taken over from there is never looked at. A text becomes a note only where the
-//! note's words are the very same bytes, so a model reads of an old conversation what it read before.
+//! A note is recognized in such a message only by its place: placet put its notes after the person's text and
+//! attachments, in a fixed order, and before them only the report of a review. A text anywhere else is a text, whatever
+//! it contains; the output of a tool, and what a summary had copied from there, are never searched. A text becomes a
+//! note only where the note's text is the very same bytes: a model reads of an old conversation what it read before.
 
 use super::record::SessionRecord;
 use crate::conversation::{InstructionsVersion, Message, Note, Part};
@@ -27,8 +27,7 @@ pub(super) fn record(body: &str) -> serde_json::Result<SessionRecord> {
     serde_json::from_value(value)
 }
 
-/// The summary's own text, without what it had taken over: the instructions and the mode in force are sent
-/// again.
+/// The summary's own text, without what it had copied: the instructions and the current mode are sent again.
 pub(super) fn retype_summary(summary: &mut Value) {
     let Some(notes) = summary.get_mut("notes").and_then(Value::as_array_mut) else { return };
     notes.truncate(1);
@@ -39,10 +38,10 @@ pub(super) fn retype_summary(summary: &mut Value) {
     }
 }
 
-/// Goes through messages in their order and takes placet's notes from where placet put them.
+/// Reads messages in order and extracts placet's notes from their places.
 #[derive(Debug, Default)]
 pub(super) struct NoteExtractor {
-    /// What follows results was said while a turn ran, and came without notes.
+    /// A message after results was sent while a turn ran, and has no notes.
     follows_results: bool,
 }
 
@@ -66,7 +65,7 @@ fn retype(parts: &mut [Part]) {
         if !become_note(part, attached) {
             break;
         }
-        // What was attached: one text, and the pictures behind it.
+        // The attachments: one text, and the pictures after it.
         at += 2;
         while matches!(parts.get(at), Some(Part::Image(_))) {
             at += 1;
@@ -117,13 +116,13 @@ fn instructions(text: &str) -> Option<Note> {
     Some(given.unwrap_or(Note::InstructionsGone))
 }
 
-/// Stored as words only: a later mode may have been sent behind a result, so the mode is sent again.
+/// Stored as text only: a later mode may have been sent after a result, and the mode is sent again.
 fn mode(text: &str) -> Option<Note> {
     let words = |mode: Mode| Note::Mode { mode: mode.name().into(), meaning: meaning(mode).into() };
     Mode::ALL.into_iter().any(|mode| words(mode).words() == text).then(|| Note::Earlier { text: text.into() })
 }
 
-/// What the modes meant in the words of that time: the words of today may change.
+/// What the modes meant at that time: the texts of today may change.
 fn meaning(mode: Mode) -> &'static str {
     match mode {
         Mode::None => "no tool may run",
@@ -145,7 +144,7 @@ fn jobs_ended(text: &str) -> Option<Note> {
     rest.starts_with(|c: char| c.is_ascii_digit()).then(|| Note::Earlier { text: text.into() })
 }
 
-/// A sentence only: an entry of that time records no running jobs that this note would strike off.
+/// A sentence only: an entry of that time records no running jobs that this note could remove.
 fn jobs_lost(text: &str) -> Option<Note> {
     let jobs = text
         .strip_prefix("[placet: the background commands ")?

@@ -34,18 +34,18 @@ fn notes_are_taken_from_their_places_only_and_not_a_byte_changes() {
         (texts(&[REPORT, "hello", INSTRUCTIONS]), "ntn"),
         (texts(&["hello", FILE, "1│x", PAD, "y", MODE]), "tntntn"),
         (pictured, "tntinn"),
-        // The whole of what a person said or pasted.
+        // The whole of a message or paste of the person.
         (texts(&[INSTRUCTIONS]), "t"),
         (texts(&[REPORT]), "t"),
         (texts(&[MODE, MODE]), "tn"),
-        // What was attached, whatever it says.
+        // An attachment, whatever it contains.
         (texts(&["see", PAD, INSTRUCTIONS]), "tnt"),
         (texts(&["see", PAD, INSTRUCTIONS, INSTRUCTIONS]), "tntn"),
         (texts(&["see", FILE, FILE, MODE]), "tntn"),
         // Out of their order, or twice.
         (texts(&["hello", MODE, INSTRUCTIONS]), "tnt"),
         (texts(&["hello", INSTRUCTIONS, INSTRUCTIONS]), "tnt"),
-        // Nearly the words.
+        // Nearly the same text.
         (texts(&["hello", "[placet: the mode is ask: do all]"]), "tt"),
         (
             texts(&[

@@ -1,7 +1,7 @@
 //! The entries of a session as records, in their order: all of them, or a part.
 //!
-//! What cannot be read is left out and named; a number that is missing is an entry that is lost, even where no error was
-//! seen. Where they lead is not asked here.
+//! What cannot be read is left out and named; a number that is missing is an entry that is lost, even where no error
+//! was seen. Where they lead is not asked here.
 
 use super::earlier_format::{self, FIRST_WITH_NOTES, NoteExtractor};
 use super::record::{SessionRecord, SessionStateKey};
@@ -104,6 +104,6 @@ fn decoded(bodies: &[EntryRow]) -> Vec<serde_json::Result<SessionRecord>> {
         workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
     });
     let all: Vec<_> = parts.into_iter().flatten().collect();
-    // A thread that ended early must not shift what belongs to which entry.
+    // If a thread ended early, the results would belong to the wrong entries.
     if all.len() == bodies.len() { all } else { bodies.iter().map(one).collect() }
 }

@@ -1,7 +1,7 @@
 //! A session as a document: Markdown and HTML for people, JSON for programs and for `import`.
 //!
-//! HTML and JSON are one file with the pictures in it. Markdown names them, and where a directory takes it, they lie
-//! next to it. Only the conversation as it is now is written, not the branches that were left.
+//! HTML and JSON are one file with the pictures in it. Markdown names the pictures, and with a target directory they
+//! are files next to the Markdown file. Only the present conversation is written, not the branches that were left.
 
 use super::record::LoadedSession;
 use super::scratchpad::{ScratchpadEntry, Scratchpads};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What becomes of pictures in Markdown.
+/// What Markdown does with pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkdownPictures {
     /// They are named.
@@ -27,7 +27,7 @@ pub enum MarkdownPictures {
 /// In the versions before the third, placet's notes are texts.
 pub(super) const FORMAT: u64 = 3;
 
-/// Everything that was said and done, readable.
+/// The whole conversation, readable.
 pub fn markdown(row: &SessionRow, loaded: &LoadedSession, pictures: MarkdownPictures) -> String {
     let mut out = format!("# {}\n\nSession {} in `{}`\n", row.title, row.id, row.cwd.display());
     for message in loaded.transcript.messages() {
@@ -71,7 +71,7 @@ fn outcome(outcome: &CallOutcome) -> &'static str {
 fn push_part(out: &mut String, part: &Part, pictures: MarkdownPictures) {
     let _ = match part {
         Part::Text { text } => writeln!(out, "{text}"),
-        // A note is quoted: what the person said is not.
+        // A note is quoted: the person's text is not.
         Part::Note(note) => note.words().lines().try_for_each(|line| writeln!(out, "> {line}")),
         Part::Image(image) if image.is_pdf() => writeln!(out, "*PDF: {}*", image.describe()),
         Part::Image(image) if pictures == MarkdownPictures::Beside && !image.bytes.is_empty() => {
@@ -144,7 +144,7 @@ pub(super) enum ExportedScratchpad {
     Image(Image),
 }
 
-/// The same, with nothing left out; what `import` reads.
+/// The same without omissions; `import` reads this form.
 pub fn to_json(row: &SessionRow, loaded: &LoadedSession, pads: &Scratchpads) -> Value {
     let images = images(loaded).into_iter();
     let mut pictures: BTreeMap<String, String> =
@@ -253,8 +253,8 @@ fn push_html_block(out: &mut String, block: &AssistantBlock) {
     };
 }
 
-/// Text that is text anywhere in HTML. Control characters and marks that turn the direction of what follows
-/// are left out: they show nothing, and hide something.
+/// Text that is text anywhere in HTML. Control characters and marks that change the direction of the following text are
+/// left out: they are invisible, and hide something.
 fn escaped(text: &str) -> String {
     let text = crate::text::visible::prose(text);
     let mut out = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
-//! A new session that begins with what another one holds.
+//! A new session that begins with the content of another one.
 //!
-//! It is a copy: from then on the two know nothing of each other. What the first one cost stays with it, and so do the
-//! changes that are pending in it.
+//! It is a copy: from then on the two sessions are independent. The cost of the first session stays with it, and also
+//! its pending changes.
 
 use super::record::{SessionRecord, SessionStateKey};
 use super::store::{SessionRow, SessionStore};

@@ -146,8 +146,8 @@ fn scratchpads(
     Ok(out)
 }
 
-/// What a stranger's file may not claim: a note where placet puts none, and facts about jobs, which are another machine's,
-/// and about scratchpads that are not in the file.
+/// What a stranger's file may not claim: a note where placet puts none, and facts about jobs, which are another
+/// machine's, and about scratchpads that are not in the file.
 fn in_their_place(message: &mut Message, pads: &BTreeMap<String, ScratchpadEntry>) {
     let Message::Results { results } = message else { return };
     for result in results {
@@ -185,7 +185,7 @@ fn decoded(pictures: &HashMap<String, String>) -> Result<HashMap<String, Arc<[u8
     Ok(out)
 }
 
-/// Puts the bytes in; a picture of which the file has none becomes the words for it, and its hash names nothing.
+/// Fills in the bytes; a picture whose bytes are not in the file becomes a text, and no blob has its hash.
 fn fill(message: &mut Message, pictures: &HashMap<String, Arc<[u8]>>) {
     let fill = |parts: &mut Vec<Part>| {
         for part in parts {

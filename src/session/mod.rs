@@ -1,4 +1,4 @@
-//! Sessions: what was said and done, kept so that nothing is lost.
+//! Sessions: the conversations with their calls and results, stored without loss.
 //!
 //! One SQLite database (write-ahead log, file mode 0600 in a directory of mode 0700) holds conversations,
 //! scratchpads and the input history; pictures and other large bytes lie next to it, named by their hash.

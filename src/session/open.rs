@@ -1,4 +1,4 @@
-//! A session open in this process: the only one that may add to it.
+//! A session that is open in this process: only this process may append to it.
 
 use super::record::{SessionRecord, SessionStateKey};
 use super::scratchpad::Scratchpads;
@@ -13,7 +13,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Holds a lock for as long as it lives; the lock goes with the process, however that ends.
+/// Holds a lock as long as it exists; the lock ends with the process, however the process ends.
 pub struct OpenSession {
     store: SessionStore,
     id: SessionId,
@@ -35,7 +35,7 @@ impl SessionStore {
         OpenSession::new(self.clone(), id)
     }
 
-    /// Opens an existing session here, or says where it is open.
+    /// Opens an existing session here, or fails with the process in which it is open.
     pub fn resume(&self, id: &SessionId) -> Result<OpenSession, SessionError> {
         OpenSession::new(self.clone(), id.clone())
     }
@@ -70,7 +70,7 @@ impl OpenSession {
     pub fn append_all(&mut self, mut records: Vec<SessionRecord>) -> Result<(), SessionError> {
         for record in &mut records {
             let SessionRecord::Message { message } = record else { continue };
-            // One whose bytes are gone must not stand as empty where they may come back.
+            // A picture whose bytes are gone must not be stored as empty where the bytes may come back.
             for image in message.pictures_mut().filter(|image| !image.bytes.is_empty()) {
                 // Before the entry: no entry may name bytes that are not there.
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
@@ -93,7 +93,7 @@ impl OpenSession {
         if records.iter().any(|record| matches!(record, SessionRecord::SummedUp { .. }))
             && let Err(e) = self.store.find_place(&self.id)
         {
-            // Without it the whole is read when the session is taken up again, which only takes longer.
+            // Without the position, a resume reads the whole session, which only takes longer.
             tracing::warn!("the position of a session was not saved: {e}");
         }
         Ok(())
@@ -116,7 +116,7 @@ impl OpenSession {
         self.store.scratchpads(&self.id)
     }
 
-    /// Gives the lock back and removes its file: for a session that no longer exists.
+    /// Releases the lock and removes its file: for a session that no longer exists.
     pub(super) fn forget(self) {
         drop(fs::remove_file(&self.lock_path));
     }
@@ -172,7 +172,7 @@ fn add(
         SessionRecord::Cost { provider, model, usage, picos } => {
             costs::add(tx, id.as_str(), (provider, model), usage, *picos)?;
         }
-        // The whole message supersedes what was kept of its beginning.
+        // The whole message replaces its stored beginning.
         SessionRecord::Message { .. } => {
             tx.prepare_cached("DELETE FROM state WHERE session = ?1 AND key = ?2")?
                 .execute(params![id.as_str(), SessionStateKey::Partial.key()])?;
@@ -188,7 +188,7 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
     let fail = |source| SessionError::Directory { path: path.clone(), source };
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(fail)?;
     regular_file::check(&path).map_err(fail)?;
-    // Not truncated before the lock is held: the file names the process that holds it.
+    // Not truncated before the lock is held: the file names the process that has the lock.
     let mut options = fs::OpenOptions::new();
     let mut lock =
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(fail)?;
@@ -208,14 +208,15 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
     Ok((lock, path))
 }
 
-/// The most of one message that is indexed; saving a message must not take seconds because somebody pasted a log.
+/// The most of one message that is indexed; saving a message must not take seconds because of a pasted log.
 const INDEXED: usize = 1 << 20;
 
-/// The text of a message that search looks through: what was said, and what calls gave back.
+/// The text of a message that search covers: what the person and the model wrote, and what calls returned.
 fn searchable(message: &Message) -> String {
     let mut text = match message {
         Message::User { parts } => {
-            // What placet sent the model was not said by anybody.
+            // Only texts: placet's own notes to the model are left out, because neither the person nor the model wrote
+            // them.
             text_of(parts)
         }
         Message::Assistant(answer) => {

@@ -4,7 +4,7 @@ use super::request_cost::RequestCost;
 use crate::conversation::{ConversationSummary, Message, TokenUsage, Transcript};
 use serde::{Deserialize, Serialize};
 
-/// One entry. Entries are never changed; the newest word on a thing counts.
+/// One entry. Entries are never changed; the newest entry about a thing counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SessionRecord {
@@ -58,7 +58,7 @@ pub struct LoadedSession {
     pub last_prompt: u64,
     /// What could not be read, or had to be completed, in sentences for the person.
     pub dropped: Vec<String>,
-    /// Messages that complete what a crash left open; the one who resumes the session adds them to it.
+    /// Messages that complete what a crash left unfinished; the process that resumes the session appends them.
     pub repairs: Vec<Message>,
 }
 

@@ -1,4 +1,4 @@
-//! A damaged database: the original is set aside untouched, and what can be read of it is carried over.
+//! A damaged database: the original is moved aside unchanged, and its readable rows are copied to a new database.
 
 use super::record::SessionStateKey;
 use super::{SessionError, schema};
@@ -46,7 +46,7 @@ pub(super) fn recover_database(path: &Path) -> Result<(Connection, Vec<String>),
                 notes.push(format!("{table}: copied {saved} rows{lost}"));
             }
             recount(&damaged, &fresh)?;
-            // What is lost before such a place would not be seen from it.
+            // A saved place would hide entries that are lost before it.
             fresh.execute("DELETE FROM state WHERE key = ?1", [SessionStateKey::Place.key()])?;
         }
         Err(e) => notes.push(format!("nothing could be read from it: {e}")),
@@ -79,8 +79,7 @@ fn copy(
     (saved, error)
 }
 
-/// What a list needs of a session is counted again, and which ones were pinned is taken from a database that
-/// knew.
+/// Counts again what a list of sessions shows, and copies the pins from a database that has them.
 fn recount(from: &Connection, to: &Connection) -> Result<(), SessionError> {
     to.execute(
         "UPDATE session SET (entries, bytes) =

@@ -1,25 +1,25 @@
-//! The entries of a session, played in their order: where they lead, and what was left on the way.
+//! The entries of a session, replayed in order: the present conversation, and the branches that were left on the way.
 //!
-//! Entries are only ever added, so a rewind and a switch to another branch are entries too. Played again they give the
-//! conversation as it is now, and every message that a rewind left, with the one it follows: the tree.
-//! Pictures are without their bytes here: those are read for what still counts only.
+//! Entries are only ever added, and a rewind or a switch to another branch is an entry too. The replay gives the
+//! present conversation, and every message that a rewind left, with its predecessor: the tree. Pictures are without
+//! their bytes here: the bytes are read only for messages that still count.
 
 use super::record::{LoadedSession, SessionRecord};
 use crate::conversation::{ConversationSummary, Message};
 use std::collections::HashMap;
 
-/// What has been played so far.
+/// The state after the entries that were replayed so far.
 #[derive(Default)]
 pub(super) struct SessionReplay {
     pub(super) loaded: LoadedSession,
     /// The entries of the messages that count, in order, from the first one that is played.
     pub(super) path: Vec<i64>,
-    /// Something was asked for that lies before the first entry that is played.
+    /// An entry refers to something before the first entry of this replay.
     pub(super) is_beyond: bool,
     /// Every message there ever was, in the order of the entries.
     pub(super) nodes: Vec<MessageNode>,
     left: HashMap<i64, AbandonedMessage>,
-    /// What stood for a branch's beginning when it was left, by its last entry.
+    /// The summaries of a branch's beginning when it was left, by the branch's last entry.
     summaries: HashMap<i64, Vec<ConversationSummary>>,
 }
 
@@ -38,7 +38,7 @@ struct AbandonedMessage {
 }
 
 impl SessionReplay {
-    /// What goes on from `loaded`.
+    /// A replay that continues from `loaded`.
     pub(super) fn after(loaded: LoadedSession) -> SessionReplay {
         SessionReplay { loaded, ..SessionReplay::default() }
     }
@@ -58,12 +58,12 @@ impl SessionReplay {
             },
             SessionRecord::Rewound { messages } => self.leave(messages),
             SessionRecord::Switched { entry } => self.switch(entry),
-            // One that names messages which could not be read stands for nothing.
+            // A summary that names messages which could not be read cannot replace them.
             SessionRecord::SummedUp { summary } if summary.upto > loaded.transcript.len() => loaded
                 .dropped
                 .push("left out a summary of missing messages: the whole conversation is sent".into()),
             SessionRecord::SummedUp { summary } => {
-                // Of the same beginning: the person rewrote it.
+                // A summary of the same beginning: the person rewrote it.
                 loaded.summaries.retain(|before| before.upto != summary.upto);
                 loaded.summaries.push(summary);
                 loaded.undone = None;
@@ -71,7 +71,7 @@ impl SessionReplay {
             SessionRecord::SummaryUndone => {
                 loaded.summaries.pop();
                 loaded.undone = Some(loaded.transcript.len());
-                // What stood before it was not read.
+                // What is before the summary was not read.
                 self.is_beyond |= loaded.transcript.begins() > 0;
             }
             SessionRecord::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
@@ -81,7 +81,7 @@ impl SessionReplay {
         }
     }
 
-    /// The message of an entry, wherever it stands.
+    /// The message of an entry, in the present conversation or in a branch that was left.
     pub(super) fn message(&self, entry: i64) -> Option<&Message> {
         match self.path.binary_search(&entry) {
             Ok(at) => self.loaded.transcript.messages().get(at),
@@ -89,7 +89,7 @@ impl SessionReplay {
         }
     }
 
-    /// Goes back to the first `messages`; the others are set aside.
+    /// Goes back to the first `messages`; the other messages become a branch that was left.
     fn leave(&mut self, messages: usize) {
         let Some(kept) = messages.checked_sub(self.loaded.transcript.begins()) else {
             self.is_beyond = true;
@@ -111,7 +111,7 @@ impl SessionReplay {
         let (mut way, mut at) = (Vec::new(), Some(tip));
         let begins = self.loaded.transcript.begins();
         let shared = loop {
-            // What follows nothing that was played follows what came before.
+            // A message that follows no replayed message follows the messages before the replay.
             let Some(entry) = at else { break begins };
             if let Ok(found) = self.path.binary_search(&entry) {
                 break begins + found + 1;

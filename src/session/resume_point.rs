@@ -1,8 +1,9 @@
-//! Where a session that was summed up is gone on with: the entry that the last summary lets a reader begin at, and what the
-//! entries before it come to. A day of work is then taken up again as fast as its last hour.
+//! Where a summarized session is resumed: the entry at which the last summary lets a reader begin, and the totals of
+//! the entries before it. A day of work is then resumed as fast as its last hour.
 //!
-//! It is worked out when a summary is saved, from the place before, and only shortens the way: entries stay as they are,
-//! all of them are still read where somebody looks at them, and whatever does not fit the place is read from the start.
+//! The place is computed when a summary is saved, from the previous place, and only shortens the replay: entries stay
+//! as they are, all of them are still read where somebody looks at them, and a session whose entries do not match the
+//! place is read from the start.
 
 use super::SessionError;
 use super::record::{LoadedSession, SessionRecord, SessionStateKey};
@@ -18,12 +19,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the entries before `first` come to.
+/// The totals of the entries before `first`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ResumePoint {
     first: i64,
     messages: usize,
-    /// How many of them the person said.
+    /// How many of them are messages of the person.
     said: usize,
     summary: Option<ConversationSummary>,
     withheld: Vec<(String, String)>,
@@ -31,7 +32,7 @@ pub(super) struct ResumePoint {
     /// By provider and model.
     spent: Vec<RequestCost>,
     last_prompt: u64,
-    /// The entries of the round in which each tool last did what was asked.
+    /// The entries of the round in which each tool last succeeded.
     rounds: BTreeMap<String, (i64, i64)>,
 }
 
@@ -74,21 +75,21 @@ impl SessionStore {
         serde_json::from_str(&saved).ok()
     }
 
-    /// The replay from the session's place on; nothing where there is none, or where it does not lead where the whole
-    /// would.
+    /// The replay from the session's place on; `None` where there is no place, or where the result would differ from a
+    /// full replay.
     pub(super) fn replay_from_place(&self, id: &SessionId) -> Option<SessionReplay> {
         let place = self.place(id)?;
         let mut replay = SessionReplay::after(place.loaded(self, id));
         let entries = self.entries(id, place.first..i64::MAX, &mut replay.loaded.dropped);
         entries.into_iter().for_each(|entry| replay.take(entry.seq, entry.at, entry.record));
         let sent = replay.loaded.summaries.last().is_some_and(|s| s.upto >= place.messages);
-        // After a rewind to just there, what was asked for last lies before it.
+        // After a rewind to exactly this point, the last request is before the place.
         let first = replay.loaded.transcript.since(place.messages).first();
         let asked = matches!(first, Some(Message::User { .. }));
         (!replay.is_beyond && sent && asked && replay.loaded.dropped.is_empty()).then_some(replay)
     }
 
-    /// Works out the place again, after a summary was saved.
+    /// Computes the place again, after a summary was saved.
     pub(super) fn find_place(&self, id: &SessionId) -> Result<(), SessionError> {
         let (replay, old) = match (self.replay_from_place(id), self.place(id)) {
             (Some(replay), Some(old)) => (replay, old),
@@ -114,7 +115,7 @@ impl SessionStore {
 }
 
 impl ResumePoint {
-    /// As if all before it had been read.
+    /// The state as if everything before the place had been read.
     fn loaded(&self, store: &SessionStore, id: &SessionId) -> LoadedSession {
         let transcript = match self.messages {
             0 => Transcript::default(),
@@ -134,7 +135,7 @@ impl ResumePoint {
         }
     }
 
-    /// The place at the entry `first`, which `before` was played up to from this one on.
+    /// The place at the entry `first`, for which `before` was replayed from this place on.
     fn moved(mut self, first: i64, before: &SessionReplay) -> ResumePoint {
         let loaded = &before.loaded;
         let messages = loaded.transcript.since(loaded.transcript.begins());
@@ -174,7 +175,7 @@ fn first_needed(replay: &SessionReplay) -> Option<i64> {
     let begins = replay.loaded.transcript.begins();
     let messages = replay.loaded.transcript.since(begins);
     let mut at = summary.upto.checked_sub(begins)?.min(messages.len().checked_sub(1)?);
-    // What the person adds while a turn runs follows results and begins nothing.
+    // A message that the person sends while a turn runs follows results and begins no turn.
     let begins_turn = |at: usize| {
         let follows_results =
             at.checked_sub(1).is_some_and(|b| matches!(messages.get(b), Some(Message::Results { .. })));

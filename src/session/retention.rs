@@ -1,12 +1,12 @@
-//! Which sessions may go, by age and by what all of them take, and their removal.
+//! Which sessions are removed, by age and by total size, and their removal.
 //!
-//! A pinned session never goes, nor one that somebody else has a reason to keep, nor one that is open.
+//! A pinned session is never removed, nor an open session, nor a session that another part of placet needs.
 
 use super::SessionError;
 use super::store::{SessionRow, SessionStore, now};
 use std::time::Duration;
 
-/// How much is stored. Nothing set keeps everything.
+/// How much is stored. Without a limit everything is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetentionPolicy {
     pub age: Option<Duration>,
@@ -14,7 +14,7 @@ pub struct RetentionPolicy {
 }
 
 impl SessionStore {
-    /// The sessions that `keep` leaves no room for, the oldest first. `needed` names those that must stay.
+    /// The sessions over the limits of `keep`, the oldest first. `needed` names sessions that must stay.
     pub fn prunable(
         &self,
         keep: RetentionPolicy,
@@ -37,7 +37,7 @@ impl SessionStore {
         Ok(out)
     }
 
-    /// Removes them, but for those that are open now; returns what went.
+    /// Removes these sessions, except sessions that are open now; returns the removed ones.
     pub fn prune(
         &self,
         keep: RetentionPolicy,

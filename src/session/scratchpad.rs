@@ -1,7 +1,7 @@
-//! Named scratchpads: results and notes that belong to the session and to no file.
+//! Named scratchpads: results and notes that belong to the session and not to a file.
 //!
-//! A saved session keeps the large ones in its database alone: a day of long results is not a day of memory. What is
-//! small stays here too, so that a note costs no read.
+//! A saved session stores large scratchpads only in its database: a day of long results must not fill the memory. Small
+//! scratchpads are also cached here, and a note costs no read.
 
 use super::error::SessionError;
 use crate::conversation::Image;
@@ -46,7 +46,7 @@ pub enum ScratchpadError {
     Store(#[from] ScratchpadStoreError),
 }
 
-/// Why a scratchpad could not be written to the place where it outlives the process, or read from there.
+/// Why a scratchpad could not be written to its permanent store, or read from it.
 #[derive(Debug, Error)]
 pub enum ScratchpadStoreError {
     #[error(transparent)]
@@ -57,20 +57,20 @@ pub enum ScratchpadStoreError {
     NoBackend,
 }
 
-/// Bytes up to which an entry that is saved is kept in memory as well.
+/// Bytes up to which a saved entry is cached in memory as well.
 const SMALL: usize = 16 * 1024;
 
-/// Where scratchpads outlive the process.
+/// The store in which scratchpads outlive the process.
 pub trait ScratchpadBackend: Send + Sync {
-    /// Told of each change before it counts; `None` when the entry is gone.
+    /// Saves each change before it counts; `None` when the entry is deleted.
     fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), ScratchpadStoreError>;
-    /// What was saved under `name`.
+    /// Reads the entry saved under `name`.
     fn load(&self, name: &str) -> Result<ScratchpadEntry, ScratchpadStoreError>;
-    /// Gives what is saved another name, in one step.
+    /// Renames a saved entry, in one step.
     fn rename(&self, from: &str, to: &str) -> Result<(), ScratchpadStoreError>;
 }
 
-/// An entry, or how many bytes of it are with the keeper.
+/// An entry, or the size of an entry that only the backend has.
 #[derive(Clone, Debug)]
 pub enum ScratchpadSlot {
     Here(ScratchpadEntry),
@@ -98,7 +98,7 @@ impl Scratchpads {
         Scratchpads { entries: Mutex::default(), keeper: None }
     }
 
-    /// Scratchpads that start with `entries` and are kept by `keeper`.
+    /// Scratchpads that start with `entries` and are stored by `keeper`.
     pub fn saved(
         entries: BTreeMap<String, ScratchpadSlot>,
         keeper: Box<dyn ScratchpadBackend>,
@@ -122,7 +122,7 @@ impl Scratchpads {
         }
     }
 
-    /// What stays in memory of an entry that was saved.
+    /// The part of a saved entry that stays in memory.
     fn slot(&self, entry: ScratchpadEntry) -> ScratchpadSlot {
         let large = self.keeper.is_some() && entry.len() > SMALL;
         if large { ScratchpadSlot::Kept(entry.len()) } else { ScratchpadSlot::Here(entry) }
@@ -210,7 +210,7 @@ fn missing(name: &str, entries: &BTreeMap<String, ScratchpadSlot>) -> Scratchpad
     ScratchpadError::Missing { name: name.into(), known }
 }
 
-/// Fails for what cannot name a scratchpad.
+/// Fails for an invalid name of a scratchpad.
 pub fn check_name(name: &str) -> Result<(), ScratchpadError> {
     let fits = (1..=MAX_NAME).contains(&name.len());
     let plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));

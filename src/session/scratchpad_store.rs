@@ -32,7 +32,7 @@ enum StoredScratchpad {
 }
 
 impl ScratchpadDatabase {
-    /// The size of each, without reading any: what is wanted is read when it is wanted.
+    /// The size of each, without reading the contents: a content is read when it is needed.
     pub(super) fn slots(&self) -> Result<BTreeMap<String, ScratchpadSlot>, SessionError> {
         let (names, mut sizes) = {
             let conn = self.store.lock();
@@ -56,7 +56,7 @@ impl ScratchpadDatabase {
                 // Written before sizes were stored.
                 None => self.read(&name)?.map(|entry| entry.len()),
             };
-            // A picture whose bytes are gone is no entry any more.
+            // A picture whose bytes are gone is not an entry any more.
             out.extend(size.map(|size| (name, ScratchpadSlot::Kept(size))));
         }
         Ok(out)

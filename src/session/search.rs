@@ -1,4 +1,4 @@
-//! Full-text search over everything that was said, in any language.
+//! Full-text search over all conversations, in any language.
 
 use super::SessionError;
 use super::store::SessionStore;
@@ -12,12 +12,12 @@ pub struct SessionHit {
     pub seq: i64,
     /// The words around the match, on one line.
     pub excerpt: String,
-    /// Where in it the words stand that were looked for, in bytes.
+    /// The positions of the searched words in the excerpt, in bytes.
     pub found: Vec<Range<usize>>,
 }
 
 impl SessionHit {
-    /// The words around the match, with what was looked for between two marks.
+    /// The text around the match, with the searched words between two marks.
     pub fn marked(&self, open: &str, close: &str) -> String {
         let (mut out, mut at) = (String::new(), 0);
         for range in &self.found {
@@ -41,7 +41,7 @@ impl SessionStore {
         if terms.is_empty() {
             return Ok(Vec::new());
         }
-        // The index holds runs of three characters: shorter terms are looked for in what the longer ones left.
+        // The index contains runs of three characters: shorter terms are searched in the results of the longer ones.
         let (long, short): (Vec<&String>, Vec<&String>) = terms.iter().partition(|t| t.chars().count() >= 3);
         let mut sql = String::from(
             "SELECT said.text, said.session, said.seq, coalesce(session.title, '') FROM said
@@ -64,7 +64,7 @@ impl SessionStore {
         let rows = prepared.query_map(rusqlite::params_from_iter(values), |row| hit(row, &terms))?;
         let mut hits: Vec<SessionHit> = rows.collect::<Result<_, _>>()?;
         drop(prepared);
-        // A title that was given need not have been said.
+        // A title need not occur in the conversation.
         let titled = named(&conn, &terms)?;
         hits.extend(
             titled.into_iter().filter(|t| !hits.iter().any(|h| h.session == t.session)).collect::<Vec<_>>(),
@@ -101,7 +101,7 @@ fn hit(row: &Row<'_>, terms: &[String]) -> rusqlite::Result<SessionHit> {
     Ok(SessionHit { session: row.get(1)?, seq: row.get(2)?, title: row.get(3)?, excerpt, found })
 }
 
-/// Splits at blanks, keeping what stands in double quotes together.
+/// Splits at blanks; text in double quotes stays together.
 fn terms(query: &str) -> Vec<String> {
     let mut out = Vec::new();
     for (at, piece) in query.split('"').enumerate() {
@@ -115,7 +115,7 @@ fn terms(query: &str) -> Vec<String> {
     out
 }
 
-/// What stands around the first term, and where in that the terms are.
+/// The text around the first term, and the positions of the terms in that text.
 fn excerpt(text: &str, terms: &[String]) -> (String, Vec<Range<usize>>) {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let chars: Vec<char> = flat.chars().collect();
@@ -146,7 +146,7 @@ fn excerpt(text: &str, terms: &[String]) -> (String, Vec<Range<usize>>) {
     (out, found)
 }
 
-/// Letter by letter, so that places stay what they are.
+/// Lower case letter by letter: positions do not change.
 fn lowered(chars: &[char]) -> Vec<char> {
     chars.iter().map(|c| c.to_lowercase().next().unwrap_or(*c)).collect()
 }

@@ -17,7 +17,8 @@ pub enum ColorDepth {
 }
 
 impl ColorDepth {
-    /// From `ui.color` (`auto`, `always`, `never`) and the environment. A terminal that says nothing gets 16 colours.
+    /// From `ui.color` (`auto`, `always`, `never`) and the environment. A terminal whose environment names no depth
+    /// gets 16 colours.
     pub fn detect(setting: ColorSetting, variable: impl Fn(&str) -> Option<String>) -> ColorDepth {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
@@ -43,7 +44,7 @@ impl ColorDepth {
         out
     }
 
-    /// The colour of a letter says something, so that it keeps its hue: the nearest of few colours is often a grey.
+    /// The colour of a letter has a meaning, and keeps its hue: the nearest of few colours is often a grey.
     fn ink(self, color: Color) -> Color {
         let hue = rgb(color).and_then(ColorName::of);
         match (self, color, hue) {
@@ -69,7 +70,7 @@ impl ColorDepth {
     }
 }
 
-/// Writes the sequence that makes `style` hold, whatever held before.
+/// Writes the sequence that sets exactly `style`, whatever style was set before.
 pub fn push_style(out: &mut String, style: Style) {
     out.push_str("\x1b[0");
     for (modifier, code) in [
@@ -270,10 +271,10 @@ pub(super) fn usual_rgb(color: Color) -> Option<(u8, u8, u8)> {
     SIXTEEN.into_iter().find(|(known, _)| *known == color).map(|(_, parts)| parts)
 }
 
-/// The bright one of a hue for the normal one, and the other way round.
+/// The bright colour of a hue for the normal colour, and the other way round.
 pub(super) fn other_shade(color: Color) -> Option<Color> {
     let at = SIXTEEN.into_iter().position(|(known, _)| known == color)?;
-    // Black, white and the greys are no shades of each other.
+    // Black, white and the greys are not shades of each other.
     let is_hue = !matches!(at % 8, 0 | 7);
     SIXTEEN.get((at + 8) % 16).map(|(other, _)| *other).filter(|_| is_hue)
 }

@@ -1,7 +1,7 @@
 //! The terminal's clipboard by OSC 52, which works over ssh and in multiplexers; a file where that cannot be.
 //!
-//! The sequence has no answer: whether the terminal took it is not known, so what was done is said with the number of
-//! bytes. No program is started and nothing is ever read from the clipboard.
+//! The terminal sends no answer, and placet does not know whether the terminal took the text: the message reports what
+//! was sent and the number of bytes. No program is started and nothing is ever read from the clipboard.
 
 use super::term;
 use base64::Engine;
@@ -15,7 +15,7 @@ pub const MOST: usize = 74_994;
 /// GNU screen takes no longer string at once.
 const SCREEN_PIECE: usize = 76;
 
-/// What stands between us and the terminal.
+/// What is between placet and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClipboardRoute {
     Nothing,
@@ -60,7 +60,7 @@ impl CopyResult {
 }
 
 impl Clipboard {
-    /// By `TMUX`, `STY` and `TERM`; `cache` is where files go.
+    /// From `TMUX`, `STY` and `TERM`; `cache` is the directory for files.
     pub fn new(variable: impl Fn(&str) -> Option<String>, cache: &Path) -> Clipboard {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
@@ -85,7 +85,7 @@ impl Clipboard {
         }
     }
 
-    /// What is sent to the terminal; nothing where it would not arrive.
+    /// The bytes for the terminal; `None` where they would not arrive.
     fn sequence(&self, text: &str) -> Option<Vec<u8>> {
         if text.len() > MOST {
             return None;

@@ -1,4 +1,4 @@
-//! The person's own editor: which it is, and what comes back from it. The caller gives the terminal back first.
+//! The person's own editor: which editor it is, and the edited text. The caller releases the terminal first.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,8 +36,8 @@ pub fn open(program: &str, path: &Path, line: usize) -> io::Result<()> {
 }
 
 fn run(program: &str, arguments: &[&std::ffi::OsStr]) -> io::Result<()> {
-    // Through a shell, because the variable is a shell's command line, quotes and all. Keys come from the terminal,
-    // whatever our own standard input is.
+    // Through a shell, because the variable is a shell's command line, with quotes. Keys come from the terminal,
+    // whatever placet's own standard input is.
     let mut command = std::process::Command::new("sh");
     command.arg("-c").arg(format!("{program} \"$@\"")).arg("sh").args(arguments);
     if !io::IsTerminal::is_terminal(&io::stdin()) {

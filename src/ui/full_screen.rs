@@ -1,7 +1,7 @@
-//! A pane that has the whole screen: review, viewer, pager, pickers. One loop for all of them.
+//! A pane that has the whole screen: review, viewer, pager, pickers. All of them share one loop.
 //!
-//! It runs on the thread that calls it and reads keys itself, so that no other reader takes one of them, and it waits
-//! without waking where nothing goes on. A pane changes in `key`, `paste`, `resize` and `tick`; drawing takes `&self`.
+//! The loop runs on the thread that calls it and reads keys itself: no other reader can take a key. While nothing
+//! happens, it waits without waking. A pane changes in `key`, `paste`, `resize` and `tick`; drawing takes `&self`.
 
 use super::full_screen_painter::FullScreenPainter;
 use super::input::BlockingKeyReader;
@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 pub enum PaneFlow {
     Stay,
     Close,
-    /// The pane needs the terminal in its usual mode: [`FullScreenPane::run_released`] runs, then everything is drawn again.
+    /// The pane needs the terminal in its usual mode: [`FullScreenPane::run_released`] runs, then everything is drawn
+    /// again.
     Lend,
 }
 
@@ -29,53 +30,54 @@ pub trait FullScreenPane {
 
     fn paste(&mut self, _text: &str) {}
 
-    /// The screen has this size now; called before the first frame as well.
+    /// The screen has this size now. Called before the first frame as well.
     fn resize(&mut self, columns: u16, rows: u16);
 
-    /// Draws everything; returns where the cursor stands, if it is to be seen.
+    /// Draws everything; returns the position of the cursor, if the cursor is visible.
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)>;
 
-    /// What `key` would apply, discard or mark for that now, if anything. Such a key counts only when it was meant: see
-    /// [`super::input::guard`].
+    /// What `key` would apply, discard or mark for it now, if anything. Such a key counts only when the person meant
+    /// it: see [`super::input::guard`].
     fn guarded(&self, _key: KeyEvent) -> Option<KeyRole> {
         None
     }
 
-    /// Takes in what was worked out beside it; true when that changes the picture.
+    /// Receives the results of background work; true when they change the picture.
     fn tick(&mut self) -> bool {
         false
     }
 
-    /// True when it closes by itself, because what it waited for has ended.
+    /// True when the pane closes by itself, because the work that it waited for has ended.
     fn is_finished(&self) -> bool {
         false
     }
 
-    /// True while something is worked out beside it that [`FullScreenPane::tick`] will bring.
+    /// True while background work runs whose results [`FullScreenPane::tick`] will receive.
     fn has_background_work(&self) -> bool {
         false
     }
 
-    /// Runs with the terminal given back: an editor, for one.
+    /// Runs with the terminal released, for example for an editor.
     fn run_released(&mut self) {}
 
-    /// The same without a screen: said line by line, answered with typed lines. Returns when it is left.
+    /// The same without a screen: the pane writes lines, and the person answers with typed lines. Returns when the
+    /// person leaves.
     fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
         talk.say("this needs a full screen");
     }
 
-    /// What stands over blank cells of the frame that was drawn last.
+    /// Pictures over blank cells of the frame that was drawn last.
     fn pictures(&self) -> Vec<PlacedPicture> {
         Vec::new()
     }
 }
 
-/// How often the pane is asked for what is worked out beside it.
+/// How often the pane is asked for results of background work.
 const TICK: Duration = Duration::from_millis(15);
-/// Keys that wait already are taken before the next frame, but no more than these.
+/// Keys that wait already are handled before the next frame, but at most this many.
 const BURST: usize = 64;
 
-/// Shows `pane` until it closes, or the terminal is gone. The base mode must hold ([`term::BaseMode`]).
+/// Shows `pane` until it closes, or the terminal is gone. The base mode must be on ([`term::BaseMode`]).
 pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
     let full = term::AlternateScreen::enter();
     let mut canvas = FullScreenPainter::new(Box::new(term::write_all));
@@ -115,7 +117,7 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
                 }
                 continue;
             }
-            // Whatever this key brings must be drawn before another key carries it out.
+            // The result of this key must be drawn before another key applies it.
             guard.touch(now);
             guard.confirm();
             dirty = true;

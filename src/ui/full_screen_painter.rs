@@ -1,8 +1,8 @@
 //! The full-screen painter: ratatui's buffers on the alternate screen, changed rows only, one write a frame.
 //!
-//! Every row is placed by itself and, after anything but ASCII, every column is set again, so that a terminal with
-//! another opinion of a character's width spoils no cell outside its own row. Pictures stand over blank cells: they are
-//! sent when they come, move, or have rows of theirs written again, and never with every frame.
+//! Every row is positioned by itself. After anything but ASCII, every column is set again: a terminal that disagrees
+//! about the width of a character can spoil no cell outside its own row. Pictures lie over blank cells. They are sent
+//! when they appear, move, or have some of their rows written again, and not with every frame.
 
 use super::inline_painter::{PainterSink, paint_row, row_differs};
 use super::picture::PlacedPicture;
@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 
 pub struct FullScreenPainter {
     sink: PainterSink,
-    /// What the screen shows; another size after a resize, so that everything is drawn again.
+    /// What the screen shows. It has another size after a resize, which draws everything again.
     shown: Buffer,
     pictures: Vec<PlacedPicture>,
 }
@@ -26,8 +26,8 @@ impl FullScreenPainter {
         self.shown = Buffer::empty(Rect::ZERO);
     }
 
-    /// Draws a frame of `size` columns and rows with `pictures` on it; `draw` returns where the cursor stands, if it is
-    /// to be seen.
+    /// Draws a frame of `size` columns and rows with `pictures` on it; `draw` returns the position of the cursor, if
+    /// the cursor is visible.
     pub fn frame(
         &mut self,
         (columns, rows): (u16, u16),
@@ -72,7 +72,7 @@ impl FullScreenPainter {
         self.pictures = pictures;
     }
 
-    /// Takes the pictures off the screen: the terminal keeps some of them when the screen is another one.
+    /// Removes the pictures from the screen: the terminal does not remove all of them when the screen changes.
     pub fn finish(&mut self) {
         let out: Vec<u8> = self.pictures.drain(..).flat_map(|picture| picture.erase()).collect();
         if !out.is_empty() {
@@ -125,7 +125,7 @@ mod tests {
         assert!(second < first, "{second} bytes after {first}");
     }
 
-    /// What is written for a frame with these pictures, and what stands in its second row.
+    /// What is written for a frame with these pictures, and the content of its second row.
     fn written(protocol: PictureProtocol, frames: &[(&str, Option<u16>)]) -> Vec<String> {
         let pixels = vec![[9, 9, 9]; 20 * 40];
         let thumb = Thumbnail { width: 20, height: 40, pixels, stored: (20, 40) };
@@ -156,7 +156,7 @@ mod tests {
         let sixel = written(PictureProtocol::Sixel, &frames);
         let sent: Vec<usize> = sixel.iter().map(|frame| count(frame, "\x1bP0;1;0q")).collect();
         assert_eq!(sent, [1, 0, 1, 1, 0, 0, 0]);
-        // Moving on, its old rows are written again: the second, the third, and no other.
+        // When the picture moves, its old rows are written again: the second, the third, and no other row.
         assert!(
             sixel[3].contains("\x1b[2;1H")
                 && sixel[3].contains("\x1b[3;1H")

@@ -52,7 +52,7 @@ impl HelpPage {
         }
     }
 
-    /// Takes every key while the page is open: one that moves scrolls, and any other closes the page.
+    /// Handles every key while the page is open: a movement key scrolls, and any other key closes the page.
     pub fn key(&mut self, key: KeyEvent, keys: &Keymap<PagerAction>) -> bool {
         let Some((lines, scroll)) = &mut self.0 else { return false };
         match keys.action(key) {

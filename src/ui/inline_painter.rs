@@ -1,8 +1,8 @@
 //! The inline painter: a small pane below the transcript, drawn with ratatui's buffers and relative movement only.
 //!
-//! It never asks where the cursor is, never scrolls a region, never touches what is above it. Finished lines go into
-//! the terminal's own scrollback once, as logical lines which the terminal wraps; the pane below is redrawn by its
-//! changed cells. One frame is one write.
+//! The painter never asks where the cursor is, never scrolls a region, and never touches what is above the pane.
+//! Finished lines go into the terminal's own scrollback once, as logical lines which the terminal wraps; of the pane
+//! below, only changed cells are redrawn. One frame is one write.
 
 use super::ansi;
 use ratatui::buffer::{Buffer, Cell};
@@ -23,7 +23,7 @@ pub struct InlinePainter {
     width: u16,
     rows: u16,
     shown: Buffer,
-    /// The row of the pane that the cursor stands in; `None` while there is no pane.
+    /// The row of the pane with the cursor; `None` while there is no pane.
     cursor_row: Option<u16>,
     cursor_column: u16,
     settle_until: Option<Instant>,
@@ -46,18 +46,18 @@ impl InlinePainter {
         }
     }
 
-    /// The area a pane may have at most: one row always stays with the transcript.
+    /// The largest area for a pane: one row always stays with the transcript.
     pub fn bounds(&self) -> (u16, u16) {
         (self.width, self.rows.saturating_sub(1).max(1))
     }
 
-    /// Puts finished text above the pane with the next frame. Lines end with `\n`; the text is already safe and
+    /// Inserts finished text above the pane with the next frame. Lines end with `\n`; the text is already safe and
     /// styled.
     pub fn insert(&mut self, text: &str) {
         self.pending.push_str(text);
     }
 
-    /// The terminal has another size now. Returns when drawing may go on.
+    /// Records that the terminal has another size. Returns when drawing may resume.
     pub fn resized(&mut self, now: Instant) -> Instant {
         let until = now + SETTLE;
         self.settle_until = Some(until);
@@ -69,8 +69,8 @@ impl InlinePainter {
         self.settle_until.is_none_or(|until| now >= until)
     }
 
-    /// Draws a frame: what was inserted, and a pane of `height` rows filled by `draw`, which returns where the cursor
-    /// stands. `size` is the terminal's, as the kernel tells it.
+    /// Draws a frame: the inserted text, and a pane of `height` rows filled by `draw`, which returns the position of
+    /// the cursor. `size` is the size of the terminal as the kernel reports it.
     pub fn frame(
         &mut self,
         now: Instant,
@@ -126,7 +126,7 @@ impl InlinePainter {
         self.shown = Buffer::empty(Rect::ZERO);
     }
 
-    /// Rows may have been wrapped by the new width: then there are more of them above the cursor than were drawn.
+    /// Rows may have been wrapped by the new width: then more rows are above the cursor than were drawn.
     fn erase_after_resize(&mut self, out: &mut String, size: (u16, u16), now: Instant) {
         let storm = self.last_resize.is_some_and(|last| now.duration_since(last) < STORM);
         self.last_resize = Some(now);
@@ -230,13 +230,13 @@ pub(super) fn paint_row(out: &mut String, buffer: &Buffer, y: u16) {
         doubtful = !cell.symbol().is_ascii();
         skip = crate::text::width::of(cell.symbol()).saturating_sub(1);
     }
-    // A wide character at the end has a second half: erasing from there would take it away.
+    // A wide character at the end has a second half: erasing from there would remove that half.
     column += skip;
     if doubtful {
         out.push_str(&format!("\x1b[{}G", column + 1));
     }
     out.push_str("\x1b[0m");
-    // At the last column the cursor stands on the cell that was written: erasing would take it away again.
+    // At the last column the cursor is on the cell that was just written: erasing would remove that cell.
     if column < usize::from(buffer.area.width) {
         out.push_str("\x1b[K");
     }

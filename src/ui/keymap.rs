@@ -1,8 +1,8 @@
-//! Keys of the full-screen panes: a table of actions for each screen, what the person's settings make of it, and the
-//! `?` page that shows what holds.
+//! Keys of the full-screen panes: a table of actions for each screen, the person's settings for them, and the `?` page
+//! that shows the result.
 //!
-//! A binding is one press, so that no key waits for another. Settings replace all keys of an action; two actions of one
-//! screen that want the same key are an error when they are read, never a surprise later.
+//! A binding is one press: no key waits for another. Settings replace all keys of an action. Two actions of one screen
+//! with the same key are an error when the settings are read.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt;
@@ -121,13 +121,13 @@ impl<A: Copy + PartialEq> Keymap<A> {
         Ok(Keymap { rows })
     }
 
-    /// The table's own bindings. A table that contradicts itself binds what it can; a test holds it to none.
+    /// The table's own bindings. A table that contradicts itself binds what it can; a test checks that no table does.
     pub fn usual(screen: &str, table: &'static [KeyBinding<A>]) -> Keymap<A> {
         Keymap::new(screen, table, &[]).unwrap_or(Keymap { rows: Vec::new() })
     }
 
     pub fn action(&self, key: KeyEvent) -> Option<A> {
-        // No table names these: with one of them held, a key is another key.
+        // No table names these modifiers: a key that is pressed with one of them is another key.
         if key.modifiers.intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META) {
             return None;
         }
@@ -179,7 +179,7 @@ impl KeyChord {
         KeyEvent::new(self.code, self.modifiers)
     }
 
-    /// Shift is in the letter itself, and control knows no case: terminals differ in what else they say.
+    /// Shift is part of the letter itself, and control ignores case: terminals differ in what else they report.
     fn new(code: KeyCode, modifiers: KeyModifiers) -> KeyChord {
         let kept = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         match code {

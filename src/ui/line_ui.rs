@@ -1,7 +1,7 @@
-//! A screen without a screen: lines that are said once, and lines that are typed in answer.
+//! The interface without a screen: lines that are printed once, and lines that the person types in answer.
 //!
-//! For screen readers, and where nothing may be repainted. Things are numbered, a number chooses one, and Enter alone
-//! never chooses anything. What is said has been made safe for the terminal by who says it.
+//! For screen readers, and where nothing may be repainted. Things are numbered, a number chooses a thing, and Enter
+//! alone never chooses anything. The caller has made every line safe for the terminal.
 
 use super::{input, margin_mark, term};
 use crate::conversation::CallOutcome;
@@ -10,25 +10,25 @@ use crate::workspace::LargeLoss;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Who is talked to.
+/// The person, who reads lines and answers with lines.
 pub trait LineUi {
-    /// Says something of placet's own.
+    /// Prints a line of placet's own.
     fn say(&mut self, line: &str);
 
-    /// Says a line of somebody else's text.
+    /// Prints a line of foreign text.
     fn quote(&mut self, line: &str);
 
-    /// The line that is typed in answer; `None` when the person stopped, or has gone.
+    /// Asks for a line; `None` when the person stopped, or the terminal is gone.
     fn ask(&mut self, question: &str) -> Option<String>;
 
-    /// The same, and nothing of the line is shown.
+    /// The same without an echo of the line.
     fn ask_secret(&mut self, question: &str) -> Option<String>;
 
     /// True when the person presses Ctrl-C or Esc within `most`.
     fn is_interrupted(&mut self, most: Duration) -> bool;
 }
 
-/// Who says a line renders it; this is a last guard.
+/// The caller renders the line; this is a second check.
 fn guarded(line: &str) -> std::borrow::Cow<'_, str> {
     if line.contains(visible::acts) { visible::guard_line(line) } else { line.into() }
 }
@@ -58,20 +58,19 @@ impl LineUi for TerminalLineUi {
     }
 }
 
-/// Asks the person a question whose answer changes something, in the terminal that is ours already. `None`: they
-/// stopped, or have gone.
+/// Asks the person a question whose answer changes something, while placet already owns the terminal. `None`: the
+/// person stopped, or the terminal is gone.
 pub fn consent(question: &str) -> Option<String> {
     input::line(question, input::AnswerRisk::Consent)
 }
 
-/// The same where the terminal is not ours yet; `None` as well where there is none.
+/// The same while placet does not own the terminal yet; also `None` where there is no terminal.
 pub fn consent_alone(question: &str) -> Option<String> {
     let _base = term::BaseMode::enter_any().ok()?;
     consent(question)
 }
 
-/// Asks by `ask` for the word that stands for what is taken away on a large scale. True without a question where
-/// nothing is.
+/// Asks with `ask` for the word that approves a large loss. True without a question where there is no large loss.
 pub fn confirm_losses(
     losses: &[LargeLoss],
     name: &dyn Fn(&Path) -> PathBuf,
@@ -87,7 +86,7 @@ pub fn confirm_losses(
     ask(&question).is_some_and(|answer| answer.trim() == word)
 }
 
-/// Says things with their numbers, the first of them as `from`, counted from 0.
+/// Prints things with their numbers, the first of them as `from`, counted from 0.
 pub fn say_numbered(talk: &mut dyn LineUi, from: usize, things: impl IntoIterator<Item = String>) {
     for (at, words) in (from + 1..).zip(things) {
         talk.say(&format!("{at}: {words}"));
@@ -120,7 +119,7 @@ pub(in crate::ui) mod script {
     use std::collections::VecDeque;
     use std::time::Duration;
 
-    /// A person who has made up their mind beforehand.
+    /// A person whose answers are fixed in advance.
     pub(in crate::ui) struct ScriptedLineUi {
         answers: VecDeque<String>,
         pub(in crate::ui) said: Vec<String>,
@@ -131,7 +130,7 @@ pub(in crate::ui) mod script {
             ScriptedLineUi { answers: answers.iter().map(ToString::to_string).collect(), said: Vec::new() }
         }
 
-        /// Everything that was said, question and answer in one line.
+        /// Everything that was printed, question and answer in one line.
         pub(in crate::ui) fn transcript(&self) -> String {
             self.said.join("\n")
         }

@@ -1,7 +1,7 @@
-//! Links that can be clicked: addresses and files that stand in the text, where the terminal is known to follow them.
+//! Links that can be clicked: addresses and files in the text, where the terminal is known to follow links.
 //!
-//! Only what is visible becomes a link, and the visible text is the target: nothing can point elsewhere than it says.
-//! In a terminal that is not known to support it, the bytes are those of [`ansi::line`].
+//! Only what is visible becomes a link, and the visible text is the target: a link cannot lead to another place than
+//! its text. In a terminal without known support, the bytes are those of [`ansi::line`].
 
 use super::{Theme, ansi, margin_mark};
 use ratatui::style::Style;
@@ -50,7 +50,7 @@ fn names_links(features: &str) -> bool {
 pub struct LinkFinder {
     /// Where relative paths begin; `None` where there are no links.
     cwd: Option<PathBuf>,
-    /// Files are looked for only behind the mark of a call, and in text of this look: code in sentences.
+    /// Files are searched for only after the mark of a call, and in text of this style: code in sentences.
     code: Style,
 }
 
@@ -125,7 +125,7 @@ fn with_links(line: &Line<'_>, found: &[LinkSpan]) -> String {
     out
 }
 
-/// The addresses in a text, as they stand there.
+/// The addresses in a text, unchanged.
 fn addresses(text: &str) -> Vec<LinkSpan> {
     let mut found: Vec<LinkSpan> = Vec::new();
     for scheme in SCHEMES {
@@ -160,7 +160,7 @@ fn without_tail(mut word: &str) -> &str {
     }
 }
 
-/// Files that there are, named in `range` of `text`; `:12` behind a name belongs to no name.
+/// Existing files that are named in `range` of `text`; `:12` after a name is not part of the name.
 fn files(text: &str, range: Range<usize>, cwd: &Path) -> Vec<LinkSpan> {
     let part = text.get(range.clone()).unwrap_or("");
     let mut found = Vec::new();

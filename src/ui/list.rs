@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 
 /// Rows of the screen that are not the list's: the title, a blank row and the row of keys.
 const OTHER_ROWS: u16 = 3;
-/// From this width on, what is selected is shown next to the list.
+/// From this width on, the selected item is shown next to the list.
 const WIDE: u16 = 100;
 
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ pub fn draw_border(buffer: &mut Buffer, area: Rect, theme: &Theme) -> Rect {
     Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area }
 }
 
-/// One thing: a sign where it is selected, its mark, what it is, and a note at the right edge.
+/// One item: a sign where it is selected, its mark, its text, and a note at the right edge.
 pub fn draw_row(
     (buffer, theme): (&mut Buffer, &Theme),
     area: Rect,

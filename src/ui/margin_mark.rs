@@ -1,7 +1,8 @@
-//! The mark in the margin: each block of lines that placet itself says begins with it, and nothing else can.
+//! The mark in the margin: each block of placet's own lines begins with the mark, and nothing else can.
 //!
-//! The renderer of others' text writes the mark out wherever it comes ([`crate::text::visible`]). What only looks like it
-//! is written out at the beginning of a row: of a line there, and here of the rows into which a terminal wraps a line.
+//! The renderer of others' text writes the mark out wherever it comes ([`crate::text::visible`]). What only looks like
+//! it is written out at the beginning of a row: of a line there, and here of the rows into which a terminal wraps a
+//! line.
 
 use super::prose::{self, ProseIndent, ProseWidth};
 use super::term;
@@ -17,7 +18,7 @@ use std::io::IsTerminal;
 /// What a line of placet's own may begin with; further lines are below the words behind it.
 const LABELS: [&str; 2] = ["error: ", "hint: "];
 
-/// The mark as it looks: quiet, so that the words stay what is read.
+/// The mark's style is muted: readers look at the text.
 pub fn lead(theme: &Theme) -> Span<'static> {
     Span::styled(LEAD, theme.style("dim"))
 }
@@ -29,7 +30,7 @@ pub fn line<'t>(line: impl Into<Line<'t>>, theme: &Theme) -> Line<'t> {
     line
 }
 
-/// Lines of placet's own that belong together: the first with the mark, the others as far in.
+/// Lines of placet's own that belong together: the first has the mark, the others are indented as far.
 pub fn block<'t>(lines: impl IntoIterator<Item = Line<'t>>, theme: &Theme) -> Vec<Line<'t>> {
     let under = |mut line: Line<'t>| {
         if line.spans.iter().any(|span| !span.content.is_empty()) {

@@ -1,8 +1,9 @@
-//! Tells the person who looks elsewhere that a turn ended or a question waits: by a bell, a desktop notification of the
-//! terminal, or a command of their own.
+//! Notifies a person who looks elsewhere that a turn ended or a question waits: by a bell, a desktop notification of
+//! the terminal, or the person's own command.
 //!
-//! Once for each event, and never while the window is known to have the focus. A terminal that reports no focus is
-//! taken to be looked at for as long as somebody types, and for the first ten seconds of a turn.
+//! One notification for each event, and none while the window is known to have the focus. Where a terminal does not
+//! report the focus, placet assumes that the person looks at it while they type, and for the first ten seconds of a
+//! turn.
 
 use super::term;
 use crate::agent::TurnEvent;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Without any word about the focus, how long nobody must have typed.
+/// Where the focus is unknown: how long no key must have been typed.
 const AWAY: Duration = Duration::from_secs(10);
 
 /// What `ui.notify` may say.
@@ -49,7 +50,7 @@ impl NotifyMethod {
     fn sequence(&self, text: &str, tmux: bool) -> String {
         let osc = |body: String| {
             let plain = format!("\x1b]{body}\x1b\\");
-            // tmux keeps to itself what it does not know; this passes it on.
+            // tmux drops sequences that it does not know; this wrapper passes the sequence on.
             if tmux { format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")) } else { plain }
         };
         match self {
@@ -64,13 +65,13 @@ impl NotifyMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum TerminalFocus {
-    /// The terminal never spoke of it.
+    /// The terminal never reported the focus.
     Unknown,
     Here,
     Away,
 }
 
-/// One for a whole shell; clones share what is known of the focus.
+/// The notifier of a whole shell; clones share what is known of the focus.
 #[derive(Clone, Debug)]
 pub struct Notifier {
     way: NotifyMethod,
@@ -96,14 +97,14 @@ impl Notifier {
         self.focus.store(TerminalFocus::Away as u8, Ordering::Relaxed);
     }
 
-    /// Somebody typed, so somebody is here.
+    /// A key was typed: the person is at the terminal.
     pub fn typed(&self) {
         if self.focus.load(Ordering::Relaxed) == TerminalFocus::Away as u8 {
             self.focus_gained();
         }
     }
 
-    /// Tells of `event` if it is worth it; nobody has typed since `quiet_since`.
+    /// Notifies the person of `event` if the event is important enough; no key was typed since `quiet_since`.
     pub fn on_event(&self, event: &TurnEvent, quiet_since: Instant, now: Instant) {
         let Some(text) = words(event) else { return };
         if !self.is_wanted(quiet_since, now) {
@@ -124,7 +125,7 @@ impl Notifier {
     }
 }
 
-/// What is said of an event that needs the person.
+/// The text for an event that needs the person.
 fn words(event: &TurnEvent) -> Option<String> {
     let text = match event {
         TurnEvent::Question(question) => format!("placet asks: {}", question.preview.line),
@@ -140,7 +141,7 @@ fn words(event: &TurnEvent) -> Option<String> {
     Some(width::cut(&sanitize::line(&text), 120).replace(';', ","))
 }
 
-/// In a thread of its own: nobody waits for it.
+/// In a thread of its own: placet does not wait for the command.
 fn run(line: String, text: String) {
     let work = move || {
         let mut command = Command::new("sh");
@@ -188,7 +189,7 @@ mod tests {
         let notifier = Notifier::new(NotifyMethod::Bell, false);
         let began = Instant::now();
         let later = |seconds| began + Duration::from_secs(seconds);
-        // The terminal says nothing: only after a while without a key.
+        // The terminal reports no focus: a notification comes only after a while without a key.
         assert!(!notifier.is_wanted(began, later(9)));
         assert!(notifier.is_wanted(began, later(11)));
         assert!(!notifier.is_wanted(later(8), later(11)));

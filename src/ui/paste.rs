@@ -1,18 +1,19 @@
-//! Pastes that are too long for a line: kept here, with words in their place.
+//! Pastes that are too long for a line: they are stored here, with a placeholder in the line.
 //!
-//! A line that is taller than the screen cannot be edited, so a long paste stands there as `[Pasted text #1: 30 lines,
-//! 1.2 kB]` and is put in its place when the line is sent. So is a paste whose bytes would not survive the line:
-//! control characters, or a backslash before a line end, and one with a row that would look like placet's own. Line ends become `\n`, for a terminal sends `\r` for each;
-//! nothing else of a paste is ever changed, and none is ever cut: what is too long is refused.
+//! A line that is taller than the screen cannot be edited. A long paste is therefore shown as `[Pasted text #1: 30
+//! lines, 1.2 kB]`, and its text replaces the placeholder when the line is sent. The same holds for a paste whose bytes
+//! would not survive the line: control characters, a backslash before a line end, or a row that would look like
+//! placet's own. Line ends become `\n`, because a terminal sends `\r` for each. Nothing else of a paste is ever changed
+//! or cut: a paste that is too long is refused.
 
 use super::margin_mark;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 
-/// More lines than these are put away.
+/// A paste of more lines than these gets a placeholder.
 const LINES: usize = 10;
-/// More bytes than these are put away.
+/// A paste of more bytes than these gets a placeholder.
 const BYTES: usize = 1000;
 /// All pastes of a session together.
 const ALL: usize = 100 * 1024 * 1024;
@@ -26,24 +27,24 @@ pub struct PastesTooLarge {
     bytes: usize,
 }
 
-/// The pastes of a session. Cloned handles are the same ones.
+/// The pastes of a session. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct PasteStore(Arc<Mutex<Vec<StoredPaste>>>);
 
 #[derive(Clone, Debug)]
 struct StoredPaste {
     text: String,
-    /// It was typed, in an editor or before a restart: what it says is meant.
+    /// The text was typed, in an editor or before a restart: commands in it count.
     typed: bool,
 }
 
 impl PasteStore {
-    /// What is to stand in a line for `text`.
+    /// The text in a line for the paste `text`.
     pub fn collapse(&self, text: &str) -> Result<String, PastesTooLarge> {
         self.take(text, false)
     }
 
-    /// Words for `text`, however short it is.
+    /// A placeholder for `text`, however short it is.
     pub fn collapse_always(&self, text: &str) -> Result<String, PastesTooLarge> {
         let known = self.take(text, false)?;
         if known.starts_with(MARK) {
@@ -81,7 +82,7 @@ impl PasteStore {
         if fits(&line) { line } else { self.take(&line, true).unwrap_or(line) }
     }
 
-    /// `line` with the words for every paste that stands in it whole: as it was before it was edited.
+    /// `line` with the placeholder for every paste that is in the line whole: as the line was before it was edited.
     fn folded(&self, mut line: String) -> String {
         for (at, paste) in self.lock().iter().enumerate() {
             // An editor's last line end is its own.
@@ -95,12 +96,13 @@ impl PasteStore {
         line
     }
 
-    /// `line` with what was typed and put away; what was pasted stays words, for it is text and means nothing.
+    /// `line` with typed text in place of its placeholders. A paste keeps its placeholder, because a paste is text and
+    /// never a command.
     pub fn expand_typed(&self, line: &str) -> String {
         self.expand_where(line, |paste| paste.typed)
     }
 
-    /// Why `line` cannot be sent: words for a paste that are not what they were.
+    /// Why `line` cannot be sent: a placeholder of a paste was changed.
     pub fn placeholder_error(&self, line: &str) -> Option<String> {
         if line.contains(NOT_KEPT) {
             return Some("the history did not keep this paste: paste it again, or take its words out".into());
@@ -121,7 +123,7 @@ impl PasteStore {
         None
     }
 
-    /// `line` with every paste in its place. Words that name none stay as they are.
+    /// `line` with every paste in place of its placeholder. A placeholder that names no paste stays.
     pub fn expanded<'a>(&self, line: &'a str) -> Cow<'a, str> {
         if line.contains(MARK) { Cow::Owned(self.expand_where(line, |_| true)) } else { Cow::Borrowed(line) }
     }
@@ -150,7 +152,7 @@ impl PasteStore {
         out
     }
 
-    /// `line` for a history that outlives the session: a very long paste is named and not kept.
+    /// `line` for a history that outlives the session: a very long paste is named and not stored.
     pub fn for_history(&self, line: &str) -> String {
         const MOST: usize = 256 * 1024;
         let whole = self.expanded(line);
@@ -165,7 +167,7 @@ impl PasteStore {
     }
 }
 
-/// Why the reader of the terminal threw a paste away.
+/// Why the reader of the terminal dropped a paste.
 pub const TOO_LONG: &str = "it is longer than 10 MB";
 
 /// Says why a paste of `bytes` was not taken, and what to do instead.

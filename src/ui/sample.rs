@@ -1,6 +1,6 @@
-//! A sample of what a theme does: a prompt in each mode, a call, a change, code, a question and what is said beside.
+//! A sample of a theme: a prompt in each mode, a call, a change, code, a question and a hint.
 //!
-//! It is made of the same parts as the real thing where those can be had alone. It asks and runs nothing.
+//! It is made of the same parts as the real screens where these can be used alone. It asks and runs nothing.
 
 use super::theme::Theme;
 use super::turn_pane::mode_label;

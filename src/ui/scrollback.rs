@@ -1,5 +1,5 @@
-//! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn. What placet itself says has
-//! its mark ([`super::margin_mark`]); all rows below it are as far in as the words behind the mark.
+//! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn. placet's own lines have
+//! its mark ([`super::margin_mark`]); all rows below the mark are indented as far as the words after it.
 
 use super::margin_mark;
 use super::picture;
@@ -14,10 +14,11 @@ use ratatui::text::{Line, Span};
 
 /// Lines of a diff shown before it is folded.
 const DIFF_LINES: usize = 60;
-/// Columns of one line of output; what is longer is cut, and said to be.
+/// Columns of one line of output; a longer line is cut, and shows that it is.
 const OUTPUT_COLUMNS: usize = 400;
 
-/// The sign of how a call ended, and the label of its style. A command that ended with a `code` other than 0 has failed.
+/// The sign of how a call ended, and the label of its style. A command that ended with a `code` other than 0 has
+/// failed.
 pub(super) fn call_mark(outcome: CallOutcome, code: Option<i32>) -> (&'static str, &'static str) {
     match outcome {
         CallOutcome::Done if code.is_some_and(|code| code != 0) => ("✗ ", "call.failed"),
@@ -38,7 +39,8 @@ pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: us
     lines
 }
 
-/// What came of a call, folded to `fold` lines. Of a command that failed the last lines say why.
+/// The output of a call, folded to `fold` lines. Of a failed command, the last lines are shown, because they give the
+/// reason.
 pub fn call_detail(summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
     match (&summary.detail, summary.command) {
         (DisplayDetail::Text(text), Some(command)) => command_output(text, command, theme, fold),
@@ -66,7 +68,7 @@ fn command_output(text: &str, command: CommandEnd, theme: &Theme, fold: usize) -
     lines
 }
 
-/// What came of a call, folded to `fold` lines (diffs to more).
+/// The output of a call, folded to `fold` lines (diffs to more).
 pub fn detail(detail: &DisplayDetail, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
     match detail {
         DisplayDetail::None => Vec::new(),
@@ -80,7 +82,7 @@ pub fn detail(detail: &DisplayDetail, theme: &Theme, fold: usize) -> Vec<Line<'s
     }
 }
 
-/// A unified diff in colours; the signs say the same without them. A long line is cut, and shows that it is.
+/// A unified diff in colours; the signs show the same without them. A long line is cut, and shows that it is.
 pub fn diff_lines(text: &str, theme: &Theme) -> Vec<Line<'static>> {
     verbatim::diff(text.as_bytes(), theme).into_iter().map(cut_line).collect()
 }
@@ -136,7 +138,7 @@ fn cut_line(line: Line<'static>) -> Line<'static> {
 fn folded(lines: impl Iterator<Item = Line<'static>>, fold: usize, theme: &Theme) -> Vec<Line<'static>> {
     let all: Vec<Line<'static>> = lines.collect();
     let hidden = all.len().saturating_sub(fold);
-    // One line saved is not worth a line that says so.
+    // A note that one line is hidden would itself take a line.
     let shown = if hidden <= 1 { all.len() } else { fold };
     let mut out: Vec<Line<'static>> = all.into_iter().take(shown).collect();
     if hidden > 1 {
@@ -149,7 +151,7 @@ fn styled(text: &str, style: Style) -> Line<'static> {
     Line::from(vec![Span::raw("  "), Span::styled(width::cut(text, OUTPUT_COLUMNS), style)])
 }
 
-/// What the person said while a turn ran, as it went to the model.
+/// The person's message during a turn, as it went to the model.
 pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
     let clean = visible::prose(text.trim_end_matches('\n')).into_owned();
     let lead = |at: usize| if at == 0 { "> " } else { "  " };
@@ -157,7 +159,7 @@ pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
         let (lead, text) = (Span::styled(lead(at), theme.style("prompt")), text.to_string());
         Line::from(vec![lead, Span::styled(text, theme.style("said"))])
     };
-    // An answer may have a line that begins with `> `: the mark says that these are the person's words.
+    // An answer may have a line that begins with `> `: the mark shows that these are the person's words.
     margin_mark::block(clean.lines().enumerate().map(line), theme)
 }
 
@@ -165,7 +167,7 @@ pub fn notice(text: &str, theme: &Theme) -> Vec<Line<'static>> {
     said_by_placet(text, "notice", theme)
 }
 
-/// Something that is read only by who looks for it.
+/// A hint in a muted style.
 pub fn hint(text: &str, theme: &Theme) -> Vec<Line<'static>> {
     said_by_placet(text, "hint", theme)
 }

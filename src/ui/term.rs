@@ -1,8 +1,8 @@
-//! Who owns the terminal, and how it is given back.
+//! Who owns the terminal, and how placet restores it.
 //!
-//! One mode holds for the whole session: no echo, no line editing, no signals from keys, but output processing stays
-//! on. The prompt and the pane nest in it, so there is no moment in which typed keys are echoed or lost. However the
-//! process ends, [`leave`] puts everything back; it is safe to call twice and from a panic.
+//! One mode is set for the whole session: no echo, no line editing, no signals from keys, but output processing stays
+//! on. The prompt and the pane nest in it: typed keys are at no moment echoed or lost. However the process ends,
+//! [`leave`] restores everything; calling it twice or from a panic is safe.
 
 use rustix::fd::BorrowedFd;
 use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
@@ -12,27 +12,28 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The mode the terminal had before us; `None` while it is not ours.
+/// The mode that the terminal had before placet; `None` while placet does not own the terminal.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 /// The alternate screen is on.
 static FULL: AtomicBool = AtomicBool::new(false);
-/// The window has a title of ours.
+/// placet set the window's title.
 static TITLED: AtomicBool = AtomicBool::new(false);
 /// The terminal, where standard input is something else.
 static TTY: OnceLock<File> = OnceLock::new();
-/// The terminal as it was standard input at first: the prompt's reader stands there for a time.
+/// The terminal as it was standard input at first: the prompt's reader replaces standard input for a time.
 static INPUT: OnceLock<OwnedFd> = OnceLock::new();
-/// The terminal was asked to tell more keys apart.
+/// placet asked the terminal to distinguish more keys.
 static KEYS: AtomicBool = AtomicBool::new(false);
 
-/// Ends a synchronised update, reports of the focus and bracketed paste; shows the cursor, lets lines wrap; resets colours. Nothing else was
-/// ever changed: resetting margins or leaving an alternate screen that was not entered would move the cursor.
+/// Ends a synchronised update, reports of the focus and bracketed paste; shows the cursor, lets lines wrap; resets
+/// colours. Nothing else was ever changed: resetting margins or leaving an alternate screen that was not entered would
+/// move the cursor.
 const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
-/// The alternate screen, cleared; a paste arrives whole; the cursor is hidden and lines do not wrap.
+/// The alternate screen, cleared; bracketed paste is on; the cursor is hidden and lines do not wrap.
 const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
-/// The same undone. It is cleared first: tmux gives the screen back at the width it had before, and rows that are too
-/// long for it would wrap onto the one below.
+/// The reverse. The screen is cleared first: tmux restores the screen at the width it had before, and rows that are too
+/// long for it would wrap onto the row below.
 const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
 
 /// The kitty keyboard protocol's first level, and xterm's `modifyOtherKeys`: Shift+Enter becomes a key of its own. A
@@ -40,7 +41,7 @@ const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b
 const KEYS_ON: &[u8] = b"\x1b[>1u\x1b[>4;1m";
 const KEYS_OFF: &[u8] = b"\x1b[<u\x1b[>4m";
 
-/// The base mode, for as long as it lives.
+/// The base mode is set as long as this value exists.
 #[derive(Debug)]
 pub struct BaseMode(());
 
@@ -72,7 +73,7 @@ impl BaseMode {
     }
 }
 
-/// The alternate screen, for as long as it lives. What was on the screen comes back with its end.
+/// The alternate screen is on as long as this value exists. After that the terminal shows the earlier content again.
 #[derive(Debug)]
 pub struct AlternateScreen(());
 
@@ -98,9 +99,9 @@ impl Drop for BaseMode {
     }
 }
 
-/// Gives the terminal back as it was. Does nothing when it is not ours.
+/// Restores the terminal. Does nothing when placet does not own it.
 pub fn leave() {
-    // A panic while the lock is held must not deadlock the hook.
+    // A panic while this process has the lock must not deadlock the hook.
     let Ok(mut saved) = SAVED.try_lock() else { return };
     if let Some(before) = saved.take() {
         if FULL.swap(false, Ordering::SeqCst) {
@@ -119,13 +120,13 @@ pub fn leave() {
     }
 }
 
-/// Drops what was typed and not read, once everything that was written is on its way to the screen.
+/// Drops typed bytes that were not read, once all output is on its way to the screen.
 pub fn forget_input() {
     let _ = termios::tcdrain(stdout());
     let _ = termios::tcflush(input(), termios::QueueSelector::IFlush);
 }
 
-/// Runs `work` with the terminal as it was before us: for an editor, a shell command, a suspension.
+/// Runs `work` with the terminal's original mode: for an editor, a shell command, a suspension.
 pub fn with_original_mode<T>(work: impl FnOnce() -> T) -> T {
     let (before, now) = (lock_saved_mode().clone(), termios::tcgetattr(input()).ok());
     if let Some(before) = &before {
@@ -147,8 +148,8 @@ pub fn is_dumb() -> bool {
         .is_ok_and(|name| ["dumb", "emacs", "cons25"].contains(&name.to_lowercase().as_str()))
 }
 
-/// Asks the terminal to tell keys apart that are the same bytes otherwise, until it is given back. Not where sequences
-/// like these are known to be shown as text.
+/// Asks the terminal to distinguish keys that otherwise send the same bytes, until the terminal is restored. Not where
+/// such sequences are known to be shown as text.
 pub fn request_extended_keys(terminal: &str) {
     let knows =
         !terminal.is_empty() && !["dumb", "linux", "screen", "vt"].iter().any(|t| terminal.starts_with(t));
@@ -170,8 +171,7 @@ fn disable_extended_keys() {
     }
 }
 
-/// Gives the screen back for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn
-/// again.
+/// Releases the screen for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn again.
 pub fn with_screen_released<T>(work: impl FnOnce() -> T) -> T {
     write_all(LEAVE_FULL);
     let out = with_original_mode(work);
@@ -197,7 +197,7 @@ pub fn title(text: &str) {
     write_all(format!("\x1b]2;{text}\x1b\\").as_bytes());
 }
 
-/// Columns and rows, by asking the kernel and never the terminal; 80x24 where nobody knows.
+/// Columns and rows, from the kernel and never from the terminal; 80x24 where they are unknown.
 pub fn size() -> (u16, u16) {
     match termios::tcgetwinsize(stdout()) {
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col, size.ws_row),
@@ -205,15 +205,14 @@ pub fn size() -> (u16, u16) {
     }
 }
 
-/// Pixels of a cell, across and down, where the terminal has told the kernel.
+/// Pixels of a cell, across and down, where the terminal has reported them to the kernel.
 pub fn cell() -> Option<(u32, u32)> {
     let size = termios::tcgetwinsize(stdout()).ok()?;
     let one = |pixels: u16, count: u16| pixels.checked_div(count).filter(|n| *n > 1).map(u32::from);
     Some((one(size.ws_xpixel, size.ws_col)?, one(size.ws_ypixel, size.ws_row)?))
 }
 
-/// Writes everything in as few calls as the kernel needs. Errors are dropped: a screen that is gone is no failure of
-/// the turn that it was to show.
+/// Writes everything in as few calls as the kernel needs. Errors are dropped: a lost screen must not fail the turn.
 pub fn write_all(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match rustix::io::write(stdout(), bytes) {
@@ -243,7 +242,7 @@ fn base_of(before: &Termios) -> Termios {
     mode
 }
 
-/// Waits for pending output and keeps what was typed ahead.
+/// Waits for pending output and preserves typed bytes that were not read.
 fn set(mode: &Termios) -> io::Result<()> {
     Ok(termios::tcsetattr(input(), OptionalActions::Drain, mode)?)
 }

@@ -46,7 +46,7 @@ pub(super) fn rows(buffer: &Buffer) -> Vec<String> {
     (0..buffer.area.height).map(row).collect()
 }
 
-/// Until nothing is worked out in the background.
+/// Waits until no background work is left.
 pub(super) fn wait_until_idle(pane: &mut dyn FullScreenPane, size: (u16, u16)) {
     let until = Instant::now() + Duration::from_secs(60);
     drawn(pane, size);

@@ -20,11 +20,11 @@ pub struct TextScreen {
     help: HelpPage,
 }
 
-/// What the screen is given of the world outside. `E` opens what is shown in the person's editor, or says why it cannot.
+/// What the screen is given from outside. `E` opens the shown text in the person's editor, or gives the error.
 pub struct ScreenCallbacks<'h, A: 'static, E: ?Sized> {
     pub keys: Keymap<A>,
     pub pager: Keymap<PagerAction>,
-    /// Copies exactly this; says what was done.
+    /// Copies exactly this text; returns a message about the result.
     pub copy: Box<dyn Fn(&str) -> String + 'h>,
     pub edit: Box<E>,
 }
@@ -43,7 +43,7 @@ impl TextScreen {
         TextScreen { scroll, theme: theme.clone(), size: (0, 0), note: None, help: HelpPage::default() }
     }
 
-    /// Does what a key does on every such screen. `title` stands above the screen's own keys.
+    /// Does what a key does on every such screen. `title` is the heading above the screen's own keys.
     pub fn key<A: Copy + PartialEq + 'static, E: ?Sized>(
         &mut self,
         source: &dyn PagerSource,

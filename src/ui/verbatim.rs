@@ -1,5 +1,5 @@
-//! Untrusted text as styled lines where it is approved: nothing is dropped, nothing is cut, and rows are cut at the
-//! margin and nowhere else, so that also blanks between words can be counted.
+//! Untrusted text as styled lines where the person approves it: nothing is dropped or cut off, and lines are broken at
+//! the margin and nowhere else. The person can therefore count blanks between words.
 //!
 //! A row that continues a line begins with `↪`, which no text can have ([`crate::text::visible`]).
 
@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Pairs of lines of one hunk that are compared: a question waits until all of it is laid out, the review does not.
 const COMPARED: usize = 2000;
 
-/// One line of untrusted bytes behind `lead`.
+/// One line of untrusted bytes after `lead`.
 pub fn line(lead: &str, bytes: &[u8], style: Style, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::styled(lead.to_string(), style)];
     spans.extend(content(bytes, style, theme, VisibleMode::Exact, &InlineMarks::default()));
@@ -68,8 +68,8 @@ fn content(
     out
 }
 
-/// A patch or diff, line by line. Changed lines are exact, and what differs only in blanks or in letters that look alike
-/// is marked.
+/// A patch or diff, line by line. Changed lines are exact, and what differs only in blanks or in letters that look
+/// alike is marked.
 pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     let body = patch.strip_suffix(b"\n").unwrap_or(patch);
     if body.is_empty() {
@@ -94,7 +94,7 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     all.iter().zip(marks).map(line).collect()
 }
 
-/// What is marked in each line: lines that go are compared with those that come in their place.
+/// The marks in each line: removed lines are compared with the lines that replace them.
 fn marks(all: &[&[u8]]) -> Vec<InlineMarks> {
     let mut out = vec![InlineMarks::default(); all.len()];
     let mut at = 0;
@@ -167,7 +167,7 @@ pub fn wrap(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>
             if used + wide > columns {
                 row.push(Span::styled(std::mem::take(&mut part), style));
                 if used < columns {
-                    // A wide character does not fit: the free column is no blank.
+                    // A wide character does not fit: the free column is not a blank.
                     row.push(Span::styled(CONTINUED.to_string(), hint));
                 }
                 rows.push(std::mem::take(&mut row));

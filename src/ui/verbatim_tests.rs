@@ -70,7 +70,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// What a pane of any width shows can be put together again to the one line that it came from.
+    /// The rows of a pane of any width can be joined to the original line.
     #[test]
     fn two_lines_that_differ_are_drawn_differently(one in text(), other in text(), columns in 8usize..60) {
         let theme = Theme::plain();

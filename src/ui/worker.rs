@@ -1,7 +1,7 @@
 //! A thread that works for a screen: tasks go in, results come out, and the thread ends when the screen is left.
 //!
-//! The thread starts with the first task. One that cannot be started and one that panics are the same to the screen:
-//! [`Worker::poll`] returns one failure, and nothing is awaited any more.
+//! The thread starts with the first task. A thread that cannot be started and a thread that panics are the same to the
+//! screen: [`Worker::poll`] returns one failure, and the screen waits for nothing any more.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl<T: Send + 'static, R: Send + 'static> Worker<T, R> {
         self.tasks.send(task);
         let body = self.body.borrow_mut().take();
         if let Some(body) = body {
-            // A thread that is not started drops its inbox, as one that panics does: `poll` finds nobody there.
+            // A thread that is not started drops its inbox, like a thread that panics: `poll` finds the channel closed.
             drop(std::thread::Builder::new().name(self.name.into()).spawn(body));
         }
     }
@@ -126,7 +126,7 @@ impl<T> WorkerSender<T> {
         drop(self.tasks.send(task));
     }
 
-    /// The screen was left: nobody wants more.
+    /// The screen was left: results are not needed any more.
     pub fn is_closed(&self) -> bool {
         self.state.is_closed.load(Ordering::Relaxed)
     }

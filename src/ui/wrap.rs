@@ -1,5 +1,5 @@
-//! Logical lines cut into rows of the pane and of full screens, at blanks where there are any, so that every row fits.
-//! What goes into the scrollback is broken by [`super::prose`].
+//! Logical lines cut into rows of the pane and of full screens, at blanks where there are any: every row fits.
+//! [`super::prose`] breaks lines for the scrollback.
 
 use crate::text::width;
 use ratatui::style::Style;

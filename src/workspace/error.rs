@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A file that is no file: opening it could wait for ever or mean nothing.
+/// A path that is not an ordinary file: opening it could wait for ever or have a side effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialFile {
     Fifo,
@@ -46,7 +46,7 @@ pub enum WorkspaceError {
     Loop(PathBuf),
     #[error("`{}` leads to another place than before", .0.display())]
     Moved(PathBuf),
-    /// What was named is a link to this file.
+    /// The named path is a link to this file.
     #[error("the name is a link to `{}`: the file would be removed, and the link would stay", .0.display())]
     Link(PathBuf),
     #[error("`{}` already exists", .0.display())]
@@ -70,7 +70,7 @@ pub enum WorkspaceError {
 }
 
 impl WorkspaceError {
-    /// The same about another path: the one that was asked for, where the content lay elsewhere.
+    /// The same error about another path: the requested path, where the content was elsewhere.
     #[must_use]
     pub fn about(mut self, asked: &Path) -> WorkspaceError {
         use WorkspaceError as E;

@@ -31,7 +31,7 @@ impl Workspace {
             }
         }
         if veiled {
-            // A root may lie in a repository, and a repository may keep its objects elsewhere.
+            // A root may be inside a repository, and a repository may have its objects elsewhere.
             let above = self.0.roots.iter().flat_map(|root| root.ancestors()).map(|dir| dir.join(".git"));
             let mut stores: Vec<PathBuf> = above.collect();
             stores.extend(found.iter().cloned());

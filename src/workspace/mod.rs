@@ -1,8 +1,8 @@
-//! The workspace: the directories the agent may work in, and what it has seen of them.
+//! The workspace: the directories in which the agent may work, and what the agent has seen of them.
 //!
-//! Every file a tool opens is opened here. A path is resolved once, links and all; from then on it is opened as
-//! exactly that chain of directories, with no link followed, so that what was consented to is what is touched
-//! even when somebody swaps a directory for a link in between.
+//! Every file that a tool opens is opened here. A path is resolved once, including links. From then on placet opens
+//! exactly that chain of directories and follows no link: placet touches what was approved, even when another process
+//! replaces a directory by a link in the meantime.
 
 mod apply;
 mod changes;
@@ -83,7 +83,7 @@ struct WorkspaceInner {
     /// Canonical, in the order given; the first is the working directory.
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
-    /// Prefixes of paths that stand for a root elsewhere, the longest first: `/memories/`.
+    /// Prefixes of paths that mean a root elsewhere, the longest first: `/memories/`.
     aliases: Vec<(String, PathBuf)>,
     /// Directories outside the roots that have a name of their own, and that name: see [`Workspace::name_directory`].
     named: RwLock<Vec<(String, PathBuf)>>,
@@ -168,7 +168,7 @@ impl Workspace {
         self.0.home.as_deref()
     }
 
-    /// Where what is at a canonical path lies on disk, if the view has anything there.
+    /// The path on disk of the file at a canonical path, if the view has a file there.
     fn real(&self, path: &Path) -> std::io::Result<Option<PathBuf>> {
         match &self.1 {
             Some(view) => view.real(path),
@@ -201,7 +201,7 @@ impl Workspace {
         &self.0.roots
     }
 
-    /// The prefixes that stand for roots elsewhere, and those roots.
+    /// The prefixes that mean roots elsewhere, and those roots.
     pub fn aliases(&self) -> &[(String, PathBuf)] {
         &self.0.aliases
     }
@@ -260,7 +260,8 @@ impl Workspace {
         !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path)) || self.is_filtered(path)
     }
 
-    /// Hides more, as long as `hides` says so: what is classified higher than the session has been. Once only.
+    /// Hides more paths, those for which `hides` is true: files with a higher classification than the session's. Once
+    /// only.
     pub fn set_path_filter(&self, hides: Box<PathPredicate>) {
         // The first one stays.
         let _ = self.0.veil.set(PathFilter(hides));
@@ -299,7 +300,7 @@ impl Workspace {
         self.0.protected.get().cloned().unwrap_or_default()
     }
 
-    /// Where a path of a call lies, other ways to the same file included.
+    /// The location of a path of a call, other ways to the same file included.
     fn place_of_call(&self, path: &Path) -> AccessLocation {
         match self.place_of(path) {
             AccessLocation::Inside
@@ -311,7 +312,7 @@ impl Workspace {
         }
     }
 
-    /// Where a canonical path lies, by its names.
+    /// The location of a canonical path, by its names.
     pub fn place_of(&self, path: &Path) -> AccessLocation {
         let protected = self.protected();
         let inside = || self.0.roots.iter().filter_map(|root| Some((root, path.strip_prefix(root).ok()?)));
@@ -334,8 +335,8 @@ impl Workspace {
         self.1.as_ref().is_some_and(|view| view.in_repository(path))
     }
 
-    /// The path as the screen and the model name it: relative to the working directory where it lies below it. Two
-    /// different paths have different names, also where they are not UTF-8.
+    /// The path as the screen and the model name it: relative to the working directory if it is below it. Two different
+    /// paths have different names, also where they are not UTF-8.
     pub fn shown(&self, path: &Path) -> String {
         let short = self.shortened(path);
         match short.to_str() {

@@ -1,5 +1,5 @@
-//! The catalog's file format: `[PROVIDER."MODEL"]` tables, prices in dollars per million tokens. A later file is laid
-//! over an earlier one field by field; a table with a mistake is left out whole and reported. Reads no disk.
+//! The catalog's file format: `[PROVIDER."MODEL"]` tables, prices in dollars per million tokens. A later file overrides
+//! an earlier one field by field; a table with a mistake is left out whole and reported. Reads no disk.
 
 use super::Money;
 use crate::conversation::TokenUsage;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
 
-/// What is known of one model. Whatever is `None` is not known.
+/// What is known of one model. `None` means that a value is not known.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CatalogModel {
@@ -22,7 +22,7 @@ pub struct CatalogModel {
     pub vision: Option<bool>,
     pub pdf: Option<bool>,
     pub thinking: Option<bool>,
-    /// The server refuses a call in the history that does not carry the model's own proof.
+    /// The server refuses a call in the history that does not have the model's own proof.
     pub signed_calls: Option<bool>,
     pub price: Option<ModelPrice>,
 }
@@ -39,7 +39,7 @@ pub struct ModelPrice {
     pub cache_read: Option<Money>,
     #[serde(default, deserialize_with = "dollars")]
     pub cache_write: Option<Money>,
-    /// Other prices for long prompts; they hold for the whole request.
+    /// Other prices for long prompts; they apply to the whole request.
     pub long: Option<Box<PriceTier>>,
 }
 
@@ -170,7 +170,7 @@ impl CatalogFile {
         let mut merged = self.find(provider, id).cloned().unwrap_or_default();
         merged.lay_over(over);
         merged.check()?;
-        // An entry under another id of a known model replaces that one.
+        // An entry under another id of a known model replaces the earlier entry.
         let section = self.models.entry(provider.into()).or_default();
         let canonical = section.iter().find(|(_, m)| m.also.iter().any(|other| other == id));
         let id = canonical.map_or_else(|| id.to_string(), |(canonical, _)| canonical.clone());
@@ -179,7 +179,7 @@ impl CatalogFile {
     }
 }
 
-/// Dollars as they stand in a price list, which have at most six places.
+/// Dollars as in a price list, with at most six decimal places.
 fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
     let given = f64::deserialize(from)?;
     if !(0.0..=100_000.0).contains(&given) {

@@ -1,8 +1,9 @@
-//! What is known of models: the window, the longest answer, prices, whether they see, think and read PDF.
+//! What is known of models: the window, the longest answer, prices, whether they support images, thinking and PDF.
 //!
-//! A file with a date, not a register, because figures go stale. A model is found by its exact id, never by what its
-//! name looks like: a wrong guess breaks requests, or tells a wrong price. What is not in the file is unknown and is
-//! said to be. The person's own `models.toml` overrules the built-in one, field by field. Asks no server.
+//! The catalog is a file with a date, not a service, because figures go out of date. A model is found by its exact id,
+//! never by a similar name: a wrong guess breaks requests, or shows a wrong price. What is not in the file is unknown
+//! and is shown as unknown. The person's own `models.toml` overrides the built-in file, field by field. The catalog
+//! asks no server.
 
 mod file_format;
 mod money;
@@ -19,7 +20,7 @@ static INSTALLED: OnceLock<CatalogFile> = OnceLock::new();
 
 const SHIPPED: &str = include_str!("models.toml");
 
-/// What is known of `model` as `provider` calls it; `None` where nothing is.
+/// What is known of `model` under its name at `provider`; `None` for an unknown model.
 pub fn find(provider: &str, model: &str) -> Option<&'static CatalogModel> {
     let file = INSTALLED.get_or_init(shipped);
     file.find(provider, model).or_else(|| {
@@ -39,14 +40,14 @@ pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static CatalogModel)>
     let file = INSTALLED.get_or_init(shipped);
     let section = ProviderPreset::of(provider).and_then(|p| p.catalog.as_deref()).unwrap_or(provider);
     let mut all: Vec<_> = file.section(provider).chain(file.section(section)).collect();
-    // The sort is stable: of two entries with one id, the provider's own comes first and stays.
+    // The sort is stable: of two entries with one id, the provider's own entry comes first and is used.
     all.sort_by_key(|(id, _)| *id);
     all.dedup_by_key(|(id, _)| *id);
     all
 }
 
-/// Lays the person's file over the built-in one, for the whole process. What is wrong in it is reported and
-/// left out. The first call counts; a later one, or one after the first question, changes nothing.
+/// Lays the person's file over the built-in one, for the whole process. Mistakes in it are reported and left out. The
+/// first call counts; a later call, or a call after the first lookup, changes nothing.
 pub fn install(own: &str) -> Vec<CatalogProblem> {
     let mut file = shipped();
     let problems = file.lay_over(own);
@@ -56,7 +57,7 @@ pub fn install(own: &str) -> Vec<CatalogProblem> {
 
 fn shipped() -> CatalogFile {
     let mut file = CatalogFile::default();
-    // A test holds the built-in file to having no mistakes.
+    // A test checks that the built-in file has no mistakes.
     file.lay_over(SHIPPED);
     file
 }
@@ -64,7 +65,7 @@ fn shipped() -> CatalogFile {
 /// What a request needs to know of a model, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// Everything before the model, its answer included.
+    /// All tokens before the model, its answer included.
     pub window: u64,
     /// The most one answer may have.
     pub max_output: u64,
@@ -76,7 +77,7 @@ impl ModelLimits {
     /// model not known to see is not sent pictures.
     pub const UNKNOWN: ModelLimits = ModelLimits { window: 32_768, max_output: 8_192, vision: false };
 
-    /// The figures of a model; those that are not known are the careful ones.
+    /// The figures of a model; unknown figures have the careful values.
     pub fn of(provider: &str, model: &str) -> ModelLimits {
         let Some(known) = find(provider, model) else { return ModelLimits::UNKNOWN };
         let window = known.window.unwrap_or(ModelLimits::UNKNOWN.window);

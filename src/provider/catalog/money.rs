@@ -37,7 +37,7 @@ impl Money {
         self.0.saturating_add(PER_MICRO / 2) / PER_MICRO
     }
 
-    /// So many tokens at a price per million of them; `None` beyond what can be counted.
+    /// The cost of so many tokens at a price per million; `None` where the number is too large.
     pub(super) fn of_tokens(tokens: u64, price: Money) -> Option<Money> {
         // A dollar for a million tokens is a millionth of a dollar a token.
         tokens.checked_mul(price.0 / PER_MICRO).map(Money)

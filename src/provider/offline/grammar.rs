@@ -1,5 +1,5 @@
-//! The table of what the offline provider understands: the pattern, an example, what the example calls, and how. From
-//! it come the parser, the `help` text, the documentation and a test, so they cannot disagree.
+//! The table of what the offline provider understands: the pattern, an example, what the example calls, and how. The
+//! parser, the `help` text, the documentation and a test are made from it and cannot disagree.
 
 use super::pattern::{self, PatternCaptures};
 use super::segment::RequestWord;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// One kind of request.
 #[derive(Clone, Copy)]
 pub struct OfflineGrammarRow {
-    /// `replace OLD with NEW in FILE [everywhere]`: capitals are yours, brackets may be left out.
+    /// `replace OLD with NEW in FILE [everywhere]`: capitals are values, brackets may be left out.
     pub pattern: &'static str,
     pub example: &'static str,
     /// The calls that the example makes, each as `tool {arguments}`.
@@ -40,12 +40,12 @@ pub(super) enum OfflineRequest {
     Help,
 }
 
-/// The whole table. The first row that fits a request is the one that counts.
+/// The whole table. The first row that fits a request counts.
 pub fn grammar() -> &'static [OfflineGrammarRow] {
     &ROWS
 }
 
-/// What the words ask for; `None` where no row fits.
+/// The calls that the words ask for; `None` where no row fits.
 pub(super) fn wish(words: &[RequestWord<'_>]) -> Option<OfflineRequest> {
     ROWS.iter().find_map(|row| {
         let taken = pattern::hold(row.pattern, words)?;
@@ -63,14 +63,14 @@ pub(super) fn near(words: &[RequestWord<'_>]) -> Vec<&'static str> {
     ROWS.iter().map(|row| row.pattern).filter(|p| pattern::verb(p).eq_ignore_ascii_case(verb)).collect()
 }
 
-/// Arguments from pairs; what is null was not said and is left out.
+/// Arguments from pairs; a null value means that the argument was not given, and is left out.
 fn call<const N: usize>(tool: &str, arguments: [(&str, Value); N]) -> OfflineCall {
     let object: Map<String, Value> =
         arguments.into_iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.to_string(), v)).collect();
     OfflineCall { tool: tool.to_string(), input: CallInput::Object(Value::Object(object)) }
 }
 
-/// The argument that the capital `name` took.
+/// The argument for the capital `name`.
 fn taken(t: &PatternCaptures, name: &str) -> Value {
     if t.has(name) { json!(t.one(name)) } else { Value::Null }
 }
@@ -79,7 +79,7 @@ fn number(t: &PatternCaptures, name: &str) -> Value {
     if t.has(name) { json!(t.number(name)) } else { Value::Null }
 }
 
-/// `true` where the word was said.
+/// `true` where the request has the word.
 fn flag(t: &PatternCaptures, word: &str) -> Value {
     if t.said(word) { json!(true) } else { Value::Null }
 }

@@ -1,8 +1,8 @@
 //! The built-in provider: no model, no network, and honest about it.
 //!
-//! It understands the plain requests of one table, [`grammar`], and turns them into the tool calls a model would
-//! make. What it answers is a pure function of the conversation, so demonstrations, documentation and tests give the
-//! same every time; and what it does not understand it says, and then does nothing at all.
+//! It understands the plain requests of one table, [`grammar`], and turns them into the tool calls a model would make.
+//! Its answer is a pure function of the conversation: demonstrations, documentation and tests give the same result
+//! every time. For a request that it does not understand, it says so and does nothing.
 
 mod grammar;
 mod pattern;

@@ -1,17 +1,17 @@
-//! Patterns of requests, such as `replace OLD with NEW in FILE [everywhere]`, and how words are held against them.
+//! Patterns of requests, such as `replace OLD with NEW in FILE [everywhere]`, and how words are matched against them.
 //!
-//! Small words stand for themselves, capitals take one word or one quoted text, `[...]` may be left out. Three kinds
-//! of capitals take more: a name that ends in `S` a list (`a, b and c`); `COMMAND` and `ARGUMENTS` everything to the
-//! end, as typed. `FROM`, `TO` and `COUNT` take numbers only. A colon at the end of a capital belongs to the request.
+//! Small words match themselves, capitals match one word or one quoted text, `[...]` may be left out. Three kinds of
+//! capitals match more: a name that ends in `S` a list (`a, b and c`); `COMMAND` and `ARGUMENTS` everything to the end,
+//! as typed. `FROM`, `TO` and `COUNT` match numbers only. A colon after a capital is part of the request.
 
 use super::segment::RequestWord;
 
-/// What the capitals took.
+/// What the capitals matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PatternCaptures(Vec<(&'static str, Vec<String>)>, Vec<&'static str>);
 
 impl PatternCaptures {
-    /// What the capital `name` took; empty where it took nothing.
+    /// What the capital `name` matched; empty where it matched nothing.
     pub(super) fn one(&self, name: &str) -> &str {
         self.all(name).first().map(String::as_str).unwrap_or_default()
     }
@@ -28,13 +28,13 @@ impl PatternCaptures {
         self.one(name).parse().unwrap_or_default()
     }
 
-    /// True where the small word `word` was said.
+    /// True where the request has the small word `word`.
     pub(super) fn said(&self, word: &str) -> bool {
         self.1.contains(&word)
     }
 }
 
-/// Holds `words` against `pattern`. All of both must be used up.
+/// Matches `words` against `pattern`. All of both must be used up.
 pub(super) fn hold(pattern: &'static str, words: &[RequestWord<'_>]) -> Option<PatternCaptures> {
     let parts = parts(pattern);
     let mut taken = PatternCaptures::default();
@@ -129,7 +129,7 @@ fn take(
     held(more, rest, taken)
 }
 
-/// A list: words joined by commas or "and", as many as there are.
+/// A list: words joined by commas or "and", any number of them.
 fn list(
     name: &'static str,
     words: &[RequestWord<'_>],

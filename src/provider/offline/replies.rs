@@ -1,10 +1,11 @@
-//! What the offline provider says. Every word is about what really happened; nothing pretends to be thought.
+//! The texts of the offline provider. Every text is about what really happened; none pretends to be the thought of a
+//! model.
 
 use super::grammar::OfflineGrammarRow;
 use crate::conversation::{CallOutcome, CallResult, Part, ToolCall};
 use serde_json::Value;
 
-/// A call and what came of it.
+/// A call and its result.
 pub(super) struct CallWithResult<'m> {
     pub(super) call: &'m ToolCall,
     pub(super) result: &'m CallResult,

@@ -1,8 +1,8 @@
 //! What the offline provider does next: a pure function of the conversation.
 //!
-//! The newest thing the person said is read as rounds of calls. The answers and results since then are walked
-//! through again from the beginning, so no state is kept anywhere and a resumed session goes on where it was. Each
-//! answer uses up one round and a refused edit adds two rounds at most once, so it always comes to an end.
+//! The person's newest message is read as rounds of calls. The answers and results since then are replayed from the
+//! beginning: no state is stored anywhere, and a resumed session continues where it was. Each answer uses up one round,
+//! and a refused edit adds two rounds at most once: the rounds always come to an end.
 
 use super::grammar::{self, OfflineCall, OfflineRequest};
 use super::replies;
@@ -36,7 +36,7 @@ enum OfflineRound {
     Help,
 }
 
-/// Why a message asks for no rounds. The words for it are the provider's answer.
+/// Why a message asks for no rounds. The provider answers with this reason.
 #[derive(Debug, PartialEq, Eq)]
 enum OfflineMisreading {
     NotUnderstood,
@@ -60,15 +60,15 @@ impl OfflineMisreading {
     }
 }
 
-/// The rounds that a message asks for. All of it must be understood, or nothing is done. The message may hold other
-/// text besides, such as attached files: the part that is understood is the one that counts.
+/// The rounds that a message asks for. All of it must be understood, or nothing is done. The message may have other
+/// text besides, such as attached files: only the part that is understood counts.
 fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     let mut error = OfflineMisreading::NotUnderstood;
     for text in parts.iter().filter_map(Part::as_text) {
         match read_text(text) {
             Ok(rounds) if !rounds.is_empty() => return Ok(rounds),
             Ok(_) => {}
-            // The error that says most: other parts, such as notes, are not understood at all.
+            // The error that explains most: other parts, such as notes, are not understood at all.
             Err(other) if error == OfflineMisreading::NotUnderstood => error = other,
             Err(_) => {}
         }
@@ -114,7 +114,7 @@ struct RoundReplay<'m> {
     before: &'m [Message],
     found: Vec<CallWithResult<'m>>,
     tried_again: HashSet<String>,
-    /// Something was refused or failed, and what depended on it is left undone.
+    /// A call was refused or failed, and what depended on it is not done.
     given_up: bool,
 }
 
@@ -175,7 +175,7 @@ impl<'m> RoundReplay<'m> {
                 }
                 None => {
                     failed |= result.is_error();
-                    // Nobody asked for the automatic reads: only their errors are shown.
+                    // The person did not ask for the automatic reads: only their errors are shown.
                     if !automatic || result.is_error() {
                         self.found.push(CallWithResult { call, result });
                     }
@@ -203,7 +203,7 @@ impl<'m> RoundReplay<'m> {
         self.rounds.clear();
     }
 
-    /// What to read first, where a change was refused for that and was not tried again before.
+    /// The read that is needed, where a change was refused without it and the change was not repeated before.
     fn unread(&mut self, call: &ToolCall, result: &CallResult) -> Option<OfflineCall> {
         let changes = matches!(call.name.as_str(), "edit_file" | "write_file");
         if !changes || result.outcome != CallOutcome::Failed {
@@ -227,7 +227,7 @@ impl<'m> RoundReplay<'m> {
         self.tried_again.insert(key).then_some(read)
     }
 
-    /// What was found last, else what was said last: what "that" means.
+    /// The newest result, else the newest answer: the meaning of "that".
     fn that(&self, since: &'m [Message]) -> Option<String> {
         since.iter().rev().chain(self.before.iter().rev()).find_map(|message| match message {
             Message::Results { results } => {
@@ -235,7 +235,7 @@ impl<'m> RoundReplay<'m> {
                     results.iter().filter(|r| !r.is_error()).map(CallResult::body).collect();
                 Some(bodies.join("\n")).filter(|text| !text.trim().is_empty())
             }
-            // An answer that only shows results is passed over for the results themselves.
+            // An answer that only shows results is skipped, and the results themselves are used.
             Message::Assistant(answer) => {
                 let text = answer.text();
                 (!text.trim().is_empty() && !replies::is_report(&text)).then_some(text)

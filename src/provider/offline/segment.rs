@@ -1,14 +1,14 @@
-//! What was typed, cut into requests and the requests into words.
+//! The typed text, cut into requests, and the requests into words.
 //!
 //! Requests are joined by a line break, `;` or ` and then `. In double quotes nothing separates, and `\n`, `\t`, `\"`
-//! and `\\` stand for what they look like. A command (`run ...`) and raw arguments (`call ...`) go to the end of their
-//! line, because both have their own quotes and semicolons; a command in quotes ends with them.
+//! and `\\` are escapes. A command (`run ...`) and raw arguments (`call ...`) extend to the end of their line, because
+//! both have their own quotes and semicolons; a command in quotes ends with them.
 
 /// One request as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RequestSegment<'t> {
     pub(super) text: &'t str,
-    /// It was joined by "and then": it waits for the ones before it.
+    /// The request was joined by "and then": it waits for the requests before it.
     pub(super) then: bool,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn words(text: &str) -> (Vec<RequestWord<'_>>, QuoteState) {
         };
         out.push(word);
         rest = rest.get(length..).unwrap_or_default();
-        // A comma or a colon right behind a quote is a word of its own's end, as in `"a", "b"`.
+        // A comma or a colon directly after a quote ends the quoted word, as in `"a", "b"`.
         if let (Some(RequestWord { quoted: true, .. }), Some(after)) = (out.last(), rest.strip_prefix(',')) {
             out.push(RequestWord { text: ",".into(), quoted: false, rest });
             rest = after;

@@ -1,5 +1,5 @@
-//! The parts of an answer while they arrive, the same for every dialect: what is text, what is reasoning, what is a
-//! call whose arguments are still coming. Here it is decided what may leave a stream that broke: never a call.
+//! The parts of an answer while they arrive, the same for every wire format: text, reasoning, and calls whose arguments
+//! are still arriving. This module decides what may leave a stream that broke: never a call.
 
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, StopReason, ThinkingBlock, TokenUsage, ToolCall,
@@ -51,7 +51,7 @@ impl AnswerBuilder {
         })
     }
 
-    /// The whole answer. Leaves nothing behind.
+    /// The whole answer. The builder is empty afterwards.
     pub(super) fn finish(&mut self) -> AssistantMessage {
         let has_calls = self.calls().next().is_some();
         let stop = match self.stop.take() {
@@ -64,8 +64,8 @@ impl AnswerBuilder {
         self.answer(stop, |call| Some(close(call, limited)))
     }
 
-    /// What a broken stream leaves. Whole if the stop reason had arrived; else marked as cut and without any call:
-    /// it cannot be known whether one was to be followed by another that changes its meaning.
+    /// The answer that a broken stream leaves. It is whole if the stop reason had arrived; else it is marked as cut and
+    /// has no call: a later call that did not arrive could have changed the meaning of an earlier one.
     pub(super) fn cut(&mut self) -> AssistantMessage {
         if self.stop.is_some() { self.finish() } else { self.answer(StopReason::Cut, |_| None) }
     }

@@ -1,5 +1,5 @@
-//! A name for what a conversation begins with, so that a vendor sends its requests to the machine that has that
-//! beginning in its cache. It is made from the beginning itself: the same after a resume, and telling nobody anything.
+//! A key for the beginning of a conversation: a vendor routes requests with the same key to the machine that has this
+//! beginning in its cache. The key is a hash of the beginning: it is the same after a resume, and reveals nothing.
 
 use super::super::ModelRequest;
 use crate::conversation::{Message, Part};

@@ -1,4 +1,4 @@
-//! What an error body means. One reading for all dialects, because compatible servers mix the vendors' phrasing.
+//! What an error body means. One reading for all wire formats, because compatible servers mix the vendors' phrases.
 //!
 //! Bodies are JSON in half a dozen shapes, plain text, or the HTML of a proxy in between; all of them become one
 //! short message and one typed error.
@@ -7,15 +7,15 @@ use super::super::{ProviderError, RejectionCause};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The most characters of a server's text that are kept.
+/// The most characters of a server's text that are stored.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// Types and codes that say "longer than the window", whatever the status: OpenAI, llama.cpp, Anthropic.
+/// Types and codes that mean "longer than the window", whatever the status: OpenAI, llama.cpp, Anthropic.
 const TOO_LONG_KINDS: [&str; 3] = ["context_length_exceeded", "exceed_context_size", "request_too_large"];
 
-/// Phrases for the same where the vendor gives a rejected request no type of its own: Anthropic, vLLM, llama.cpp,
-/// LM Studio, Mistral, Gemini, and the name that LiteLLM's proxy gives it. They count only where the status says that the request was wrong: a server that fails
-/// may speak of its context windows, too.
+/// Phrases for the same where the vendor gives a rejected request no type of its own: Anthropic, vLLM, llama.cpp, LM
+/// Studio, Mistral, Gemini, and the name that LiteLLM's proxy uses. They count only where the status means that the
+/// request was wrong: a server that fails may mention its context window, too.
 const TOO_LONG: [&str; 9] = [
     "prompt is too long",
     "maximum context length",
@@ -46,7 +46,7 @@ pub(super) fn of_event(event: &Value) -> ProviderError {
     let fault = ErrorBody::read(event, &event.to_string());
     match fault.implied_status() {
         Some(status) => typed(status, &fault),
-        // Nothing but words says what it is.
+        // Only the text names the kind of error.
         None if fault.says_too_long() => typed(400, &fault),
         // Without any kind it counts as a failure of the server, which may pass: the request is tried
         // again.
@@ -54,7 +54,7 @@ pub(super) fn of_event(event: &Value) -> ProviderError {
     }
 }
 
-/// The typed error for a request that was not even begun, because of what is in it.
+/// The typed error for a request that was refused before it began, because of its content.
 pub(super) fn blocked(reason: &str) -> ProviderError {
     ProviderError::BadRequest {
         // The server answered with status 200 and refused in the body.
@@ -64,7 +64,7 @@ pub(super) fn blocked(reason: &str) -> ProviderError {
     }
 }
 
-/// Text cut to what an error may hold, at a character's border.
+/// Text cut to the largest length of an error's text, at a character boundary.
 pub(super) fn shortened(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(LONGEST_MESSAGE) {
@@ -110,7 +110,7 @@ impl ErrorBody {
         TOO_LONG.iter().any(|phrase| said.contains(phrase))
     }
 
-    /// The status that an error without a status line would have; nothing where it has no type or code.
+    /// The status that an error without a status line would have; `None` where it has no type or code.
     fn implied_status(&self) -> Option<u16> {
         if let Some(code) = self.code.filter(|c| (400..600).contains(c)) {
             return Some(code);
@@ -174,7 +174,7 @@ const UNPROVEN: [&str; 6] = [
     "`thinking` or `redacted_thinking` blocks",
 ];
 
-/// Words for what is in the messages, where no place in them is named: Anthropic, OpenAI.
+/// Phrases about the content of the messages, where the error names no place in them: Anthropic, OpenAI.
 const IN_MESSAGES: [&str; 6] =
     ["content block", "text content", "tool_result", "tool_use", "tool_call_id", "'tool_calls'"];
 
@@ -185,7 +185,7 @@ fn blame(status: u16, said: &str) -> RejectionCause {
     if let Some(index) = tool_index(said) {
         return RejectionCause::Tool(index);
     }
-    // That there is no model of a name says nothing of what was sent.
+    // An unknown model name does not mean that the messages are wrong.
     if !matches!(status, 400 | 413 | 415 | 422) {
         return RejectionCause::Nothing;
     }
@@ -220,7 +220,7 @@ fn tool_index(said: &str) -> Option<usize> {
     })
 }
 
-/// A body that is no JSON: of HTML its title or its words, else its beginning.
+/// A body that is not JSON: of HTML its title or its text, else its beginning.
 fn plain(body: &str) -> String {
     let lower = body.to_ascii_lowercase();
     if !lower.contains("<html") && !lower.trim_start().starts_with('<') {

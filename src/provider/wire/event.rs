@@ -1,5 +1,5 @@
-//! The data of one event as JSON, and how fields are looked up in it: the same for every wire format, because a field
-//! that is missing or of another type is everywhere an empty one. What an event means, each decoder knows for itself.
+//! The data of one event as JSON, and how its fields are read: the same for every wire format, because every format
+//! treats a field that is missing or has another type as empty. Each decoder knows what an event means.
 
 use super::super::ProviderError;
 use super::error_body;

@@ -1,9 +1,9 @@
-//! The conversation in the one shape that every provider accepts, before any dialect spells it.
+//! The conversation in the one shape that every provider accepts, before a wire format encodes it.
 //!
-//! [`turns`] guarantees what servers enforce: roles alternate, and the person begins and ends; every call is answered by
-//! exactly one result in the very next turn; no text is blank; call ids are well formed and unique in the whole
-//! history (ours are unique within an answer only). Answers that were cut lose their calls: those never ran.
-//! A longer history gives the same turns for its beginning, so prompt caches hold.
+//! [`turns`] guarantees what servers enforce: roles alternate, and the person begins and ends; every call is answered
+//! by exactly one result in the very next turn; no text is blank; call ids are well formed and unique in the whole
+//! history (placet's own ids are unique within an answer only). Answers that were cut lose their calls: those never
+//! ran. A longer history gives the same turns for its beginning, and prompt caches stay valid.
 
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallResult, Image, Message, Part, StopReason, ThinkingBlock,
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum WireTurn<'a> {
-    /// The results of the answer before come first, then what the person said.
+    /// The results of the previous answer come first, then the person's message.
     User {
         results: Vec<WireToolResult<'a>>,
         parts: Vec<WireContent<'a>>,
@@ -22,7 +22,7 @@ pub(super) enum WireTurn<'a> {
     Assistant(Vec<WireAssistantPart<'a>>),
 }
 
-/// A piece of content as it goes out: notes are words here, and nowhere before.
+/// A piece of content as it is sent: notes become text here, and not earlier.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum WireContent<'a> {
     /// Never blank.
@@ -31,7 +31,7 @@ pub(super) enum WireContent<'a> {
 }
 
 impl<'a> WireContent<'a> {
-    /// Nothing of a part that is blank.
+    /// `None` for a blank part.
     fn of(part: &'a Part) -> Option<WireContent<'a>> {
         match (part.as_image(), part.words()) {
             (Some(image), _) => Some(WireContent::Image(image)),
@@ -40,7 +40,7 @@ impl<'a> WireContent<'a> {
     }
 }
 
-/// A result under the id that its call was sent with; `None` where the history has lost it.
+/// A result under the id that its call was sent with; `None` where the history has lost the call.
 #[derive(Debug, PartialEq)]
 pub(super) struct WireToolResult<'a> {
     pub(super) id: String,
@@ -81,32 +81,32 @@ pub(super) enum WireAssistantPart<'a> {
     Call { id: String, name: Cow<'a, str>, input: Value },
 }
 
-/// What becomes of the model's reasoning.
+/// What happens to the model's reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReasoningPolicy<'a> {
-    /// The dialect has no place for it.
+    /// The wire format has no place for reasoning.
     Drop,
     /// Proven reasoning goes back to the model that wrote it, where the proof is one of this wire format.
     Proven { wire: &'a str, model: &'a str },
-    /// The same, also where it ends an answer: there is a place for a proof alone.
+    /// The same, also where reasoning ends an answer: there is a place for a proof alone.
     ProvenToTheEnd { wire: &'a str, model: &'a str },
-    /// Reasoning in words goes back to the model that wrote it.
+    /// Reasoning as text goes back to the model that wrote it.
     Words { model: &'a str },
 }
 
 /// The text in place of a call whose result is not in the history.
 pub(super) const NO_RESULT: &str = "no result: the call was interrupted";
 
-/// What stands for a result without content.
+/// The text for a result without content.
 pub(super) const NO_OUTPUT: &str = "(no output)";
 
-/// What the person says where nothing was said that can be sent.
+/// The person's text where a message has nothing that can be sent.
 pub(super) const NOTHING: &str = "(an empty message)";
 
-/// What the person says where the history ends with the model.
+/// The person's text where the history ends with the model.
 pub(super) const GO_ON: &str = "(the answer above was cut off; continue where it ends)";
 
-/// What the person says where the history begins with the model.
+/// The person's text where the history begins with the model.
 const BEGINNING: &str = "(the beginning of this conversation is left out)";
 
 const LONGEST_NAME: usize = 64;
@@ -125,7 +125,7 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: ReasoningPolicy<'_>)
     writer.results(&[]);
     let note = match writer.turns.last() {
         None => Some(NOTHING),
-        // An answer that broke off and is asked for once more.
+        // An answer that broke off and is requested once more.
         Some(WireTurn::Assistant(_)) => Some(GO_ON),
         Some(WireTurn::User { .. }) => None,
     };
@@ -138,7 +138,7 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: ReasoningPolicy<'_>)
 
 struct WireHistoryWriter<'a, 'r> {
     turns: Vec<WireTurn<'a>>,
-    /// Calls that wait for their results: our id and the one that was sent.
+    /// Calls that wait for their results: placet's id and the id that was sent.
     open: Vec<(&'a CallId, String, Cow<'a, str>)>,
     used: HashSet<String>,
     reasoning: ReasoningPolicy<'r>,
@@ -185,7 +185,7 @@ impl<'a> WireHistoryWriter<'a, '_> {
                 }
             }
         }
-        // Reasoning that leads to nothing is refused at the end of an answer.
+        // A server refuses reasoning without text or call at the end of an answer.
         let may_end = matches!(self.reasoning, ReasoningPolicy::ProvenToTheEnd { .. });
         while matches!(said.last(), Some(WireAssistantPart::Thinking(_)))
             && !(may_end && answer.stop != StopReason::Cut)
@@ -253,7 +253,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// An id from another provider may hold what this one refuses; then a digest stands for it.
+/// An id from another provider may have characters that this provider refuses; a digest replaces it.
 fn well_formed(id: &str) -> String {
     // 56 bytes, so that a repeated id with `-N` behind it fits into the 64 bytes that servers accept.
     if !id.is_empty() && id.len() <= 56 && id.chars().all(is_plain) {

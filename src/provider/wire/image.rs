@@ -33,8 +33,8 @@ pub(super) enum ImageOmission {
     LargePdf,
 }
 
-/// The picture as base64, or the note that stands for it where this model cannot have it. Converting and scaling
-/// happened long before; what still does not fit is left out rather than sent to be refused.
+/// The picture as base64, or the note that replaces it where this model cannot receive the picture. Converting and
+/// scaling happened long before; a picture that still does not fit is left out, because the server would refuse it.
 pub(super) fn base64(image: &Image, capabilities: &ModelCapabilities) -> Result<String, OmittedImage> {
     if image.is_pdf() {
         return pdf(image, capabilities);

@@ -1,5 +1,5 @@
-//! The wire formats, each a pair of pure functions. What they share is below them: the history in a shape every
-//! provider accepts, and the reading of events and error bodies. Nothing here does I/O or reads a clock.
+//! The wire formats, each a pair of pure functions. Their common parts are below them: the history in a shape that
+//! every provider accepts, and the reading of events and error bodies. Nothing here does I/O or reads a clock.
 
 mod answer_builder;
 mod anthropic;

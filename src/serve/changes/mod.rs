@@ -1,4 +1,5 @@
-//! Applying, discarding and taking back, in words: for the shell's commands and for those of the command line.
+//! Applying, discarding and undoing, with sentences for the person: for the shell's commands and for those of the
+//! command line.
 
 use crate::text::{sanitize, visible};
 use crate::workspace::{
@@ -21,16 +22,16 @@ pub use undo::{
     UndoTarget, nothing_undone, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying,
 };
 
-/// How something went, for a person: the sentences, and whether all of it was done.
+/// The result of an action, for a person: the sentences, and whether all of it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserReport {
     pub lines: Vec<String>,
     pub done: bool,
-    /// Paths that run later and stay pending, because nobody approved them by themselves.
+    /// Paths that run later and stay pending, because nobody approved them individually.
     pub waiting: Vec<PathBuf>,
-    /// Losses that nobody approved: all that goes with them stays pending.
+    /// Losses that are not approved: every change that belongs to them stays pending.
     pub losses: Vec<LargeLoss>,
-    /// It was done, and not all of that could be written down.
+    /// The action was done, and a part of it could not be recorded.
     pub incomplete: bool,
 }
 
@@ -43,21 +44,21 @@ impl UserReport {
         UserReport { lines: vec![line.into()], ..UserReport::default() }
     }
 
-    /// True when nothing of it stays pending for want of an approval.
+    /// True when no change stays pending because its approval is missing.
     pub fn all_done(&self) -> bool {
         self.done && self.waiting.is_empty() && self.losses.is_empty()
     }
 
-    /// The same for somebody who is asked about what runs later now, one by one.
+    /// The same for a caller that now asks about what runs later, path by path.
     #[must_use]
     pub fn before_questions(&self) -> UserReport {
         let mut told = UserReport { waiting: Vec::new(), ..self.clone() };
-        // They are the last lines, one for each path.
+        // These are the last lines, one for each path.
         told.lines.truncate(told.lines.len().saturating_sub(self.waiting.len()));
         told
     }
 
-    /// What applying came to, on the command line and in the shell's commands.
+    /// The result of an apply, on the command line and in the shell's commands.
     pub fn of(report: &ApplyReport, shown: DisplayPathFn<'_>) -> UserReport {
         UserReport {
             lines: report.lines(None, shown),
@@ -67,7 +68,7 @@ impl UserReport {
         }
     }
 
-    /// The first line says that something went wrong afterwards, and the next ones what.
+    /// The first line reports that something went wrong afterwards, and the next lines what.
     fn but(mut self, shortfalls: &[String]) -> UserReport {
         if let (false, Some(first)) = (shortfalls.is_empty(), self.lines.first_mut()) {
             first.push_str(", but not everything worked:");
@@ -94,11 +95,11 @@ fn s(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// A path that was named has no pending changes.
+/// A named path has no pending changes.
 #[derive(Debug, Error)]
 #[error("nothing is pending at `{shown}`")]
 pub struct NothingPending {
-    /// As a person reads it.
+    /// The path as a person reads it.
     shown: String,
 }
 
@@ -133,14 +134,14 @@ pub fn choice(
 pub struct ApplyRequest {
     /// At or below these paths; everything, if there are none.
     pub paths: Vec<PathBuf>,
-    /// What the person approved by itself: its paths are wanted as well.
+    /// What the person approved individually: these paths are applied as well.
     pub approval: ChangeApproval,
-    /// Nothing but what was approved.
+    /// Apply only what was approved.
     pub only_approved: bool,
 }
 
-/// Applies what is wanted. What runs later and was not named stays pending, and is listed with the reason; so does a
-/// large loss that was not approved.
+/// Applies the requested changes. A change that runs later and was not named stays pending, and is listed with the
+/// reason; the same holds for a large loss that was not approved.
 pub fn apply(
     view: &View,
     wanted: &ApplyRequest,
@@ -178,7 +179,7 @@ pub fn apply(
     told
 }
 
-/// What `wanted` would take away on a large scale without an approval.
+/// The large losses in `wanted` that have no approval.
 pub fn losses_of(view: &View, wanted: &ApplyRequest, shown: DisplayPathFn<'_>) -> Vec<LargeLoss> {
     let Ok(set) = view.changes(LayerKind::Pending) else { return Vec::new() };
     let classes = view.classify(&set);
@@ -187,7 +188,7 @@ pub fn losses_of(view: &View, wanted: &ApplyRequest, shown: DisplayPathFn<'_>) -
 }
 
 impl ApplyRequest {
-    /// What is wanted of `set`.
+    /// The part of `set` that is requested.
     fn choice(
         &self,
         set: &ChangeSet,
@@ -226,7 +227,7 @@ fn failure(error: &ApplyError) -> UserReport {
     }
 }
 
-/// Throws away what is pending at or below `paths`; `undo` is the command that brings it back.
+/// Discards what is pending at or below `paths`; `undo` is the command that restores it.
 pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: DisplayPathFn<'_>) -> UserReport {
     let done = view.changes(LayerKind::Pending).and_then(|set| {
         let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
@@ -250,7 +251,7 @@ fn them(count: usize) -> &'static str {
     if count == 1 { "it" } else { "them" }
 }
 
-/// Turns whose work is pending in `chosen`; changes of which nobody knows the turn count as one.
+/// Turns whose work is pending in `chosen`; changes without a known turn count as one.
 pub fn turns_in(set: &ChangeSet, chosen: &ChangeSelection) -> usize {
     let chosen = set.changes.iter().filter(|change| chosen.contains_key(&change.path));
     let turns = chosen.flat_map(|change| {

@@ -70,14 +70,14 @@ impl TurnChanges {
         TurnChanges { set, classes, git }
     }
 
-    /// All changes of the turn, now that it is settled: what was applied, then what is pending.
+    /// All changes of the turn, after its apply question: what was applied, then what is pending.
     pub fn reports(&self, view: &View) -> Vec<ChangeReport> {
         let applied = view.applied_in(&view.turn().label.turn);
         let by_name = view.classify(&applied);
         let lost = lost_paths(&self.set, &self.classes);
         let mut reports: Vec<ChangeReport> = Vec::new();
         for change in &applied.changes {
-            // What was pending was read, not only its name.
+            // Pending changes are classified by content, the others only by name.
             let classes = if self.set.get(&change.path).is_some() { &self.classes } else { &by_name };
             reports.push(report(change, classes, &lost, ChangeState::Applied));
         }

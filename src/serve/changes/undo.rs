@@ -1,4 +1,4 @@
-//! Undo and redo, in words.
+//! Undo and redo, with sentences for the person.
 
 use super::journal::{letter, list};
 use super::{DisplayPathFn, UserReport, failure, named, s};
@@ -7,14 +7,14 @@ use crate::workspace::{
 };
 use std::path::{Path, PathBuf};
 
-/// Brings back the newest discard of `views`, if nothing that stands was applied after it. `journal` is a view of the
-/// same directory.
+/// Restores the newest discard of `views`, unless an apply after it is still applied. `journal` is a view of the same
+/// directory.
 pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) -> Option<UserReport> {
     let mut discards = Vec::new();
     for view in views {
         match view.last_discard() {
             Ok(last) => discards.extend(last.map(|discarded| (view, discarded))),
-            // It may be the newest.
+            // The damaged discard may be the newest.
             Err(damage) => return Some(nothing_undone(&damage)),
         }
     }
@@ -39,12 +39,12 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
     })
 }
 
-/// The answer of an undo that cannot know what comes first.
+/// The answer of an undo that cannot know which change is the last.
 pub fn nothing_undone(damage: &DamagedRecord) -> UserReport {
     UserReport::failed(format!("nothing was changed: {damage}")).and(REPAIR_HINT)
 }
 
-/// What undo is asked for.
+/// The target of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UndoTarget {
     /// This many turns.
@@ -54,11 +54,11 @@ pub enum UndoTarget {
 }
 
 impl UndoTarget {
-    /// Why no turn is no answer to how many: that a zero undoes one is what nobody expects.
+    /// Why zero turns are refused: nobody expects that a zero undoes one turn.
     pub const NO_TURNS: &str = "undo needs a number of turns of 1 or more, or a path";
 }
 
-/// Takes back. What cannot be brought back is told instead of doing anything, unless `rest` says to do the others.
+/// Undoes. When a part cannot be undone, the undo reports it and does nothing, unless `rest` asks to undo the others.
 pub fn undo(
     view: &View,
     back: &UndoTarget,
@@ -69,7 +69,7 @@ pub fn undo(
     undo_saying(view, back, (rest, "/undo rest"), label, shown)
 }
 
-/// The same where another word than `/undo rest` stands for "the others".
+/// The same with another command than `/undo rest` for the others.
 pub fn undo_saying(
     view: &View,
     back: &UndoTarget,
@@ -111,7 +111,7 @@ pub fn undo_entries(
     label: &TransactionLabel,
     shown: DisplayPathFn<'_>,
 ) -> UserReport {
-    // Two sessions may apply in turns: what was before the first is known from the order of time alone.
+    // Two sessions may apply in turns: only the order of time shows the state before the first transaction.
     let mut entries = entries.to_vec();
     entries.sort_by_key(|entry| entry.id);
     let first = entries.first().map_or(0, |entry| entry.id);
@@ -122,8 +122,8 @@ pub fn undo_entries(
     apply_plan(view, plan, rest, "undid", shown)
 }
 
-/// Refuses to take back anything while a transaction after `id` is damaged: it may belong to the same turn, or have
-/// taken this one back already.
+/// Refuses an undo while a transaction after `id` is damaged: the damaged transaction may belong to the same turn, or
+/// may have undone this one already.
 fn past_damage(view: &View, id: u64) -> Option<UserReport> {
     let damage = view.journal().damage_after(id);
     let newest = damage.last()?;
@@ -136,8 +136,8 @@ fn past_damage(view: &View, id: u64) -> Option<UserReport> {
     ))
 }
 
-/// Completes the record of an apply that could not be completed when it was made. If that fails again, it says why nothing
-/// is taken back: that apply would be the first.
+/// Completes the record of an apply that could not be completed when the apply was made. If that fails again, returns
+/// the reason why nothing is undone: that apply would be the first.
 fn incomplete(view: &View) -> Option<UserReport> {
     if view.journal().unlisted().is_some() {
         return past_damage(view, 0);
@@ -148,12 +148,12 @@ fn incomplete(view: &View) -> Option<UserReport> {
     )))
 }
 
-/// Puts back what the last undo took away.
+/// Applies again what the last undo reverted.
 pub fn redo(view: &View, rest: bool, label: &TransactionLabel, shown: DisplayPathFn<'_>) -> UserReport {
     redo_saying(view, (rest, "/redo rest"), label, shown)
 }
 
-/// The same where another word than `/redo rest` stands for "the others".
+/// The same with another command than `/redo rest` for the others.
 pub fn redo_saying(
     view: &View,
     rest: (bool, &str),

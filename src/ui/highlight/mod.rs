@@ -1,9 +1,10 @@
-//! Syntax colours of what is on the screen, worked out beside the drawing: a line that is not known yet is plain.
+//! Syntax colours of what is on the screen, computed in the background: a line without a result is plain.
 //!
-//! One thread parses in chunks, what was wanted last first, and keeps the parser's state every few hundred lines, so
-//! that no place of a file is parsed from the beginning twice. Far ahead of what was parsed, it begins a little above
-//! with a fresh state and corrects that when it has nothing else to do; in a file of more than a hundred thousand
-//! lines such a place stays as guessed. It knows nothing of screens: ranges are of bytes in the document's own lines.
+//! One thread parses in chunks, the newest request first, and stores the parser's state every few hundred lines: no
+//! place of a file is parsed from the beginning twice. Far ahead of the parsed part, the thread begins a little above
+//! the request with a fresh state, and corrects the result when it has nothing else to do. In a file of more than a
+//! hundred thousand lines, such a place stays as guessed. The module knows nothing of screens: ranges are of bytes in
+//! the document's own lines.
 
 mod worker;
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 pub use worker::HighlightDocId;
 use worker::{CHUNK, HighlightDocument, HighlightRequest, HighlightResult, LineHighlights};
 
-/// Lines whose colours are kept, of all documents together.
+/// Lines whose colours are stored, of all documents together.
 const KEPT: usize = 200_000;
 
 /// A chunk's lines, and when it was wanted last.
@@ -54,8 +55,8 @@ impl SyntaxHighlighter {
         }
     }
 
-    /// Takes a document; nothing is worked out before [`SyntaxHighlighter::want`]. The language is a name, a file extension or a
-    /// path; where that says nothing, the first line decides.
+    /// Takes a document; nothing is computed before [`SyntaxHighlighter::want`]. The language is a name, a file
+    /// extension or a path; where these are unknown, the first line decides.
     pub fn add(&mut self, text: Arc<str>, language_or_path: &str) -> HighlightDocId {
         self.next += 1;
         let id = HighlightDocId(self.next);
@@ -64,13 +65,14 @@ impl SyntaxHighlighter {
         id
     }
 
-    /// These lines are on the screen: they are worked out next, if they are not known. Costs nothing when they are.
+    /// These lines are on the screen: they are computed next, if their colours are not known. Costs nothing when they
+    /// are.
     pub fn want(&self, doc: HighlightDocId, lines: Range<usize>) {
         let (Some(known), Some(document)) = (self.known.get(&doc), self.docs.get(&doc)) else { return };
         let now = self.clock.get() + 1;
         self.clock.set(now);
         let mut missing = Vec::new();
-        // More than a few chunks is no screen.
+        // More chunks than these do not fit on a screen.
         for chunk in (lines.start / CHUNK..lines.end.div_ceil(CHUNK)).take(8) {
             match known.get(&chunk) {
                 Some(known) => known.used.set(now),
@@ -90,7 +92,7 @@ impl SyntaxHighlighter {
         chunk.lines.get(n % CHUNK).map(|line| &**line)
     }
 
-    /// Takes in what was worked out; true when there is something new to draw.
+    /// Receives results; true when there is something new to draw.
     pub fn poll(&mut self) -> bool {
         let mut news = false;
         // Without the thread, code stays plain.
@@ -110,7 +112,7 @@ impl SyntaxHighlighter {
         news
     }
 
-    /// True while something that was wanted is not worked out or not taken in yet.
+    /// True while something that was wanted is not computed or not received yet.
     pub fn is_busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Worker::is_busy)
     }

@@ -1,10 +1,10 @@
-//! Colours beside the drawing: what becomes known, in which order, and how much of it is kept.
+//! Colours from the background thread: what becomes known, in which order, and how much of it is stored.
 
 use super::*;
 use crate::ui::test_screen::dark;
 use std::time::{Duration, Instant};
 
-/// Polls until nothing is under way.
+/// Polls until no work is left.
 fn wait_until_idle(tint: &mut SyntaxHighlighter) {
     let until = Instant::now() + Duration::from_secs(120);
     while tint.is_busy() {

@@ -1,6 +1,7 @@
 //! The thread that colours: a queue of chunks, newest first, and the parser's states along each document.
 //!
-//! It ends with the [`super::SyntaxHighlighter`] it works for, after the chunk in hand. What it cannot parse stays plain.
+//! The thread ends with its [`super::SyntaxHighlighter`], after the current chunk. Text that it cannot parse stays
+//! plain.
 
 use super::super::ansi::ColorDepth;
 use super::super::contrast::ContrastAdjuster;
@@ -16,15 +17,15 @@ use std::time::{Duration, Instant};
 use syntect::highlighting::{HighlightIterator, HighlightState, Highlighter};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference};
 
-/// Lines worked out at once.
+/// Lines that are computed at once.
 pub(super) const CHUNK: usize = 200;
-/// Chunks between two states that are kept.
+/// Chunks between two stored states.
 const STATE_EVERY: usize = 2;
-/// Chunks parsed through to get to a place; one further off is guessed first.
+/// Chunks that are parsed to get to a place; a place further away is guessed first.
 const NEAR: usize = 10;
 /// Chunks parsed through to correct a guess.
 const FAR: usize = 500;
-/// Wants kept: what was wanted longer ago is off the screen.
+/// Requests that are stored: what was wanted longer ago is off the screen.
 const QUEUE: usize = 48;
 /// A line longer than this stays plain, and the parser does not see it.
 const COLUMNS: usize = 500;
@@ -120,7 +121,7 @@ impl HighlightQueue {
                 self.docs.entry(id).or_insert_with(|| HighlightProgress::new(document, painter));
                 for chunk in chunks.into_iter().rev() {
                     let want = (id, chunk);
-                    // It may have been made and not received yet.
+                    // The chunk may have been computed and not received yet.
                     if self.made.get(&want).is_none_or(|number| *number <= received) {
                         self.wants.retain(|waiting| *waiting != want);
                         self.wants.push_back(want);
@@ -152,7 +153,7 @@ struct HighlightProgress {
     /// Where each chunk begins.
     starts: Vec<usize>,
     syntax: Option<&'static SyntaxReference>,
-    /// What holds at the beginning of a chunk, where it is surely known.
+    /// The state at the beginning of a chunk, where it is surely known.
     states: BTreeMap<usize, HighlightCheckpoint>,
 }
 
@@ -225,7 +226,7 @@ impl HighlightProgress {
         if chunk - from <= NEAR {
             return (self.parse(from, chunk, state, painter), true);
         }
-        // A string or comment that began far above is the price; two chunks above hide most of it.
+        // A string or comment that began far above is coloured wrongly; two chunks above avoid most of these errors.
         let from = chunk - 2;
         let mut state = painter.fresh(syntax);
         let mut lines = Vec::new();
@@ -245,7 +246,7 @@ impl HighlightProgress {
         None
     }
 
-    /// The last state kept at or before a chunk.
+    /// The last stored state at or before a chunk.
     fn before(&self, chunk: usize) -> (usize, Option<HighlightCheckpoint>) {
         match self.states.range(..=chunk).next_back() {
             Some((at, state)) => (*at, Some(state.clone())),
@@ -253,7 +254,7 @@ impl HighlightProgress {
         }
     }
 
-    /// Parses from one chunk through another and returns the colours of the last; states on the way are kept.
+    /// Parses from one chunk through another and returns the colours of the last; states on the way are stored.
     fn parse(
         &mut self,
         from: usize,

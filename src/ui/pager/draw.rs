@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 impl PagerViewport {
-    /// Draws what is in sight into `area`, gutter included; `dim` marks what goes on beyond the edge.
+    /// Draws the visible rows into `area`, gutter included; `dim` marks lines that continue beyond the edge.
     pub fn draw<S: PagerSource + ?Sized>(&self, source: &S, theme: &Theme, buffer: &mut Buffer, area: Rect) {
         let area = area.intersection(buffer.area);
         let gutter = source.gutter_width().min(area.width);
@@ -46,7 +46,7 @@ impl PagerViewport {
         }
     }
 
-    /// The part of an unwrapped line that is in sight, with a sign where it goes on.
+    /// The visible part of an unwrapped line, with a sign where the line continues.
     fn window(&self, line: Line<'static>, columns: usize, theme: &Theme) -> Line<'static> {
         let mut spans: Vec<Span<'static>> = Vec::new();
         let (mut column, mut used, mut more) = (0, 0, false);
@@ -90,7 +90,7 @@ fn width_of_prefix(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'stati
     out
 }
 
-/// The row at the bottom: what is shown on the left, what keys do on the right while there is room.
+/// The row at the bottom: the state on the left, and the keys on the right while there is room.
 pub fn bar(buffer: &mut Buffer, y: u16, theme: &Theme, left: &Line<'_>, right: &str) {
     let area = buffer.area;
     if y >= area.height {

@@ -1,8 +1,8 @@
 //! One scrolling text for every screen that shows more than fits: a cursor, a viewport, wrapping, searching.
 //!
-//! The text comes in blocks, which are made when they come into view, and a line is wrapped when it does: a text of a
-//! million lines opens at once. It knows no files and no conversations; what a key means beyond moving and searching
-//! is the screen's business.
+//! The text comes in blocks, which are made when they become visible, and a line is wrapped when it becomes visible: a
+//! text of a million lines opens at once. The pager knows no files and no conversations; the screen handles every key
+//! that does not move or search.
 
 mod draw;
 mod keys;

@@ -12,7 +12,7 @@ pub enum WrapMode {
     Cut,
 }
 
-/// Rows kept in sight above and below the cursor, and columns that one step to the side takes.
+/// Rows that stay visible above and below the cursor, and columns that one step to the side moves.
 const MARGIN: usize = 2;
 const STEP: usize = 8;
 
@@ -51,7 +51,7 @@ impl PagerViewport {
         self.wrap
     }
 
-    /// The blocks and lines that are on the screen now: from the top, as far as could be.
+    /// The blocks and lines that are on the screen now, from the top.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -102,7 +102,7 @@ impl PagerViewport {
         (self.top, self.cursor) = (step(&layout, self.top), step(&layout, self.cursor));
     }
 
-    /// Goes to a place; one that was off the screen comes to a third of it.
+    /// Goes to a place; a place that was off the screen comes to a third of it.
     pub fn to<S: PagerSource + ?Sized>(&mut self, source: &S, at: PagerPosition) {
         let layout = self.layout(source);
         let at = layout.clamp(at);

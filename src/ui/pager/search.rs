@@ -1,4 +1,4 @@
-//! A search as it is: what is looked for, what of it was found, and the line that is being typed for it.
+//! The state of a search: the searched text, its matches so far, and the line that is being typed for it.
 
 use super::source::PagerPosition;
 use crate::ui::text_field::TextField;
@@ -11,7 +11,7 @@ pub struct PagerSearch {
     /// The line is being typed, for this.
     pub(super) input: Option<PagerPrompt>,
     pub(super) scan: Option<PagerSearchScan>,
-    /// Matching lines, as far as they were looked for, and the block that is looked at next.
+    /// Matching lines found so far, and the block to search next.
     pub(super) found: Vec<(usize, usize)>,
     pub(super) counted_to: Option<usize>,
     pub(super) note: Option<String>,
@@ -92,7 +92,7 @@ pub(super) fn matches(needle: &str, text: &str) -> Vec<Range<usize>> {
         return text.match_indices(needle).map(|(at, found)| at..at + found.len()).collect();
     }
     let lower = text.to_lowercase();
-    // Letters whose small form has another length would shift what follows: such a text is taken as it is written.
+    // Letters whose lower case has another length would shift the positions: such a text is searched as it is.
     let hay = if lower.len() == text.len() { &lower } else { text };
     hay.match_indices(needle)
         .map(|(at, found)| at..at + found.len())

@@ -23,7 +23,7 @@ pub trait PagerSource {
     /// Blocks known so far; there may be more of them later.
     fn blocks(&self) -> usize;
 
-    /// The lines of a block as they are shown now. Called often for what is on the screen: keep them.
+    /// The lines of a block as they are shown now. Called often for what is on the screen: store them.
     fn lines(&self, block: usize) -> Rc<Vec<Line<'static>>>;
 
     /// The same as plain text with nothing folded away, for searching; colours and folds are not needed there.
@@ -39,7 +39,7 @@ pub trait PagerSource {
         0
     }
 
-    /// What stands there: at the first row of a line or at one that goes on.
+    /// The gutter's text: at the first row of a line, or at a row that continues a line.
     fn gutter(&self, _at: PagerPosition, _under_cursor: RowFocus) -> Line<'static> {
         Line::default()
     }

@@ -1,5 +1,5 @@
-//! Searching a text while the words are typed, a slice at a time: no key waits for the whole of it. And the line that
-//! is typed, be it words or the number of a line.
+//! Searching a text while the words are typed, a slice at a time: no key waits for the whole search. And the line that
+//! is typed: words, or the number of a line.
 
 use super::scroll::{PagerViewport, WrapMode};
 use super::search::{PagerPrompt, PagerPromptKind, PagerSearchDirection, PagerSearchScan, matches};
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 /// How long one slice of a search may take.
 const SLICE: Duration = Duration::from_millis(8);
-/// Matching lines that are counted; beyond, it says that there are more.
+/// Matching lines that are counted; beyond this number, the pager only shows that there are more.
 const COUNTED: usize = 99_999;
 
 /// What a key did to the line that is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PagerPromptResult {
-    /// Nothing is being typed: the key is somebody else's.
+    /// Nothing is being typed: the key is for another part.
     No,
     Yes,
     /// This line is to be gone to, counted from 1.
@@ -73,7 +73,7 @@ impl PagerViewport {
             (PagerPromptKind::Line, Err(_)) => {
                 self.search.note = Some(format!("not a line number: `{text}`"))
             }
-            // As in less: Enter alone goes on with what was looked for before.
+            // As in less: Enter alone repeats the last search.
             (PagerPromptKind::Words, _) if text.is_empty() => {
                 self.search.needle = input.before;
                 self.find_next(source);

@@ -1,6 +1,6 @@
-//! A picture as half blocks: two pixels in each cell, in the colours there are.
+//! A picture as half blocks: two pixels in each cell, in the available colours.
 //!
-//! It is what remains where a terminal has no protocol for pictures, or none that is known. It needs no erasing.
+//! Half blocks are used where a terminal has no known protocol for pictures. They need no erasing.
 
 use super::thumbnail::{PictureError, thumbnail};
 use crate::ui::ansi::ColorDepth;

@@ -10,7 +10,7 @@ use crate::ui::term;
 use ratatui::text::Line;
 use std::sync::Arc;
 
-/// A cell in pixels, where nobody says: VT340's.
+/// A cell in pixels, where the size is unknown: VT340's.
 const CELL: (u32, u32) = (10, 20);
 
 /// A picture made for a place on the screen.

@@ -1,8 +1,8 @@
 //! Pictures in a terminal: in its own protocol where it is known to have one, else as half blocks of colour.
 //!
-//! What the terminal can do is told by its environment and the settings; it is never asked, so nothing waits and no
-//! answer is typed into the prompt. Half blocks are cells like all others: they go everywhere cells go, and a
-//! multiplexer keeps them. It draws nothing itself: [`super::FullScreenPainter`] knows what is on the screen already.
+//! The environment and the settings name what the terminal can do. placet never asks the terminal: nothing waits, and
+//! no answer is typed into the prompt. Half blocks are ordinary cells, and a multiplexer preserves them. The module
+//! draws nothing itself: [`super::FullScreenPainter`] knows what is on the screen already.
 
 mod blocks;
 mod chip;

@@ -28,7 +28,7 @@ impl PictureProtocol {
         match setting {
             PictureSetting::Off => PictureProtocol::Words,
             PictureSetting::HalfBlocks if depth > ColorDepth::None => PictureProtocol::HalfBlocks,
-            // These two are lost or misplaced in a multiplexer; sixel is drawn by those that know it.
+            // A multiplexer loses or misplaces these two; multiplexers that know sixel draw it.
             PictureSetting::Kitty if !inside => PictureProtocol::Kitty,
             PictureSetting::Iterm if !inside => PictureProtocol::Iterm,
             PictureSetting::Sixel => PictureProtocol::Sixel,

@@ -86,7 +86,7 @@ fn band(out: &mut Vec<u8>, six: &[&[u8]], width: usize) {
 struct SixelPalette {
     colours: Vec<Pixel>,
     registers: HashMap<Pixel, u8>,
-    /// Bits of each part that tell colours apart.
+    /// Bits of each part that distinguish colours.
     bits: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A picture in a terminal's own protocol: its pixels, where it stands, and the bytes that put it there.
+//! A picture in a terminal's own protocol: its pixels, its position, and the bytes that draw it there.
 //!
 //! All three protocols are written from the same pixels, scaled to whole cells already, so that a terminal only copies
 //! them and a picture is no larger on the wire than on the screen. A picture that is partly scrolled away is cropped

@@ -1,4 +1,4 @@
-//! Pictures by what a terminal would show: what was written is read back as a terminal reads it.
+//! Pictures as a terminal would show them: the tests read the written bytes as a terminal does.
 
 use super::*;
 use crate::config::PictureSetting;

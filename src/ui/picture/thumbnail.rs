@@ -3,7 +3,7 @@
 use crate::media::{MediaError, Thumbnail, sniff, thumb};
 use thiserror::Error;
 
-/// Bytes at the beginning that tell the format.
+/// Bytes at the beginning that identify the format.
 const HEAD: usize = 64;
 
 #[derive(Debug, Error)]
@@ -14,7 +14,7 @@ pub enum PictureError {
     Media(#[from] MediaError),
 }
 
-/// The picture scaled to at most so many pixels. `name` helps where the bytes do not tell the format.
+/// The picture scaled to at most so many pixels. `name` helps where the bytes do not identify the format.
 pub(super) fn thumbnail(
     bytes: &[u8],
     name: &str,

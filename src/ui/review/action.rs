@@ -1,4 +1,4 @@
-//! What can be done in the review, and by which keys: one table for the keys, the `?` page, the settings and the guide.
+//! The actions of the review, and their keys: one table for the keys, the `?` page, the settings and the guide.
 
 use crate::ui::keymap::{KeyBinding, Move, row};
 

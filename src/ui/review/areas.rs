@@ -6,7 +6,7 @@ use super::state::{Review, ReviewFocus};
 /// Where things are on a screen of this size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReviewAreas {
-    /// Columns of the files, their border included; 0 when they are not shown.
+    /// Columns of the files, their border included; 0 when the files are not shown.
     pub tree: usize,
     pub columns: usize,
     /// Rows of the body.
@@ -32,7 +32,7 @@ impl Review {
         ReviewAreas { tree, columns: columns.saturating_sub(tree).max(1), rows }
     }
 
-    /// Whether the files are shown: as the person said, else where there is room next to the lines.
+    /// Whether the files are shown: as the person chose, else where there is room next to the lines.
     pub fn shows_tree(&self) -> bool {
         self.look.tree.unwrap_or(self.size.0 >= 96)
     }

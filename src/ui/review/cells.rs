@@ -20,7 +20,7 @@ pub struct StyledCell {
 pub(super) enum WhitespaceMode {
     /// Of a line that does not change: they look as they are.
     Plain,
-    /// Of a changed line: those that no eye can tell apart have a sign.
+    /// Of a changed line: blanks that look the same get a sign.
     Exact,
     /// Every one.
     Shown,
@@ -31,7 +31,7 @@ pub(super) fn cell(text: &str, style: Style) -> StyledCell {
     StyledCell { text: text.into(), width: width::of(text).max(1), style }
 }
 
-/// The cells of placet's own words, and of what was rendered before.
+/// The cells of placet's own text, and of text that was rendered before.
 pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<StyledCell> {
     cells_of(
         &pieces(text.as_bytes(), VisibleMode::Rendered, LineBreaks::Shown, &[]),
@@ -41,8 +41,8 @@ pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<StyledCel
     )
 }
 
-/// The cells of a line of a file. Look-alike letters within `alike` are written out; `sign` is the style of what stands
-/// for something that cannot be shown.
+/// The cells of a line of a file. Look-alike letters within `alike` are written out; `sign` is the style of the signs
+/// for characters that cannot be shown.
 pub(super) fn content(
     text: &[u8],
     style: impl Fn(usize) -> Style,
@@ -124,7 +124,7 @@ pub(super) fn window(cells: &[StyledCell], left: usize, columns: usize) -> &[Sty
 
 /// What is near a change in a text that is longer than `longest`; `None` for a shorter one.
 pub(super) fn shorten(text: &str, changes: &[Range<usize>], longest: usize) -> Option<Vec<Range<usize>>> {
-    /// Bytes kept on both sides of a change.
+    /// Bytes shown on both sides of a change.
     const NEAR: usize = 60;
     if text.len() <= longest {
         return None;

@@ -1,7 +1,7 @@
-//! Comments on lines, and how they keep to their place.
+//! Comments on lines, and how they follow their lines.
 //!
-//! A comment carries the text it was made on. When the file moves on, it goes with that text to wherever it stands now;
-//! where it stands nowhere, or at several places, the comment stays and says that it is stale.
+//! A comment has the text that it was made on. When the file changes, the comment moves with that text to its new
+//! place. Where the text is missing, or is at several places, the comment stays and is marked as stale.
 
 use super::file::ReviewLines;
 use super::side_text::{DiffSide, SideText};
@@ -50,14 +50,14 @@ impl CommentTarget {
     }
 }
 
-/// The lines a comment is made on, as they are kept with it.
+/// The lines that a comment is made on, as they are stored with the comment.
 fn anchor(doc: &SideText, lines: &Range<usize>) -> Vec<String> {
-    /// What is enough to find a place again.
+    /// Enough lines to find the place again.
     const LINES: usize = 40;
     lines.clone().take(LINES).map(|n| doc.line(n).to_string()).collect()
 }
 
-/// Puts a comment where its text stands now.
+/// Moves a comment to the present place of its text.
 pub(super) fn move_to_text(comment: &mut ReviewComment, file: Option<&ReviewLines>) {
     let CommentTarget::Lines { side, lines, anchor, stale, .. } = &mut comment.target else { return };
     let Some(file) = file else {
@@ -73,7 +73,7 @@ pub(super) fn move_to_text(comment: &mut ReviewComment, file: Option<&ReviewLine
     }
 }
 
-/// Where the lines of `anchor` stand in `doc`: where they were, or at the one place where they are now.
+/// The place of the lines of `anchor` in `doc`: their old place, or the only place where they are now.
 fn place(doc: &SideText, anchor: &[String], before: usize) -> Option<usize> {
     let stands =
         |at: usize| anchor.iter().enumerate().all(|(n, line)| at + n < doc.len() && doc.line(at + n) == line);
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(moved(comment.clone(), "a\nb\nc\nd\n"), (1..3, false));
         assert_eq!(moved(comment.clone(), "new\nnew\na\nb\nc\n"), (3..5, false));
         assert_eq!(moved(comment.clone(), "a\nb\nX\n"), (1..3, true));
-        // Twice the same text is no place, unless one of them is where it was.
+        // The same text at two places is ambiguous, unless one of them is the old place.
         assert_eq!(moved(comment.clone(), "x\nx\nb\nc\nb\nc\n"), (1..3, true));
         assert_eq!(moved(comment, "x\nb\nc\nb\nc\n"), (1..3, false));
     }

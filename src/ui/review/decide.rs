@@ -8,8 +8,8 @@ use super::unit::{DecisionUnit, words};
 use std::collections::BTreeMap;
 
 impl Review {
-    /// Accepts or rejects the hunk under the cursor and goes on to the next, or the lines selected. What has that mark
-    /// already is opened again.
+    /// Accepts or rejects the hunk under the cursor and moves to the next, or the selected lines. A unit that has the
+    /// mark already becomes open again.
     pub(super) fn decide(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
         let selected = self.anchor.is_some();
         let units = match selected {
@@ -55,7 +55,7 @@ impl Review {
         vec![ReviewEffect::Remember]
     }
 
-    /// Files that are decided by the name of something that holds them, without their content in sight.
+    /// Decides files by the name of a directory or repository that contains them, while their content is not visible.
     pub(super) fn decide_unopened(&mut self, files: &[usize], mark: ReviewDecision) -> Vec<ReviewEffect> {
         let units: Vec<DecisionUnit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
         self.set_together(units, mark);
@@ -185,7 +185,7 @@ impl Review {
         }
     }
 
-    /// Sets the mark, or takes it away where everything has it; true when it was taken away.
+    /// Sets the mark, or removes it where every unit has it; true when it was removed.
     pub(super) fn set(&mut self, units: &[DecisionUnit], mark: ReviewDecision) -> bool {
         let takes_back = units.iter().all(|unit| self.mark_of(unit) == CombinedDecision::All(mark));
         let mark_now = if takes_back { ReviewDecision::Open } else { mark };
@@ -249,7 +249,7 @@ impl Review {
         vec![ReviewEffect::Remember]
     }
 
-    /// Marks the hunk as reviewed and goes on; on a file's own row, the file.
+    /// Marks the hunk as reviewed and moves on; on a file's own row, marks the file.
     pub(super) fn review_hunk(&mut self) -> Vec<ReviewEffect> {
         match self.here() {
             Some(DecisionUnit::Hunk(f, h)) => {

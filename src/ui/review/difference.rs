@@ -21,7 +21,7 @@ use std::ops::Range;
 /// The largest patch that is drawn so, in bytes: all its rows are laid out at once. A larger one is read as text.
 const LARGEST: usize = 256 << 10;
 
-/// Some patches, and the colours of their code, which a thread works out.
+/// Some patches, and the colours of their code, which a thread computes.
 pub struct Differences {
     review: Review,
     /// The files of the review that each patch became; `None` where it cannot be drawn.
@@ -82,12 +82,12 @@ impl Differences {
         Some(rows.map(|cells| cells.into_iter().map(|c| Span::styled(c.text, c.style)).collect()).collect())
     }
 
-    /// Takes in colours that were worked out; true when rows look different now.
+    /// Receives computed colours; true when rows look different now.
     pub fn poll(&mut self) -> bool {
         self.colours.highlighter.poll()
     }
 
-    /// True while colours are worked out.
+    /// True while colours are computed.
     pub fn is_busy(&self) -> bool {
         self.colours.highlighter.is_busy()
     }
@@ -109,7 +109,7 @@ fn files_of(patch: &[u8]) -> Option<Vec<ReviewFile>> {
     }
     let mut files = of_patch(&parsed);
     for (file, patch) in files.iter_mut().zip(&parsed.files) {
-        // Lines that are no text for the review.
+        // Lines that the review does not treat as text.
         if file.lines().is_none() && patch.hunks().iter().any(|hunk| !hunk.lines.is_empty()) {
             return None;
         }
@@ -132,8 +132,8 @@ fn changed_lines(patch: &[u8]) -> (usize, usize) {
     (count(b'+'), count(b'-'))
 }
 
-/// The same of what was read, with the two lines of names before the hunks of each file. Where they differ, something of the
-/// patch was taken for something else.
+/// The same of what was read, with the two lines of names before the hunks of each file. Where they differ, something
+/// of the patch was taken for something else.
 fn read_lines(files: &[FilePatch]) -> (usize, usize) {
     use crate::text::patch::PatchLineKind::{Add, Remove};
     let of = |file: &FilePatch| match &file.body {

@@ -1,4 +1,4 @@
-//! The whole picture: title, files, lines, and one row at the bottom for what is typed, said or to be known.
+//! The whole picture: title, files, lines, and one row at the bottom for typed text, messages and hints.
 
 use super::action::ReviewAction;
 use super::areas::ReviewAreas;
@@ -164,7 +164,7 @@ impl Review {
         }
     }
 
-    /// The pictures that stand over cells, as far as they are in view.
+    /// The pictures that lie over cells, as far as they are visible.
     pub fn pictures(&self, scene: &DrawContext<'_>) -> Vec<PlacedPicture> {
         let places = self.places();
         if !self.shows_lines(places) {
@@ -198,7 +198,7 @@ impl Review {
         out
     }
 
-    /// The last row: what is typed, what was said, or which keys there are.
+    /// The last row: the typed text, the message, or the keys.
     fn draw_foot(&self, buffer: &mut Buffer, scene: &DrawContext<'_>) -> Option<(u16, u16)> {
         let columns = usize::from(buffer.area.width);
         let y = usize::from(buffer.area.height).saturating_sub(1);

@@ -80,7 +80,7 @@ pub(super) fn read(lines: &ReviewLines, h: usize, text: &str) -> Result<Option<R
     replaced(lines, h, &added).map(Some)
 }
 
-/// The file with the new lines of one hunk replaced; decisions about the others stay.
+/// The file with the new lines of one hunk replaced; decisions about the other hunks stay.
 fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines, HunkEditError> {
     let hunk = lines.hunks.get(h).ok_or(HunkEditError::NoHunk)?;
     let (new, all) = (&lines.new, lines.new.len());

@@ -1,5 +1,5 @@
-//! What the review shows is what would land: two changes that differ in any byte are drawn differently when read to the
-//! end, a line of any length is shown whole, and what was not on the screen is named.
+//! The review shows exactly what would be applied: two changes that differ in any byte are drawn differently when read
+//! to the end, a line of any length is shown whole, and what was not on the screen is named.
 
 use super::action::TABLE;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
@@ -53,7 +53,7 @@ fn scroll_to_cursor(review: &mut Review) {
     });
 }
 
-/// Story: a line was cut after 4,000 bytes, and what was behind it was accepted with it.
+/// Story: a line was cut after 4,000 bytes, and the hidden rest was accepted with it.
 #[test]
 fn a_line_of_a_megabyte_is_shown_to_its_end_and_only_what_is_in_view_is_laid_out() {
     let line = format!("{}; evil()\n", "x = 1; ".repeat(1 << 17));

@@ -1,14 +1,14 @@
-//! One file under review: what would change in it, what was decided about it, and what that makes of its content.
+//! One file under review: what would change in it, the decisions about it, and the content that the decisions give.
 //!
-//! Decisions are by line. Accepted lines land, rejected ones are thrown away, open ones stay pending; a hunk is a run
-//! of lines with nothing unchanged in it, and decides for all of them at once.
+//! Decisions are by line. Accepted lines are applied, rejected lines are discarded, open lines stay pending. A hunk is
+//! a run of changed lines without unchanged lines between them; a decision about a hunk decides all of its lines.
 
 use super::side_text::{DiffSide, SideText};
 use crate::text::hunk;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What was decided about one line, or about a whole that has no lines.
+/// The decision about one line, or about a file without lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReviewDecision {
     #[default]
@@ -22,26 +22,26 @@ pub struct ReviewFile {
     /// As a person reads it, made safe.
     pub name: String,
     pub path: PathBuf,
-    /// Everything that is decided with it: itself, both ends of a move, all of a repository.
+    /// Everything that is decided together with the file: itself, both ends of a move, all of a repository.
     pub paths: Vec<PathBuf>,
-    /// The path it had before it was renamed and changed: that goes when any of it lands, and stays when all of it is
-    /// rejected.
+    /// The path that the file had before it was renamed and changed: this path is removed when any part of the file is
+    /// applied, and stays when all of it is rejected.
     pub renamed: Option<PathBuf>,
     /// As `git status` marks it.
     pub letter: char,
-    /// What there is to know beside its lines: a mode, a move, the command that did it.
+    /// Facts besides the lines: a mode, a move, the command that made the change.
     pub facts: Vec<String>,
-    /// Why it runs later, if it does: it is accepted by itself and never with others.
+    /// Why the file runs later, if it does: such a file is accepted by itself and never with others.
     pub runs_later: Option<String>,
     pub body: ReviewBody,
-    /// Names what is decided when there are no lines: the same change, the same key.
+    /// A key for the decision about a change without lines: the same change has the same key.
     pub key: String,
 }
 
 #[derive(Clone, Debug)]
 pub enum ReviewBody {
     Lines(ReviewLines),
-    /// Decided as one: what has no lines, and what makes no sense in parts.
+    /// Decided as a whole: a change without lines, or a change that cannot be applied in parts.
     Whole(WholeChange),
 }
 
@@ -49,7 +49,7 @@ pub enum ReviewBody {
 pub struct WholeChange {
     pub mark: ReviewDecision,
     pub reviewed: bool,
-    /// What is shown of it.
+    /// The rows that are shown.
     pub words: Vec<String>,
     /// Lines that are not shown.
     pub left_out: usize,
@@ -71,11 +71,11 @@ pub struct ReviewLines {
     pub old: SideText,
     pub new: SideText,
     pub hunks: Vec<ReviewHunk>,
-    /// Old lines between hunks that were opened to be seen.
+    /// Unchanged lines between hunks that the person unfolded.
     pub opened: Vec<Range<usize>>,
     /// Where the lines are parts of a longer text: a line of each side where a part begins, and its number there.
     pub parts: Vec<PartBoundary>,
-    /// The person wrote the new side again.
+    /// The person edited the new side.
     pub edited: bool,
 }
 
@@ -95,18 +95,18 @@ pub struct ReviewHunk {
     /// The removed lines, then the added ones.
     pub marks: Vec<ReviewDecision>,
     pub reviewed: bool,
-    /// It was cut off the hunk before it.
+    /// The hunk was split off the hunk before it.
     pub cut: bool,
 }
 
-/// How all lines of something stand together.
+/// The common decision of several lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CombinedDecision {
     All(ReviewDecision),
     Mixed,
 }
 
-/// What lands of a file.
+/// What is applied of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppliedPart {
     Nothing,
@@ -114,7 +114,7 @@ pub enum AppliedPart {
     Content(Vec<u8>),
 }
 
-/// What stays pending of a file after that.
+/// What stays pending of a file after the apply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PendingPart {
     AsItIs,
@@ -189,7 +189,7 @@ impl ReviewLines {
         }
     }
 
-    /// Which line of which side the `n`th changed line of a hunk is.
+    /// The side and the line of the `n`th changed line of a hunk.
     pub(super) fn place(&self, hunk: usize, n: usize) -> Option<(DiffSide, usize)> {
         let hunk = self.hunks.get(hunk)?;
         match n.checked_sub(hunk.old.len()) {
@@ -214,12 +214,12 @@ impl ReviewLines {
         self.hunks.iter().fold((0, 0), |(a, r), h| (a + h.new.len(), r + h.old.len()))
     }
 
-    /// The content with the accepted lines made.
+    /// The content with the accepted changes.
     pub fn accepted_content(&self) -> Vec<u8> {
         self.content_with(|mark| mark == ReviewDecision::Accepted)
     }
 
-    /// The content with all lines made but the rejected ones.
+    /// The content with all changes except the rejected ones.
     pub fn unrejected_content(&self) -> Vec<u8> {
         self.content_with(|mark| mark != ReviewDecision::Rejected)
     }
@@ -245,7 +245,7 @@ impl ReviewLines {
         out
     }
 
-    /// Appends lines. A last line that had no end gets one when another line comes to stand behind it.
+    /// Appends lines. A last line without an end gets one when another line follows it.
     fn push(&self, out: &mut Vec<u8>, lines: &[u8]) {
         if lines.is_empty() {
             return;
@@ -310,7 +310,7 @@ impl ReviewFile {
         }
     }
 
-    /// What becomes of the path that it had: `true` for going, `false` for staying, `None` while that is open.
+    /// What happens to the old path: `true` for removal, `false` for staying, `None` while that is undecided.
     pub fn old_path_goes(&self) -> Option<bool> {
         match self.verdict() {
             (AppliedPart::Nothing, PendingPart::Nothing) => Some(false),
@@ -319,7 +319,7 @@ impl ReviewFile {
         }
     }
 
-    /// What the decisions come to: what lands, and what stays pending then.
+    /// The result of the decisions: what is applied, and what stays pending after that.
     pub fn verdict(&self) -> (AppliedPart, PendingPart) {
         let lines = match &self.body {
             ReviewBody::Whole(whole) => {

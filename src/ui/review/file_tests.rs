@@ -71,7 +71,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// The whole of what review promises about bytes: base plus exactly the lines that were accepted.
+    /// The review's promise about bytes: base plus exactly the accepted lines.
     #[test]
     fn any_choice_of_lines_gives_the_base_plus_exactly_those(
         old in text(), new in text(), seed in prop::collection::vec(0u8..3, 64),

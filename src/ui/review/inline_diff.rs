@@ -1,4 +1,4 @@
-//! What changed inside the lines of a hunk, worked out when it is first drawn and kept for a while.
+//! What changed inside the lines of a hunk: computed when the hunk is first drawn, and cached.
 
 use super::file::ReviewLines;
 use super::side_text::{LineTerminator, SideText};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Which lines of a hunk are versions of each other, and what changed inside them. Worked out when first drawn.
+/// Which lines of a hunk are versions of each other, and what changed inside them. Computed at the first drawing.
 #[derive(Default)]
 pub struct InlineDiffCache(RefCell<HashMap<(usize, usize), Rc<LinePairs>>>);
 
@@ -19,11 +19,11 @@ pub(super) struct LinePairs {
     partner: HashMap<usize, usize>,
 }
 
-/// Hunks whose pairs are kept.
+/// Hunks whose pairs are cached.
 const KEPT: usize = 400;
 
 impl InlineDiffCache {
-    /// Everything is different now.
+    /// Drops everything: the hunks have changed.
     pub fn forget(&self) {
         self.0.borrow_mut().clear();
     }

@@ -1,4 +1,4 @@
-//! Keys and actions: each goes to what lies over the diff, to the files, or to the diff itself.
+//! Keys and actions: each goes to the window over the diff, to the files, or to the diff itself.
 
 use super::action::ReviewAction;
 use super::file::ReviewDecision;
@@ -24,7 +24,7 @@ impl Review {
         }
     }
 
-    /// One action. What it changed is in the state; what it wants done is returned.
+    /// Handles one action. The state has what the action changed; the result is what the caller has to do.
     pub fn handle(&mut self, action: ReviewAction) -> Vec<ReviewEffect> {
         self.message = None;
         if self.focus == ReviewFocus::Tree
@@ -79,7 +79,7 @@ impl Review {
         }
     }
 
-    /// Keys while the files have the focus; `None` for those that mean the same everywhere.
+    /// Keys while the files have the focus; `None` for keys with the same meaning everywhere.
     fn in_tree(&mut self, action: ReviewAction) -> Option<Vec<ReviewEffect>> {
         let page = usize::from(self.size.1.saturating_sub(4).max(1));
         let last = self.tree.nodes.len().saturating_sub(1);
@@ -132,7 +132,7 @@ impl Review {
         vec![ReviewEffect::Close]
     }
 
-    /// Enter: opens what is folded under the cursor, and else asks whether to carry out what was decided.
+    /// Enter: opens a fold under the cursor, and otherwise asks whether to apply the decisions.
     fn enter(&mut self) -> Vec<ReviewEffect> {
         match self.row() {
             Some(ReviewRow::Gap { file, from, to, known: true }) => {
@@ -163,7 +163,7 @@ impl Review {
         self.overlay = ReviewOverlay::Help { top: step.row(top, page, count.saturating_sub(page)) };
     }
 
-    /// The keys that carry out what was decided, and those that decide.
+    /// The keys that apply the decisions, and the keys that decide.
     pub(super) fn guarded(&self, key: KeyEvent, map: &Keymap<ReviewAction>) -> Option<KeyRole> {
         match self.overlay {
             ReviewOverlay::Summary { .. } if matches!(key.code, KeyCode::Char('y' | 's')) => {
@@ -176,7 +176,7 @@ impl Review {
         }
     }
 
-    /// Only `y` and `s` carry anything out: Enter opened the summary, and a second one must not confirm it.
+    /// Only `y` and `s` apply anything: Enter opened the summary, and a second Enter must not confirm it.
     fn summary_key(&mut self, key: KeyEvent, action: Option<ReviewAction>, top: usize) -> Vec<ReviewEffect> {
         let plain = is_plain(key);
         match (key.code, action) {
@@ -233,7 +233,7 @@ impl Review {
         for row in self.selected_rows() {
             let line = match row {
                 ReviewRow::Same { new, .. } => Some((DiffSide::New, new as usize)),
-                // Where both sides stand in a row, the new one is copied.
+                // Where a row has both sides, the new side is copied.
                 _ => self.changed_lines(row).pop(),
             };
             if let (Some((side, at)), Some(lines)) = (line, row.file().and_then(|f| self.lines(f))) {

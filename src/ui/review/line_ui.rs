@@ -1,7 +1,7 @@
-//! The review as sentences: what a screen reader says, and the same for every face without a screen.
+//! The review as sentences, for screen readers and for every interface without a screen.
 //!
-//! Each stop is a hunk or a whole, numbered through all files. Nothing hangs on colour or on place: a sentence says
-//! what it is, then the lines follow, each with a word in front.
+//! Each stop is a hunk or a file without lines, numbered through all files. Nothing depends on colour or on position: a
+//! sentence describes the stop, then the lines follow, each with a word in front.
 
 use super::comment::{CommentTarget, ReviewComment};
 use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};

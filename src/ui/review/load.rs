@@ -1,5 +1,5 @@
-//! A change set as files under review: what has lines is taken apart, everything else is said in words and decided as
-//! one.
+//! A change set as files under review: a file with lines is split into hunks, every other change is described by rows
+//! and decided as a whole.
 
 use super::file::{PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
 use super::renames::renames;
@@ -13,13 +13,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Contents of all files together that are taken apart; what is beyond is decided as a whole, and said to be.
+/// Bytes of all files together that are split into hunks. Files beyond this limit are decided as a whole, and the
+/// review shows a note.
 const MOST: u64 = 256 << 20;
 /// Lines of a difference that is only shown.
 const SHOWN: usize = 2000;
 
-/// The files of `set`, in the order of their paths. `shown` writes a path as a person reads it.
-/// What runs later is a file of its own and comes first, also where it lies in a repository or in a directory that goes.
+/// The files of `set`, in the order of their paths. `shown` writes a path as a person reads it. A change that runs
+/// later is a file of its own and comes first, also in a repository or in a removed directory.
 pub fn pending(
     set: &ChangeSet,
     classes: &ChangeClasses,
@@ -77,7 +78,7 @@ pub fn pending(
     files
 }
 
-/// Says which command changed a file: once for all files below each other that it changed.
+/// Names the command that changed a file: once for all files in a row that the command changed.
 fn name_commands(set: &ChangeSet, files: &mut [ReviewFile]) {
     let of_path = |path: &PathBuf| set.get(path).and_then(command_of);
     let of_file = |file: &ReviewFile| {
@@ -99,7 +100,7 @@ fn name_commands(set: &ChangeSet, files: &mut [ReviewFile]) {
     }
 }
 
-/// The command that made a change; `None` where a file tool did.
+/// The command that made a change; `None` where a file tool made it.
 fn command_of(change: &FileChange) -> Option<String> {
     if change.by_tool {
         return None;
@@ -109,7 +110,7 @@ fn command_of(change: &FileChange) -> Option<String> {
     Some(sanitize::line(what).into_owned())
 }
 
-/// What this path is decided with: a repository, or the topmost directory that goes.
+/// The unit with which this path is decided: a repository, or the topmost removed directory.
 fn unit_of(set: &ChangeSet, path: &Path) -> Option<PathBuf> {
     let goes = |dir: &&Path| set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory());
     set.repository_of(path).or_else(|| path.ancestors().filter(goes).last().map(Path::to_path_buf))
@@ -174,7 +175,7 @@ fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &ObjectStore) -> b
     is_file(&change.before) && is_file(&change.after) && (own == GitFileKind::Data || holds())
 }
 
-/// A file that is decided with others, as rows: what there is to know of it, and all of its lines as a difference.
+/// A file that is decided together with others, as rows: its facts, and all of its lines as a difference.
 fn as_words(
     change: &FileChange,
     objects: &ObjectStore,
@@ -375,7 +376,7 @@ fn sizes(change: &FileChange) -> String {
     format!("not text: {} becomes {}", size(&change.before), size(&change.after))
 }
 
-/// The same of a picture, with its kind and its pixels where its head tells them.
+/// The same for a picture, with its format, and its size in pixels where its header has it.
 fn picture_sizes(change: &FileChange, before: &[u8], after: &[u8]) -> String {
     let file = change.path.to_string_lossy();
     let side = |node: &PathState, bytes: &[u8]| {

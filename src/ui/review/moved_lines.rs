@@ -36,7 +36,7 @@ impl MovedLines {
         }
         for (f, lines) in each() {
             for hunk in &lines.hunks {
-                // What a hunk removes and adds itself did not move: it was changed in its place.
+                // A line that the same hunk removes and adds did not move: it was changed in place.
                 let own = |(file, line): &MoveEndpoint| *file == f && hunk.old.contains(&(*line as usize));
                 let places =
                     |line: usize| removed.get(lines.new.line(line).trim()).filter(|at| !at.iter().any(own));
@@ -69,8 +69,8 @@ impl MovedLines {
     }
 }
 
-/// The longest run of lines from the first of `added` on that were removed elsewhere one after the other: where each
-/// came from. A blank line goes along and came from nowhere.
+/// The longest run of lines from the first of `added` on that were removed elsewhere one after the other, each
+/// with its old place. A blank line belongs to the run and has no old place.
 fn run<'a>(
     lines: &ReviewLines,
     added: std::ops::Range<usize>,

@@ -1,4 +1,4 @@
-//! Going: lines, screens, hunks, files, matches; and what of the picture is switched on the way.
+//! Moving: lines, screens, hunks, files, matches; and the parts of the picture that are switched on the way.
 
 use super::action::ReviewAction;
 use super::query::ReviewQuery;
@@ -112,7 +112,7 @@ impl Review {
         }
     }
 
-    /// Goes to a row that has what is searched, in this direction and around the end.
+    /// Moves to a row with a match, in this direction and around the end.
     pub(super) fn go_to_match(&mut self, direction: isize) {
         if self.search.is_empty() {
             self.say("no search; / starts one");

@@ -1,5 +1,4 @@
-//! What lies over the diff: the keys, the summary before applying, and lines that are typed: comments, searches,
-//! filters.
+//! The windows over the diff: the keys, the summary before applying, and typed lines: comments, searches, filters.
 
 use super::comment::CommentTarget;
 use crate::ui::text_field::TextField;

@@ -19,7 +19,7 @@ use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is worked out in the background: colours of code, who wrote what.
+/// Results of background work: colours of code, who wrote what.
 pub trait ReviewAnnotations {
     /// Styles of byte ranges of a line; `None` while they are not known.
     fn colours(&self, _file: usize, _side: DiffSide, _line: usize) -> Option<Vec<(Range<usize>, Style)>> {
@@ -31,18 +31,18 @@ pub trait ReviewAnnotations {
         None
     }
 
-    /// A picture as rows of cells; blank ones where it stands over them.
+    /// A picture as rows of cells; blank cells where the picture lies over them.
     fn picture(&self, _file: usize, _side: DiffSide) -> Option<Vec<Vec<StyledCell>>> {
         None
     }
 
-    /// A picture that stands over its cells.
+    /// A picture that lies over its cells.
     fn dots(&self, _file: usize, _side: DiffSide) -> Option<Arc<TerminalPicture>> {
         None
     }
 }
 
-/// Nothing is known of the lines but their text.
+/// Lines without colours, authors and pictures.
 pub struct NoAnnotations;
 
 impl ReviewAnnotations for NoAnnotations {}
@@ -55,7 +55,7 @@ pub struct DrawContext<'a> {
     pub inline: &'a InlineDiffCache,
 }
 
-/// How a row is drawn: everything that holds for all of them.
+/// How a row is drawn: the values that are the same for all rows.
 pub(super) struct ReviewPainter<'a> {
     pub review: &'a Review,
     pub theme: &'a Theme,
@@ -113,7 +113,7 @@ impl<'a> ReviewPainter<'a> {
         if one { 1 } else { self.rows(at).len().max(1) }
     }
 
-    /// Surely no longer than a row, whatever stands in front of it.
+    /// True for a line that is surely shorter than a row, whatever is in front of it.
     fn is_short(&self, file: u32, side: DiffSide, line: usize) -> bool {
         /// More than any gutter.
         const GUTTER: usize = 52;
@@ -348,7 +348,7 @@ impl<'a> ReviewPainter<'a> {
         out
     }
 
-    /// What there is to say about the line under the cursor: where it moved, what it became.
+    /// The remark on the line under the cursor: where the line moved, or what it became.
     pub(super) fn about(&self, row: ReviewRow) -> Option<String> {
         let ReviewRow::Line { file, hunk, n, .. } = row else { return None };
         let lines = self.file(file)?.lines()?;

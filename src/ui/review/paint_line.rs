@@ -1,5 +1,5 @@
-//! Lines of text as rows of the screen: one below the other, or two sides beside each other, with what stands in front
-//! of them. What changed in a line, and what colours it has, is known elsewhere.
+//! Lines of text as rows of the screen: one below the other, or two sides next to each other, with their gutter. Other
+//! modules know what changed in a line, and its colours.
 
 use super::cells::{self, StyledCell, WhitespaceMode, cell, cells, shorten, window, wrap};
 use super::file::ReviewLines;
@@ -31,7 +31,7 @@ struct StyledSegment<'a> {
     is_changed: bool,
 }
 
-/// Number, sign and rows of one side, where both stand side by side.
+/// Number, sign and rows of one side, where both sides are next to each other.
 type SideRows = (Option<usize>, &'static str, Vec<Vec<StyledCell>>);
 
 /// Whether `at` is in one of these rising ranges.
@@ -39,7 +39,7 @@ fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
     ranges.get(ranges.partition_point(|range| range.end <= at)).is_some_and(|range| range.contains(&at))
 }
 
-/// What of `range` lies in `of`, counted from where `of` begins.
+/// The part of `range` that lies in `of`, counted from the beginning of `of`.
 fn inside(range: &Range<usize>, of: &Range<usize>) -> Option<Range<usize>> {
     let (start, end) = (range.start.max(of.start), range.end.min(of.end));
     (start < end).then(|| start - of.start..end - of.start)
@@ -202,7 +202,7 @@ impl ReviewPainter<'_> {
         rows.map(|(n, text)| {
             let mut row = match n {
                 0 => gutter.to_vec(),
-                // A row that goes on keeps the gutter's width and the line's background.
+                // A row that continues a line has the gutter's width and the line's background.
                 _ => {
                     let mut lead = vec![cell(" ", filled); width.saturating_sub(2)];
                     lead.extend([
@@ -237,7 +237,7 @@ impl ReviewPainter<'_> {
         if moved { look.patch(self.theme.style("diff.moved")) } else { look }
     }
 
-    /// A part of a line in as many rows as it takes, or what of it is in sight where lines are not wrapped.
+    /// A part of a line in as many rows as it needs, or its visible part where lines are not wrapped.
     fn content(&self, shown: &StyledSegment<'_>, columns: usize) -> Vec<Vec<StyledCell>> {
         let hint = self.theme.style("hint");
         let all = self.cells_of(shown);
@@ -275,7 +275,7 @@ impl ReviewPainter<'_> {
         let of_line = shown.changes.as_deref().map_or(&[][..], Vec::as_slice);
         let changes: Vec<Range<usize>> = of_line.iter().filter_map(|r| inside(r, &own)).collect();
         let changed = shown.is_changed;
-        // Colours of code only where the background says what changed; else the line's own colour has to.
+        // Colours of code only where the background shows the change; otherwise the line's own colour has to show it.
         let colours = match changed && look.bg.is_none() {
             true => None,
             false => self.annotations.colours(file as usize, side, line),
@@ -335,7 +335,7 @@ impl ReviewPainter<'_> {
             }
             written(out, at..range.end);
         };
-        // Both versions have what is left out: it is in the workspace already.
+        // Both versions have the omitted text: it is in the workspace already.
         let left_out = |out: &mut Vec<StyledCell>, bytes: usize| {
             let words = format!("{CONTINUED} {bytes} unchanged bytes {CONTINUED}");
             out.extend(cells(&words, |_| hint));
@@ -395,7 +395,7 @@ impl ReviewPainter<'_> {
         Some(StyledSegment { file, side, lines, line, part, look, changes, is_changed: true })
     }
 
-    /// What can be said of a line's end: shown with the other invisibles, and where it is all that changed.
+    /// The sign for a line's end: shown with the other invisible characters, and where the end is all that changed.
     fn line_end(
         &self,
         doc: &SideText,
@@ -408,7 +408,7 @@ impl ReviewPainter<'_> {
         match doc.end(line) {
             LineTerminator::CrLf if blanks != WhitespaceMode::Plain => out.push(cell("␍", hint)),
             LineTerminator::None if changed => {
-                // No text of a file has this sign.
+                // The text of a file cannot have this sign.
                 out.extend(cells("  ␤(no line end)", |_| hint));
             }
             _ => {}

@@ -1,5 +1,5 @@
-//! The review on the screen: keys go to the machine, and what it asks for is done here: highlighting beside the
-//! drawing, the person's editor, the clipboard, and remembering after every change.
+//! The review on the screen. Keys go to the state machine; this module does what the machine asks for: highlighting in
+//! the background, the person's editor, the clipboard, and saving after every change.
 
 use super::action::ReviewAction;
 use super::edit;
@@ -25,30 +25,30 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// How the review was left.
+/// How the person left the review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewOutcome {
     Left,
     Apply { tell: bool },
 }
 
-/// What the review needs of the world.
+/// What the review needs from outside.
 pub struct ReviewContext<'a> {
     pub theme: Theme,
     pub keys: Keymap<ReviewAction>,
     /// The `editor` setting.
     pub editor: Option<String>,
-    /// Where it is remembered; `None` when it is not.
+    /// Where the review is saved; `None` when it is not.
     pub memory: Option<PathBuf>,
-    /// What the agent has still to be told from an earlier review.
+    /// What an earlier review has not reported to the agent yet.
     pub outbox: Option<String>,
     pub blame: BlameFn,
     pub display: PictureDisplay,
-    /// Puts text on the clipboard; says what became of it.
+    /// Copies text to the clipboard; returns a message about the result.
     pub copy: Box<dyn FnMut(&str) -> String + 'a>,
 }
 
-/// What is to be done with the terminal given back.
+/// What to do with the terminal released.
 enum EditorRequest {
     Edit { file: usize, hunk: usize },
     Open { file: usize, line: usize },
@@ -60,13 +60,13 @@ pub struct ReviewPane<'a> {
     inside: InlineDiffCache,
     around: ReviewWorkers,
     lent: Option<EditorRequest>,
-    /// What the editor gave back and could not be taken: the next edit of that hunk goes on with it.
+    /// The person's text that could not be used: the next edit of that hunk starts with it.
     refused: Option<(usize, usize, String)>,
     pub outcome: ReviewOutcome,
 }
 
 impl<'a> ReviewPane<'a> {
-    /// The pane over `review`, with what was remembered put on it.
+    /// The pane over `review`, with the saved decisions restored.
     pub fn new(mut review: Review, desk: ReviewContext<'a>) -> ReviewPane<'a> {
         if let Some(memory) = &desk.memory {
             let notes = SavedReview::load(memory).restore_into(&mut review);
@@ -194,7 +194,7 @@ impl<'a> ReviewPane<'a> {
         }
     }
 
-    /// After a key: the cursor is brought on the screen, and colours are asked for.
+    /// After a key: scrolls to the cursor, and asks for colours.
     fn refresh(&mut self) {
         let scene = scene(&self.desk, &self.around, &self.inside);
         self.review.scroll_to_cursor(&scene);
@@ -258,7 +258,7 @@ impl<'a> ReviewPane<'a> {
     }
 }
 
-/// Of these parts of the pane, so that the review can change while it is used.
+/// Borrows only these parts of the pane: the review can change while the context is in use.
 fn scene<'s>(
     desk: &'s ReviewContext<'_>,
     annotations: &'s ReviewWorkers,
@@ -272,7 +272,8 @@ enum EditorTarget {
     Copy,
 }
 
-/// Opens the file as it would be. It is only pending: what the editor shows is a copy that nobody writes back.
+/// Opens the file as it would be after the apply. The file is only pending: the editor shows a copy, and placet does
+/// not read the copy back.
 fn open(program: &str, file: &ReviewFile, line: usize) -> std::io::Result<EditorTarget> {
     let Some(lines) = file.lines() else {
         editor::open(program, &file.path, line)?;
@@ -334,7 +335,7 @@ impl FullScreenPane for ReviewPane<'_> {
             ReviewUpdate::Something => {}
             ReviewUpdate::Said(words) => self.review.say(words),
         }
-        // A picture that came may have more rows than its words had.
+        // A picture that arrived may have more rows than its placeholder.
         self.refresh();
         true
     }

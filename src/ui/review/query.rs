@@ -1,6 +1,6 @@
-//! What is searched in the review, and where it stands in a text.
+//! What is searched for in the review, and its places in a text.
 
-/// What is searched: without regard to case as long as it has no capital.
+/// The searched text: case is ignored as long as the text has no capital.
 pub(super) struct ReviewQuery {
     text: String,
     exact: bool,
@@ -16,7 +16,7 @@ impl ReviewQuery {
         self.exact && text.contains(&self.text) || !self.exact && !self.places(text).is_empty()
     }
 
-    /// Where it stands in `text`.
+    /// The places of the searched text in `text`.
     pub(super) fn places(&self, text: &str) -> Vec<std::ops::Range<usize>> {
         if self.text.is_empty() {
             return Vec::new();
@@ -31,7 +31,7 @@ impl ReviewQuery {
             };
             return hay.match_indices(&self.text).map(|(at, m)| at..at + m.len()).collect();
         }
-        // Lower case may be longer than what it is of: each letter is compared where it stands.
+        // Lower case may be longer than its original: each letter is compared at its own place.
         let mut out = Vec::new();
         let mut from = 0;
         for (at, _) in text.char_indices() {
@@ -46,7 +46,7 @@ impl ReviewQuery {
     }
 }
 
-/// How many bytes of `text` are `lower` in whatever case.
+/// The number of bytes of `text` that match `lower` in any case.
 fn prefix(text: &str, lower: &str) -> Option<usize> {
     let mut wanted = lower.chars();
     let mut len = 0;

@@ -1,7 +1,7 @@
-//! Files that were renamed and changed at once: one that goes and a new one that has much of its text.
+//! Files that were renamed and changed at once: a deleted file and a new file that has much of its text.
 //!
-//! It is a guess that decides only what is shown beside each other and decided together, made as git makes it: more than
-//! half of the longer text is in the shorter one too. Where it guesses nothing, both files are there by themselves.
+//! The match is a guess, made as git makes it: more than half of the longer text is in the shorter text too. The guess
+//! decides only what is shown and decided together. Without a match, both files are listed separately.
 
 use crate::workspace::{ChangeKind, ChangeSet, FileChange, ObjectStore};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const MOST: usize = 300;
 const LARGEST: u64 = 1 << 20;
 
-/// The new path of each file that was renamed and changed, with the one it had.
+/// The new path of each file that was renamed and changed, with its old path.
 pub(super) fn renames(set: &ChangeSet, objects: &ObjectStore) -> HashMap<PathBuf, PathBuf> {
     let moved: Vec<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let of = |verb: ChangeKind| {
@@ -36,7 +36,7 @@ pub(super) fn renames(set: &ChangeSet, objects: &ObjectStore) -> HashMap<PathBuf
             }
         }
     }
-    // The same name in another place first, then what has most in common.
+    // The same name in another place first, then the pair with most in common.
     pairs.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(a.2.cmp(b.2)).then(a.3.cmp(b.3)));
     let mut found: HashMap<PathBuf, PathBuf> = HashMap::new();
     for (_, _, new, old) in pairs {
@@ -51,7 +51,7 @@ fn fits(change: &FileChange) -> bool {
     (1..=LARGEST).contains(&change.before.size().max(change.after.size())) && !change.raced
 }
 
-/// How often each line is there; blank ones say nothing.
+/// How often each line occurs; blank lines do not count.
 struct LineCounts {
     counts: HashMap<Vec<u8>, u64>,
     bytes: u64,

@@ -1,5 +1,5 @@
-//! What the agent is told of a review: what was rejected, what was written again, and every comment, as data with path,
-//! side, line and the text it is about.
+//! The report of a review to the agent: what was rejected, what was edited, and every comment, as data with path, side,
+//! line and the text it is about.
 
 use super::comment::{CommentTarget, ReviewComment};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
@@ -13,7 +13,7 @@ const TEXT: usize = 8 << 10;
 
 #[derive(Debug, Serialize)]
 struct ReviewReport {
-    /// So that the model knows what it reads.
+    /// Tells the model what it reads.
     review: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rejected: Vec<ReportedRejection>,
@@ -64,11 +64,11 @@ struct ReportedComment {
     comment: String,
 }
 
-/// How every report begins; by this it is known again.
+/// How every report begins: placet recognizes a report by this text.
 const BEGINS: &str = "The person reviewed your changes.";
 
-/// `review: 2 rejected, 1 comment`: what a report says, in short. `None` where `text` is none; reports of several reviews,
-/// one after the other, are one.
+/// `review: 2 rejected, 1 comment`: a report in short. `None` where `text` is not a report; reports of several reviews,
+/// one after the other, are summed up.
 pub fn summary(text: &str) -> Option<String> {
     if !text.starts_with('{') {
         return None;
@@ -90,10 +90,10 @@ pub fn summary(text: &str) -> Option<String> {
     (reports > 0).then(|| format!("review: {}", words.collect::<Vec<_>>().join(", ")))
 }
 
-/// The report as JSON; `None` when there is nothing to tell.
+/// The report as JSON; `None` when there is nothing to report.
 pub fn report(review: &Review) -> Option<String> {
     let report = ReviewReport {
-        // It begins as [`BEGINS`].
+        // The sentence begins with [`BEGINS`].
         review: "The person reviewed your changes. Everything not listed here was accepted and is in the workspace. Rejected parts are not in the files: do not make them again unless asked to.",
         rejected: review.files.iter().flat_map(rejected).collect(),
         edited: review.files.iter().filter_map(edited).collect(),
@@ -107,7 +107,7 @@ pub fn report(review: &Review) -> Option<String> {
     serde_json::to_string_pretty(&report).ok()
 }
 
-/// The same as a value, for programs.
+/// The same as a JSON value, for programs.
 pub fn value(review: &Review) -> Value {
     report(review).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
 }

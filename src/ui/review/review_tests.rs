@@ -1,4 +1,4 @@
-//! The review by its keys: what each does that can be seen, whatever is pressed, and how it looks.
+//! The review by its keys: the visible effect of each key, any sequence of keys, and the picture.
 
 use super::action::{ReviewAction, TABLE};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};
@@ -302,7 +302,7 @@ fn only_the_summarys_own_keys_apply_and_a_second_enter_does_not() {
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("r<Enter>s");
     assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: true }));
-    // With nothing to tell there is nothing to send.
+    // With nothing to report, nothing is sent.
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("a<Enter>s");
     assert_eq!(desk.effects, [ReviewEffect::Remember]);

@@ -1,7 +1,7 @@
-//! The change set as one list of rows: headers, lines, what is folded between them, and comments where they belong.
+//! The change set as one list of rows: headers, lines, folds between them, and comments at their lines.
 //!
-//! A row names what it shows and holds no text, so that a list of 50,000 rows is made in a millisecond and wrapping is
-//! worked out for the rows on the screen only.
+//! A row names what it shows and holds no text: a list of 50,000 rows is made in a millisecond, and only the rows on
+//! the screen are wrapped.
 
 use super::comment::{CommentTarget, ReviewComment};
 use super::file::{ReviewBody, ReviewFile, ReviewLines};
@@ -15,10 +15,10 @@ const CONTEXT: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewRow {
     File(u32),
-    /// What there is to know of a file beside its lines.
+    /// A fact about a file, besides its lines.
     Fact(u32, u32),
     Picture(u32),
-    /// Unchanged lines that are not shown; `known` when they can be.
+    /// Unchanged lines that are not shown; `known` when they can be shown.
     Gap {
         file: u32,
         from: u32,
@@ -39,7 +39,7 @@ pub enum ReviewRow {
         n: u32,
         part: u32,
     },
-    /// The same side by side: either may be missing.
+    /// The same with both sides next to each other: either side may be missing.
     Pair {
         file: u32,
         hunk: u32,
@@ -188,7 +188,7 @@ impl ReviewRows {
         self.unchanged(f, lines, old..lines.old.len(), new, &shown, notes);
     }
 
-    /// Unchanged lines: those that are to be seen, and a fold for each run of the others.
+    /// Unchanged lines: the visible ones, and a fold for each run of hidden ones.
     fn unchanged(
         &mut self,
         f: usize,
@@ -226,7 +226,7 @@ impl ReviewRows {
         }
     }
 
-    /// Where a part of a longer text begins, something is missing that nobody can show.
+    /// Where a part of a longer text begins, lines are missing that the review cannot show.
     fn seam(&mut self, f: usize, lines: &ReviewLines, old: usize) {
         if lines.parts.binary_search_by_key(&old, |s| s.old).is_ok_and(|n| n > 0) {
             let at = number(old);
@@ -303,7 +303,7 @@ pub(super) fn only_blanks(lines: &ReviewLines, old: Range<usize>, new: Range<usi
     side(&lines.old, old) == side(&lines.new, new)
 }
 
-/// Comments by where they stand.
+/// Comments by their place.
 #[derive(Default)]
 struct CommentIndex {
     turn: Vec<u32>,

@@ -1,8 +1,8 @@
-//! What a review remembers: decisions, reviewed marks, comments, edits. Written after every change, so that quitting, a
+//! The saved state of a review: decisions, reviewed marks, comments, edits. Written after every change: quitting, a
 //! resume and a crash lose nothing.
 //!
-//! Everything is kept by content, never by place: a hunk that is the same tomorrow has its decision still, one that
-//! changed is open again.
+//! Everything is stored by content, never by position: an unchanged hunk still has its decision tomorrow, a changed
+//! hunk is open again.
 
 use super::comment::ReviewComment;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
@@ -25,14 +25,14 @@ pub struct SavedReview {
     comments: Vec<ReviewComment>,
     next_comment: u64,
     edits: BTreeMap<PathBuf, SavedEdit>,
-    /// What the agent has still to be told.
+    /// What is not reported to the agent yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct SavedDecision {
-    /// A letter for each changed line: `o`, `a` or `r`; one alone is for all of them.
+    /// A letter for each changed line: `o`, `a` or `r`; a single letter is for all of them.
     marks: String,
     /// How many changed lines each part has, where the run was split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +42,7 @@ struct SavedDecision {
     reviewed: Vec<usize>,
 }
 
-/// A new side that the person wrote.
+/// A new side that the person edited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct SavedEdit {
     /// The content it was made from, by hash.
@@ -51,14 +51,14 @@ struct SavedEdit {
 }
 
 impl SavedReview {
-    /// What is remembered in `file`; nothing, where there is none or it cannot be read any more.
+    /// The saved state in `file`; empty where there is none or it cannot be read any more.
     pub fn load(file: &Path) -> SavedReview {
         let text = std::fs::read(file).unwrap_or_default();
         let memory: SavedReview = serde_json::from_slice(&text).unwrap_or_default();
         if memory.version == VERSION { memory } else { SavedReview::default() }
     }
 
-    /// Replaces `file` at once: a crash leaves the old memory or the new one.
+    /// Replaces `file` in one step: a crash leaves the old state or the new one.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         if *self
             == (SavedReview { version: VERSION, next_comment: self.next_comment, ..SavedReview::default() })
@@ -76,12 +76,12 @@ impl SavedReview {
         Ok(())
     }
 
-    /// Nothing but what the agent has still to be told.
+    /// Only what is not reported to the agent yet.
     pub fn only(outbox: Option<String>) -> SavedReview {
         SavedReview { version: VERSION, next_comment: 1, outbox, ..SavedReview::default() }
     }
 
-    /// What there is to remember of `review`.
+    /// The state of `review` to save.
     pub fn of(review: &Review, outbox: Option<String>) -> SavedReview {
         let mut memory = SavedReview {
             version: VERSION,
@@ -106,8 +106,8 @@ impl SavedReview {
         memory
     }
 
-    /// With what `before` remembers of everything that is not in `review`: a review of some paths leaves the others as
-    /// they were.
+    /// Adds the saved state in `before` of everything that is not in `review`: a review of some paths leaves the others
+    /// as they were.
     #[must_use]
     pub fn merge(mut self, before: &SavedReview, review: &Review) -> SavedReview {
         let mut own: BTreeSet<String> = BTreeSet::new();
@@ -150,7 +150,7 @@ impl SavedReview {
         }
     }
 
-    /// Puts what is remembered on what is there now. Returns what did not fit any more, in words.
+    /// Restores the saved state into the present review. Returns a sentence for everything that does not fit any more.
     pub fn restore_into(&self, review: &mut Review) -> Vec<String> {
         let mut notes = Vec::new();
         for file in &mut review.files {
@@ -229,7 +229,7 @@ impl SavedDecision {
 }
 
 /// The runs of changed lines of a file, each with the hunks it was split into, by a key that is the same for the same
-/// change. Equal changes of one file are told apart by their order.
+/// change. Equal changes of one file are distinguished by their order.
 fn runs<'a>(file: &ReviewFile, lines: &'a ReviewLines) -> Vec<(String, Vec<&'a ReviewHunk>)> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut out: Vec<Vec<&ReviewHunk>> = Vec::new();
@@ -242,7 +242,7 @@ fn runs<'a>(file: &ReviewFile, lines: &'a ReviewLines) -> Vec<(String, Vec<&'a R
     let key = |run: &[&ReviewHunk]| {
         let mut hasher = blake3::Hasher::new();
         hasher.update(file.path.as_os_str().as_encoded_bytes());
-        // The lines of the whole run: how it was split does not matter.
+        // The lines of the whole run: its split does not matter.
         hasher.update(b"\0-");
         for hunk in run {
             hasher.update(lines.old.bytes(hunk.old.clone()));

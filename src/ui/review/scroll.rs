@@ -1,11 +1,11 @@
-//! The rows that are in view: they follow the cursor, and those that were drawn count as seen.
+//! The visible rows: they follow the cursor, and rows that were drawn count as seen.
 
 use super::paint::{DrawContext, ReviewPainter};
 use super::rows::ReviewRow;
 use super::state::Review;
 use std::ops::Range;
 
-/// Rows kept between the cursor and the edge of the screen.
+/// Rows that stay between the cursor and the edge of the screen.
 const MARGIN: usize = 2;
 
 impl Review {
@@ -29,7 +29,7 @@ impl Review {
             long if long + 2 * margin >= places.rows => review.cursor,
             rest => review.cursor + rest,
         };
-        // Screen rows from the top to below the cursor; counted no further than they matter.
+        // Screen rows from the top to below the cursor; the count stops where it does not matter any more.
         let mut used = 0usize;
         let mut row = top.0;
         while row <= reach && used <= places.rows * 2 + top.1 {
@@ -40,7 +40,7 @@ impl Review {
             let (mut first, mut room) = (reach, places.rows.saturating_sub(margin));
             let mut own = height(first);
             if own >= room {
-                // A row taller than the screen is read from its beginning; `scroll_in_row` goes on in it.
+                // A row taller than the screen is shown from its beginning; `scroll_in_row` scrolls inside it.
                 top = if top.0 == first { top } else { (first, 0) };
             } else {
                 while own < room && first > 0 {
@@ -77,7 +77,7 @@ impl Review {
         true
     }
 
-    /// Takes down what the screen shows, as it is about to be drawn.
+    /// Records what the screen is about to show.
     fn record_seen(&mut self, scene: &DrawContext<'_>) {
         let places = self.places();
         if !self.shows_lines(places) {
@@ -94,7 +94,7 @@ impl Review {
                 drawn.push((row, height, skip..end));
             } else {
                 let (wide, room) = (painter.extent(row), painter.text_columns(row));
-                // The last column says that the line goes on.
+                // The last column shows that the line continues.
                 let right = if wide > self.left + room { self.left + room.saturating_sub(1) } else { wide };
                 drawn.push((row, wide, self.left.min(right)..right));
             }

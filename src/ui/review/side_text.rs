@@ -1,7 +1,7 @@
-//! One side of a change as lines: its bytes, which land as they are, and its text, which is what a person sees.
+//! One side of a change as lines: its bytes, which are applied unchanged, and its text, which the person sees.
 //!
-//! Lines end with `\n` and belong together by number on both sides of that: line 7 of the text is line 7 of the bytes.
-//! A content whose encoding puts more than one byte into a line feed is none of these; it is decided as a whole.
+//! Lines end with `\n`, and have the same numbers in text and bytes: line 7 of the text is line 7 of the bytes. A
+//! content whose encoding uses more than one byte for a line feed has no lines here; it is decided as a whole.
 
 use crate::text::{DetectedEncoding, TextEncoding};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub enum LineTerminator {
 }
 
 impl SideText {
-    /// `None` for what is no text, or text that has no lines in bytes (UTF-16).
+    /// `None` for bytes that are not text, and for text that has no lines in bytes (UTF-16).
     pub fn new(bytes: Vec<u8>) -> Option<SideText> {
         if bytes.is_empty() {
             let (starts, text) = (Arc::new([0]), Arc::from(""));
@@ -139,7 +139,7 @@ impl SideText {
             None => Some(text.as_bytes().to_vec()),
             Some((bytes, _)) => {
                 let encoding = DetectedEncoding::of(bytes).ok()?.encoding;
-                // It may be there in the place of a byte, which would be lost.
+                // The sign may replace a stray byte, which would be lost.
                 if !self.stray.is_empty() && text.contains(char::REPLACEMENT_CHARACTER) {
                     return None;
                 }

@@ -1,4 +1,4 @@
-//! The review as it is: files, rows, cursor, and what lies over them. No I/O, no clock, no terminal.
+//! The state of the review: files, rows, cursor, and the window over them. No I/O, no clock, no terminal.
 //!
 //! What is built on it, in this order: [`super::undo`] and [`super::unseen`]; [`super::folds`], [`super::navigation`],
 //! [`super::decide`] and [`super::typing`]; [`super::input`], which takes keys and actions; and [`super::draw`].
@@ -13,12 +13,12 @@ use super::seen_rows::SeenRows;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
 
-/// What the review asks of the world around it.
+/// What the review asks the caller to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewEffect {
     /// Put this on the clipboard, exactly.
     Copy(String),
-    /// Let the person write a hunk again.
+    /// Let the person edit a hunk.
     Edit {
         file: usize,
         hunk: usize,
@@ -28,14 +28,14 @@ pub enum ReviewEffect {
         file: usize,
         line: usize,
     },
-    /// Who wrote the lines of this file is wanted.
+    /// Find out who wrote the lines of this file.
     Blame {
         file: usize,
     },
-    /// Something that is remembered changed.
+    /// Something that is saved changed.
     Remember,
     Close,
-    /// Carry out what was decided, and leave; `tell` sends what was rejected and said to the agent at once.
+    /// Apply the decisions, and leave; `tell` sends the rejections and comments to the agent at once.
     Apply {
         tell: bool,
     },
@@ -44,9 +44,9 @@ pub enum ReviewEffect {
 /// What is being reviewed: it decides what Enter offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewSubject {
-    /// Pending changes: decisions are carried out.
+    /// Pending changes: the decisions are applied.
     Pending,
-    /// A patch: what was accepted of it can be written as a patch.
+    /// A patch: the accepted part can be written as a patch.
     Patch,
     /// The work tree against the index: what is accepted is staged.
     Stage,
@@ -60,13 +60,13 @@ pub enum ReviewFocus {
     Tree,
 }
 
-/// What of the picture can be switched.
+/// The parts of the picture that can be switched on and off.
 #[derive(Clone, Copy, Debug)]
 pub struct ReviewToggles {
     pub wrap: bool,
     pub invisibles: bool,
     pub blame: bool,
-    /// Whether the tree is shown: as the person said, or by the width.
+    /// Whether the tree is shown: as the person chose, or by the width.
     pub tree: Option<bool>,
 }
 
@@ -76,7 +76,7 @@ pub struct Review {
     pub files: Vec<ReviewFile>,
     /// The file that the accepted part of a patch goes to, made safe.
     pub output: Option<String>,
-    /// There is more than these files: comments on others are not shown, and not lost.
+    /// There are more files than these: comments on the others are not shown, and not lost.
     pub partial: bool,
     pub comments: Vec<ReviewComment>,
     pub moves: MovedLines,
@@ -96,7 +96,7 @@ pub struct Review {
     pub anchor: Option<usize>,
     pub search: String,
     pub filter: String,
-    /// What came of the last key, for the last line of the screen.
+    /// The message about the last key, for the last line of the screen.
     pub message: Option<String>,
     /// Columns and rows of the screen.
     pub size: (u16, u16),
@@ -140,12 +140,12 @@ impl Review {
         }
     }
 
-    /// Hunks, and wholes that have none: how many there are, decided and all.
+    /// The number of units (hunks, and files without hunks): decided ones and all.
     pub fn progress(&self) -> (usize, usize) {
         self.files.iter().fold((0, 0), |(d, n), f| (d + f.decided(), n + f.units()))
     }
 
-    /// How many are accepted and how many rejected; one that is both counts in both.
+    /// How many units are accepted and how many rejected; a mixed unit counts in both.
     pub fn tally(&self) -> (usize, usize) {
         let mut out = (0, 0);
         for file in &self.files {
@@ -179,7 +179,7 @@ impl Review {
         self.rows.list.get(self.cursor).copied()
     }
 
-    /// The file the cursor is in; in front of the first one, that.
+    /// The file at the cursor; above the first file, the first file.
     pub fn file_here(&self) -> Option<usize> {
         let here = self.row().and_then(|row| row.file());
         here.or_else(|| {
@@ -229,7 +229,7 @@ impl Review {
         }
     }
 
-    /// Comments go to where their lines stand now.
+    /// Moves comments to the present place of their lines.
     pub fn move_comments(&mut self) {
         for comment in &mut self.comments {
             let file = comment.target.path().and_then(|path| self.files.iter().find(|f| f.path == *path));
@@ -241,7 +241,8 @@ impl Review {
         self.lay_out();
     }
 
-    /// True for a comment on one of these files, or on the turn; a review of some paths keeps those on others as well.
+    /// True for a comment on one of these files, or on the turn. A review of some paths also has the comments on other
+    /// files.
     pub fn is_here(&self, comment: &ReviewComment) -> bool {
         let among = |path: &std::path::PathBuf| self.files.iter().any(|f| f.path == *path);
         !self.partial || comment.target.path().is_none_or(among)
@@ -252,7 +253,7 @@ impl Review {
         self.comments.iter().filter(|c| self.is_here(c))
     }
 
-    /// Takes every decision about these files back and leaves the reviewed marks.
+    /// Reopens every decision about these files; the reviewed marks stay.
     pub fn reopen(&mut self, which: impl Fn(&ReviewFile) -> bool) {
         for file in self.files.iter_mut().filter(|file| which(file)) {
             match &mut file.body {
@@ -292,7 +293,7 @@ impl Review {
         self.message = Some(text.into());
     }
 
-    /// Says why an action did nothing.
+    /// Shows why an action did nothing.
     pub(super) fn nothing_done(&mut self, why: &str) -> Vec<ReviewEffect> {
         self.say(why);
         Vec::new()

@@ -10,7 +10,7 @@ use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 impl Review {
-    /// A paste goes into what is typed, and nowhere else: it is no keys.
+    /// A paste goes into the typed text, and nowhere else: its characters are never keys.
     pub fn paste(&mut self, text: &str) {
         if let ReviewOverlay::Typing { field, .. } = &mut self.overlay {
             field.insert(text);

@@ -1,14 +1,14 @@
-//! Undo inside the review: every decision, mark, comment, split and edit can be taken back, and done again.
+//! Undo inside the review: every decision, mark, comment, split and edit can be undone and redone.
 
 use super::file::ReviewBody;
 use super::history::{ReviewUndoItem, ReviewUndoStep};
 use super::state::{Review, ReviewEffect};
 
-/// How many steps are kept.
+/// How many steps are stored.
 const STEPS: usize = 500;
 
 impl Review {
-    /// Keeps what something was before a change that is said in `words`.
+    /// Stores the state before a change; `words` describes the change.
     pub(super) fn push_undo(&mut self, words: &str, was: Vec<ReviewUndoItem>) {
         let history = &mut self.history;
         history.undone.clear();
@@ -38,13 +38,13 @@ impl Review {
         vec![ReviewEffect::Remember]
     }
 
-    /// Puts everything back, and returns the step that undoes this.
+    /// Restores everything, and returns the step that undoes this one.
     fn swap(&mut self, step: ReviewUndoStep) -> ReviewUndoStep {
         let mut was = Vec::with_capacity(step.was.len());
         for entry in step.was {
             was.extend(self.put_back(entry));
         }
-        // What was changed last is put back first, both ways.
+        // The last change is restored first, both ways.
         was.reverse();
         self.lay_out();
         let cursor = std::mem::replace(&mut self.cursor, step.cursor);

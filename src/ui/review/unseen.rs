@@ -25,7 +25,7 @@ impl Review {
         }
     }
 
-    /// The lines of a stop were said.
+    /// Records that the lines of a stop were printed.
     pub fn mark_seen(&mut self, stop: ReviewItem) {
         let Some(file) = self.files.get(stop.file) else { return };
         let mut units: Vec<SeenUnit> = (0..facts(file)).map(|n| SeenUnit::Fact(stop.file, n)).collect();

@@ -1,7 +1,7 @@
-//! What is worked out beside the review while it is drawn: colours of code, pictures, who wrote what.
+//! Background work of the review: colours of code, pictures, who wrote what.
 //!
-//! Pictures and blame have a thread each, and every answer is taken in between two frames; until then the screen says that
-//! it is coming, and every key works.
+//! Pictures and blame have a thread each, and every answer is received between two frames. Until then the screen shows
+//! that the answer is coming, and every key works.
 
 use super::cells::{StyledCell, cell, cells};
 use super::file::PicturePair;
@@ -28,7 +28,7 @@ const PICTURE_ROWS: usize = 16;
 pub(super) struct ReviewWorkers {
     pub(super) tint: SyntaxHighlighter,
     pub(super) docs: HashMap<(usize, DiffSide), HighlightDocId>,
-    /// `None` while it is worked out.
+    /// `None` while the answer is computed.
     blamed: HashMap<usize, Option<Vec<String>>>,
     pictures: HashMap<(usize, DiffSide), ReviewPicture>,
     decoder: Worker<PictureTask, (PictureTask, RenderedPicture)>,
@@ -55,11 +55,11 @@ struct ReviewPicture {
     drawn: Option<RenderedPicture>,
 }
 
-/// What became known.
+/// A new result.
 pub(super) enum ReviewUpdate {
     Nothing,
     Something,
-    /// Something that is to be said.
+    /// A message for the person.
     Said(String),
 }
 
@@ -100,7 +100,7 @@ impl ReviewWorkers {
         }
     }
 
-    /// Asks who wrote the lines of a file; false when that was asked before.
+    /// Asks who wrote the lines of a file; false when this was asked before.
     pub(super) fn want_blame(&mut self, file: usize, path: PathBuf, blamer: &BlameFn) -> bool {
         if self.blamed.contains_key(&file) {
             return false;
@@ -110,7 +110,7 @@ impl ReviewWorkers {
         true
     }
 
-    /// The file is another one now.
+    /// The file has other content now.
     pub(super) fn forget(&mut self, file: usize) {
         for side in [DiffSide::Old, DiffSide::New] {
             if let Some(doc) = self.docs.remove(&(file, side)) {
@@ -145,7 +145,7 @@ impl ReviewWorkers {
             news = match made {
                 Ok((file, lines)) => {
                     let said = lines.as_ref().err().map(|error| cannot(error));
-                    // It may have been edited meanwhile.
+                    // The file may have been edited in the meantime.
                     if let Some(slot) = self.blamed.get_mut(&file) {
                         *slot = Some(lines.unwrap_or_default());
                     }
@@ -204,7 +204,7 @@ fn cells_of(line: &Line<'_>) -> Vec<StyledCell> {
 mod tests {
     use super::*;
 
-    /// Before, the screen said for ever that the answer is coming.
+    /// Story: the screen showed for ever that the answer is coming.
     #[test]
     fn a_crash_of_the_thread_is_said_and_not_waited_for() {
         let mut workers = ReviewWorkers::new(&Theme::plain());

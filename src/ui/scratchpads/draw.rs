@@ -1,5 +1,5 @@
-//! How the list of scratchpads looks: names and sizes, the beginning of the one under the cursor, a line for what is
-//! typed or asked.
+//! The picture of the scratchpad list: names and sizes, the beginning of the scratchpad under the cursor, a line for
+//! typed text or a question.
 
 use super::{ScratchpadBrowser, ScratchpadBrowserAction, ScratchpadBrowserFocus, ScratchpadItem};
 use crate::text::{sanitize, width};

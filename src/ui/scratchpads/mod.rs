@@ -1,7 +1,7 @@
 //! The scratchpads of a conversation on a screen of their own: looked at, compared, and chosen for something.
 //!
-//! The screen decides nothing: what a key asks for is a [`ScratchpadRequest`], which the caller grants, and then opens the screen again.
-//! So it needs no store and no workspace.
+//! The screen decides nothing: what a key asks for is a [`ScratchpadRequest`]. The caller does it, and then opens the
+//! screen again. The screen therefore needs no store and no workspace.
 
 mod draw;
 mod line_ui;
@@ -58,7 +58,7 @@ pub const KEYS: &[KeyBinding<ScratchpadBrowserAction>] = &[
 pub struct ScratchpadItem {
     pub name: String,
     pub bytes: usize,
-    /// Its beginning, or what it is where it is no text.
+    /// Its beginning, or its kind where it is not text.
     pub head: String,
     pub kind: ScratchpadItemKind,
 }
@@ -100,7 +100,7 @@ pub struct ScratchpadBrowser {
     note: Option<String>,
     help: HelpPage,
     keys: Keymap<ScratchpadBrowserAction>,
-    /// Those of the help page.
+    /// The keys of the help page.
     pager: Keymap<pager::PagerAction>,
     theme: Theme,
     size: (u16, u16),
@@ -128,12 +128,12 @@ impl ScratchpadBrowser {
         }
     }
 
-    /// What was asked for when it closed; nothing when the person is done with it.
+    /// The request with which the screen closed; `None` when the person is done.
     pub fn take_wish(&mut self) -> Option<ScratchpadRequest> {
         self.wish.take()
     }
 
-    /// The scratchpads as they are now, and what came of a wish.
+    /// The scratchpads as they are now, and the result of a request.
     pub fn tell(&mut self, pads: Vec<ScratchpadItem>, words: Option<String>) {
         self.pads = pads;
         self.marked.retain(|name| self.pads.iter().any(|pad| pad.name == *name));
@@ -164,7 +164,7 @@ impl ScratchpadBrowser {
         PaneFlow::Stay
     }
 
-    /// What is asked of the one under the cursor.
+    /// Starts `act` for the scratchpad under the cursor.
     fn about(&mut self, act: ScratchpadBrowserAction) -> PaneFlow {
         let Some(pad) = self.current() else { return PaneFlow::Stay };
         let (name, kind) = (pad.name.clone(), pad.kind);

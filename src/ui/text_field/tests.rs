@@ -57,7 +57,7 @@ fn each_key_moves_or_edits_as_in_bash() {
         (Line, "one |two", "Ctrl-U Ctrl-E Ctrl-Y Ctrl-Y", "twoone one |"),
         (Line, "one |two", "Ctrl-K Ctrl-A Ctrl-Y", "two|one "),
         (Line, "a|", "Ctrl-Y", "a|"),
-        // Keys of the owner of the field, and keys of nobody.
+        // Keys for the owner of the field, and unused keys.
         (Line, "a|", "Enter", "a|"),
         (Line, "a|", "Alt-Enter Ctrl-J Up Tab F2 Alt-x Ctrl-X", "a|"),
         (Lines, "a|b", "Enter", "a|b"),

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Entries whose lines are kept.
+/// Entries whose lines are cached.
 const KEPT: usize = 256;
 
 pub(super) struct TranscriptEntries<'m> {
@@ -98,7 +98,7 @@ impl<'m> TranscriptEntries<'m> {
         self.cache.borrow_mut().clear();
     }
 
-    /// Takes in what was coloured; true when there is something new.
+    /// Receives coloured answers; true when there is something new.
     pub(super) fn tick(&mut self) -> bool {
         let mut news = false;
         // Without the thread, code stays plain.

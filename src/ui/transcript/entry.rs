@@ -1,6 +1,6 @@
-//! The conversation as entries: what was said, thought, called and answered, each with its exact text.
+//! The conversation as entries: messages, thinking, calls and results, each with its exact text.
 //!
-//! Entries are places in the messages and own no text: a conversation of any length is listed at once.
+//! Entries are positions in the messages and own no text: a conversation of any length is listed at once.
 
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallInput, CallOutcome, CallResult, Message, Note, Part,
@@ -63,7 +63,7 @@ pub(super) fn entries(messages: &[Message]) -> Vec<TranscriptEntry<'_>> {
     out
 }
 
-/// A part of what was said, and the note before it.
+/// The content of a part of a message; `before` is the note before the part.
 fn of_part<'m>(part: &'m Part, before: Option<&Note>) -> TranscriptContent<'m> {
     match part {
         Part::Text { .. }
@@ -91,7 +91,7 @@ fn of_block<'m>(
 }
 
 impl<'m> TranscriptEntry<'m> {
-    /// Exactly what was said; of a call, exactly what came of it.
+    /// The exact text of an entry; of a call, its exact result.
     pub(super) fn text(&self) -> String {
         match self.what {
             TranscriptContent::Person(text)
@@ -105,7 +105,7 @@ impl<'m> TranscriptEntry<'m> {
         }
     }
 
-    /// What a call was given: its command alone where it is one, else its arguments.
+    /// The input of a call: only its command where it has one, else its arguments.
     pub(super) fn input(&self) -> Option<String> {
         match self.what {
             TranscriptContent::Call(call, _) => Some(input(call)),
@@ -159,7 +159,7 @@ impl<'m> TranscriptEntry<'m> {
         })
     }
 
-    /// What is to be known of it beside its text.
+    /// A remark on the entry, besides its text.
     pub(super) fn note(&self) -> Option<String> {
         let TranscriptContent::Answer(answer, _) = self.what else { return None };
         match &answer.stop {

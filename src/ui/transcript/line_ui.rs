@@ -75,7 +75,7 @@ impl TranscriptView<'_> {
             self.entries.all.iter().enumerate().filter(|(_, e)| contains(e)).map(|(at, _)| at).collect();
         let ies = if found.len() == 1 { "y has" } else { "ies have" };
         talk.say(&format!("{} entr{ies} {}", found.len(), sanitize::line(&wanted)));
-        // The newest are what is mostly looked for.
+        // People mostly search for the newest matches.
         for at in found.iter().skip(found.len().saturating_sub(PAGE)) {
             self.list(talk, *at..at + 1);
         }

@@ -1,7 +1,7 @@
-//! The whole conversation on a screen of its own: what was said, thought, called and answered, none of it shortened.
+//! The whole conversation on a screen of its own: messages, thinking, calls and results, none of it shortened.
 //!
-//! Entries are found by turn, by call and by words, folded and unfolded, copied exactly. It reads the messages and
-//! changes nothing; what needs the world outside (clipboard, editor) it is given.
+//! Entries are found by turn, by call and by words, folded and unfolded, copied exactly. The screen reads the messages
+//! and changes nothing; it is given what it needs from outside (clipboard, editor).
 
 mod entries;
 mod entry;
@@ -134,7 +134,7 @@ impl<'m> TranscriptView<'m> {
         let numbered = self.entries.all.iter().enumerate();
         let found = match seek {
             TranscriptDirection::Down => numbered.skip(at + 1).find(hit),
-            // From inside an entry, the way up leads to its own head first.
+            // From inside an entry, the up key moves to the entry's own head first.
             TranscriptDirection::Up if self.screen.scroll.cursor().line > 0 => {
                 numbered.take(at + 1).rev().find(hit)
             }

@@ -1,6 +1,6 @@
 //! An entry as lines: its head, and what is in it unless it is folded.
 //!
-//! Lines are made when an entry comes into view. Code in answers is plain at first and coloured beside the drawing.
+//! Lines are made when an entry becomes visible. Code in answers is plain at first and coloured in the background.
 
 use super::entry::{TranscriptContent, TranscriptEntry};
 use crate::conversation::{CallInput, CallOutcome, Part};
@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-/// Lines of an entry that are shown at most; all of it is copied, and opened in the editor.
+/// Lines of an entry that are shown at most; a copy and the editor get all of them.
 const LINES: usize = 50_000;
 
 /// Whether an entry shows what is in it.
@@ -52,7 +52,7 @@ pub(super) fn lines(
     out
 }
 
-/// Folded calls stand below one another without a gap.
+/// Folded calls are listed without a blank line between them.
 fn is_small(entry: &TranscriptEntry<'_>) -> bool {
     matches!(
         entry.what,
@@ -62,7 +62,7 @@ fn is_small(entry: &TranscriptEntry<'_>) -> bool {
 
 fn head(entry: &TranscriptEntry<'_>, fold: FoldState, theme: &Theme) -> Line<'static> {
     let sign = if fold == FoldState::Open { "▾ " } else { "▸ " };
-    // Its text is somebody else's: no line of it can look like a head.
+    // The text is foreign: no line of it can look like a head.
     let mut spans = vec![margin_mark::lead(theme), Span::styled(sign, theme.style("dim"))];
     let words = sanitize::line(&entry.head()).into_owned();
     let words = width::cut(&words, 400);

@@ -77,7 +77,7 @@ fn an_answer_in_words_is_edited_like_every_other_line() {
     b.key(KeyCode::Delete);
     assert!(b.screen().contains("> the lft"), "{}", b.screen());
     b.ctrl('e');
-    // A paste goes where the typing goes, and sends nothing.
+    // A paste goes to the typed answer, and sends nothing.
     let long = "line\n".repeat(30);
     b.live.paste("or\rright ", b.now);
     b.live.paste(&long, b.now);
@@ -140,7 +140,7 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
         b.key(KeyCode::Char('a'));
         assert_eq!(answer.try_recv(), Ok('a'));
     }
-    // Ctrl-C stops: the question is gone with it, and no key applies what it was about.
+    // Ctrl-C stops: the question is closed, and no key applies its changes.
     let mut b = bench_of(120, 16);
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert_eq!(b.ctrl('c'), Some(TurnPaneAction::Stop));
@@ -154,7 +154,7 @@ fn escape_at_the_apply_question_answers_nothing_and_stops_nothing() {
     let mut b = bench();
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert_eq!(b.key(KeyCode::Esc), None);
-    // Dropped: the caller keeps the changes pending and says so.
+    // Dropped: the caller leaves the changes pending and reports this.
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
 }
 
@@ -216,7 +216,7 @@ fn a_terminal_that_is_gone_answers_nothing() {
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
 }
 
-/// A difference has a cap. What is behind the cap nobody saw, also when every row was on the screen.
+/// A difference has a cap. What is beyond the cap was not seen, also when every row was on the screen.
 #[test]
 fn a_difference_that_was_cut_is_allowed_only_by_a_second_press() {
     for left_out in [0, 3] {

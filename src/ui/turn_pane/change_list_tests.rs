@@ -3,7 +3,7 @@ use crate::text::patch::unified;
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::ListedChange;
 
-/// A file that goes from `before` to `after`, as the `row`th row.
+/// A file that changes from `before` to `after`, as the `row`th row.
 fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, FileDiff) {
     let mut patch = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n").into_bytes();
     unified(before.as_bytes(), after.as_bytes(), &mut patch);
@@ -34,7 +34,7 @@ fn what_fits_is_open_and_the_rest_is_a_row_with_its_counts() {
     let mut b = bench_of(80, 24);
     let mut answer = b.ask_to_apply(two_files());
     insta::assert_snapshot!(b.screen());
-    // What is closed is named before it is applied.
+    // A closed row is named before it is applied.
     b.key(KeyCode::Char('a'));
     assert!(answer.try_recv().is_err());
     let screen = b.screen();

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 impl TurnPane {
     /// A paste goes whole to the answer that is being typed, or else to the draft, and never answers anything. A paste
-    /// that cannot be kept is reported above the pane.
+    /// that cannot be stored is reported above the pane.
     pub fn paste(&mut self, text: &str, now: Instant) -> Vec<Line<'static>> {
         self.guard.touch(now);
         let answer = self.question.as_mut().filter(|_| self.focus != QuestionFocus::Draft);
@@ -60,7 +60,7 @@ impl TurnPane {
         self.guard.due()
     }
 
-    /// A key that may answer has been alone for long enough: it answers.
+    /// A key that may answer has been alone for long enough: the key answers.
     pub fn answer_due_key(&mut self, now: Instant) -> Option<TurnPaneAction> {
         let key = self.guard.take_due_key(now)?;
         let answered = PaneQuestion::answer_key(&mut self.question, key);
@@ -78,8 +78,8 @@ impl TurnPane {
         }
     }
 
-    /// A key that was read at `at`. One that is held at this moment does not answer any more: if nobody looked at the
-    /// keys for a while, it is not known how close together they came.
+    /// Handles a key that was read at `at`. A key that waits for its time at this moment does not answer any more: if
+    /// the loop did not read keys for a while, it cannot know how close together they came.
     pub fn key(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
@@ -118,7 +118,7 @@ impl TurnPane {
                     QuestionFocus::Draft
                 };
             }
-            // Esc is an answer, or stops the turn: not where it may mean the draft.
+            // Esc is an answer, or stops the turn: but not where the person may mean the draft.
             (KeyCode::Esc, QuestionFocus::Draft) => {
                 self.guard.touch(at);
                 self.focus = QuestionFocus::Question;
@@ -162,7 +162,7 @@ impl TurnPane {
         None
     }
 
-    /// Stops the turn. The question that is open goes with it, without an answer: after a stop it applies nothing.
+    /// Stops the turn. The open question is closed without an answer: after a stop it applies nothing.
     fn stop(&mut self) -> Option<TurnPaneAction> {
         if let Some(open) = self.question.take() {
             open.cancel();
@@ -178,7 +178,7 @@ impl TurnPane {
         self.guard.reset();
     }
 
-    /// What is typed, or the newest line that waits, reaches the model with its next request.
+    /// The typed text, or the newest queued line, reaches the model with its next request.
     fn steer(&mut self) -> Option<TurnPaneAction> {
         if self.composer.is_empty() {
             self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned());

@@ -1,10 +1,10 @@
-//! A turn without a screen: every piece of news is one labelled line, written once, below all others.
+//! A turn without a screen: every event is one labelled line, written once, below all others.
 //!
 //! For screen readers and for terminals in which nothing may be repainted: no pane, no cursor movement, no clock, no
-//! colour. The same things can be done as in the pane; questions are answered by a number and Enter. This part decides
-//! what is said and does no I/O.
+//! colour. The person can do the same as in the pane; questions are answered by a number and Enter. This part decides
+//! what is printed and does no I/O.
 //!
-//! A line with placet's mark is placet's; a label without one is in front of somebody else's words.
+//! A line with placet's mark is placet's own; a label without the mark is in front of foreign text.
 
 mod label;
 mod question;
@@ -94,7 +94,7 @@ impl LinearTurn {
         self.recall.take()
     }
 
-    /// Takes an event; returns what is said of it.
+    /// Handles an event; returns the lines to print.
     pub(super) fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<String> {
         match event {
             TurnEvent::Text(text) => {
@@ -128,7 +128,7 @@ impl LinearTurn {
                 let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
                 self.labelled_lines("retry", &text)
             }
-            // Said once: a clock is no news.
+            // Printed once: a running clock would be noise.
             TurnEvent::Silent { since } if !std::mem::replace(&mut self.silent, true) => {
                 self.labelled_lines("waiting", &format!("no data for {} s; Ctrl-C stops", since.as_secs()))
             }
@@ -144,7 +144,7 @@ impl LinearTurn {
                 let news: Vec<String> = crate::tools::todo_lines(&items);
                 self.facts.todos = items;
                 let mut out = self.ended_parts();
-                // They are rendered already.
+                // The lines are rendered already.
                 out.extend(news.iter().map(|line| margin_mark::marked(&format!("step: {line}"))));
                 out
             }
@@ -183,7 +183,7 @@ impl LinearTurn {
         out
     }
 
-    /// What was waiting of thoughts and of the answer.
+    /// The buffered rest of thinking and of the answer.
     fn ended_parts(&mut self) -> Vec<String> {
         let mut out = self.end_thinking();
         out.extend(self.end_text());
@@ -234,11 +234,11 @@ impl LinearTurn {
         }
     }
 
-    /// Takes what was typed; returns what is said to it, and what the loop is to do.
+    /// Handles a typed line; returns the lines to print, and the action for the loop.
     pub(super) fn typed(&mut self, typed: TypedLine, now: Instant) -> (Vec<String>, Option<TurnPaneAction>) {
         match typed {
             TypedLine::Begun(text) => {
-                // What was begun before a question is no answer to it.
+                // Text that was begun before a question does not answer it.
                 if let Some(open) = &mut self.open {
                     open.begun(now);
                 }
@@ -259,12 +259,12 @@ impl LinearTurn {
                 if text.trim().is_empty() {
                     return (Vec::new(), Some(TurnPaneAction::Suspend));
                 }
-                // The terminal gave the line away with the key.
+                // The terminal dropped the line with the key.
                 let said = label("note", &format!("your unfinished line is at the next prompt: {text}"));
                 self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
                 (vec![said], Some(TurnPaneAction::Suspend))
             }
-            // A paste answers nothing and is no command, whatever stands in it.
+            // A paste answers nothing and is not a command, whatever its text is.
             TypedLine::Pasted(text) => {
                 self.begun.clear();
                 (vec![self.queue_paste(&text)], None)
@@ -273,7 +273,8 @@ impl LinearTurn {
                 self.begun.clear();
                 self.line(text.trim_end(), now)
             }
-            // A line that came faster than by hand answers nothing either; where nothing is asked it is a line.
+            // A line that came faster than a person types answers nothing either; where no question is open, it is an
+            // ordinary line.
             TypedLine::AtOnce(text) => {
                 self.begun.clear();
                 if self.open.is_none() || is_command(text.trim()) {
@@ -331,14 +332,14 @@ impl LinearTurn {
             },
             trimmed => match self.answer_to(trimmed, now) {
                 Some(out) => out,
-                // While something is asked, no line is sent to the model by mistake.
+                // While a question is open, no line is sent to the model by mistake.
                 None if self.open.is_some() && !is_command(trimmed) => (self.remind(text), None),
                 None => (vec![self.enqueue(text)], None),
             },
         }
     }
 
-    /// What comes of a line when it answers the question; `None` when it does not.
+    /// The result of a line that answers the question; `None` when the line does not answer it.
     fn answer_to(&mut self, text: &str, now: Instant) -> Option<(Vec<String>, Option<TurnPaneAction>)> {
         match self.open.as_mut()?.answer(text, now) {
             LinearOutcome::No => None,
@@ -355,7 +356,7 @@ impl LinearTurn {
         }
     }
 
-    /// What was typed is no answer: the line comes back with the history.
+    /// The typed line is not an answer: it is stored in the history.
     fn remind(&mut self, text: &str) -> Vec<String> {
         self.recall = Some(text.into());
         self.open.as_mut().map_or_else(Vec::new, LinearQuestion::remind)

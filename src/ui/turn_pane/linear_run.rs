@@ -1,4 +1,5 @@
-//! The loop around a turn without a screen: events of the turn and lines of the person, in the order in which they come.
+//! The loop around a turn without a screen: events of the turn and lines of the person, in the order in which they
+//! come.
 
 use super::linear::LinearTurn;
 use super::run::{TurnPaneResult, TurnPaneSettings};
@@ -37,7 +38,7 @@ pub async fn run_linear(
                         act(&mut linear, typed, at, &mode, &modes, &stop);
                     }
                 }
-                // The terminal is gone: so is the person.
+                // Without a terminal there is no person.
                 None => {
                     keys = None;
                     linear.terminal_closed();
@@ -59,7 +60,7 @@ pub async fn run_linear(
                 notifier.on_event(&event, quiet_since, Instant::now());
                 let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
                 let said = linear.event(event, Instant::now());
-                // Placet's lines begin at the margin, also while a line is typed.
+                // placet's lines begin at the margin, also while the person types a line.
                 if !said.is_empty() && !line.text().is_empty() {
                     term::write_all(b"\n");
                 }
@@ -83,7 +84,7 @@ fn say(lines: &[String]) {
     term::write_all(text.as_bytes());
 }
 
-/// Takes what came of the keys.
+/// Does the action of a key.
 fn act(
     linear: &mut LinearTurn,
     typed: TypedLine,
@@ -92,7 +93,7 @@ fn act(
     modes: &[Mode],
     stop: &CancellationToken,
 ) {
-    // The line that was typed stands on the screen without its end.
+    // The typed line is on the screen without its end.
     if matches!(
         typed,
         TypedLine::Line(_) | TypedLine::AtOnce(_) | TypedLine::Pasted(_) | TypedLine::Suspend(_)

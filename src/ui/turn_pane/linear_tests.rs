@@ -155,7 +155,7 @@ fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
 fn a_line_begun_before_a_question_never_answers_it() {
     let (mut l, now) = linear();
     let later = now + Duration::from_secs(5);
-    // The beginning is known before the question, or comes right after it: the terminal held it.
+    // The beginning is known before the question, or comes directly after it: the terminal had buffered it.
     l.typed(TypedLine::Begun("1".into()), now);
     let (_, mut answer) = ask(&mut l, now, None);
     assert!(l.typed(line("1"), later).0[0].contains("ignored: "));
@@ -234,7 +234,8 @@ fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
     assert_eq!((action, linear.draft().typed), (Some(TurnPaneAction::Suspend), "half a line".into()));
 }
 
-/// What the pane wants twice is wanted twice here: a yes to what was not all shown, and what has no way back.
+/// What the pane asks for twice is asked for twice here: a yes to something that was not shown whole, and a yes that
+/// cannot be undone.
 #[test]
 fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let (mut l, now) = linear();

@@ -1,4 +1,4 @@
-//! The pane as it is: what is arriving, what is running, a question if there is one, and a line to type in.
+//! The state of the pane: arriving text, running calls, an open question, and a line to type in.
 //!
 //! State changes here with the events of the turn, and in [`super::keys`] with keys; [`super::rows`] draws it. None of
 //! them does any I/O.
@@ -22,7 +22,7 @@ use crate::ui::theme::Theme;
 use ratatui::text::Line;
 use std::time::Instant;
 
-/// What is kept of a running command's output.
+/// How much of a running command's output is stored.
 const TAIL_BYTES: usize = 8_000;
 
 pub(super) struct RunningCall {
@@ -61,11 +61,11 @@ pub struct TurnPane {
     pub(super) state: String,
     pub(super) retry: Option<RetryCountdown>,
     pub(super) stopping: bool,
-    /// Text of the answer stands above, and a call since the last text.
+    /// There is text of the answer above, and a call since the last text.
     pub(super) spoke: bool,
     pub(super) worked: bool,
     pub(super) planning: PlanModeState,
-    /// Rows of the scrollback since the last call: the answer, and what was said below it.
+    /// Rows of the scrollback since the last call: the answer, and the lines below it.
     pub(super) answer_rows: usize,
     /// The mode refused something in this turn.
     pub(super) limited: bool,
@@ -135,8 +135,8 @@ impl TurnPane {
         self.composer.insert(text);
     }
 
-    /// Takes an event; returns the lines that are finished and go to the scrollback. None of their rows begins with what
-    /// looks like placet's mark.
+    /// Takes an event; returns the lines that are finished and go to the scrollback. None of their rows begins with
+    /// what looks like placet's mark.
     pub fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
         self.news_at = now;
         let ends_work = matches!(event, TurnEvent::CallEnded { .. } | TurnEvent::Steered(_));
@@ -266,7 +266,7 @@ impl TurnPane {
                 lines
             }
             TurnEvent::LimitedByMode(Mode::Read) => {
-                // Said at the first refusal and at the end of the turn, not at each one.
+                // Shown at the first refusal and at the end of the turn, not at each refusal.
                 let first = !std::mem::replace(&mut self.limited, true);
                 let key = self.facts.to_ask_mode.filter(|_| first);
                 key.map_or_else(Vec::new, |key| scrollback::under(key, &self.theme))
@@ -327,12 +327,12 @@ impl TurnPane {
         lines
     }
 
-    /// Takes in what was worked out beside the drawing; true when something looks different.
+    /// Receives the results of background work; true when something looks different.
     pub fn take_in(&mut self) -> bool {
         self.question.as_mut().is_some_and(PaneQuestion::take_in)
     }
 
-    /// True while something is worked out beside the drawing.
+    /// True while background work runs.
     pub fn is_busy(&self) -> bool {
         self.question.as_ref().is_some_and(PaneQuestion::is_busy)
     }

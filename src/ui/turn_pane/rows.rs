@@ -37,7 +37,7 @@ impl TurnPaneFrame {
         u16::try_from(self.rows.len()).unwrap_or(u16::MAX)
     }
 
-    /// Draws it; returns where the cursor stands.
+    /// Draws the frame; returns the position of the cursor.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect) -> Option<(u16, u16)> {
         // In a pane that became too low the last rows matter: the line that is typed in.
         let skip = self.rows.len().saturating_sub(usize::from(area.height));
@@ -50,7 +50,7 @@ impl TurnPaneFrame {
 }
 
 impl TurnPane {
-    /// `picture` stands on the screen since `now`.
+    /// `picture` is on the screen since `now`.
     pub fn shown(&mut self, picture: &TurnPaneFrame, now: Instant) {
         if let (Some(open), Some((total, fits))) = (&mut self.question, picture.asked) {
             open.drawn(total, fits);
@@ -99,7 +99,8 @@ impl TurnPane {
         TurnPaneFrame { rows, column, asked }
     }
 
-    /// The model's list of steps: around the one it is at, or all of it at length. One that is done is not shown.
+    /// The model's list of steps: the steps around the current one, or all of them in the expanded view. Finished steps
+    /// are not shown.
     fn todo_rows(&self) -> Vec<Line<'static>> {
         let todos = &self.facts.todos;
         if todos.iter().all(|item| item.status == TodoStatus::Done) {
@@ -212,7 +213,7 @@ impl TurnPane {
         ];
         let mut rows = vec![margin_mark::line(head, &self.theme)];
         let lines = call.tail.lines().chain((!call.open.is_empty()).then_some(call.open.as_str()));
-        // A progress bar writes over its own line: what it wrote last is what stands there.
+        // A progress bar overwrites its own line: the text that it wrote last is the visible text.
         let written = lines.map(|l| l.trim_end_matches('\r').rsplit('\r').next().unwrap_or(l));
         let shown: Vec<String> = written.map(|l| visible::output_line(l).into_owned()).collect();
         let last: Vec<&String> = shown.iter().rev().filter(|l| !l.trim().is_empty()).take(most).collect();
@@ -223,7 +224,7 @@ impl TurnPane {
         rows
     }
 
-    /// What is going on; while a retry is due, counted down.
+    /// The current activity; while a retry is due, a countdown.
     fn state_words(&self, now: Instant) -> String {
         let now = self.clock_at(now);
         match &self.retry {

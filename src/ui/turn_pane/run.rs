@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 /// The pane is drawn at most this often.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// How long the terminal may go without attention before a person feels it.
+/// How long the terminal may wait before a person notices.
 const NOTICED: Duration = Duration::from_millis(100);
 /// Finished text is written at once when there is this much of it.
 const FLUSH: usize = 64 * 1024;
@@ -31,13 +31,13 @@ pub struct TurnPaneSettings {
     pub theme: Theme,
     pub facts: TurnPaneStatus,
     pub mode: ModeCell,
-    /// What Shift+Tab goes through.
+    /// The modes that Shift+Tab switches between.
     pub modes: Vec<Mode>,
     /// What was typed before the turn and not sent.
     pub draft: String,
-    /// Where lines go that are sent off while the turn runs.
+    /// The queue for lines that the person sends while the turn runs.
     pub queue: MessageQueue,
-    /// Keeps what is typed and queued, should this process end.
+    /// Stores typed and queued text, in case this process ends.
     pub drafts: Option<Arc<DraftFile>>,
     /// Where long pastes are.
     pub pastes: PasteStore,
@@ -106,7 +106,7 @@ pub async fn run(
                     match take_input(&mut live, input, at) {
                         Some(TurnPaneAction::Stop) => stop.cancel(),
                         Some(TurnPaneAction::CycleMode) => {
-                            // The list holds no mode that is not permitted.
+                            // The list has only permitted modes.
                             mode.store(mode.load().next(&modes));
                         }
                         Some(TurnPaneAction::Suspend) => {
@@ -120,7 +120,7 @@ pub async fn run(
                     }
                     keep_draft(&drafts, &live);
                 }
-                // The terminal is gone: so is the person.
+                // Without a terminal there is no person.
                 None => {
                     keys = None;
                     live.terminal_closed();
@@ -136,7 +136,7 @@ pub async fn run(
                     dirty = true;
                     next_frame = Instant::now();
                 } else {
-                    // The reader is late: what waits came while the key was held.
+                    // The reader is late: keys that wait arrived while the key was pending.
                     live.focus_returned(Instant::now());
                 }
             }
@@ -174,7 +174,7 @@ pub async fn run(
     }
     painter.frame(Instant::now(), term::size(), 0, |_, _| None);
     painter.finish();
-    // What was typed and not taken belongs to the prompt.
+    // Typed text that was not taken belongs to the prompt.
     drop(keys);
     term::write_all(b"\x1b[?1004l\x1b[?2004l");
     keep_draft(&drafts, &live);
@@ -182,7 +182,7 @@ pub async fn run(
     TurnPaneResult { ending, draft, cleared, expanded: live.is_expanded() }
 }
 
-/// A paste is to arrive whole, and the window's focus is to be reported.
+/// Turns on bracketed paste, and reports of the window's focus.
 fn listen(notifier: &Notifier) {
     term::write_all(if notifier.is_on() { b"\x1b[?2004h\x1b[?1004h" } else { b"\x1b[?2004h" });
 }
@@ -214,7 +214,7 @@ fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
     note_if_slow("drawing a frame", now);
 }
 
-/// Where keys were not read for so long that a person notices, the log says what the time went into.
+/// When keys were not read for so long that a person notices, logs where the time was spent.
 fn note_if_slow(what: &'static str, since: Instant) {
     let took = since.elapsed();
     if took > NOTICED {
@@ -222,7 +222,7 @@ fn note_if_slow(what: &'static str, since: Instant) {
     }
 }
 
-/// Takes a paste; returns what there is to say of one that was not kept.
+/// Handles a paste; returns the message about a paste that was not stored.
 fn refused(live: &mut TurnPane, input: &TerminalInput) -> Vec<Line<'static>> {
     match input {
         TerminalInput::Paste(text) => live.paste(text, Instant::now()),

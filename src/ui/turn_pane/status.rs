@@ -1,4 +1,4 @@
-//! What the pane is given of the session to show, and what a key asks of the loop around it.
+//! What the session gives the pane to show, and what a key asks of the loop around the pane.
 
 use crate::config::WrapSetting;
 use crate::conversation::TokenUsage;
@@ -27,7 +27,7 @@ pub struct TurnPaneStatus {
     pub motion: bool,
     /// Thinking and output are shown at length.
     pub expanded: bool,
-    /// What the person said "always" to and has not taken back.
+    /// The person's "always" answers that are not revoked.
     pub grants: usize,
     /// How high the conversation is classified; shown above PUBLIC.
     pub taint: Taint,
@@ -35,13 +35,13 @@ pub struct TurnPaneStatus {
     pub cost: Option<Money>,
     /// The model's list of steps.
     pub todos: Vec<TodoItem>,
-    /// There is no turn: only questions are shown, and nothing is typed but their answers.
+    /// No turn is running: only questions are shown, and only their answers are typed.
     pub questions_only: bool,
     /// How a person gets from read mode to ask mode; `None` where the settings do not permit ask mode.
     pub to_ask_mode: Option<&'static str>,
 }
 
-/// What the end of a turn says in which read mode refused something. `key` is [`TurnPaneStatus::to_ask_mode`].
+/// The hint at the end of a turn in which read mode refused something. `key` is [`TurnPaneStatus::to_ask_mode`].
 pub(super) fn read_mode_hint(key: &str) -> String {
     format!("read mode changed no files. {key}, where you approve changes")
 }

@@ -62,7 +62,7 @@ impl TurnPaneHarness {
         self.live.answer_due_key(self.now).or(pressed)
     }
 
-    /// Keys that are read together, as a paste makes them that nothing marks.
+    /// Keys that are read together, as an unmarked paste makes them.
     fn burst(&mut self, keys: &[KeyCode]) -> Vec<TurnPaneAction> {
         let press = |code: &KeyCode| self.live.key(KeyEvent::new(*code, KeyModifiers::NONE), self.now);
         let mut out: Vec<TurnPaneAction> = keys.iter().filter_map(press).collect();
@@ -107,7 +107,7 @@ impl TurnPaneHarness {
         self.now += Duration::from_millis(millis);
     }
 
-    /// Draws a frame and returns what stands in the pane.
+    /// Draws a frame and returns the text of the pane.
     fn screen(&mut self) -> String {
         let picture = self.live.picture(Mode::Ask, self.size.1 - 1, self.now);
         let (width, height) = (self.size.0, picture.height());
@@ -235,7 +235,7 @@ fn a_key_typed_before_the_question_was_seen_never_answers_it() {
         b.pass(440);
         b.key(KeyCode::Char(letter));
         assert!(answer.try_recv().is_ok());
-        // What did not count is not kept as a draft.
+        // A key that did not count is not stored as a draft.
         assert_eq!(b.live.take_drafts().0, "");
     }
 }
@@ -489,7 +489,7 @@ fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
     ◆ [a] working · 12 s · test-model · Esc sto…
     >
     "#);
-    // What the line became replaces it.
+    // The final text of the line replaces it.
     b.event(TurnEvent::CallOutput { id: CallId::new("b"), text: "linking 3 of 3\n".into() });
     let screen = b.screen();
     assert!(screen.contains("linking 3 of 3") && screen.matches("linking").count() == 1, "{screen}");
@@ -531,7 +531,7 @@ fn a_call_that_was_refused_says_what_it_was_about() {
     assert_eq!(b.scrollback, ["◆ ⊘ edit src/main.rs: a rule denies it"]);
 }
 
-/// Story: with motion off, the clock went on by itself.
+/// Story: with motion off, the clock kept running.
 #[test]
 fn without_motion_no_cell_changes_without_news() {
     let mut b = bench();
@@ -547,7 +547,7 @@ fn without_motion_no_cell_changes_without_news() {
         assert!(!b.live.ticks(b.now));
         assert_eq!(b.screen(), before);
     }
-    // News: the time that has passed is told with it.
+    // News: the passed time is shown with it.
     b.event(TurnEvent::CallOutput { id: CallId::new("a"), text: "x\n".into() });
     assert!(b.screen().contains("34 s"), "{}", b.screen());
     // A question changes once more: when its keys begin to count.

@@ -4,7 +4,7 @@ use crate::ui::input::AsyncKeyReader;
 use crate::ui::input::decode::TerminalInput;
 use std::time::Instant;
 
-/// What is typed next; nothing more where there is no reader.
+/// The next input; never ready where there is no reader.
 pub(super) async fn typed(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
     match keys {
         Some(keys) => keys.next().await,

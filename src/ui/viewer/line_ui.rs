@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Lines read out at once.
 const PAGE: usize = 20;
-/// Lines of a large file are counted meanwhile; what is asked for is waited for no longer than this.
+/// The lines of a large file are counted in the background; a request waits for them no longer than this.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Viewer<'_> {
@@ -54,7 +54,7 @@ impl Viewer<'_> {
         }
     }
 
-    /// Until all lines are known, and all that was seen. Returns why some lines are not known.
+    /// Waits until all lines are known, and all seen lines. Returns why some lines are not known.
     fn wait(&mut self) -> Option<String> {
         let until = Instant::now() + PATIENCE;
         let mut failure = None;
@@ -67,7 +67,7 @@ impl Viewer<'_> {
         failure
     }
 
-    /// `12, seen in turn 3: text`. That it was seen, or was not, is said where that changes below the line `above`.
+    /// `12, seen in turn 3: text`. Whether a line was seen is printed only where it differs from the line `above`.
     fn sentence(&self, line: usize, above: Option<usize>) -> String {
         let seen = |line: usize| {
             let is_seen = self.lines.seen.lines.covers(&(line..line + 1));

@@ -1,7 +1,7 @@
 //! A file on a screen of its own, with what the model has seen of it.
 //!
-//! It is given an open file and reads what comes into view. It opens none itself: rules about files, and what is
-//! pending, are known where it is called.
+//! The viewer is given an open file and reads what becomes visible. It opens no file itself: the caller knows the rules
+//! about files, and what is pending.
 
 mod line_ui;
 mod picture;
@@ -47,14 +47,14 @@ pub const KEYS: &[KeyBinding<ViewerAction>] = &[
     row(ViewerAction::Copy, "copy", "y", "copy this line exactly"),
 ];
 
-/// The most that is read of a file to see whether a window still holds.
+/// The most that is read of a file to see whether a window is still the same.
 const WINDOW: usize = 8 << 20;
 
 /// The editor opens the file at a line, counted from 1.
 /// Why the person's editor did not open the file.
 #[derive(Debug, Error)]
 pub enum ViewerEditError {
-    /// The file on disk is another one until the change is applied.
+    /// The file on disk has other content until the change is applied.
     #[error("the file is pending: apply it first with /apply, or edit it in /review")]
     Pending,
     #[error(transparent)]
@@ -69,7 +69,7 @@ pub struct Viewer<'h> {
     screen: TextScreen,
     hands: ViewerCallbacks<'h>,
     name: String,
-    /// What else is to be known of the file: its encoding, that it is pending.
+    /// Facts about the file: its encoding, that it is pending.
     facts: Vec<String>,
     windows: Vec<SeenWindow>,
     /// A line to go to once it is known.
@@ -170,7 +170,7 @@ impl<'h> Viewer<'h> {
         self.screen.scroll.to(&self.lines, self.lines.place_of(line.min(last)));
     }
 
-    /// Marks windows that hold what they held when the model saw them, as far as lines are known.
+    /// Marks windows whose content is the same as when the model saw them, as far as lines are known.
     fn check_windows(&mut self) -> bool {
         let text = &self.lines.text;
         let known = if text.is_whole() { usize::MAX } else { text.line_count() };

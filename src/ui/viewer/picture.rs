@@ -1,7 +1,7 @@
 //! A picture on a screen of its own, as large as the screen allows and no larger than it is.
 //!
-//! It is decoded beside the drawing, again when the screen has another size. It neither zooms nor plays: of a picture
-//! that moves the first frame is shown.
+//! The picture is decoded in the background, and again when the screen has another size. The screen neither zooms nor
+//! plays: of an animated picture the first frame is shown.
 
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
@@ -18,12 +18,12 @@ use std::sync::Arc;
 
 pub struct PictureViewer {
     name: String,
-    /// What it is, in words.
+    /// A description of the picture.
     about: String,
     theme: Theme,
     keys: Keymap<PagerAction>,
     size: (u16, u16),
-    /// As it is shown at this size; `None` while it is decoded.
+    /// The picture at this size; `None` while it is decoded.
     drawn: Option<RenderedPicture>,
     decoder: Worker<(u16, u16), SizedPicture>,
     help: HelpPage,
@@ -66,7 +66,7 @@ impl PictureViewer {
         self.size.1.saturating_sub(1)
     }
 
-    /// What is said in the middle of the screen in place of a picture.
+    /// The message in the middle of the screen in place of a picture.
     fn words(&self) -> Option<String> {
         match &self.drawn {
             None => Some("working out…".into()),

@@ -1,16 +1,17 @@
-//! Who wrote which line: asked for when it is first wanted, worked out beside the drawing.
+//! Who wrote which line: computed in the background, at the first request.
 //!
-//! The whole history of a file may have to be played again for it, which takes as long as it takes.
+//! The whole history of a file may have to be replayed, which can take long.
 
 use crate::ui::worker::Worker;
 
-/// Works out who each line is from, in a few words. Lines beyond its end, and empty words, stand for nobody.
+/// Computes who each line is from, in a few words. A line beyond the end of the list, and an empty entry, have no known
+/// author.
 pub type ProvenanceFn = Box<dyn FnOnce() -> Vec<String> + Send>;
 
 pub(super) enum ProvenanceState {
-    /// Nobody can say.
+    /// The authors cannot be found.
     Unknown,
-    /// It is worked out, once that was asked for.
+    /// The authors are computed, once they are asked for.
     Coming(Worker<(), Vec<String>>),
     Known(Vec<String>),
 }
@@ -22,7 +23,7 @@ impl ProvenanceState {
         ProvenanceState::Coming(Worker::each("blame", move |()| once()))
     }
 
-    /// Begins to work it out, once.
+    /// Starts the computation, once.
     pub(super) fn want(&mut self) {
         if let ProvenanceState::Coming(worker) = self
             && !worker.is_busy()
@@ -39,7 +40,7 @@ impl ProvenanceState {
         matches!(self, ProvenanceState::Coming(worker) if worker.is_busy())
     }
 
-    /// Takes in what was worked out; true when there is something new.
+    /// Receives the result; true when there is something new.
     pub(super) fn take_in(&mut self) -> bool {
         let ProvenanceState::Coming(worker) = self else { return false };
         let Some(made) = worker.poll() else { return false };

@@ -17,9 +17,9 @@ use std::rc::Rc;
 
 /// Columns for who wrote a line.
 const WHO: usize = 22;
-/// In a long stretch of lines that were seen together the turn stands again every so many lines.
+/// In a long run of lines that were seen together, the turn is repeated every so many lines.
 const TURN_AGAIN: usize = 10;
-/// Blocks whose lines are kept.
+/// Blocks whose lines are cached.
 const KEPT: usize = 64;
 
 /// Whether the column of who wrote what is shown.
@@ -66,7 +66,7 @@ impl ViewerLines {
         PagerPosition::of(block, line)
     }
 
-    /// Takes in colours; true when there are new ones.
+    /// Receives colours; true when there are new ones.
     pub(super) fn tick(&mut self) -> bool {
         let news = self.tint.get_mut().poll();
         if news {
@@ -213,7 +213,7 @@ pub(crate) fn exact(bytes: &[u8]) -> Line<'static> {
     Line::from(pieces.into_iter().map(|piece| Span::raw(piece.text)).collect::<Vec<_>>())
 }
 
-/// A line of a file in its colours. Nothing is left out: what cannot be seen is shown as a sign instead.
+/// A line of a file in its colours. Nothing is left out: an invisible character is shown as a sign.
 pub(crate) fn styled(raw: &str, colours: &[(Range<usize>, Style)]) -> Line<'static> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     let mut colours = colours.iter().peekable();

@@ -238,7 +238,7 @@ proptest! {
     }
 }
 
-/// The file read to its end, with what stands in front of each line.
+/// The file read to its end, with the gutter of each line.
 fn read(text: &str) -> String {
     drawn(&opened(text, None, 80, 24).lines)
 }
@@ -285,7 +285,7 @@ fn read_from_disk(bytes: &[u8]) -> String {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
-    /// Story: each byte that is not UTF-8 was drawn as one and the same sign.
+    /// Story: every byte that is not UTF-8 was drawn as the same sign.
     #[test]
     fn two_files_with_stray_bytes_that_differ_look_different(
         (_, one, other) in crate::text::visible::samples::three_versions(),

@@ -1,7 +1,7 @@
-//! A file's lines in blocks, in memory or on disk: a file of any size opens at once and only what is looked at is read.
+//! A file's lines in blocks, in memory or on disk: a file of any size opens at once and only visible parts are read.
 //!
-//! Where lines begin is found by a thread that reads the file once. A very long line has several blocks: nothing of it is
-//! left out, and only what is looked at is laid out.
+//! A thread that reads the file once finds where lines begin. A very long line has several blocks: nothing of it is
+//! left out, and only the visible part is laid out.
 
 use crate::text::TextEncoding;
 use crate::ui::worker::Worker;
@@ -10,12 +10,12 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Lines of one block, and the bytes after which it ends with the line it is in.
+/// Lines of one block, and the bytes after which a block ends with its current line.
 pub(super) const LINES: usize = 200;
 const BYTES: u64 = 128 << 10;
 /// Bytes of a line in one block; the rest of a longer line has blocks of its own.
 const LINE: u64 = 16 << 10;
-/// What is looked through before the file is shown.
+/// How much of the file is searched before the file is shown.
 const FIRST: u64 = 1 << 20;
 const PIECE: usize = 1 << 20;
 
@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 struct BlockStart {
     offset: u64,
     line: usize,
-    /// It begins inside that line.
+    /// The block begins inside that line.
     within: bool,
 }
 
@@ -94,7 +94,7 @@ impl ViewerText {
         ViewerText { content: ViewerContent::Disk { file, size, encoding }, shared, indexer: Some(indexer) }
     }
 
-    /// Why no more lines are found, once. The text ends where it is known to.
+    /// Why no more lines are found, reported once. The text ends where it is known to.
     pub fn failure(&mut self) -> Option<String> {
         let failure = self.indexer.as_mut()?.poll()?.err()?;
         self.shared.lock().is_whole = true;
@@ -178,8 +178,8 @@ impl ViewerText {
         Some((start.offset, index.starts.get(block + 1).map_or(index.end, |next| next.offset)))
     }
 
-    /// The lines of a block that are not what their text says, as bytes: they are shown by these. Only a file on disk has
-    /// them; what is in memory is text.
+    /// The lines of a block that are not valid text, as bytes: they are shown by their bytes. Only a file on disk has
+    /// such lines; a text in memory is valid.
     pub(super) fn stray_lines(&self, block: usize) -> BTreeMap<usize, Vec<u8>> {
         let ViewerContent::Disk { file, encoding, .. } = &self.content else { return BTreeMap::new() };
         let Some((from, to)) = self.span(block) else { return BTreeMap::new() };
@@ -234,7 +234,7 @@ impl SharedBlockIndex {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks through the next piece; returns where the one after it begins.
+    /// Reads the next piece; returns where the following piece begins.
     fn look(&self, file: &File, at: u64) -> u64 {
         let piece = read(file, at, PIECE);
         let mut index = self.lock();
@@ -269,12 +269,12 @@ impl BlockIndex {
         }
     }
 
-    /// Begins a block after every [`LINE`] bytes of the line that goes on up to `to`.
+    /// Begins a block after every [`LINE`] bytes of the line that continues up to `to`.
     fn long_line(&mut self, bytes: &[u8], to: u64) {
         loop {
             let last = self.starts.last().map_or(0, |start| start.offset).max(self.line_start);
             let mut at = (last + LINE).max(self.end);
-            // Not inside a character; at the edge of what was read the rest of one may be cut off.
+            // Not inside a character; at the edge of what was read, the rest of a character may be cut off.
             while bytes.get(usize_of(at.saturating_sub(self.end))).is_some_and(|b| b & 0xc0 == 0x80)
                 && at < last + LINE + 3
             {

@@ -6,9 +6,9 @@ use crate::text::{sanitize, visible};
 use crate::ui::line_ui::{LineUi, number};
 use std::time::Duration;
 
-/// Things listed at once.
+/// Items that are listed at once.
 const PAGE: usize = 10;
-/// How often a person who waits may stop the wait.
+/// How often the wait checks whether the person stops it.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Asks until the wizard is closed.

@@ -1,7 +1,7 @@
 //! Questions one after the other on one screen, with the answers so far above them: `placet setup`.
 //!
-//! A [`Wizard`] decides which question comes next and works in the background; here a question is drawn, or printed line
-//! by line and answered with typed lines. Both ways drive the same wizard, so neither can ask something else.
+//! A [`Wizard`] decides which question comes next and works in the background; here a question is drawn, or printed
+//! line by line and answered with typed lines. Both ways drive the same wizard, so neither can ask something else.
 
 mod line_ui;
 mod pane;
@@ -12,7 +12,7 @@ mod tests;
 
 pub use pane::WizardPane;
 
-/// One thing of a list. Both texts may come from a server: they are rendered when they are drawn.
+/// One item of a list. Both texts may come from a server: they are rendered when they are drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WizardChoice {
     pub text: String,
@@ -37,18 +37,18 @@ pub enum WizardQuestion {
     Text { text: String },
     /// A line that is never shown.
     Secret,
-    /// Something is done in the background; Esc stops it.
+    /// Background work runs; Esc stops it.
     Wait,
 }
 
-/// What letters do in a list.
+/// The effect of letters in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChoiceTyping {
-    /// They search the list.
+    /// Letters search the list.
     Search,
     /// The same, and a text that is not in the list can be taken.
     SearchOrName,
-    /// Nothing: taking an item changes files, so a key must be meant for it.
+    /// No effect: choosing an item changes files, and a stray key must not choose.
     Consent,
 }
 
@@ -69,10 +69,10 @@ pub enum WizardAnswer {
 }
 
 pub trait Wizard {
-    /// What all of it is for.
+    /// The purpose of the questions.
     fn title(&self) -> String;
 
-    /// What was answered so far: a name and the answer. Secrets are not in it.
+    /// The answers so far, each with a name. Secrets are not in it.
     fn answered(&self) -> Vec<(&'static str, String)>;
 
     fn page(&self) -> &WizardPage;
@@ -82,13 +82,13 @@ pub trait Wizard {
     /// Text that was pasted where no text is asked for; true when it was used.
     fn paste(&mut self, text: &str) -> bool;
 
-    /// Back to the question before, or stops what is done in the background. The first question is left.
+    /// Goes back to the previous question, or stops the background work. At the first question, leaves the wizard.
     fn back(&mut self);
 
-    /// Leaves at once, and nothing is changed.
+    /// Leaves at once without a change.
     fn cancel(&mut self);
 
-    /// Takes what the background has finished; true when that changes the page.
+    /// Receives the results of background work; true when they change the page.
     fn poll(&mut self) -> bool;
 
     fn is_closed(&self) -> bool;

@@ -62,7 +62,7 @@ impl<'w> WizardPane<'w> {
         pane
     }
 
-    /// Another question: what was typed for the one before it is gone, and a secret with it.
+    /// Shows another question and drops the text that was typed for the previous question, also a secret.
     fn open_page(&mut self) {
         let page = self.wizard.page();
         self.field = TextField::new(TextFieldKind::Line);

@@ -6,7 +6,7 @@ use crate::ui::picker::KEYS;
 use crate::ui::test_screen::{dark, drawn, press, rows};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// Asks for a server, a key and a consent.
+/// Asks for a server, a key and an approval.
 struct Asker {
     page: WizardPage,
     got: Vec<WizardAnswer>,

@@ -1,4 +1,5 @@
-//! Committing: staged contents and targets change places; what comes out is checked and kept until all is done.
+//! Committing: staged contents and targets are exchanged. Displaced contents are checked, and stored until every step
+//! is done.
 //!
 //! The order: files and links that go, directories that go (deepest first), directories that come, files and links that
 //! come or change, and last the modes of directories, because one of them may forbid what came before.
@@ -21,7 +22,7 @@ use std::rc::Rc;
 /// What is done to one path, in the order in which it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CommitAction {
-    /// The old file or link goes under its temporary name.
+    /// Renames the old file or link to its temporary name.
     Displace,
     RemoveDir,
     MakeDir,
@@ -29,7 +30,7 @@ pub(super) enum CommitAction {
     Place,
     /// Old and new file change places.
     Exchange,
-    /// The old file is written into.
+    /// Writes into the old file.
     Overwrite,
     /// Mode, owner and attributes alone.
     Dress,
@@ -39,10 +40,10 @@ pub(super) enum CommitAction {
 pub(super) struct CommitFailure {
     pub(super) path: PathBuf,
     pub(super) error: io::Error,
-    /// Somebody else was faster.
+    /// Another process changed the target first.
     pub(super) raced: bool,
     pub(super) done: Vec<(usize, CommitAction)>,
-    /// The act that failed, if it may have got half way.
+    /// The act that failed, if a part of it may be done.
     pub(super) begun: Option<(usize, CommitAction)>,
 }
 
@@ -93,8 +94,8 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
     acts
 }
 
-/// Changes all paths. Where the disk did not confirm that the new names are stored, gives its error: the change is done, and
-/// a power failure may lose it.
+/// Changes all paths. Where the disk did not confirm that the new names are stored, gives its error: the change is
+/// done, and a power failure may lose it.
 pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailure> {
     let mut done = Vec::new();
     let mut dirs = OpenDirs::default();
@@ -102,7 +103,7 @@ pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailu
         let Some(change) = entry.changes.get(index) else { continue };
         let trouble = |error: io::Error, begun: Option<(usize, CommitAction)>, done| {
             let raced = error.kind() == io::ErrorKind::ResourceBusy;
-            // A file that somebody else changed was not written over.
+            // A file that another process changed was not overwritten.
             let begun = begun.filter(|_| !raced || act != CommitAction::Overwrite);
             CommitFailure { path: change.path.clone(), error, raced, done, begun }
         };
@@ -123,7 +124,8 @@ pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailu
     }
 }
 
-/// Somebody who had the old file open wrote to it after it came out, or may do so yet: that content must not be lost.
+/// Finds a file that another process wrote to, or can still write to, after the file was displaced: such a process had
+/// the old file open, and what it writes must not be lost.
 fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
     let mut dirs = OpenDirs::default();
     let files = entry.changes.iter().enumerate().filter(|(_, c)| c.before.is_file() && !c.in_place);
@@ -157,7 +159,7 @@ fn closed_soon(file: &File) -> bool {
     false
 }
 
-/// Somebody else's work is there: it is left alone.
+/// The target has the work of another process: placet does not touch it.
 fn raced() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "it changed while it was being replaced")
 }
@@ -204,7 +206,7 @@ fn act_at(spot: &CommitTarget<'_>, change: &AppliedChange, act: CommitAction) ->
         CommitAction::Displace => displace(spot, &change.before),
         CommitAction::RemoveDir => match rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(()),
-            // Somebody put something into it meanwhile.
+            // Another process put something into the directory in the meantime.
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(raced()),
             Err(e) => Err(e.into()),
         },

@@ -1,9 +1,9 @@
 //! Applying: many paths change, or none.
 //!
-//! Every new content is laid next to its target and synced; then targets and new contents change places one
-//! by one, each exchange checked by what came out of it. What came out stays until all is done, so a failure
-//! puts everything back. The journal's open entry says what was meant: after a crash the next start finishes
-//! from it, or clears it away when no target had been touched.
+//! Every new content is stored next to its target and synced. Then targets and new contents are exchanged one by one,
+//! and each exchange is checked by the displaced content. Displaced contents stay until all is done: a failure restores
+//! everything. The journal's open entry names the planned changes: after a crash the next start completes them, or
+//! removes the staged contents when no target had been touched.
 
 mod commit;
 mod failpoints;
@@ -55,10 +55,10 @@ pub enum ApplyError {
     Half { path: PathBuf, error: io::Error },
     #[error("`{}` is {what}, which cannot be applied", .path.display())]
     Special { path: PathBuf, what: String },
-    /// It was not approved by itself. Nothing was changed.
+    /// The path needs its own approval and has none. Nothing was changed.
     #[error("`{}` needs its own approval: {why}", .path.display())]
     Protected { path: PathBuf, why: String },
-    /// Nobody approved what goes. Nothing was changed.
+    /// The large loss is not approved. Nothing was changed.
     #[error("it {}, which needs its own approval", .0.words(&|path| path.into()))]
     Loss(LargeLoss),
     /// A record of placet's own cannot be read, so that the journal cannot be continued. Nothing was changed.
@@ -173,8 +173,8 @@ pub(super) fn commit_steps(
     Ok(entry)
 }
 
-/// Stages everything, under other names where somebody has a file of such a name. Also gives the changes of which there is
-/// a staged content now.
+/// Stages everything, under other names where somebody has a file of such a name. Also gives the changes of which there
+/// is a staged content now.
 fn staged(
     journal: &Journal,
     objects: &ObjectStore,
@@ -213,8 +213,8 @@ fn abandon(journal: &Journal, entry: &mut JournalEntry, made: Vec<usize>) -> Res
     Ok(())
 }
 
-/// Everything has changed, and nothing that fails from here on takes it back. `left` are temporary files that the next
-/// start has to remove: while there are any, the entry stays open.
+/// Every change is done, and an error from here on does not revert it. `left` are temporary files that the next start
+/// has to remove: while there are any, the entry stays open.
 fn close(journal: &Journal, entry: &mut JournalEntry, left: Vec<String>) {
     entry.state = TransactionState::Done;
     let noted = match left.is_empty() {

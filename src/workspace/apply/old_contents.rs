@@ -40,10 +40,11 @@ fn make_sure_of(objects: &ObjectStore, dirs: &mut OpenDirs, step: &ApplyStep, ha
     objects.put_file(&mut file, hash, step.before.size())
 }
 
-/// What came out goes into the store of contents; links and what is there already goes altogether. Gives a sentence for
-/// each temporary file that is left, because it could not be stored or removed.
+/// Moves displaced contents into the object store; removes links, and contents that are stored already. Returns a
+/// sentence for each temporary file that is left, because it could not be stored or removed.
 ///
-/// `checked`: committing has just seen that each has the content it should have, and that nobody can write to it any more.
+/// `checked`: committing has just verified that each file has the expected content, and that no process can write to it
+/// any more.
 pub(super) fn keep_displaced(objects: &ObjectStore, entry: &JournalEntry, checked: bool) -> Vec<String> {
     let mut dirs = OpenDirs::default();
     let mut left = Vec::new();
@@ -95,7 +96,7 @@ fn keep_found(objects: &ObjectStore, dir: &OwnedFd, name: &OsStr, before: Option
         PathState::File { hash, size, .. } if Some(hash) == before => {
             keep_one(objects, dir, name, hash, size)
         }
-        // A staged content that was copied in place, a link: what it was is in the journal.
+        // A staged content that was copied in place, or a link: the journal has its state.
         _ => remove(dir, name),
     }
 }

@@ -30,7 +30,7 @@ impl OpenDirs {
         Ok(dir)
     }
 
-    /// What lies at a path.
+    /// The state of a path.
     pub(super) fn node(&mut self, path: &Path) -> io::Result<PathState> {
         match (path.parent().and_then(|parent| self.at(parent).ok()), path.file_name()) {
             (Some(dir), Some(name)) => PathState::read(&*dir, name),

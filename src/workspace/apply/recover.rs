@@ -1,4 +1,4 @@
-//! After a crash: what was begun is finished, or cleared away where no target had been touched.
+//! After a crash: an apply that had begun is finished, or removed where no target had been touched.
 
 use super::super::view::node_at;
 use super::commit::{CommitAction, acts, copy_over, perform};
@@ -18,7 +18,7 @@ pub struct RecoveryReport {
     pub finished: Vec<u64>,
     /// Transactions of which nothing had been done.
     pub cleared: Vec<u64>,
-    /// Paths that somebody else changed after the crash: they are as that left them.
+    /// Paths that another process changed after the crash: placet leaves them as they are.
     pub kept: Vec<PathBuf>,
 }
 
@@ -54,7 +54,7 @@ pub fn recover(journal: &Journal, objects: &ObjectStore) -> io::Result<RecoveryR
     locked(journal, objects)
 }
 
-/// The same for who holds the lock.
+/// The same for a caller that has the lock.
 pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<RecoveryReport> {
     let mut recovered = RecoveryReport::default();
     for mut entry in journal.open_entries()? {
@@ -93,7 +93,7 @@ fn restore_dir_modes(entry: &JournalEntry) {
             entry.changes.iter().any(|c| c.path == shut.path && entry.state != TransactionState::Staging);
         let Some(dir) = dir_anyway(&shut.path).ok().filter(|_| !dressed) else { continue };
         let mode = rustix::fs::fstat(&dir).map_or(0, |stat| stat.st_mode & 0o7777);
-        // Exactly the mode that we gave it: any other mode was set by somebody else.
+        // Exactly the mode that placet gave the directory: any other mode was set by somebody else.
         if mode == shut.mode | 0o300 {
             let _ = rustix::fs::fchmod(&dir, rustix::fs::Mode::from_raw_mode(shut.mode));
         }
@@ -141,7 +141,8 @@ fn finish(objects: &ObjectStore, entry: &JournalEntry, kept: &mut Vec<PathBuf>) 
     Ok(())
 }
 
-/// A file that was being written into may hold half of it; what it holds is kept, then it is written again.
+/// Writes again a file that was being overwritten when the crash came. The file may have only half of the new content,
+/// and its present content is stored first.
 fn rewrite_in_place(
     objects: &ObjectStore,
     entry: &JournalEntry,

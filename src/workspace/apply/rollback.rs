@@ -66,7 +66,7 @@ fn back(
             PathState::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
             _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
         },
-        // Whatever the person wrote since is theirs: it is exchanged back only if it is still ours.
+        // A later change of the person is theirs: the exchange is reverted only if the content is still placet's.
         CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), before, after)?;
@@ -95,7 +95,7 @@ fn write_old(objects: &ObjectStore, before: Hash, target: &mut File) -> io::Resu
     copy_over(&mut { old }, target)
 }
 
-/// Undoes an act that failed: it did nothing, or a part of what it should, and which of them has to be looked at.
+/// Undoes an act that failed. The act did nothing or only a part; this function finds out which.
 fn back_from_half(
     spot: &CommitTarget<'_>,
     objects: &ObjectStore,

@@ -23,11 +23,11 @@ pub(super) type PathError = (PathBuf, io::Error);
 
 /// The largest new file whose content is stored next to it.
 const NEW: u64 = 1 << 20;
-/// A command that makes more files than this at once builds or installs something: those are not stored
-/// twice.
+/// A command that makes more files than this at once builds or installs something: such files are not stored twice.
 const FEW: usize = 64;
 
-/// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a failure.
+/// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a
+/// failure.
 pub(super) fn all(
     objects: &ObjectStore,
     entry: &mut JournalEntry,
@@ -47,8 +47,8 @@ pub(super) fn all(
             false => 0,
         };
         match keep_after(objects, step, most) {
-            // Of a new file only its history would suffer: one that nobody may read is applied like any
-            // other.
+            // Without its stored content, a new file loses only its history: an unreadable new file is applied like
+            // any other.
             Err(e) if step.before.is_file() => return Err(fail(e)),
             Err(_) | Ok(()) => {}
         }
@@ -64,7 +64,7 @@ pub(super) fn all(
                 None => one(objects, step, &dir, &name),
             });
             if staged.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists) {
-                // A file of this name is somebody else's.
+                // A file that already has this name belongs to another program.
                 made.pop();
             }
             let staged = staged.map_err(fail)?;
@@ -154,7 +154,7 @@ fn one(objects: &ObjectStore, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> 
     let given = step.after.attrs().map_or(Ok(()), |attrs| attrs.give(&file));
     match given {
         Ok(()) => Ok(StagedContent { file, in_place: false }),
-        // An owner or a label that only the old file can have: it is kept by writing into it.
+        // Only the old file can have this owner or label: writing in place preserves them.
         Err(Errno::PERM | Errno::NOTSUP) if step.before.is_file() => {
             Ok(StagedContent { file, in_place: true })
         }

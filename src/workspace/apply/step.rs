@@ -1,4 +1,4 @@
-//! One path of an apply: what is there before and after, and the names that are used on the way.
+//! One path of an apply: its state before and after, and the temporary names that the apply uses.
 
 use crate::workspace::Hash;
 use crate::workspace::files::path_state::PathState;
@@ -15,7 +15,7 @@ pub(in crate::workspace) const MERGEABLE: u64 = 8 << 20;
 /// From how many files on one sync of the whole file system is cheaper than one for each.
 pub(in crate::workspace) const SYNC_EACH: usize = 16;
 
-/// One path that is to change from exactly `before` to `after`.
+/// One path that changes from exactly `before` to `after`.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) struct ApplyStep {
     /// Absolute, without links.
@@ -25,11 +25,11 @@ pub(in crate::workspace) struct ApplyStep {
     pub source: ContentSource,
     /// Make it another name of this file, if that has the same content.
     pub twin: Option<PathBuf>,
-    /// It is another name of this file now, if nothing better is known.
+    /// The path is another name of this file now, if nothing better is known.
     pub was_twin: Option<PathBuf>,
     /// When the file has several names, all of them change; otherwise this one becomes a file of its own.
     pub keep_names: bool,
-    /// The mode and owner are whatever a new file gets here; those of `after` mean nothing.
+    /// The mode and owner are those that a new file gets here; those of `after` are ignored.
     pub fresh: bool,
     /// The calls that made the change.
     pub history: Vec<OriginStep>,
@@ -41,7 +41,7 @@ pub(in crate::workspace) enum ContentSource {
     Nothing,
     Object(Hash),
     Bytes(Arc<Vec<u8>>),
-    /// A file that may be given another name: it lies in a layer.
+    /// A file in a layer: it may be renamed.
     Layer(PathBuf),
 }
 
@@ -57,7 +57,7 @@ pub(super) fn states_of(entry: &JournalEntry) -> Vec<RepositoryState> {
     all.into_iter().map(|path| RepositoryState { state: state(&path), path }).collect()
 }
 
-/// The names that staged and displaced contents have while a transaction is open: nobody else can know them before.
+/// The names of staged and displaced contents while a transaction is open: no other program can guess them.
 pub(super) fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::ffi::OsString {
     match entry.names.as_str() {
         // An earlier version left it open.
@@ -66,7 +66,7 @@ pub(super) fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::
     }
 }
 
-/// The directory in which a change's temporary names lie: the nearest one that is there now and stays.
+/// The directory for a change's temporary names: the nearest directory that exists now and stays.
 pub(super) fn anchor(entry: &JournalEntry, index: usize) -> Option<PathBuf> {
     let change = entry.changes.get(index)?;
     let goes = |dir: &Path| {

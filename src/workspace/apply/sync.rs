@@ -1,4 +1,4 @@
-//! What makes sure that content is on the disk, and where tests let an apply crash.
+//! Functions that make sure that content is on the disk, and points where tests let an apply crash.
 
 use rustix::io::Errno;
 use std::fs::File;
@@ -13,8 +13,8 @@ pub(in crate::workspace) fn sync_file_system(at: &File) -> io::Result<()> {
     confirm(synced)
 }
 
-/// The result of a sync: an error only where the disk lost something. A directory that cannot be synced at all, as on some
-/// network file systems, is as safe as the file system makes it.
+/// The result of a sync: an error only where the disk lost something. A directory that cannot be synced at all, as on
+/// some network file systems, is as safe as the file system makes it.
 pub(in crate::workspace) fn confirm(synced: rustix::io::Result<()>) -> io::Result<()> {
     match synced {
         Err(e @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(e.into()),

@@ -41,7 +41,7 @@ impl Workspace {
             None if matches!(permit.write_policy(), WritePolicy::Apply | WritePolicy::Direct) => {
                 self.write_each(batch, permit)
             }
-            // Nowhere to hold it: nothing is written.
+            // There is no view in which the change could be pending: nothing is written.
             None => match batch.first() {
                 Some(first) => Err(WorkspaceError::ReadOnly(first.at.path.clone())),
                 None => Ok(Vec::new()),
@@ -49,7 +49,7 @@ impl Workspace {
         }
     }
 
-    /// Without a view there is no journal to land by: only a batch of one file is as good as a single write.
+    /// Without a view there is no journal for an apply: only a batch of one file is as safe as a single write.
     fn write_each(
         &self,
         batch: &[FileRewrite],

@@ -16,15 +16,15 @@ pub struct FileChange {
     pub path: PathBuf,
     pub before: PathState,
     pub after: PathState,
-    /// The new file lies here.
+    /// The path of the new file's content.
     pub content: Option<PathBuf>,
-    /// Where it was moved from, if it was: that path is deleted in the same set.
+    /// The old path of a moved file: that path is deleted in the same set.
     pub moved_from: Option<PathBuf>,
-    /// It is another name of this file.
+    /// The path is another name of this file.
     pub twin: Option<PathBuf>,
     /// Somebody else changed the file while the command ran that changed it.
     pub raced: bool,
-    /// A file tool made it: all names of the file change with it.
+    /// A file tool made the change: all names of the file change with it.
     pub by_tool: bool,
     /// The calls that changed it, in their order, with the contents that were stored between them.
     pub steps: Vec<OriginStep>,
@@ -73,7 +73,7 @@ impl ChangeKind {
 }
 
 impl FileChange {
-    /// The calls that changed it, in their order; a call may stand here twice when another one came between.
+    /// The calls that changed the path, in order. A call is listed twice when another call came between.
     pub fn made_by(&self) -> Vec<&ChangeOrigin> {
         self.steps.iter().filter_map(|step| step.origin.as_deref()).collect()
     }
@@ -104,8 +104,8 @@ impl FileChange {
         Some((as_text(&before)?, as_text(&after)?))
     }
 
-    /// Both contents: of a file that is not there, nothing. `None` when one of them is no file, too large (16 MiB), or
-    /// cannot be read any more.
+    /// Both contents; empty for a missing file. `None` when one of them is not a file, is too large (16 MiB), or cannot
+    /// be read any more.
     pub fn bytes(&self, objects: &ObjectStore) -> Option<(Vec<u8>, Vec<u8>)> {
         const MOST: u64 = 16 << 20;
         if self.before.size() > MOST || self.after.size() > MOST {
@@ -128,13 +128,13 @@ impl FileChange {
         (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
     }
 
-    /// What it does to mode, owner, attributes and access list, a few words each; `from` is what was at the other end of
-    /// a move.
+    /// What it does to mode, owner, attributes and access list, a few words each; `from` is what was at the other end
+    /// of a move.
     pub fn attribute_words(&self, from: Option<&PathState>) -> Vec<String> {
         attributes::words(from.unwrap_or(&self.before), &self.after)
     }
 
-    /// Lines added and removed; `None` for what is no text.
+    /// Lines added and removed; `None` for a content that is not text.
     pub fn counts(&self, objects: &ObjectStore) -> Option<(usize, usize)> {
         let (before, after) = self.texts(objects)?;
         Some(LineDiff::new(&before, &after).counts())
@@ -153,7 +153,7 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     pub changes: Vec<FileChange>,
-    /// The repositories that changes lie in.
+    /// The repositories that the changes belong to.
     pub repositories: RepositorySet,
     /// What the set does to each of them.
     pub repository_changes: Vec<RepositoryChange>,
@@ -162,7 +162,7 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
-    /// Finds files that moved: one that is gone and one that is new with the same content. The nearest name wins.
+    /// Finds moved files: a deleted file and a new file with the same content. The nearest name wins.
     pub(in crate::workspace) fn new(mut changes: Vec<FileChange>) -> ChangeSet {
         let mut gone: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for change in &changes {
@@ -183,7 +183,7 @@ impl ChangeSet {
             }
         }
         changes.sort_by(|a, b| a.path.cmp(&b.path));
-        // By name alone: a view adds the others.
+        // By name alone: a view adds the other repositories.
         let paths = changes.iter().map(|c| c.path.as_path());
         let repositories = RepositorySet::recognise(paths, &[], &|_| false);
         ChangeSet { changes, repositories, repository_changes: Vec::new(), hook_dirs: GitHookDirs::default() }
@@ -201,7 +201,7 @@ impl ChangeSet {
         ChangeSet { changes, ..self.clone() }
     }
 
-    /// `paths` with all of each repository that one of them lies in: a ref without its objects is a broken one.
+    /// `paths` with all of each repository that has one of them: a ref without its objects is broken.
     pub(in crate::workspace) fn with_whole_repositories(
         &self,
         mut paths: BTreeSet<PathBuf>,
@@ -213,8 +213,8 @@ impl ChangeSet {
         paths
     }
 
-    /// The repositories in whose work tree one of `paths` may lie. A repository that is no `.git` next to its files may
-    /// have its work tree anywhere.
+    /// The repositories whose work tree may contain one of `paths`. A repository that is not a `.git` directory next to
+    /// its files may have its work tree anywhere.
     pub(in crate::workspace) fn repositories_around(&self, paths: &BTreeSet<&Path>) -> BTreeSet<&Path> {
         let may_have = |repository: &Path| {
             let is_plain = repository.ends_with(".git");
@@ -241,7 +241,7 @@ impl ChangeSet {
         change.moved_from.as_ref().and_then(|from| self.get(from)).map(|old| &old.before)
     }
 
-    /// `paths` with the other end of each file that was moved: one without the other loses the file, or doubles it.
+    /// `paths` with the other end of each moved file: one end without the other loses the file, or doubles it.
     #[must_use]
     pub fn with_other_ends(&self, mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         for change in &self.changes {
@@ -272,7 +272,7 @@ impl ChangeSet {
         path.ancestors().find_map(special)
     }
 
-    /// Those at or below `path`.
+    /// The paths at or below `path`.
     pub fn below(&self, path: &Path) -> BTreeSet<PathBuf> {
         self.changes.iter().map(|c| &c.path).filter(|p| p.starts_with(path)).cloned().collect()
     }
@@ -281,8 +281,8 @@ impl ChangeSet {
         self.changes.iter().map(|c| c.path.clone()).collect()
     }
 
-    /// `paths` with what cannot be left out when they land: the directories that a new file needs, and all that is in
-    /// a directory that goes.
+    /// `paths` with the changes that must be applied together with them: the directories that a new file needs, and
+    /// everything in a directory that is removed.
     pub fn closed(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         if paths.len() >= self.changes.len() {
             return paths.clone();
@@ -302,8 +302,8 @@ impl ChangeSet {
         closed
     }
 
-    /// `paths` with what cannot stay when they go: all that is new in a directory that goes, and the going of a
-    /// directory whose content stays.
+    /// `paths` with the changes that cannot stay pending when they are discarded: everything new in a directory that is
+    /// removed, and the removal of a directory whose content stays.
     pub(in crate::workspace) fn discarded_with(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         let mut all = paths.clone();
         if all.len() >= self.changes.len() {
@@ -332,7 +332,7 @@ impl ChangeSet {
     }
 }
 
-/// True when something strictly below `dir` is among `paths`: it follows it at once in their order.
+/// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
 fn holds_some(paths: &BTreeSet<PathBuf>, dir: &Path) -> bool {
     use std::ops::Bound::{Excluded, Unbounded};
     paths.range::<Path, _>((Excluded(dir), Unbounded)).next().is_some_and(|next| next.starts_with(dir))

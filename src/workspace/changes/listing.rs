@@ -20,11 +20,12 @@ pub struct ListedChange {
     pub text: String,
     /// Lines added and removed, where the change has lines.
     pub lines: Option<(usize, usize)>,
-    /// What follows the counts, such as why the path runs later.
+    /// The text after the counts, such as why the path runs later.
     pub note: String,
-    /// It has to be seen first, and [`ListedChange::line`] marks it with `! `.
+    /// The row must be seen first, and [`ListedChange::line`] marks it with `! `.
     pub needs_care: bool,
-    /// It is about what git writes in a repository: the rows say what that means, and its bytes need not be read.
+    /// The row is about files that git writes in a repository: the rows give their meaning, and nobody needs to read
+    /// their bytes.
     pub is_of_git: bool,
     /// Of a commit, what it changes.
     pub commit: Option<CommitPatch>,
@@ -106,9 +107,9 @@ impl FileChange {
 }
 
 impl ChangeSet {
-    /// One row for each path. What runs later comes first, each path by itself and with the reason, and then what is
-    /// removed in one piece. The files that git writes in a repository are one row with what they mean below it, a
-    /// directory with more than a screenful of new files is one row.
+    /// One row for each path. Paths that run later come first, each by itself and with the reason, and then the paths
+    /// that are removed as a whole. The files that git writes in a repository are one row, with their meaning below it.
+    /// A directory with more than a screenful of new files is one row.
     pub fn listing(
         &self,
         objects: &ObjectStore,
@@ -235,7 +236,8 @@ impl ChangeSet {
         rows.map(|row| row.strip_prefix(&of_file).map_or(row.clone(), String::from)).collect()
     }
 
-    /// Part of the one line of its repository. What its settings name is listed as facts of the repository.
+    /// True for a part of the single row of its repository. Programs that its settings name are listed as facts of the
+    /// repository.
     fn is_folded(&self, path: &Path) -> bool {
         let settings =
             ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
@@ -245,7 +247,8 @@ impl ChangeSet {
             || settings && at_top()
     }
 
-    /// How many changes a person is shown: the changes of [`ChangeSet::listing`] without what is said below a repository.
+    /// The number of changes that a person sees: the changes of [`ChangeSet::listing`] without the rows below a
+    /// repository.
     pub fn listed(&self, classes: &ChangeClasses) -> usize {
         self.rows(classes).len()
     }

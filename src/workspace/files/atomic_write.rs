@@ -1,12 +1,12 @@
-//! Writing a file so that it is old or new in full, and nobody else's work is written over.
+//! Writing a file so that it is old or new in full, without overwriting the work of other programs.
 //!
-//! The new content goes to a file without a name, is synced, read back, and given the old file's owner, mode and
-//! attributes. Then it and the old file change places in one step, and what came out is hashed: if it is not the
-//! content that was expected, somebody wrote in between, and the two change places again. What remains: a program
-//! that opened the file before and writes to it after that check writes to a file that is gone.
+//! The new content is written to a file without a name, synced, read back, and given the old file's owner, mode and
+//! attributes. Then the new and the old file are exchanged in one step, and the displaced content is hashed. If it is
+//! not the expected content, another program wrote in between, and the two files are exchanged again. One gap remains:
+//! a program that opened the file before, and writes to it after that check, writes to a deleted file.
 //!
-//! A file with several names (hard links), or whose owner or attributes cannot be given to a new one, is written
-//! in place instead: its names stay one file, and a crash in the middle can leave it half written.
+//! A file with several names (hard links), or whose owner or attributes cannot be given to a new file, is written in
+//! place instead: all names still lead to one file, and a crash in the middle can leave it half written.
 
 pub(in crate::workspace) use super::exchange::{ExchangeOutcome, exchange_checked};
 use super::open::{FileKind, dir_at, special};
@@ -35,15 +35,15 @@ pub enum ExpectedContent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOutcome {
     pub hash: Hash,
-    /// It has several names, or an owner we cannot give: it was written in place.
+    /// The file has several names, or an owner that placet cannot set: it was written in place.
     pub in_place: bool,
-    /// It is pending: the workspace itself has not changed.
+    /// The change is pending: the workspace itself has not changed.
     pub held: bool,
 }
 
 impl Workspace {
     /// Writes the whole content of a file. Fails with [`WorkspaceError::Raced`] or [`WorkspaceError::Exists`], and
-    /// leaves the file as it is, when what is there is not what `before` says.
+    /// leaves the file unchanged, when the present content is not `before`.
     pub fn write(
         &self,
         at: &ResolvedPath,
@@ -56,7 +56,7 @@ impl Workspace {
             return view.write(&at.path, bytes, before, view.writer(permit));
         }
         if matches!(permit.write_policy(), WritePolicy::Hold | WritePolicy::Discard) {
-            // Nowhere to hold it: nothing is written.
+            // There is no view in which the change could be pending: nothing is written.
             return Err(WorkspaceError::ReadOnly(at.path.clone()));
         }
         let (Some(parent), Some(name)) = (at.path.parent(), at.path.file_name()) else {
@@ -272,7 +272,7 @@ impl WriteTarget<'_> {
     }
 }
 
-/// A file nobody may write is not replaced, though the right to its directory would be enough.
+/// A read-only file is not replaced, though the rights to its directory would be enough.
 pub(in crate::workspace) fn refuse_read_only(path: &Path, mode: u32) -> Result<(), WorkspaceError> {
     let writable = rustix::fs::accessat(rustix::fs::CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
     let refused = matches!(writable, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM));

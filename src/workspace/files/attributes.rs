@@ -5,7 +5,8 @@ use super::path_state::{FileAttrs, PathState};
 use crate::text::visible;
 use std::collections::BTreeSet;
 
-/// A new file that nobody but its owner and group may write and nobody may run; what the umask takes is no surprise.
+/// A new file that only its owner and group may write and nobody may execute; bits that the umask removes are not
+/// reported.
 const MOST_OF_FILES: u32 = 0o664;
 const MOST_OF_DIRECTORIES: u32 = 0o775;
 /// What its owner cannot read is a surprise. git stores objects with mode 444.
@@ -16,8 +17,8 @@ const SET_GROUP: u32 = 0o2000;
 /// Bytes of an attribute's value that are shown; of a longer one the length and the hash.
 const SHOWN: usize = 60;
 
-/// What differs between `before` and `after`, a few words each. What is new is compared with a plain file or
-/// directory of the person who runs placet. Rendered.
+/// The differences between `before` and `after`, a few words each. A new file or directory is compared with an ordinary
+/// one of the person who runs placet. Rendered.
 pub(in crate::workspace) fn words(before: &PathState, after: &PathState) -> Vec<String> {
     let mut words: Vec<String> = becomes(before, after).into_iter().collect();
     let Some(new) = after.attrs() else { return words };
@@ -196,7 +197,7 @@ mod tests {
         let all = [list(65534, 6), list(65534, 4), list(1, 6), with("user.a", b"v"), with("user.a", b"w")];
         let told: BTreeSet<String> = all.into_iter().map(told).collect();
         assert_eq!(told.len(), 5, "{told:?}");
-        // What is no list is shown like any other value.
+        // A value that is not an access list is shown like any other value.
         assert!(access_list(&[2, 0, 0, 0, 1]).is_none() && access_list(b"abc").is_none());
     }
 }

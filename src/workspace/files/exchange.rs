@@ -15,8 +15,8 @@ pub(in crate::workspace) enum ExchangeOutcome {
     Raced,
 }
 
-/// Exchanges a staged file, whose content is `hash`, and a target until what comes out is what was there when it was
-/// last looked at. What comes out unexpected is somebody's newer content and goes back in.
+/// Exchanges a staged file, whose content is `hash`, and a target until the displaced content is the content that was
+/// there at the last look. An unexpected displaced content is newer work of another process and goes back in.
 pub(in crate::workspace) fn exchange_checked(
     (from, staged): (&OwnedFd, &OsStr),
     (dir, name): (&OwnedFd, &OsStr),
@@ -24,10 +24,11 @@ pub(in crate::workspace) fn exchange_checked(
     before: Hash,
 ) -> rustix::io::Result<ExchangeOutcome> {
     let (mut put, mut expected) = (hash, before);
-    // Not without end: somebody may write to the file all the time.
+    // With a limit: another program may write to the file all the time.
     for round in 0..64 {
         match rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::EXCHANGE) {
-            // Somebody removed the file while theirs was in our hands: it goes back under its name.
+            // Another program removed the file while placet had its newer content: that content goes back under its
+            // name.
             Err(Errno::NOENT) if round > 0 => {
                 rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::NOREPLACE)?;
                 return Ok(ExchangeOutcome::Raced);
@@ -39,7 +40,7 @@ pub(in crate::workspace) fn exchange_checked(
         if out == Some(expected) {
             return Ok(if round == 0 { ExchangeOutcome::Done } else { ExchangeOutcome::Raced });
         }
-        // What is not readable as a file (a link, a directory) has no hash and goes back as it is.
+        // A content that is not readable as a file (a link, a directory) has no hash and goes back unchanged.
         (put, expected) = (out.unwrap_or(hash), put);
     }
     Ok(ExchangeOutcome::Raced)

@@ -15,7 +15,7 @@ pub struct FileWindow {
     pub first: usize,
     /// Where in the file it begins.
     pub offset: u64,
-    /// It reaches the end of the file.
+    /// The window reaches the end of the file.
     pub at_end: bool,
 }
 
@@ -68,7 +68,7 @@ impl FileWindow {
     }
 }
 
-/// Passes over `lines` lines from the beginning; says how many there were and where the next begins.
+/// Skips `lines` lines from the beginning; returns how many lines there were and where the next line begins.
 fn skip_lines(file: &mut File, lines: usize) -> std::io::Result<(usize, u64)> {
     let (mut passed, mut offset) = (0, 0u64);
     let mut chunk = vec![0; WINDOW_CHUNK];
@@ -77,7 +77,7 @@ fn skip_lines(file: &mut File, lines: usize) -> std::io::Result<(usize, u64)> {
     while passed < lines {
         let read = read_some(file, &mut chunk)?;
         let Some(last) = read.last() else {
-            // What follows the last line end is a line as well.
+            // Text after the last line end is a line as well.
             return Ok((passed + usize::from(!ended), offset));
         };
         ended = *last == b'\n';

@@ -22,7 +22,7 @@ pub(in crate::workspace) struct IgnoreRules {
     own: Option<Gitignore>,
     git: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    /// The root of a repository: what git ignores above it says nothing here.
+    /// The root of a repository: git's ignore rules above it do not apply here.
     repository: bool,
 }
 
@@ -43,7 +43,7 @@ impl IgnoreRules {
         Arc::new(IgnoreRules { above: Some(above.clone()), own, git, exclude, repository })
     }
 
-    /// The rules that the directories above `path` bring, up to the root of its repository or of the workspace.
+    /// The rules of the directories above `path`, up to the root of its repository or of the workspace.
     pub(in crate::workspace) fn above(workspace: &Workspace, path: &Path) -> Arc<IgnoreRules> {
         let roots = workspace.roots();
         let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
@@ -78,7 +78,7 @@ impl IgnoreRules {
         let (mut git, mut git_holds) = (None, true);
         let mut here = Some(self);
         while let Some(rules) = here {
-            // As in ripgrep, an `.ignore` of any directory goes before what git ignores.
+            // As in ripgrep, an `.ignore` of any directory overrides git's ignore rules.
             match verdict(&rules.own, path, is_dir) {
                 Some(ignored) => return ignored,
                 None if git.is_none() && git_holds => {
@@ -101,7 +101,7 @@ fn verdict(rules: &Option<Gitignore>, path: &Path, is_dir: bool) -> Option<bool>
     }
 }
 
-/// Reads an ignore file below an open directory; a line that is no pattern is passed over.
+/// Reads an ignore file below an open directory; an invalid line is skipped.
 fn read(dir: impl AsFd, name: &str, path: &Path) -> Option<Gitignore> {
     // Through no link, and without waiting for a pipe.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -1,4 +1,4 @@
-//! What is known of the lines of a content: those that were shown, and those that others changed since.
+//! What is known of the lines of a content: the shown lines, and the lines that others changed since.
 
 use crate::text::{DetectedEncoding, LineDiff, RangeSet};
 use crate::workspace::{Hash, LinesByTurn};
@@ -29,7 +29,7 @@ pub struct SeenLines {
     pub turns: LinesByTurn,
 }
 
-/// A run of lines replaced by another: for carrying on what was seen through our own edit.
+/// A run of lines that another run replaces. placet's own edit uses it to move the seen lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineEdit {
     pub old: Range<usize>,
@@ -61,13 +61,13 @@ impl KnownLines {
 /// How a file that was read differs from what is there now.
 #[derive(Debug)]
 pub struct StaleRead {
-    /// The content that was seen, if it was kept.
+    /// The content that was seen, if it is stored.
     pub old: Option<Arc<Vec<u8>>>,
-    /// Lines of the present content that were seen before and stand unchanged.
+    /// Lines of the present content that were seen before and are unchanged.
     pub carried: RangeSet,
     /// Lines of the present content that others changed, or next to which they removed some.
     pub foreign: RangeSet,
-    /// All target lines are among those that stand unchanged.
+    /// All target lines are unchanged.
     pub intact: bool,
 }
 
@@ -86,7 +86,7 @@ impl StaleRead {
                 changed.extend(&diff.carry(foreign));
                 (diff.carry(lines), changed)
             }
-            // Without the old content nobody can say which lines are still the same.
+            // Without the old content, placet cannot know which lines are still the same.
             None => (RangeSet::new(), RangeSet::of(0..line_count(content))),
         };
         let intact = texts.is_some() && targets.iter().all(|t| carried.covers(t));
@@ -98,7 +98,7 @@ fn line_count(content: &[u8]) -> usize {
     as_text(content).map_or(0, |text| text.split_inclusive('\n').count())
 }
 
-/// The windows that still hold what they held when they were shown.
+/// The windows whose lines are the same as when they were shown.
 pub(super) fn intact_windows<'a>(
     windows: &[SeenWindow],
     line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
@@ -109,7 +109,7 @@ pub(super) fn intact_windows<'a>(
     lines
 }
 
-/// What stands unchanged in a new content of what was seen of the old one.
+/// The seen lines of the old content that are unchanged in the new content.
 pub(super) fn carried(old: Option<&[u8]>, new: &[u8], lines: &RangeSet, turns: &LinesByTurn) -> SeenLines {
     let Some((old, new)) = old.and_then(|old| Some((as_text(old)?, as_text(new)?))) else {
         return SeenLines::default();

@@ -1,10 +1,10 @@
-//! Whether somebody has a file open for writing: the kernel gives a read lease only when nobody has.
+//! Whether another process has a file open for writing: the kernel grants a read lease only when no process has.
 
 #![allow(unsafe_code, reason = "leases have no safe wrapper")]
 
 use std::fs::File;
 
-/// True when some process could still write to this open file. Where it cannot be known, nobody is seen.
+/// True when some process could still write to this open file. False where placet cannot find out.
 #[cfg(target_os = "linux")]
 pub(in crate::workspace) fn written_elsewhere(file: &File) -> bool {
     use std::os::fd::AsRawFd;

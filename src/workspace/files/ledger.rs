@@ -23,7 +23,7 @@ pub struct ReadLedger {
     entries: BTreeMap<PathBuf, LedgerEntry>,
     kept: usize,
     clock: u64,
-    /// The turn that goes on, or the next one; 0 while nobody counts.
+    /// The current turn, or the next turn between two turns; 0 while turns are not counted.
     turn: u32,
 }
 
@@ -59,8 +59,8 @@ pub enum ReadStatus {
         seen: RangeSet,
         missing: Range<usize>,
     },
-    /// Others changed these target lines, or removed lines next to them, after the file was read; an edit elsewhere
-    /// went ahead without showing it.
+    /// Others changed these target lines, or removed lines next to them, after the file was read. An edit elsewhere
+    /// succeeded without showing them.
     Unshown(RangeSet),
     /// Another content is there.
     Changed(StaleRead),
@@ -104,7 +104,8 @@ impl ReadLedger {
         }
     }
 
-    /// How the present content, and the target lines in it, stand. `line_bytes` gives the bytes of lines.
+    /// Compares the present content, and the target lines in it, with what was seen. `line_bytes` gives the bytes of
+    /// lines.
     pub fn read_status<'a>(
         &self,
         path: &Path,
@@ -145,8 +146,8 @@ impl ReadLedger {
         }
     }
 
-    /// A refusal showed what changed: `shown` lines of the present content count as seen, besides those that stand
-    /// unchanged from before.
+    /// A refusal showed what changed: `shown` lines of the present content count as seen, in addition to the lines that
+    /// are unchanged.
     pub fn record_shown_change(
         &mut self,
         path: &Path,
@@ -161,7 +162,7 @@ impl ReadLedger {
         self.put(path, hash, (lines, shown, foreign), Some(content));
     }
 
-    /// The lines of the present content that were seen as they are now, and those that others changed.
+    /// The lines of the present content that were seen as they are now, and the lines that others changed.
     pub fn known_now<'a>(
         &self,
         path: &Path,
@@ -202,8 +203,8 @@ impl ReadLedger {
         self.turn = turn;
     }
 
-    /// We wrote `after` over a content of which the lines `known` were known: they move along, and what was written
-    /// counts as seen.
+    /// placet wrote `after` over a content of which the lines `known` were known: these lines move along, and the
+    /// written lines count as seen.
     pub fn wrote(
         &mut self,
         path: &Path,
@@ -246,7 +247,7 @@ impl ReadLedger {
         self.entries.keys().map(PathBuf::as_path)
     }
 
-    /// Forgets everything: after a rewind the model has none of it in view.
+    /// Forgets everything: after a rewind the model has none of it in its context.
     pub fn drop_all(&mut self) {
         *self = ReadLedger { clock: self.clock, turn: self.turn, ..ReadLedger::default() };
     }
@@ -286,7 +287,7 @@ impl ReadLedger {
         self.make_room();
     }
 
-    /// The turns in which lines were shown, once `now` are shown as well: what stands unchanged keeps its own.
+    /// The turns in which lines were shown, after `now` are shown as well: unchanged lines keep their turn.
     fn turns_after(
         &self,
         path: &Path,
@@ -311,7 +312,7 @@ impl ReadLedger {
         turns
     }
 
-    /// Lets go of the contents used longest ago.
+    /// Drops the contents that were used longest ago.
     fn make_room(&mut self) {
         while self.kept > KEEP_ALL {
             let holds = |s: &LedgerEntry| matches!(&s.what, SeenContent::Content { content: Some(_), .. });
@@ -378,8 +379,8 @@ impl ReadLedger {
         LedgerSnapshot { files: self.entries.iter().map(file).collect() }
     }
 
-    /// A ledger that knows what `snapshot` knew. An entry whose file has changed since stands as changed; one that
-    /// cannot be read is left out, which only means reading that file again.
+    /// Restores a ledger from `snapshot`. An entry whose file has changed since then counts as changed. An entry whose
+    /// file cannot be read is left out: the model has to read that file again.
     pub fn restore(snapshot: &LedgerSnapshot) -> ReadLedger {
         let mut ledger = ReadLedger::default();
         for file in &snapshot.files {

@@ -114,9 +114,9 @@ fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_resta
     ledger.begin_turn(2);
     ledger.record_read(path, &bytes, hash, 3..5);
     assert_eq!(turns(&ledger, text), "11122.");
-    // Somebody else adds a line and changes another: what stands unchanged keeps its turn.
+    // Another program adds a line and changes a line: unchanged lines keep their turn.
     assert_eq!(turns(&ledger, "new\na\nb\nC\nd\ne\nf\n"), ".11.22.");
-    // We write over it in the third turn.
+    // placet writes over it in the third turn.
     ledger.begin_turn(3);
     let after = "a\nB1\nB2\nc\nd\ne\nf\n";
     let (new, new_hash) = content(after);

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The beginnings of a file's lines.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
-    /// One more than there are lines when the last one has its end: what comes after it begins there.
+    /// Has one more entry than there are lines when the last line has its end: the position after that end.
     starts: Vec<usize>,
     end: usize,
 }

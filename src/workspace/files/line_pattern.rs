@@ -71,7 +71,7 @@ impl LinePattern {
         }
     }
 
-    /// The whole span, given that the anchor stands at `at`.
+    /// The whole span, given that the anchor begins at `at`.
     fn around(&self, file: &TextFile, at: usize) -> Option<Range<usize>> {
         let end = self.forward(file, at, self.anchor)?;
         let mut starts = vec![at];
@@ -97,8 +97,8 @@ impl LinePattern {
     }
 }
 
-/// Where `segment` begins, if it and a line end stand right before `at`: with CRLF first, then with LF alone, for
-/// a segment whose own last character is a carriage return.
+/// Where `segment` begins, if it and a line end are directly before `at`: with CRLF first, then with LF alone, for a
+/// segment whose own last character is a carriage return.
 fn before(file: &TextFile, at: usize, segment: &[u8]) -> Vec<usize> {
     let encoding = file.encoding();
     let Some(head) = file.part(0..at).strip_suffix(encoding.line_feed()) else { return Vec::new() };
@@ -111,7 +111,7 @@ fn before(file: &TextFile, at: usize, segment: &[u8]) -> Vec<usize> {
 }
 
 impl TextFile {
-    /// Every place where `old` stands, overlapping ones too, at most `most` of them.
+    /// The positions of `old`, including overlapping ones, at most `most` of them.
     pub fn find(&self, old: &str, most: usize) -> Result<Vec<Range<usize>>, EditError> {
         let old = old.replace("\r\n", "\n");
         let Ok(needle) = LinePattern::new(&old, self.encoding()) else { return Ok(Vec::new()) };

@@ -1,6 +1,6 @@
 //! In which turn lines of a file were shown to the model last.
 //!
-//! It is for people who look at a file, and decides nothing: what is not known is left out.
+//! The turns are for people who look at a file, and decide nothing: an unknown turn is left out.
 
 use crate::text::RangeSet;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ impl LinesByTurn {
         self.0.iter().find(|(_, lines)| lines.covers(&(line..line + 1))).map(|(turn, _)| *turn)
     }
 
-    /// These lines were shown in this turn; 0 stands for none that is known.
+    /// Records that these lines were shown in this turn; 0 means that the turn is not known.
     pub fn show(&mut self, lines: &RangeSet, turn: u32) {
         self.keep(|known| known.without(lines));
         if turn > 0 && !lines.is_empty() {

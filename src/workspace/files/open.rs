@@ -15,10 +15,10 @@ use rustix::fs::OFlags;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// On whose word a path is opened.
+/// Who approved that a path is opened.
 #[derive(Clone, Copy, Debug)]
 pub enum OpenConsent<'a> {
-    /// Nobody's yet: what is inside the workspace may be read.
+    /// Nobody yet: what is inside the workspace may be read.
     Inside,
     /// The policy allowed the call and the permit exists: reading while the call is prepared.
     Prepared,
@@ -67,13 +67,13 @@ impl Workspace {
         dirs.iter().map(|dir| dir_at(dir).map_err(|e| e.about(&at.path))).collect()
     }
 
-    /// Where the content of a path lies on disk.
+    /// The path on disk of a path's content.
     fn lies(&self, at: &ResolvedPath) -> Result<std::path::PathBuf, WorkspaceError> {
         let real = self.real(&at.path).map_err(|e| WorkspaceError::from_io(&at.path, e))?;
         real.ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
     }
 
-    /// Fails unless `reach`, which is about `at`, was consented to.
+    /// Fails unless `reach`, the access to `at`, was approved.
     pub(in crate::workspace) fn consented(
         &self,
         at: &ResolvedPath,

@@ -20,7 +20,7 @@ pub(in crate::workspace) fn open_anyway(
         Err(Errno::ACCESS) => {}
         other => return Ok((File::from(other?), None)),
     }
-    // It may be the directory that forbids it.
+    // The directory's mode may be the obstacle.
     let _eased = WritableDirGuard::of(&dir);
     let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
     let stat = rustix::fs::fstat(&held)?;
@@ -30,7 +30,7 @@ pub(in crate::workspace) fn open_anyway(
         return Err(Errno::ACCESS);
     }
     let mode = stat.st_mode & 0o7777;
-    // By its descriptor: whatever has the name by now is not touched.
+    // By its descriptor: a file that has the name by now is not touched.
     let own = format!("/proc/self/fd/{}", held.as_raw_fd());
     rustix::fs::chmod(&own, Mode::from_raw_mode(mode | 0o400))?;
     let opened = rustix::fs::open(&own, more | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
@@ -49,8 +49,8 @@ pub(in crate::workspace) fn dir_anyway(path: &Path) -> std::io::Result<OwnedFd> 
     }
 }
 
-/// Opens a directory to look names up in, at a path without links, also below directories that their owner may not enter.
-/// A caller that looks up a name in such a directory must hold an [`WritableDirGuard`] for it.
+/// Opens a directory to look names up in, at a path without links, also below directories that their owner may not
+/// enter. A caller that looks up a name in such a directory must hold an [`WritableDirGuard`] for it.
 pub(in crate::workspace) fn search_anyway(path: &Path) -> Result<OwnedFd, WorkspaceError> {
     match (super::open::search_at(path), path.parent(), path.file_name()) {
         (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
@@ -76,7 +76,7 @@ pub(in crate::workspace) fn file_anyway(path: &Path) -> std::io::Result<File> {
     }
 }
 
-/// Keeps a directory of ours writable as long as it lives, though its mode forbids that.
+/// Makes a directory of placet's own writable as long as this value exists, though its mode forbids writing.
 #[derive(Debug)]
 pub(in crate::workspace) struct WritableDirGuard(Option<(OwnedFd, u32)>);
 

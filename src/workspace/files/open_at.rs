@@ -73,7 +73,7 @@ pub(in crate::workspace) fn dir_at(path: &Path) -> Result<OwnedFd, WorkspaceErro
     open_plain(path, OFlags::RDONLY | OFlags::DIRECTORY)
 }
 
-/// A directory to look names up in: it need not be one that can be listed.
+/// A directory in which names are looked up: it need not be listable.
 pub(in crate::workspace) fn search_at(path: &Path) -> Result<OwnedFd, WorkspaceError> {
     open_plain(path, OFlags::PATH | OFlags::DIRECTORY)
 }

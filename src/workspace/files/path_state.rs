@@ -1,4 +1,4 @@
-//! What is at a path: one value that says everything placet promises to bring back.
+//! The state of a path: one value with everything that placet promises to restore.
 
 use super::atomic_write::{attribute, attributes};
 pub(in crate::workspace) use super::open_anyway::{
@@ -86,7 +86,7 @@ impl PathState {
         }
     }
 
-    /// The same kind of thing with the same content, whatever its mode and owner.
+    /// True for the same kind of file with the same content; mode and owner do not matter.
     pub fn same_content(&self, other: &PathState) -> bool {
         match (self, other) {
             (PathState::File { hash: a, .. }, PathState::File { hash: b, .. }) => a == b,
@@ -177,7 +177,7 @@ impl FileAttrs {
         FileAttrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs }
     }
 
-    /// Gives an open file or directory these attributes; what it has too many of goes.
+    /// Gives an open file or directory these attributes; surplus attributes are removed.
     pub(in crate::workspace) fn give(&self, file: &File) -> rustix::io::Result<()> {
         let stat = rustix::fs::fstat(file)?;
         if (stat.st_uid, stat.st_gid) != (self.uid, self.gid) {
@@ -202,8 +202,7 @@ impl FileAttrs {
     }
 }
 
-/// Attributes that belong to the file and not to the machine it lies on: labels and the overlay's own marks are left
-/// out.
+/// Attributes that belong to the file and not to its machine: labels and the overlay's own marks are left out.
 fn kept_attribute(name: &str) -> bool {
     (name.starts_with("user.") && !name.starts_with("user.overlay.")) || name.starts_with("system.posix_acl_")
 }
@@ -230,7 +229,7 @@ pub(in crate::workspace) mod hash_text {
     }
 }
 
-/// Names are bytes: those that are no text are written `hex:...`, and text that begins so is, too.
+/// Names are bytes: names that are not text are written `hex:...`, and so is text that begins like this.
 pub(in crate::workspace) mod raw_text {
     use super::{OsStrExt, OsString, OsStringExt, from_hex, to_hex};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -1,5 +1,5 @@
-//! File systems that the kernel makes up: what is in them is no file, reading some of it does something, and there is no
-//! end to it. A search as root once added a device by reading `/sys/class/zram-control/hot_add`.
+//! File systems that the kernel provides: what is in them is not an ordinary file, reading some of it has side effects,
+//! and the content can be endless. A search as root once added a device by reading `/sys/class/zram-control/hot_add`.
 
 use std::os::fd::AsFd;
 use std::path::Path;

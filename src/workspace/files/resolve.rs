@@ -14,8 +14,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of an absolute path: PATH_MAX of Linux without its NUL. A longer one can only be walked part by part, and
-/// as a pending path it would slow every later call.
+/// The most bytes of an absolute path: PATH_MAX of Linux without its NUL. A longer one can only be walked part by part,
+/// and as a pending path it would slow every later call.
 const LONGEST: usize = 4095;
 
 /// A path, understood.
@@ -73,9 +73,9 @@ impl Workspace {
         (exists || is_in(&path) && !is_in(&self.cwd().join(given))).then_some((path, exists))
     }
 
-    /// The path of a pending change that a person names, by the names alone: a link is itself and never what it leads
-    /// to. The agent makes links, so a name that followed them would approve another file than the one that was
-    /// typed. Only the way to a root may lead through links, because no change set can replace those.
+    /// The path of a pending change that a person names, by the names alone: a link is itself and never its target. The
+    /// agent makes links; a name that followed them would approve another file than the person typed. Only the way to a
+    /// root may lead through links, because no change set can replace these links.
     pub fn pending_path(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
         if written.is_empty() {
             return Err(WorkspaceError::Empty);
@@ -111,7 +111,7 @@ impl Workspace {
             return Ok(path);
         }
         let Some(rest) = written.strip_prefix('~') else { return Ok(PathBuf::from(written)) };
-        // A file may be called `~backup`: it is written `./~backup` then.
+        // A file may be called `~backup`: the person then writes `./~backup`.
         let (Some(home), true) = (&self.0.home, rest.is_empty() || rest.starts_with('/')) else {
             return Err(WorkspaceError::Tilde { path: written.into() });
         };

@@ -1,9 +1,9 @@
 //! Large contents, read by what is in them: `truncate -s 1T f` takes no room, and reading it through takes minutes.
 //!
-//! A content has one hash, however it lies on the disk. Below [`LARGE`] bytes it is BLAKE3 of all of it. From there on
-//! blocks of zeros are left out and their places are hashed instead, so that a hole is never read; a large content
-//! without such a block keeps its plain hash. The two kinds cannot be taken for each other: the second is derived
-//! under a name of its own.
+//! A content has one hash, however it is stored on the disk. Below [`LARGE`] bytes the hash is BLAKE3 of all of it.
+//! From there on, blocks of zeros are left out and their positions are hashed instead: a hole is never read. A large
+//! content without such a block has its plain hash. The two kinds cannot be confused: the second is derived under a
+//! name of its own.
 
 use crate::workspace::Hash;
 use rustix::fs::SeekFrom as Place;
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-/// From this size on a content is hashed without its zeros, and is never held in memory whole.
+/// From this size on, a content is hashed without its zeros, and placet never loads all of it into memory.
 pub(in crate::workspace) const LARGE: u64 = 256 << 20;
 /// Zeros are left out by whole blocks, counted from the beginning of the file.
 const BLOCK: u64 = 64 << 10;
@@ -79,7 +79,7 @@ impl SparseHasher {
     fn zeros(&mut self, at: u64, length: u64) {
         match &mut self.run {
             _ if length == 0 => {}
-            // How the zeros lie on the disk must not tell.
+            // The hash must not depend on how the zeros are stored on the disk.
             Some((begin, so_far)) if *begin + *so_far == at => *so_far += length,
             _ => {
                 self.close();
@@ -139,7 +139,7 @@ pub(in crate::workspace) fn copy(mut from: &File, mut to: &File) -> io::Result<(
         let (begin, end) = extent(from, at, size)?;
         from.seek(SeekFrom::Start(begin))?;
         to.seek(SeekFrom::Start(begin))?;
-        // Shorter than it was: the one who compares the hash afterwards finds out.
+        // The file is shorter than it was: the caller compares the hash afterwards and notices.
         if begin < end && io::copy(&mut from.take(end - begin), &mut to)? == 0 {
             break;
         }
@@ -161,7 +161,7 @@ pub(in crate::workspace) fn read_small(mut file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same of the regular file at a path without links.
+/// The same for the regular file at a path without links.
 pub(in crate::workspace) fn read_small_at(path: &std::path::Path) -> io::Result<Vec<u8>> {
     read_small(&super::path_state::file_anyway(path)?)
 }

@@ -13,8 +13,8 @@ pub(in crate::workspace) fn without_links(path: &Path) -> PathBuf {
     real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |(real, _)| real)
 }
 
-/// The absolute path `from` without links, and whether it exists. `real` tells where a path's own entry lies, or that
-/// there is none.
+/// The absolute path `from` without links, and whether it exists. `real` returns the place of a path's own entry, or
+/// that there is none.
 pub(super) fn real_path(
     from: &Path,
     real_of: &dyn Fn(&Path) -> io::Result<Option<PathBuf>>,

@@ -1,8 +1,8 @@
 //! A text file as its bytes: lines, matches and replacements, with every byte outside a replacement left as it is.
 //!
-//! Nothing here decodes a whole file in order to change a part of it. A needle is encoded into the file's own
-//! encoding and looked for among the bytes; a line feed in it also matches CRLF; what is put in takes the line
-//! ends of its surroundings.
+//! placet never decodes a whole file in order to change a part of it. A needle is encoded in the file's own encoding
+//! and searched for among the bytes; a line feed in it also matches CRLF; inserted text gets the line ends of its
+//! surroundings.
 
 use super::line_index::{LineIndex, feeds, line_feeds};
 use crate::text::{DetectedEncoding, LineEnd, LineEndCounts, NotText, TextEncoding, UnencodableChar};
@@ -171,7 +171,8 @@ impl TextFile {
         Ok(SpliceResult { bytes, changes })
     }
 
-    /// Refuses a text that takes the place of the whole file and has U+FFFD where the file has bytes that cannot be decoded.
+    /// Refuses a text that takes the place of the whole file and has U+FFFD where the file has bytes that cannot be
+    /// decoded.
     pub fn refuse_placeholders(&self, new: &str) -> Result<(), EditError> {
         const SHOWN: &str = "\u{FFFD}";
         let own = || match self.encoding().encode(SHOWN) {
@@ -228,7 +229,7 @@ impl TextFile {
         Ok((start..end, put))
     }
 
-    /// Where each of the lines of `old` lies in `span`.
+    /// The position of each line of `old` in `span`.
     fn segments(&self, span: &Range<usize>, old: &[&str]) -> Result<Vec<Range<usize>>, EditError> {
         let mut at = span.start;
         let mut places = Vec::with_capacity(old.len());
@@ -244,7 +245,8 @@ impl TextFile {
         if to - from > self.encoding().unit() { LineEnd::CrLf } else { LineEnd::Lf }
     }
 
-    /// How the lines around a change end: its own last line, else the one before it, else the first of the file.
+    /// The line end for a change: that of its own last line, else of the line before, else of the first line of the
+    /// file.
     fn end_around(&self, start: usize, end: usize) -> Option<LineEnd> {
         let encoding = self.encoding();
         let feed_at = |range: Range<usize>, rev: bool| {

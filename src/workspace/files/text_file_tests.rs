@@ -134,7 +134,7 @@ proptest! {
         prop_assert_eq!(put, new.replace('\n', "\r\n"));
     }
 
-    /// Whatever was shown of lines matches when it is sent back, and replacing it by itself changes nothing.
+    /// Lines that were shown match when they are sent back, and replacing them by themselves changes nothing.
     #[test]
     fn reading_and_sending_back_changes_nothing(all in lines(), from in 0usize..10, len in 1usize..6, open in any::<bool>()) {
         let mut bytes: Vec<u8> = all.iter().flat_map(|(l, crlf)| format!("{l}{}", if *crlf { "\r\n" } else { "\n" }).into_bytes()).collect();

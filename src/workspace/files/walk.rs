@@ -1,9 +1,8 @@
 //! Walking directories: by descriptors, so that no swapped link leads out, and by several threads.
 //!
-//! Links are named and never followed. What is left out (hidden names, ignored files, files that a rule hides) is
-//! counted, as is what lies in file systems that the kernel makes up and what a walk had no time for, because
-//! an empty answer and a filtered one are not the same. Entries come in no order; a caller that collects them
-//! sorts.
+//! Links are named and never followed. The walk counts what it leaves out (hidden names, ignored files, files that a
+//! rule hides), and also what is in the kernel's file systems and what it had no time for, because an empty answer and
+//! a filtered answer are not the same. Entries come in no order; a caller that collects them sorts.
 
 use super::ignore_rules::IgnoreRules;
 use super::pseudo_fs::{is_kernel_made, is_place};
@@ -114,13 +113,13 @@ impl WalkFilter {
 /// An open directory in a walk.
 #[derive(Debug)]
 pub struct WalkDirectory {
-    /// The directories it is made of, topmost first: one, but for what is pending.
+    /// The directories that make it up, topmost first: only one, except with pending changes.
     fds: Vec<OwnedFd>,
     path: PathBuf,
     /// From where the walk began, with a slash at the end unless it is empty.
     relative: OsString,
     rules: Arc<IgnoreRules>,
-    /// It is of a file system that the kernel makes up.
+    /// The directory is in a file system that the kernel provides.
     kernel: bool,
 }
 
@@ -154,8 +153,8 @@ impl WalkEntry {
         self.dir.path.join(&self.name)
     }
 
-    /// Opens a file for reading, through its directory: never through a link, and nothing but a file. `XDEV` for what is
-    /// no file but the kernel's doing: opening it may do something.
+    /// Opens a file for reading, through its directory: never through a link, and only an ordinary file. `XDEV` for a
+    /// file of a kernel file system: opening it may have a side effect.
     pub fn open(&self) -> std::io::Result<File> {
         if self.dir.kernel {
             return Err(Errno::XDEV.into());
@@ -165,7 +164,7 @@ impl WalkEntry {
             return Err(Errno::INVAL.into());
         }
         let file = File::from(rustix::fs::openat(self.dir.fd(self.at)?, &self.name, flags, Mode::empty())?);
-        // It may have become something else in between.
+        // The file may have become something else in between.
         if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::INVAL.into()) }
     }
 
@@ -196,7 +195,7 @@ impl WalkDirectory {
                     }
                 }
                 Err(Errno::NOENT) => {}
-                // Something else of that name hides what lies below it.
+                // An entry that is not a directory hides the lower layers.
                 Err(_) if !fds.is_empty() => break,
                 Err(e) => return Err(e.into()),
             }
@@ -213,7 +212,7 @@ impl WalkDirectory {
         Ok(WalkDirectory { fds, path, relative, rules: self.rules.clone(), kernel: kernel || self.kernel })
     }
 
-    /// Lists the directory: what is to be shown, and how much is left out. Reads its ignore files on the way.
+    /// Lists the directory: the visible entries, and how many are left out. Also reads its ignore files.
     pub fn list(
         mut self,
         workspace: &Workspace,
@@ -281,7 +280,7 @@ impl WalkDirectory {
     fn kind_of(&self, name: &OsStr, file_type: FileType, at: usize) -> WalkEntryKind {
         let stat = || rustix::fs::statat(self.fd(at)?, name, AtFlags::SYMLINK_NOFOLLOW);
         let known = match file_type {
-            // Some file systems do not tell.
+            // Some file systems do not report the type.
             FileType::Unknown => {
                 stat().map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
             }
@@ -365,7 +364,7 @@ struct WalkQueue {
 }
 
 impl<'a> DirWalk<'a> {
-    /// A walk that ends early once `stop` says so or the time is over; the latter is in the result.
+    /// A walk that ends early when `stop` is true or the time is over; the result reports a timeout.
     pub fn new(
         workspace: &'a Workspace,
         show: WalkFilter,
@@ -403,7 +402,7 @@ impl<'a> DirWalk<'a> {
         skipped
     }
 
-    /// What nobody took from the queue.
+    /// Tasks that no thread took from the queue.
     fn left(&self, work: &[WalkTask]) -> WalkTimeout {
         let mut places: Vec<OsString> = work
             .iter()
@@ -464,7 +463,7 @@ impl<'a> DirWalk<'a> {
             if queue.busy == 0 {
                 return None;
             }
-            // Not without end: nobody announces the end of the time, or that `stop` is true now.
+            // With a timeout: no event announces the end of the time, or that `stop` is true now.
             queue = ready
                 .wait_timeout(queue, std::time::Duration::from_millis(50))
                 .unwrap_or_else(PoisonError::into_inner)

@@ -4,11 +4,11 @@ use crate::permission::PermitReason;
 use crate::text::sanitize;
 use serde::{Deserialize, Serialize};
 
-/// Who let a transaction land.
+/// Who approved a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
 pub enum ApprovedBy {
-    /// It was written before this was recorded.
+    /// The transaction was written before approvals were recorded.
     #[default]
     Unknown,
     /// The person, and by what: `/apply`, `the question`.
@@ -28,7 +28,7 @@ impl ApprovedBy {
         *self == ApprovedBy::Unknown
     }
 
-    /// This, or the person's own doing where nothing was said.
+    /// The recorded approval, or the person's own action where none is recorded.
     #[must_use]
     pub(in crate::workspace) fn or_you(self, how: &str) -> ApprovedBy {
         if self.is_unknown() { ApprovedBy::you(how) } else { self }

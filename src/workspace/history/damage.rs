@@ -1,8 +1,8 @@
 //! Damage: a record of placet's own that is there and cannot be read, or that should be there and is not.
 //!
 //! It is a value and never skipped in silence: a journal entry that cannot be read may name any content, so nothing is
-//! pruned while there is one, and undo does not reach past it. The same holds for a directory that cannot be listed: only
-//! a directory that does not exist is empty.
+//! pruned while there is one, and undo does not reach past it. The same holds for a directory that cannot be listed:
+//! only a directory that does not exist is empty.
 
 use crate::workspace::Hash;
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub const REPAIR_HINT: &str =
     "hint: `placet doctor` lists damage, `placet journal repair` rebuilds what can be rebuilt";
 
-/// A damaged record: what it is, where it lies and what is wrong with it.
+/// A damaged record: what it is, where it is, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{part}: `{}`: {fault}", .path.display())]
 pub struct DamagedRecord {
@@ -28,7 +28,7 @@ pub enum DamagedPart {
     Journal,
     /// The transaction of this number.
     Entry(u64),
-    /// Transactions from the one number to the other, of which there are no files.
+    /// Transactions from one number to the other whose files are missing.
     Entries(u64, u64),
     /// A transaction that a crash interrupted.
     OpenEntry(u64),
@@ -135,8 +135,8 @@ pub(in crate::workspace) fn list_records(dir: &Path) -> Result<Vec<fs::DirEntry>
     }
 }
 
-/// The directories in `dir`, sorted, and what is wrong with the others. A file there is damage: placet makes only
-/// directories, so the file has taken the place of one.
+/// The directories in `dir`, sorted, and the damage of other entries. A file there is damage: placet makes only
+/// directories, and the file has taken the place of a directory.
 pub(in crate::workspace) fn list_directories(
     dir: &Path,
     part: DamagedPart,

@@ -1,9 +1,8 @@
 //! The journal: everything that was ever applied, so that it can be undone.
 //!
-//! One file for each transaction, next to the contents it displaced, all outside the project. An entry is
-//! written before the first file changes (`ID.open.json`) and renamed (`ID.json`) when all of them have; an
-//! open one that nobody holds the lock of was left by a crash, and is finished or rolled back by
-//! [`super::apply::recover`].
+//! One file for each transaction, next to the contents it displaced, all outside the project. An entry is written
+//! before the first file changes (`ID.open.json`) and renamed (`ID.json`) after the last. An open entry whose lock no
+//! process has was left by a crash, and [`super::apply::recover`] completes it or rolls it back.
 
 mod check;
 mod prune;
@@ -35,7 +34,7 @@ pub struct JournalEntry {
     pub label: TransactionLabel,
     pub kind: TransactionKind,
     pub state: TransactionState,
-    /// What the names of its temporary files have in common, which nobody could guess.
+    /// The common part of the names of its temporary files, which no other program can guess.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub names: String,
     pub changes: Vec<AppliedChange>,
@@ -45,7 +44,8 @@ pub struct JournalEntry {
     /// The state in which it left each repository whose own files it changed: undo needs it to be the same still.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<RepositoryState>,
-    /// Directories that their mode shuts against us and that are opened for moments: after a crash they are shut again.
+    /// Directories whose mode keeps placet out, and that placet opens for a moment: after a crash their mode is
+    /// restored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shut: Vec<RestrictedDir>,
     /// What could not be written down after all of it had changed, a sentence each; known only to who made it.
@@ -127,13 +127,13 @@ pub struct AppliedChange {
     pub path: PathBuf,
     pub before: PathState,
     pub after: PathState,
-    /// It was written in place, because it has several names or an owner that cannot be given.
+    /// The file was written in place, because it has several names or an owner that cannot be given.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_place: bool,
-    /// It became another name of this file.
+    /// The path became another name of this file.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub twin: Option<PathBuf>,
-    /// It was another name of this file before.
+    /// The path was another name of this file before.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub was_twin: Option<PathBuf>,
     /// The calls that changed it, in their order.
@@ -158,11 +158,11 @@ pub struct Journal {
     dir: PathBuf,
 }
 
-/// Held while files change: transactions of one workspace come one after the other, whatever process makes them.
+/// Locked while files change: transactions of one workspace come one after the other, also across processes.
 #[derive(Debug)]
 pub(in crate::workspace) struct JournalLock(#[allow(dead_code, reason = "held, not read")] File);
 
-/// The journals in `dir`, and what is wrong with the others.
+/// The journals in `dir`, and the damage of the others.
 pub fn journals_in(dir: &Path) -> (Vec<Journal>, Vec<DamagedRecord>) {
     let (dirs, damage) = list_directories(dir, DamagedPart::Journal);
     (dirs.into_iter().map(Journal::at).collect(), damage)
@@ -282,7 +282,8 @@ impl Journal {
         Ok(ids.filter_map(|id| self.read(id, ".open.json").ok()).collect())
     }
 
-    /// True when nothing was interrupted, as far as anybody can tell: a damaged open entry is one, too.
+    /// True when nothing was interrupted, as far as placet can find out: a damaged open entry counts as interrupted,
+    /// too.
     pub(in crate::workspace) fn is_at_rest(&self) -> bool {
         self.ids(".open.json").is_ok_and(|ids| ids.is_empty())
     }
@@ -298,9 +299,9 @@ impl Journal {
         self.done_ids().into_iter().filter_map(|id| self.read(id, ".json").ok()).collect()
     }
 
-    /// The transactions of a turn that goes on or has just ended, oldest first.
+    /// The transactions of a turn that is running or has just ended, oldest first.
     pub fn entries_of(&self, turn: &str) -> Vec<JournalEntry> {
-        /// Others write here as well, but not this many transactions between two of one turn.
+        /// Other turns write here as well, but fewer than this many transactions between two of one turn.
         const OTHERS: usize = 500;
         let (mut found, mut others) = (Vec::new(), 0);
         for entry in self.done_ids().into_iter().rev().filter_map(|id| self.read(id, ".json").ok()) {
@@ -356,8 +357,8 @@ impl Journal {
         last.filter(|e| matches!(e.kind, TransactionKind::Undo { .. })).cloned()
     }
 
-    /// The turns that stand, newest first, each with its transactions; of each, the changes that no undo of a path took
-    /// back.
+    /// The turns that are still applied, newest first, each with its transactions. Changes that an undo of a path
+    /// reverted are left out.
     pub fn turns(&self) -> Vec<Vec<JournalEntry>> {
         let entries = self.entries();
         let undone = UndoneChanges::of(&entries);
@@ -368,8 +369,9 @@ impl Journal {
             };
             let name = &entry.label.turn;
             let newer = turns.len();
-            // Only the turns of a conversation have names that are used once. What was applied outside of a turn belongs
-            // together as long as nothing else was applied in between; earlier versions gave single calls no name.
+            // Only the turns of a conversation have names that are used once. What was applied outside of a turn
+            // belongs together as long as nothing else was applied in between; earlier versions gave single calls no
+            // name.
             let at = turns.iter().rposition(same);
             let at = at.filter(|at| TransactionLabel::is_turn(name) || (!name.is_empty() && at + 1 == newer));
             match at.and_then(|at| turns.get_mut(at)) {
@@ -387,12 +389,12 @@ impl Journal {
 
     /// True when transactions were removed: what no entry accounts for may have been theirs.
     pub fn was_pruned(&self) -> bool {
-        // If nobody can tell, the careful answer.
+        // If the file system gives no answer, assume that entries were pruned.
         self.dir.join("pruned").try_exists().unwrap_or(true)
     }
 }
 
-/// What undos took back and no redo put back again.
+/// What undos reverted and no redo put back.
 #[derive(Default)]
 struct UndoneChanges<'a> {
     whole: BTreeSet<u64>,
@@ -423,7 +425,7 @@ impl<'a> UndoneChanges<'a> {
         undone
     }
 
-    /// What still stands of an apply.
+    /// The part of an apply that no undo has reverted.
     fn standing(&self, entry: &JournalEntry) -> Option<JournalEntry> {
         if entry.kind != TransactionKind::Apply || self.whole.contains(&entry.id) {
             return None;
@@ -432,7 +434,7 @@ impl<'a> UndoneChanges<'a> {
         for undo in &self.parts {
             let TransactionKind::Undo { of, part: Some(part) } = &undo.kind else { continue };
             if of.contains(&entry.id) {
-                // A repository's own files came back together, also those that do not lie below the path.
+                // A repository's own files were restored together, also those outside the path.
                 let also: BTreeSet<&Path> = undo.changes.iter().map(|c| c.path.as_path()).collect();
                 left.changes.retain(|c| !c.path.starts_with(part) && !also.contains(c.path.as_path()));
             }

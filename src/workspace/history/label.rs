@@ -1,26 +1,26 @@
-//! Whose transaction it was.
+//! Who made a transaction.
 
 use super::origin::ApprovedBy;
 use serde::{Deserialize, Serialize};
 
-/// Whose doing it was.
+/// Who made a transaction, and who approved it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransactionLabel {
-    /// Transactions of one turn share it; undo takes them back together.
+    /// Transactions of one turn share it; undo reverts them together.
     pub turn: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// What the person had typed.
     #[serde(default)]
     pub title: String,
-    /// Who let it land.
+    /// Who approved the transaction.
     #[serde(default, skip_serializing_if = "ApprovedBy::is_unknown")]
     pub assent: ApprovedBy,
 }
 
 impl TransactionLabel {
-    /// The name of the turn that begins with the message `index` of a conversation, which went back `branches` times
-    /// before: another turn may have stood at that place.
+    /// The name of the turn that begins with the message `index` of a conversation that was rewound `branches` times
+    /// before: another turn may have been at that place.
     pub fn turn_of(conversation: &str, index: usize, branches: u32) -> String {
         match branches {
             0 => format!("{conversation}#{index}"),

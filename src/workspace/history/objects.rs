@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Contents from this size on are not compressed: it would cost more time than the room is worth.
+/// Contents from this size on are not compressed: compression would cost more time than the saved space is worth.
 const COMPRESS_UP_TO: u64 = 8 << 20;
 /// The largest content that is stored between two calls.
 const BETWEEN: u64 = 1 << 20;
@@ -40,7 +40,7 @@ impl ObjectStore {
         self.place(hash, false).exists() || self.place(hash, true).exists()
     }
 
-    /// Where the content lies, or would lie.
+    /// The path of the content, whether it exists or not.
     pub fn path(&self, hash: Hash) -> PathBuf {
         let packed = self.place(hash, true);
         if packed.exists() { packed } else { self.place(hash, false) }
@@ -68,8 +68,8 @@ impl ObjectStore {
         }
     }
 
-    /// True when the content is stored and whole. A damaged copy of it goes, so that it can be stored again: the caller
-    /// has the content in its hands.
+    /// True when the content is stored and intact. A damaged copy is removed and can be stored again: the caller has
+    /// the content.
     fn has_whole(&self, hash: Hash) -> bool {
         match self.check(hash) {
             Ok(()) => true,
@@ -106,7 +106,7 @@ impl ObjectStore {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)
     }
 
-    /// Makes the directory in which this content lies or would lie. Gives the file system that it is on.
+    /// Makes the directory for this content. Returns its file system.
     pub(in crate::workspace) fn prepare(&self, hash: Hash) -> io::Result<rustix::fs::Dev> {
         let place = self.place(hash, false);
         self.shard(&place)?;
@@ -169,7 +169,7 @@ impl ObjectStore {
         Ok(())
     }
 
-    /// Takes over a file that nobody else names any more, by moving it here. `false` when it lies on another file
+    /// Takes over a file that has no other name any more, by moving it here. `false` when the file is on another file
     /// system and was left where it is.
     pub fn adopt(&self, dir: &std::os::fd::OwnedFd, name: &std::ffi::OsStr, hash: Hash) -> io::Result<bool> {
         if self.has_whole(hash) {
@@ -180,7 +180,7 @@ impl ObjectStore {
         self.shard(&place)?;
         match rustix::fs::renameat(dir, name, rustix::fs::CWD, &place) {
             Ok(()) => {
-                // It is ours alone now, and must be readable whatever mode it had.
+                // Only placet uses the file now, and it must be readable whatever its mode was.
                 let _ = rustix::fs::chmod(&place, rustix::fs::Mode::from_raw_mode(0o600));
                 Ok(true)
             }
@@ -274,7 +274,7 @@ fn stored(entry: &fs::DirEntry) -> Option<(Hash, u64)> {
 }
 
 thread_local! {
-    /// Made once: making one costs more than packing a small file with it.
+    /// Made once: making a codec costs more than compressing a small file with it.
     static PACKERS: std::cell::RefCell<ZstdCodec> = const { std::cell::RefCell::new(ZstdCodec { pack: None, unpack: None }) };
 }
 

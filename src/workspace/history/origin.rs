@@ -1,9 +1,9 @@
-//! Origins: which call changed a path, and who let it land.
+//! Origins: which call changed a path, and who approved the change.
 //!
-//! A call's permit names the call, and the view knows every call that is running by that name; so the origin reaches
-//! whatever the call writes, also when several run side by side. Nothing here looks at contents: which line came from
-//! which origin is found out later, by [`super::blame`], from the contents that were stored between two
-//! origins.
+//! A call's permit names the call, and the view knows every running call by that name. The origin therefore reaches
+//! everything that the call writes, also when several calls run at the same time. This module does not look at
+//! contents: [`super::blame`] finds out later which line came from which origin, from the contents that were stored
+//! between two origins.
 
 pub use super::approved_by::ApprovedBy;
 use crate::permission::WritePolicy;
@@ -24,7 +24,7 @@ pub struct ChangeOrigin {
     pub turn: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The call's id; empty for what was no call.
+    /// The call's id; empty for a change without a call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub call: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -59,12 +59,12 @@ impl ChangeOrigin {
     }
 }
 
-/// One call's share in a path: steps stand in the order in which the calls changed it.
+/// One call's share in a path. Steps are in the order in which the calls changed the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginStep {
     /// Absent for changes that were made before origins were recorded.
     pub origin: Option<Arc<ChangeOrigin>>,
-    /// The content it left, if that was stored. The last step left what is there now.
+    /// The content after the step, if that content is stored. The present content is the result of the last step.
     pub content: Option<Hash>,
 }
 
@@ -84,7 +84,7 @@ pub(in crate::workspace) struct OriginTable(Vec<Arc<ChangeOrigin>>);
 impl OriginTable {
     /// The number of `origin`, and whether it is new here.
     pub(in crate::workspace) fn number(&mut self, origin: &Arc<ChangeOrigin>) -> (usize, bool) {
-        // The one that writes now is nearly always the last that wrote.
+        // The call that writes now is nearly always the call that wrote last.
         match self.0.iter().rposition(|known| known == origin) {
             Some(at) => (at, false),
             None => {
@@ -140,7 +140,7 @@ impl RunningCalls {
     }
 }
 
-/// While it lives, what is written with the call's permit bears the call's origin.
+/// While it exists, a write with the call's permit gets the call's origin.
 #[derive(Debug)]
 #[must_use = "the origin is forgotten when this is dropped"]
 pub struct OriginGuard {
@@ -154,7 +154,7 @@ impl Drop for OriginGuard {
     }
 }
 
-/// Who writes, who let it, and what becomes of it.
+/// Who writes, who approved it, and where the change goes.
 #[derive(Clone, Debug)]
 pub struct WriteContext {
     pub landing: WritePolicy,

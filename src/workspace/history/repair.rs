@@ -1,4 +1,4 @@
-//! Repair: what is damaged is moved aside, never removed, and what can be made again is made again.
+//! Repair: damaged records are moved aside, never removed, and records that can be rebuilt are rebuilt.
 
 use super::damage::{DamagedPart, DamagedRecord};
 use super::journal::{Journal, journals_in};
@@ -19,21 +19,22 @@ const COMPARING: Duration = Duration::from_secs(300);
 /// What became of one damaged record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RepairOutcome {
-    /// It lies here now.
+    /// The new place of the record.
     MovedTo(PathBuf),
-    /// Transactions of which there is no file: that is noted, and not reported again.
+    /// Transactions without a file: the journal notes them, and does not report them again.
     Noted,
     /// A whole copy of the content was found in the workspace.
     StoredAgain(PathBuf),
     /// The directories were found out from what is pending.
     RootsFound(Vec<PathBuf>),
-    /// This many records were made again; the old file lies here.
+    /// The number of rebuilt records, and the new place of the old file.
     RecordsMade(usize, PathBuf),
     /// Another process works on it.
     Busy,
     /// The records leave a doubt: nothing was touched.
     InDoubt,
-    /// A directory that cannot be read, or a link that leads nowhere: what is in it is not lost, so it stays where it is.
+    /// A directory that cannot be read, or a link that leads nowhere: what is in it is not lost, so it stays where it
+    /// is.
     Unreadable,
     Failed(String),
 }
@@ -136,7 +137,7 @@ fn mend_content(
     RepairOutcome::MovedTo(to)
 }
 
-/// A file in the place of a directory goes aside. Anything else stays: what cannot be read is not lost.
+/// Moves aside a file in the place of a directory. Anything else stays: an unreadable record is not lost.
 fn mend_place(damage: &DamagedRecord, aside: &Path) -> RepairOutcome {
     let to = aside.join(damage.path.file_name().unwrap_or_default());
     match fs::symlink_metadata(&damage.path) {
@@ -150,7 +151,7 @@ fn mend_place(damage: &DamagedRecord, aside: &Path) -> RepairOutcome {
     }
 }
 
-/// A discard of which a record is damaged goes aside whole: no part of it can be brought back by itself.
+/// Moves a discard with a damaged record aside as a whole: no part of it can be restored by itself.
 fn mend_discards(view: &Path, aside: &Path, done: &mut RepairReport) {
     let all = view.join("discarded");
     for damage in contents_needed(view).1 {

@@ -1,4 +1,4 @@
-//! What is pending is applied, or discarded.
+//! Applying and discarding what is pending.
 
 use super::base::BaseRecord;
 pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
@@ -18,7 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Who answers for what an apply takes away.
+/// Which caller checks the losses of an apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LossPolicy {
     /// The apply: a loss that was not approved is an error.
@@ -27,7 +27,7 @@ enum LossPolicy {
 }
 
 impl View {
-    /// What is in a layer set, compared with what lies below it.
+    /// The changes of a layer set, compared with the layers below it.
     pub fn changes(&self, shelf: LayerKind) -> io::Result<ChangeSet> {
         if shelf == LayerKind::Pending {
             if let Some(damage) = self.record_damage() {
@@ -45,7 +45,7 @@ impl View {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
             let stack = self.stack(index, held.depth);
             let backing = stack.backing(&rel)?;
-            // A record of what the workspace had: whatever others made of it since is not pending here.
+            // The layers have nothing here: what others changed in the workspace is not pending.
             if backing == ContentLocation::Plain {
                 continue;
             }
@@ -78,9 +78,9 @@ impl View {
         set.changes.iter().map(|c| (c.path.clone(), SelectedPart::Whole)).collect()
     }
 
-    /// `choice` with what it cannot do without: directories, all of a repository's own files, both ends of a move.
-    /// A repository's hooks and settings that run programs are no part of its state: they land when they are chosen
-    /// themselves.
+    /// `choice` with the changes that it needs: directories, all of a repository's own files, both ends of a move. A
+    /// repository's hooks and settings that run programs are not part of its state: they are applied when they are
+    /// chosen themselves.
     pub(super) fn completed(
         set: &ChangeSet,
         classes: &ChangeClasses,
@@ -99,8 +99,8 @@ impl View {
             .collect()
     }
 
-    /// Lands what was chosen, all of it or nothing. What was not chosen stays pending. Refused where something of it
-    /// runs later. The caller has looked at losses, as [`View::apply_within_limit`] does: others call
+    /// Applies what was chosen, all of it or nothing. Everything else stays pending. Refused where a chosen change runs
+    /// later. The caller has checked losses, as [`View::apply_within_limit`] does: other callers use
     /// [`View::apply_approved`].
     pub fn apply(
         &self,
@@ -110,8 +110,8 @@ impl View {
         self.apply_checked(choice, &ChangeApproval::none(), LossPolicy::LookedAt, label)
     }
 
-    /// The same with what a person approved: paths that run later, each by itself, and large losses. Everything else of
-    /// the two is refused.
+    /// The same with the person's approvals: paths that run later, each by itself, and large losses. Other changes of
+    /// these two kinds are refused.
     pub fn apply_approved(
         &self,
         choice: &ChangeSelection,
@@ -143,10 +143,10 @@ impl View {
         }
         let mut steps = Vec::new();
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
-            // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
+            // A file at the path of a pipe, a socket or a device stays, with everything in it.
             if set.special_at(&change.path).is_none() {
                 let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
-                // git may have rewritten its index and said nothing new by it: that one is replaced.
+                // git may have rewritten its index without a change of meaning: such an index is replaced.
                 if set.repositories.of(&change.path).is_some()
                     && self.says_the_same(&change.before, &change.path).unwrap_or(false)
                     && let Ok(now) = node_at(&change.path)
@@ -171,7 +171,7 @@ impl View {
             return Ok(ApplyOutcome::Changed { merged: Vec::new(), conflicts });
         }
         let kind = TransactionKind::Apply;
-        // Whatever comes here without a word of why was chosen by the person.
+        // A choice without a recorded approval was made by the person.
         let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
         let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
@@ -180,7 +180,8 @@ impl View {
                 let dropped = fault("drop").and_then(|()| self.drop_applied(&set, &choice, &entry));
                 crash_point();
                 if let Err(e) = dropped {
-                    // While the mark is there, the next look at what is pending tells what landed from the rest.
+                    // While the mark exists, the next look at what is pending separates the applied changes from the
+                    // rest.
                     let words = "the changes may still be listed as pending until placet can write again";
                     entry.shortfalls.push(format!("{words}: {e}"));
                     return Ok(ApplyOutcome::Landed(entry));
@@ -197,7 +198,7 @@ impl View {
         applied
     }
 
-    /// An apply outside of a turn, as after a resume, is put to the last turn that made a part of it: it is
+    /// An apply outside of a turn, as after a resume, is attributed to the last turn that made a part of it: it is
     /// undone with that turn.
     fn with_origin(&self, label: TransactionLabel, steps: &[ApplyStep]) -> TransactionLabel {
         let origins = steps.iter().flat_map(|step| &step.history).filter_map(|made| made.origin.as_deref());
@@ -248,14 +249,14 @@ impl View {
         Some(with_hunks(&before, &after, &hunks(&before, &after), chosen))
     }
 
-    /// A repository's own files land only while nothing else has happened to it.
+    /// A repository's own files are applied only while nothing else has happened to the repository.
     fn check_repositories(
         &self,
         steps: &[ApplyStep],
         set: &ChangeSet,
         classes: &ChangeClasses,
     ) -> Result<(), ApplyError> {
-        // Hooks and settings land by themselves: what a commit is made of is not touched by them.
+        // Hooks and settings are applied by themselves: they do not touch what a commit is made of.
         let state = steps.iter().filter(|s| classes.runner(&s.path).is_none());
         let repositories: BTreeSet<PathBuf> = state.filter_map(|s| set.repository_of(&s.path)).collect();
         for repository in repositories {
@@ -304,7 +305,7 @@ impl View {
         self.rebuild(keep)
     }
 
-    /// Throws away what was chosen.
+    /// Discards what was chosen.
     pub fn discard(&self, choice: &ChangeSelection) -> io::Result<()> {
         if self.is_empty(LayerKind::Pending) {
             return Ok(());
@@ -359,8 +360,8 @@ impl View {
         self.rebuild(keep.collect())
     }
 
-    /// The files at `paths` are not what the changes started from: each is merged with what is there now, and is pending
-    /// in that form; what cannot be merged stays as it was.
+    /// The files at `paths` differ from the base of the changes: each change is merged with the present file, and is
+    /// pending in its merged form; a change that cannot be merged stays as it was.
     fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<ApplyOutcome> {
         let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
         let paths: BTreeSet<PathBuf> = paths.into_iter().collect();
@@ -374,7 +375,7 @@ impl View {
             }
             let now = node_at(&change.path)?;
             if now == change.after {
-                // It is there already: by hand, or by an apply that a crash interrupted.
+                // The file has the new content already: the person wrote it, or an apply that a crash interrupted.
                 continue;
             }
             match self.merge(change, &now) {
@@ -408,7 +409,7 @@ impl View {
     }
 }
 
-/// What runs later is applied only with an approval of its own, no matter who asks for the apply.
+/// A change that runs later is applied only with an approval of its own, no matter who asks for the apply.
 fn refuse_unapproved(
     set: &ChangeSet,
     classes: &ChangeClasses,

@@ -47,7 +47,7 @@ impl View {
         let mut keep = Vec::new();
         for base in bases {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
-            // Records without a change go, and `rebuild` takes along those that are still needed.
+            // Records without a change are removed; `rebuild` copies the records that are still needed.
             if self.stack(index, 1).backing(&rel)? == ContentLocation::Plain {
                 continue;
             }

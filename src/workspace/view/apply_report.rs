@@ -1,4 +1,4 @@
-//! What applying came to: one value for every way of applying, and the sentences that a person reads of it.
+//! The result of an apply: one value for every way of applying, and the sentences for the person.
 
 use super::View;
 use super::selection::{ApplyOutcome, ChangeSelection};
@@ -12,7 +12,7 @@ use crate::workspace::history::journal::{JournalEntry, TransactionLabel};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is said of a file whose name now leads to the same file as before, with new content.
+/// The note on a file whose name still leads to the same inode, with new content.
 pub const WRITTEN_IN_PLACE: &str =
     "written in place: the file has several names, or placet cannot set its owner";
 
@@ -66,7 +66,7 @@ impl ApplyReport {
         matches!(self.result, Ok(ApplyOutcome::Landed(_) | ApplyOutcome::Nothing))
     }
 
-    /// True where it was applied, and the record or the clearing away is not complete.
+    /// True where the changes were applied, and the record or the cleanup is not complete.
     pub fn is_incomplete(&self) -> bool {
         let shortfalls = |entry: &JournalEntry| !entry.shortfalls.is_empty();
         matches!(&self.result, Ok(ApplyOutcome::Landed(entry)) if shortfalls(entry))

@@ -41,7 +41,7 @@ fn files_with_names_like_those_of_temporary_files_stay() {
     wanted.insert("a.txt".into(), wanted[Path::new("a.txt")].replace("one", "two"));
     wanted.insert("c.txt".into(), wanted[Path::new("a.txt")].replace("two", "new"));
     wanted.remove(Path::new("b.txt"));
-    // Once somebody has even a name that nobody could guess.
+    // For once, another program has the random name.
     fail_at("stage", AlreadyExists);
     assert!(matches!(b.view.apply(&b.all(), label("t")).unwrap(), ApplyOutcome::Landed(_)));
     assert_eq!(tree(&b.root), wanted);
@@ -58,7 +58,8 @@ fn what_fails_after_the_commit_does_not_make_an_apply_look_undone() {
         assert_eq!(fs::read(b.root.join("a.txt")).unwrap(), b"two\n", "{at}");
         assert!(!b.root.join("b.txt").exists(), "{at}");
         let mut recovered = recover(b.view.journal(), b.view.objects()).unwrap();
-        // A process that another test starts holds a copy of the lock for a moment, and recovering leaves the journal be.
+        // A process that another test starts holds a copy of the lock for a moment, and recovering leaves the journal
+        // be.
         while !b.view.journal().open_entries().unwrap().is_empty() {
             std::thread::yield_now();
             recovered = recover(b.view.journal(), b.view.objects()).unwrap();

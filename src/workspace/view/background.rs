@@ -1,12 +1,12 @@
-//! A background command's place in the view: what it sees does not change, and what it did meets what came
-//! meanwhile.
+//! A background command in the view: its own view does not change, and its changes are merged with changes that others
+//! made in the meantime.
 //!
-//! Other calls run at the same time, and the kernel wants what lies below a mounted overlay left alone. So
-//! the layers it sees are copied when it begins: the cost grows with what is pending. When it has ended, each
-//! path of its layer is compared with what lies there now. What only the command changed is folded as always;
-//! a file that others changed as well is merged; what cannot be merged stays as the others left it, and the
-//! command's version is put next to it under a name of its own. Nothing is lost, and nothing is applied: all
-//! of it is pending.
+//! Other calls run at the same time, and the kernel requires that the lower layers of a mounted overlay do not change.
+//! The layers that the command sees are therefore copied when it begins: the cost grows with what is pending. When the
+//! command has ended, each path of its layer is compared with the present state. A file that only the command changed
+//! is folded as always. A file that others changed as well is merged; if it cannot be merged, it stays as the others
+//! left it, and the command's version is stored next to it under another name. Nothing is lost and nothing is applied:
+//! all of it is pending.
 
 use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
@@ -30,7 +30,7 @@ use std::sync::atomic::Ordering;
 const MERGEABLE: u64 = 16 << 20;
 
 impl View {
-    /// Copies what lies above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
+    /// Copies the layers above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
     pub(super) fn snapshot_layers(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
@@ -85,7 +85,7 @@ impl View {
         self.drop_scratch()?;
         let frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
         let own = command.own_mounts().to_vec();
-        // Without it nobody knows what others applied meanwhile.
+        // Without the journal, placet does not know what others applied in the meantime.
         if let Some(damage) = self.journal().unlisted() {
             return Err(damage.into());
         }
@@ -127,17 +127,17 @@ fn open_dir(path: &Path) -> io::Result<OwnedFd> {
 /// What became of a path while the command ran.
 enum ConcurrentChange {
     Nothing,
-    /// It is another now; this is what the command had found, where that is known.
+    /// The path has another state now; this is the content that the command had found, where it is known.
     Changed(Option<Vec<u8>>),
 }
 
-/// One root of a command's layer, met with what lies there now.
+/// One root of a command's layer, merged with the present state.
 struct BackgroundMerge<'a> {
     view: &'a View,
     index: usize,
     frozen: &'a [Layer],
     since: (i64, i64),
-    /// What landed while the command ran, the oldest first.
+    /// What was applied while the command ran, the oldest first.
     journal: &'a [JournalEntry],
     /// `None` drops what cannot be merged.
     suffix: Option<&'a str>,
@@ -168,7 +168,7 @@ impl BackgroundMerge<'_> {
             let Some(stat) = entry(upper, &name)? else { continue };
             if is_whiteout(&stat) {
                 if self.has_moved(&rel)? {
-                    // The command deleted what others have changed since: it stays.
+                    // The command deleted a file that others have changed since: the file stays.
                     Layer::clear(upper, &name)?;
                     self.beside.push(join(self.root(), &rel));
                 }
@@ -189,7 +189,7 @@ impl BackgroundMerge<'_> {
         match (then.is_some(), is_now) {
             // Both made it: what is in one joins what is in the other.
             (false, Some(true)) => {
-                // An opaque mark would hide what the others put there; usually there is none.
+                // An opaque mark would hide files that others put there; usually there is none.
                 let _ = rustix::fs::fremovexattr(&fd, layer::OPAQUE);
                 self.directory(rel, &fd)
             }
@@ -236,7 +236,7 @@ impl BackgroundMerge<'_> {
         Ok(diffy::merge_bytes(base, &others, &own).ok())
     }
 
-    /// The command's version gets a name of its own; at its old one stays what is there now.
+    /// Renames the command's version; the present file stays at the old name.
     fn set_aside(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr) -> io::Result<()> {
         let Some(suffix) = self.suffix else { return Layer::clear(upper, name) };
         let free = |candidate: &OsStr| -> io::Result<bool> {
@@ -314,7 +314,7 @@ impl BackgroundMerge<'_> {
         Ok(ConcurrentChange::Changed(base))
     }
 
-    /// What lay in the workspace before something landed on it.
+    /// The state of the workspace at a path before a change was applied there.
     fn state_before_apply(&self, path: &Path) -> Option<&PathState> {
         let mut changes = self.journal.iter().flat_map(|entry| &entry.changes);
         changes.find(|change| change.path == path).map(|change| &change.before)

@@ -133,7 +133,7 @@ fn changes_of_both_are_merged_whether_pending_or_landed_and_conflicts_lie_beside
         for held_before in [false, true] {
             let bench = bench(&[("m", TEXT), ("c", TEXT)]);
             if held_before {
-                // What it found was pending itself.
+                // The state that the command found was itself pending.
                 bench.hold("m", &TEXT.replace('5', "five"));
                 bench.hold("c", &TEXT.replace('5', "five"));
             }
@@ -252,7 +252,7 @@ fn a_discard_meanwhile_is_a_change_of_others() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever both do to the same files, each side's lines are there afterwards.
+    /// Whatever both do to the same files, the lines of each side are in the result.
     #[test]
     fn no_line_of_either_side_is_lost(
         command_edits in proptest::collection::btree_map(0..4usize, 0..9usize, 0..4),

@@ -24,13 +24,13 @@ pub(in crate::workspace) struct BaseRecord {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
     pub node: PathState,
-    /// Somebody else changed it while the command ran: what the command started from is not known.
+    /// Another process changed it while the command ran: the state that the command started from is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced: bool,
     /// A hard link to this other path.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub twin: Option<PathBuf>,
-    /// A file tool wrote it: all names of the file change with it. A command changes the name that it changed.
+    /// A file tool wrote it: all names of the file change with it. A command changes only the name that it wrote to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_tool: bool,
     /// The calls that changed it since, in their order; who they are is in lines of its own.
@@ -142,8 +142,8 @@ impl BaseIndex {
         DamagedRecord { part: DamagedPart::Pending, path: self.file.clone(), fault }
     }
 
-    /// Names a file in the layers over `roots` that no record speaks of: lines are missing at the end of the file. Walks
-    /// the layers, so it is not for every start.
+    /// Names a file in the layers over `roots` that no record speaks of: lines are missing at the end of the file.
+    /// Walks the layers, so it is not for every start.
     pub(super) fn unrecorded(&self, roots: &[PathBuf]) -> Option<DamagedRecord> {
         let shelf = self.file.parent()?;
         for (n, root) in roots.iter().enumerate() {
@@ -179,7 +179,7 @@ impl BaseIndex {
         self.map.is_empty()
     }
 
-    /// Records what lay at a path, unless that was recorded before.
+    /// Records the state of a path, unless it was recorded before.
     pub(super) fn record(&mut self, base: BaseRecord) {
         if !self.map.contains_key(&base.path) {
             self.set(base);
@@ -212,8 +212,8 @@ impl BaseIndex {
         by.map(|by| OriginMark { by: Some(by), content: None }).into_iter().collect()
     }
 
-    /// Notes that `origin` changes a path that has a record, and in which `before` is now. When another call changed it
-    /// earlier, `kept` is asked for that content.
+    /// Records that `origin` changes a path that has a record and whose present state is `before`. When another call
+    /// changed the path earlier, `kept` is called to get that content.
     pub(super) fn again(
         &mut self,
         path: &Path,
@@ -229,7 +229,7 @@ impl BaseIndex {
         let mut base = base.clone();
         match base.marks.last_mut() {
             Some(last) => last.content = kept(),
-            // It has a record and was not changed: nobody came before.
+            // The path has a record and was not changed: no call changed it before.
             None if *before == base.node => {}
             None => base.marks.push(OriginMark { by: None, content: kept() }),
         }

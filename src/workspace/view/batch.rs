@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One path of a batch on its way to the pending layers.
+/// One path of a batch that is being added to the pending layers.
 enum StagedBatchItem {
     Content(LayerTempFile),
     Gone { index: usize, rel: PathBuf, now: PathState },
@@ -29,8 +29,8 @@ impl View {
         }
     }
 
-    /// See [`super::super::Workspace::write_all`]. Everything that can fail for the state of a path is looked at, and
-    /// every new content lies next to its place, before the first path changes.
+    /// See [`super::super::Workspace::write_all`]. Checks every path, and stores every new content next to its place,
+    /// before the first path changes.
     pub(in crate::workspace) fn write_all(
         &self,
         batch: &[FileRewrite],

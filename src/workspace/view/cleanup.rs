@@ -1,4 +1,4 @@
-//! Views that nobody uses any more go, with what their commands left in the home directory's layer.
+//! Removes unused views, with what their commands left in the home directory's layer.
 
 use super::View;
 use super::layer::remove_dir_all;
@@ -11,8 +11,8 @@ use std::time::Duration;
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl View {
-    /// Removes views next to this one that hold nothing and that no process has claimed: those of single
-    /// commands at once, those of sessions after a week.
+    /// Removes views next to this one that are empty and that no process has claimed: views of single commands at once,
+    /// views of sessions after a week.
     pub(super) fn sweep_others(&self) {
         let Some(views) = self.dir().parent() else { return };
         for entry in std::fs::read_dir(views).into_iter().flatten().flatten() {
@@ -29,7 +29,7 @@ impl View {
         self.sweep_orphans(views);
     }
 
-    /// Layers whose view is gone, with the state directory it lay in, say.
+    /// Layers whose view is gone, for example with its state directory.
     fn sweep_orphans(&self, views: &Path) {
         let entries = self.0.places.layers.iter().filter_map(|place| std::fs::read_dir(place).ok());
         for entry in entries.flatten().flatten() {
@@ -42,13 +42,13 @@ impl View {
     }
 }
 
-/// True for a view that holds nothing and that nobody has.
+/// True for a view that is empty and that no process has claimed.
 fn idle(dir: &Path, single: bool) -> bool {
     let pending = ["landing", "pending.new", "pending.old"];
     if super::keeps_pending(dir) || pending.iter().any(|name| may_exist(&dir.join(name))) {
         return false;
     }
-    // What is thrown away when a turn ends has nobody left who could see it: a single command has but one turn.
+    // What is discarded when a turn ends is visible to nobody afterwards: a single command has only one turn.
     if !single && may_exist(&dir.join("scratch/base.jsonl")) {
         return false;
     }

@@ -29,13 +29,14 @@ pub struct CommandEffects {
     pub deleted: usize,
     /// Pipes, sockets and devices, which are never applied.
     pub special: Vec<PathBuf>,
-    /// Somebody else changed these while the command ran.
+    /// Other processes changed these while the command ran.
     pub raced: Vec<PathBuf>,
     /// Changed by this command and by others while it ran, and merged.
     pub merged: Vec<PathBuf>,
-    /// Where others' changes were kept: the name that this command's version has now, or what it had deleted.
+    /// Files that others changed and that stay as the others left them: the name of this command's version now, or what
+    /// the command had deleted.
     pub beside: Vec<PathBuf>,
-    /// Paths touched in the home directory: they last as long as the session and never land.
+    /// Paths touched in the home directory: they last as long as the session and are never applied.
     pub home: usize,
     /// Every path touched.
     pub paths: std::collections::BTreeSet<PathBuf>,
@@ -202,7 +203,7 @@ impl EffectsCollector<'_> {
                 }
             }
             PathState::Directory { attrs: had } => {
-                // Another directory under the old name: whatever was in the old one is gone.
+                // Another directory under the old name: everything in the old one is gone.
                 self.record_children(rel)?;
                 if *had != attrs {
                     self.record(rel, &before)?;
@@ -229,7 +230,7 @@ impl EffectsCollector<'_> {
         self.directory(rel, &fd)
     }
 
-    /// A directory in this layer; `fresh` hides what lies below it.
+    /// A directory in this layer; `fresh` hides the lower layers.
     fn make(&self, rel: &Path, attrs: &FileAttrs, fresh: bool) -> io::Result<()> {
         let opaque = fresh && self.below().stat(rel)?.is_some();
         let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
@@ -287,7 +288,8 @@ impl EffectsCollector<'_> {
         }
         let plain = super::stack::stat_at(&join(self.root(), rel))?;
         Ok(plain.is_some_and(|s| {
-            // To read what its owner may not read, its mode is changed for a moment: that moves the one time, not the other.
+            // To read a file that its owner may not read, its mode is changed for a moment: this changes only one of
+            // the two file times.
             let changed = match s.st_mode & 0o400 {
                 0 => (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
                 _ => (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)),
@@ -300,7 +302,7 @@ impl EffectsCollector<'_> {
         self.record_with(rel, before, false)
     }
 
-    /// Records what lies below this layer at `rel`, and keeps its content where a merge may want it.
+    /// Records what is below this layer at `rel`, and stores its content where a merge may need it.
     fn record_with(&self, rel: &Path, before: &PathState, raced: bool) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();
@@ -313,7 +315,7 @@ impl EffectsCollector<'_> {
             bases.again(&path, self.by.as_ref(), before, kept);
             return Ok(());
         }
-        // What this layer held already was recorded when it came here, so `before` is what lies below.
+        // A path that this layer already has was recorded when it came here: `before` is the state below the layer.
         let below = match self.layer()?.find(rel)? {
             layer::LayerLookup::Through => before.clone(),
             _ => self.below().node(rel)?,
@@ -357,7 +359,7 @@ impl EffectsCollector<'_> {
         Ok(())
     }
 
-    /// As [`EffectsCollector::record`] without keeping the content: what is deleted is never merged.
+    /// As [`EffectsCollector::record`] without storing the content: a deleted file is never merged.
     fn record_light(&self, rel: &Path, node: PathState) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();

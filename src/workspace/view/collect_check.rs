@@ -1,5 +1,5 @@
-//! Before a command's layer is folded: what folding will read is read, or opened at least, so that what cannot be read is
-//! found while nothing of it is pending.
+//! Before a command's layer is folded: what folding will read is read, or opened at least, so that what cannot be read
+//! is found while nothing of it is pending.
 
 use super::super::apply::fault;
 use super::collect::EffectsCollector;
@@ -41,7 +41,8 @@ impl EffectsCollector<'_> {
         Ok(())
     }
 
-    /// Reads a file of the layer where folding compares it with what it replaces; where the sizes differ, it is not read.
+    /// Reads a file of the layer where folding compares it with what it replaces; where the sizes differ, it is not
+    /// read.
     fn check_file(&self, rel: &Path, upper: &OwnedFd, stat: &Stat) -> io::Result<Option<PathState>> {
         fault("check")?;
         let Some(name) = rel.file_name() else { return Ok(None) };
@@ -56,7 +57,7 @@ impl EffectsCollector<'_> {
         PathState::read(upper, name).map(Some)
     }
 
-    /// Opens everything that goes at and below `rel`: its content is recorded.
+    /// Opens everything that is removed at and below `rel`: its content is recorded.
     fn check_replaced(&self, rel: &Path) -> io::Result<()> {
         let Some(stat) = self.now().stat(rel)? else { return Ok(()) };
         match FileType::from_raw_mode(stat.st_mode) {

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Ends a command that wrote two files, with an error at `at`. Gives what is pending and what was kept, by name.
+/// Ends a command that wrote two files, with an error at `at`. Gives what is pending and what is stored, by name.
 fn failed(at: &'static str) -> (BTreeMap<String, String>, BTreeMap<String, String>, String) {
     let b = bench();
     b.write("a.txt", "old\n");

@@ -16,8 +16,8 @@ pub struct OverlayMount {
     pub work: PathBuf,
 }
 
-/// A directory for one command, with a lock on it for as long as the command's view is there. Pids do not say whether it is
-/// in use: another pid namespace counts on its own.
+/// A directory for one command, with a lock on it for as long as the command's view is there. Pids do not say whether
+/// it is in use: another pid namespace counts on its own.
 #[derive(Debug)]
 pub(super) struct CommandDir {
     path: PathBuf,
@@ -70,7 +70,7 @@ impl Drop for CommandDir {
     }
 }
 
-/// Only its owner may look into a layer: it may hold what the workspace hides from others.
+/// Only its owner may read a layer: it may contain what the workspace hides from others.
 pub(super) fn private(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
@@ -79,7 +79,7 @@ pub(super) fn private(dir: &Path) -> io::Result<()> {
 pub(super) fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<OverlayMount> {
     let (upper, work) = (place.join("upper"), place.join("work"));
     crate::private::make_dir(&work)?;
-    // The topmost directory's mode is the one that is seen.
+    // A command sees the topmost directory's mode.
     let layer = Layer::at(upper.clone());
     layer.open_like(lowers.first().map_or(target, PathBuf::as_path))?;
     Ok(OverlayMount { target: target.to_path_buf(), lowers, upper, work })

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::OwnedMutexGuard;
 
-/// What a command is to see. Dropping it without [`View::finish`] throws away what the command did.
+/// What a command sees. Dropping it without [`View::finish`] discards the command's changes.
 #[derive(Debug)]
 pub struct CommandView {
     /// The home directory first, when it has a layer; then one for each root.
@@ -26,13 +26,13 @@ pub struct CommandView {
     homes: usize,
     dir: CommandDir,
     pub(super) shelf: LayerKind,
-    /// The home directory's part, kept apart from what can be applied.
+    /// The home directory's part, separate from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
     pub(super) since: (i64, i64),
     by: Option<Arc<ChangeOrigin>>,
     /// What a background command sees: others run at the same time.
     pub(super) frozen: Option<LayerSnapshot>,
-    /// Commands in the foreground keep others from beginning.
+    /// Commands in the foreground prevent others from starting.
     _gate: Option<OwnedMutexGuard<()>>,
 }
 
@@ -44,22 +44,22 @@ enum ViewSharing {
 }
 
 impl CommandView {
-    /// The same, with the call that runs the command: its effects are that call's doing.
+    /// The same, with the call that runs the command: the effects are attributed to the call.
     #[must_use]
     pub fn made_by(mut self, origin: Option<Arc<ChangeOrigin>>) -> CommandView {
         self.by = origin;
         self
     }
 
-    /// Those of the roots, without the home directory's.
+    /// The mounts of the roots, without the home directory's.
     pub(super) fn own_mounts(&self) -> &[OverlayMount] {
         self.mounts.get(self.homes..).unwrap_or_default()
     }
 }
 
 impl View {
-    /// Makes room for one command whose effects go to `shelf`, after the one before it has ended. `home` gets a layer
-    /// of its own, kept as long as this view and never applied.
+    /// Prepares a layer for one command whose effects go to `shelf`, after the command before it has ended. `home` gets
+    /// a layer of its own, which exists as long as this view and is never applied.
     pub async fn begin(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
         self.begin_in(shelf, home, ViewSharing::Nobody).await
     }
@@ -70,7 +70,7 @@ impl View {
         self.begin_in(shelf, home, ViewSharing::Others).await
     }
 
-    /// No command begins, and none that has ended puts its effects here, as long as this is held.
+    /// While the guard exists, no command starts, and no command that has ended puts its effects here.
     pub async fn lock_commands(&self) -> OwnedMutexGuard<()> {
         self.0.gate.clone().lock_owned().await
     }
@@ -144,7 +144,7 @@ impl View {
         Ok(CommandEffects { home, ..folded.map_err(|e| self.collect_failed(&mut command, e))? })
     }
 
-    /// What a command did could not be read, or not all of it: its layer stays, and the turn tells the person.
+    /// What a command did could not be read, or only in part: its layer stays, and the turn reports it to the person.
     pub(super) fn collect_failed(&self, command: &mut CommandView, error: io::Error) -> io::Error {
         let aside = match command.dir.keep() {
             Ok(path) => format!("the rest of it is in `{}`", path.display()),
@@ -198,7 +198,8 @@ impl View {
         Ok(effects)
     }
 
-    /// What commands leave in the home directory: seen by later ones, never applied. It must lie outside of it.
+    /// What commands leave in the home directory: later commands see it, and it is never applied. It must be outside of
+    /// the home directory.
     fn home_view(&self, home: &Path, base: &Path) -> View {
         let places = super::ViewPaths {
             view: base.join("home"),
@@ -219,7 +220,8 @@ impl View {
     }
 }
 
-/// Layers that a killed process left are discarded: their command never ended. Its lock ended with it.
+/// Discards layers that a killed process left: their command never ended, and the lock of the layers ended with that
+/// process.
 fn sweep_runs(base: &Path) {
     for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
         if !entry.file_name().to_string_lossy().starts_with("run-") {

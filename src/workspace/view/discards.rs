@@ -1,9 +1,9 @@
-//! What was discarded, set aside so that it can be brought back.
+//! Discarded changes, stored so that they can be restored.
 //!
-//! Before paths leave the pending layers they are linked into a layer set of their own, `discarded/N` in the
-//! view's directory; it counts from the moment in which it has its name, so that a crash leaves it whole or
-//! not at all. It goes with the view, or when newer ones need the room: at most [`MOST`] discards and
-//! [`MOST_BYTES`] are stored.
+//! Before paths leave the pending layers, they are linked into a layer set of their own, `discarded/N` in the view's
+//! directory. The set counts from the moment in which it gets its name: a crash leaves it whole or not at all. It is
+//! removed with the view, or when newer discards need the room: at most [`MOST`] discards and [`MOST_BYTES`] are
+//! stored.
 
 use super::super::Hash;
 use super::super::apply::fault;
@@ -25,7 +25,7 @@ const MOST: usize = 20;
 /// Bytes of all their files together.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// A discard that can be brought back.
+/// A discard that can be restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscardRecord {
     #[serde(skip)]
@@ -50,7 +50,7 @@ impl DiscardRecord {
     }
 }
 
-/// Why a discard cannot be brought back.
+/// Why a discard cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     #[error("other changes are pending there now")]
@@ -65,12 +65,12 @@ pub enum RestoreError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscardBackup {
     Kept,
-    /// It has more than is stored.
+    /// The discard is larger than what placet stores.
     TooLarge,
 }
 
 impl View {
-    /// Throws away what was chosen, all of each path, so that it can be brought back.
+    /// Discards what was chosen, all of each path, in a form that can be restored.
     pub fn set_aside(&self, choice: &ChangeSelection) -> io::Result<DiscardBackup> {
         if self.is_empty(LayerKind::Pending) {
             return Ok(DiscardBackup::Kept);
@@ -120,7 +120,7 @@ impl View {
         let kept = self.discards().join(number.to_string());
         std::fs::rename(&fresh, &kept)?;
         if let Err(e) = fault("discard").and_then(|()| self.discard(choice)) {
-            // Nothing was discarded, so that nothing can be brought back.
+            // Nothing was discarded, and there is nothing to restore.
             drop(remove_dir_all(&kept));
             return Err(e);
         }
@@ -139,7 +139,7 @@ impl View {
         }
     }
 
-    /// The discard that is brought back first. Fails where a record cannot be read: that one may be the last.
+    /// The discard that is restored first. Fails where a record cannot be read: that record may be the last.
     pub fn last_discard(&self) -> Result<Option<DiscardRecord>, DamagedRecord> {
         Ok(self.kept_discards()?.pop())
     }
@@ -196,7 +196,7 @@ impl View {
         self.dir().join("discarded")
     }
 
-    /// Those that can be brought back, oldest first.
+    /// The discards that can be restored, oldest first.
     fn kept_discards(&self) -> Result<Vec<DiscardRecord>, DamagedRecord> {
         let mut kept = Vec::new();
         for (number, dir) in discard_dirs(self.dir())? {
@@ -232,7 +232,7 @@ fn discard_dirs(view: &Path) -> Result<Vec<(u64, PathBuf)>, DamagedRecord> {
     Ok(found)
 }
 
-/// What a discard says about itself; `None` when another process has just removed it.
+/// The record of a discard; `None` when another process has just removed it.
 fn record_of(dir: &Path) -> Result<Option<DiscardRecord>, DamagedRecord> {
     let path = dir.join("discard.json");
     let damaged = |fault| DamagedRecord { part: DamagedPart::Discards, path: path.clone(), fault };
@@ -243,8 +243,7 @@ fn record_of(dir: &Path) -> Result<Option<DiscardRecord>, DamagedRecord> {
     }
 }
 
-/// What is wrong with the discards of the view that is kept in `view`. Reads what they say about themselves, not what
-/// they changed.
+/// The damage of the discards of the view that is stored in `view`. Reads their records, not what they changed.
 pub fn discard_damage_at_start(view: &Path) -> Vec<DamagedRecord> {
     match discard_dirs(view) {
         Err(damage) => vec![damage],
@@ -252,8 +251,8 @@ pub fn discard_damage_at_start(view: &Path) -> Vec<DamagedRecord> {
     }
 }
 
-/// The stored contents that pending changes and discards of the view that is kept in `view` start from or that calls left;
-/// and the damage of discards, which may need others. [`super::pending_damage`] has that of pending changes.
+/// The stored contents that pending changes and discards of the view in `view` start from or that calls left, and the
+/// damage of discards, which may need others. [`super::pending_damage`] has the damage of pending changes.
 pub fn contents_needed(view: &Path) -> (Vec<Hash>, Vec<DamagedRecord>) {
     let (mut needed, mut damage) = (Vec::new(), Vec::new());
     let discards = discard_dirs(view).unwrap_or_else(|unread| {

@@ -97,7 +97,7 @@ fn a_rejected_part_comes_back_into_what_stayed() {
     assert_eq!(text(&b, "a"), "one\n2\n3\n");
     back(&b).unwrap();
     assert_eq!((b.words(), text(&b, "a").as_str()), (words, "one\n2\nthree\n"));
-    // But not over what came since.
+    // But a discard is not restored over later changes.
     reject();
     b.hold("a", "other\n", Some("one\n2\n3\n"));
     assert!(matches!(back(&b), Err(RestoreError::Pending(_))));
@@ -120,7 +120,7 @@ fn the_newest_comes_back_first_and_only_so_many_are_kept() {
     assert_eq!(b.view.last_discard(), Ok(None));
 }
 
-/// A kill between two steps: what lies half aside is no discard, and what has its name is whole.
+/// A kill between two steps: a backup without its name is not a discard, and a backup with its name is complete.
 #[test]
 fn a_crash_leaves_the_changes_pending_or_set_aside() {
     let b = pending();
@@ -143,8 +143,8 @@ fn a_crash_leaves_the_changes_pending_or_set_aside() {
     assert_eq!((b.words(), text(&b, "a")), (words, "2\n".into()));
 }
 
-/// Story: an error while the layers were removed left two of five changes pending, and `discard` said that nothing was
-/// discarded.
+/// Story: an error while the layers were removed left two of five changes pending, and `discard` reported that nothing
+/// was discarded.
 #[test]
 fn a_discard_is_done_in_one_step_or_not_at_all() {
     let b = bench();
@@ -158,7 +158,7 @@ fn a_discard_is_done_in_one_step_or_not_at_all() {
     fail_at("replaced", ErrorKind::Other);
     assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert_eq!(b.words(), Vec::<String>::new());
-    // What the error left does not come in the way of the next one.
+    // What the error left does not block the next discard.
     b.hold("c", "three\n", None);
     b.view.set_aside(&b.all()).unwrap();
     assert_eq!(b.words(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! What tells a file's version without reading it.
+//! The version of a file, without reading it.
 
-/// What tells that a file was not touched.
+/// The values by which an unchanged file is recognized.
 pub(super) type FileStamp = (u64, u64, i64, i64, i64, i64);

@@ -1,4 +1,4 @@
-//! What pending changes mean to the repositories that they lie in, and the list of them that a person reads.
+//! What pending changes mean to their repositories, and the list of these meanings for the person.
 
 use super::stack::LayerStack;
 use super::{LayerKind, View};
@@ -14,7 +14,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 impl View {
-    /// One row for each change, as [`ChangeSet::listing`] says, with what the changes of a repository's own files mean.
+    /// One row for each change, as in [`ChangeSet::listing`], with the meaning of the changes of a repository's own
+    /// files.
     pub fn listed(
         &self,
         set: &ChangeSet,
@@ -34,8 +35,8 @@ impl View {
         self.listed(set, classes, shown).iter().map(ListedChange::line).collect()
     }
 
-    /// What happened to each repository in `set`, which is pending. Reads the repositories, so it is for lists that a person
-    /// is shown, not for every prompt.
+    /// What happened to each repository in `set`, which is pending. Reads the repositories, so it is for lists that a
+    /// person is shown, not for every prompt.
     pub fn git_events(&self, set: &ChangeSet) -> Vec<RepositoryEvents> {
         let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
         let deadline = deadline();
@@ -86,7 +87,7 @@ struct PendingFiles<'a>(&'a View);
 
 impl RepositoryFiles for WorkspaceFiles<'_> {
     fn real(&self, path: &Path) -> Option<PathBuf> {
-        // What a repository names may lie anywhere; only the workspace is read.
+        // A repository may name paths anywhere; only the workspace is read.
         self.0.locate(path).map(|_| path.to_path_buf())
     }
 
@@ -108,7 +109,7 @@ impl RepositoryFiles for PendingFiles<'_> {
     }
 }
 
-/// The names in a directory; none where a link is on the way.
+/// The names in a directory; none where the path leads through a link.
 fn names(stack: &LayerStack<'_>, rel: &Path) -> Vec<OsString> {
     let dirs = stack.dirs(rel).unwrap_or_default();
     match dirs.iter().all(|dir| dir_at(dir).is_ok()) {

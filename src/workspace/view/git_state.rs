@@ -17,10 +17,10 @@ const LARGEST_REF: u64 = 1 << 20;
 /// How deep refs and submodules are nested.
 const DEEPEST: usize = 64;
 
-/// Files that say where a repository, one of its submodules or one of its linked worktrees is.
+/// Files that record the state of a repository, of its submodules or of its linked worktrees.
 const STATE: [&str; 7] =
     ["HEAD", "index", "packed-refs", "shallow", "logs/refs/stash", "ORIG_HEAD", "MERGE_HEAD"];
-/// Those that git also writes when nothing moved, or that come and go.
+/// Files that git also writes when nothing moved, or that are temporary.
 const PASSING: [&str; 2] = ["ORIG_HEAD", "MERGE_HEAD"];
 const STATE_DIRS: [&str; 2] = ["refs", "reftable"];
 
@@ -63,7 +63,7 @@ impl RepositoryScan {
         self.modules(&dir.join("modules"), depth + 1)
     }
 
-    /// Submodules lie at their name, which may have slashes.
+    /// Submodules are at their names, which may have slashes.
     fn modules(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         deep(dir, depth)?;
         for (path, _) in self.entries(dir)?.into_iter().filter(|(_, is_dir)| *is_dir) {
@@ -95,7 +95,7 @@ impl RepositoryScan {
         lock
     }
 
-    /// What is in a directory that is no link, each with whether it is a directory.
+    /// The entries of a directory that is not a link, each with whether it is a directory.
     fn entries(&mut self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
         if !std::fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
             return Ok(Vec::new());
@@ -173,7 +173,7 @@ pub(super) fn is_where(repository: &Path, then: &str) -> io::Result<bool> {
     Ok(hasher.finalize().to_hex().to_string() == then)
 }
 
-/// One file of state: what it says, or where a link leads.
+/// One file of state: its content, or a link's target.
 fn state_of(path: &Path) -> io::Result<blake3::Hash> {
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -201,8 +201,8 @@ fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(over(path, format!("larger than {most} bytes"))) } else { Ok(bytes) }
 }
 
-/// What a state file says, apart from what git notes in it for its own speed: `git status` rewrites the index
-/// with other times and says nothing new by it.
+/// The meaning of a state file, without what git notes in it for its own speed: `git status` rewrites the index with
+/// other times and the same meaning.
 pub(super) fn meaning(path: &Path, bytes: &[u8]) -> blake3::Hash {
     let index = path.file_name().is_some_and(|name| name == "index");
     index.then(|| entries_of(bytes)).flatten().unwrap_or_else(|| blake3::hash(bytes))
@@ -243,7 +243,7 @@ fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
         at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
         hasher.update(&(path.len() as u64).to_be_bytes()).update(&path);
     }
-    // What follows are caches; a split or sparse index says more in them.
+    // Caches follow; a split or sparse index has more meaning in them.
     let caches = bytes.get(at..bytes.len().checked_sub(20)?)?;
     let telling = [&b"link"[..], b"sdir"];
     if telling.iter().any(|name| caches.starts_with(name)) { None } else { Some(hasher.finalize()) }
@@ -263,7 +263,7 @@ fn number(bytes: &[u8], at: &mut usize) -> Option<usize> {
 }
 
 impl super::View {
-    /// True when a repository's state file says what `known` said, whatever else git wrote into it.
+    /// True when a repository's state file has the same meaning as `known`, whatever else git wrote into it.
     pub(super) fn says_the_same(
         &self,
         known: &crate::workspace::files::path_state::PathState,

@@ -1,7 +1,7 @@
-//! A layer: a directory tree in the form the kernel's overlay reads, holding what differs from what lies below it.
+//! A layer: a directory tree in the format of the kernel's overlay, with the differences from the layers below it.
 //!
-//! A deleted path is a character device 0:0 (a whiteout); a directory that hides what is below it carries
-//! `user.overlay.opaque`. Links in it are never followed: each step is taken from an open directory.
+//! A deleted path is a character device 0:0 (a whiteout); a directory that hides the directory below it has
+//! `user.overlay.opaque`. Links in it are never followed: each step starts from an open directory.
 
 use crate::workspace::files::path_state::{FileAttrs, WritableDirGuard, open_anyway};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
@@ -14,16 +14,16 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) const OPAQUE: &str = "user.overlay.opaque";
-/// The mode that a directory of a layer has in the view, in octal digits, where its owner could not list or enter one of
-/// that mode. No command sees or sets it: the kernel keeps this prefix to itself.
+/// The mode that a directory of a layer has in the view, in octal digits, where its owner could not list or enter one
+/// of that mode. No command sees or sets it: the kernel keeps this prefix to itself.
 const OWN_MODE: &str = "user.overlay.placet.mode";
 
-/// What a layer says about a path.
+/// The entry of a layer for a path.
 #[derive(Debug)]
 pub(super) enum LayerLookup {
     /// Nothing: look below.
     Through,
-    /// There is nothing there, whatever lies below.
+    /// The path is deleted, whatever the layers below have.
     Gone,
     Here {
         stat: Stat,
@@ -34,7 +34,7 @@ pub(super) enum LayerLookup {
 #[derive(Debug)]
 pub(super) struct Layer {
     dir: PathBuf,
-    /// Nothing was ever put here: every question is answered without a look.
+    /// The layer is empty and always was: every question is answered without a look at the disk.
     blank: AtomicBool,
 }
 
@@ -53,15 +53,14 @@ impl Layer {
         &self.dir
     }
 
-    /// The layer's own directory, made when it is first needed. `like` is the directory it lies over: the topmost
-    /// layer's mode is the one that a command sees.
+    /// The layer's own directory, made when it is first needed. `like` is the directory that it covers: a command sees
+    /// the mode of the topmost layer.
     fn root(&self, like: &Path) -> io::Result<OwnedFd> {
         if !self.dir.exists() {
             crate::private::make_dir(&self.dir)?;
             if let Ok(model) = crate::workspace::files::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
-                // An owner that cannot be given does not matter: this directory only stands in for the real
-                // one.
+                // An owner that cannot be given does not matter: this directory only represents the real directory.
                 let _ = FileAttrs::of(&model, &stat).apply_to_layer(&File::open(&self.dir)?);
             }
         }
@@ -78,7 +77,7 @@ impl Layer {
         self.root(like)
     }
 
-    /// The directory was put in place by somebody else.
+    /// Another part of the program put the directory in place.
     pub(super) fn recheck(&self) {
         let blank = Layer::at(self.dir.clone()).is_blank();
         self.blank.store(blank, Ordering::Release);
@@ -141,8 +140,8 @@ impl Layer {
                     rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))?;
                     let made = File::from(rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?);
                     if let Some(attrs) = like(&path) {
-                        // A group that is not ours cannot be given; the directory stands in for the real one all
-                        // the same.
+                        // A group that the user is not in cannot be given; the directory represents the real directory
+                        // all the same.
                         if attrs.apply_to_layer(&made).is_err() {
                             rustix::fs::fchmod(&made, Mode::from_raw_mode(attrs.mode | 0o700))?;
                         }
@@ -157,7 +156,7 @@ impl Layer {
         Ok(at)
     }
 
-    /// Drops whatever this layer holds at `name`.
+    /// Drops the layer's entry at `name`.
     pub(super) fn clear(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         let _eased = WritableDirGuard::of(dir);
         match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
@@ -333,7 +332,8 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     Ok(FileAttrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
 }
 
-/// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left there.
+/// Opens a directory of a command's layer and makes it and everything below readable, whatever modes the command left
+/// there.
 pub(super) fn open_readable(path: &Path) -> io::Result<OwnedFd> {
     let dir = crate::workspace::files::path_state::dir_anyway(path)?;
     make_tree_readable(&dir)?;
@@ -361,7 +361,7 @@ fn make_readable(dir: impl AsFd) -> rustix::io::Result<()> {
     rustix::fs::fsetxattr(&dir, OWN_MODE, format!("{mode:o}").as_bytes(), XattrFlags::empty())
 }
 
-/// The mode that a directory of a layer has in the view, if it is not the one that it has on disk.
+/// The mode that a directory of a layer has in the view, if it differs from the mode on disk.
 pub(super) fn own_mode(dir: impl AsFd) -> Option<u32> {
     let mut value = [0u8; 8];
     let length = rustix::fs::fgetxattr(dir, OWN_MODE, &mut value[..]).ok()?;
@@ -392,7 +392,7 @@ fn remove_tree(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Removes a directory of ours and all in it, whatever modes a command left there.
+/// Removes a directory of placet's own and everything in it, whatever modes a command left there.
 pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     remove_tree(&rustix::fs::open(parent, dir_flags(), Mode::empty())?, name)

@@ -3,7 +3,7 @@
 use super::command_view::CommandDir;
 use super::layer::Layer;
 
-/// The layers as they were when a command began, kept for as long as it runs.
+/// The layers as they were when a command began. They exist as long as the command runs.
 #[derive(Debug)]
 pub(super) struct LayerSnapshot {
     pub(super) dir: CommandDir,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What write mode lets a turn take away without asking.
+/// What write mode lets a turn remove without a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossLimit {
     pub files: usize,
@@ -23,11 +23,11 @@ pub enum PendingReason {
         bytes: u64,
     },
     Repository,
-    /// Everything in this root of the workspace goes.
+    /// Everything in this root of the workspace is removed.
     Root(PathBuf),
     /// The path, and why it is protected.
     Protected(PathBuf, String),
-    /// They build on what is pending already.
+    /// The effects build on pending changes.
     Pending,
 }
 

@@ -1,7 +1,7 @@
-//! The view: the workspace with what is pending laid over it.
+//! The view: the workspace with the pending changes on top.
 //!
-//! Changes are held in layers: `pending` until a person applies or discards them, and over it `scratch`, which read
-//! mode throws away when the turn ends. File tools and commands see the same merged tree; nothing in it is in the
+//! Changes are in layers: in `pending` until a person applies or discards them, and above it in `scratch`, which read
+//! mode discards when the turn ends. File tools and commands see the same merged tree; none of the changes is in the
 //! workspace before it is applied.
 
 mod applied_changes;
@@ -64,12 +64,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Where a view and what it needs are stored, all outside the workspace.
+/// Where a view and its data are stored, all outside the workspace.
 #[derive(Clone, Debug)]
 pub struct ViewPaths {
     /// This view's own directory.
     pub view: PathBuf,
-    /// Where a command's own layer may lie: directories that commands of several views share, best first.
+    /// Where a command's own layer may be: directories that commands of several views share, best first.
     pub layers: Vec<PathBuf>,
     pub objects: PathBuf,
     pub journal: PathBuf,
@@ -89,29 +89,29 @@ struct ViewInner {
     pending: LayerSet,
     objects: ObjectStore,
     journal: Journal,
-    /// Commands of one view run one at a time: each starts from what the one before left.
+    /// Commands of one view run one at a time: each starts from the result of the command before.
     gate: Arc<tokio::sync::Mutex<()>>,
     turn: Mutex<ViewTurn>,
-    /// The one of `Places::layers` that was found to work.
+    /// The directory of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
     /// Files as a snapshot last saw them.
     stamps:
         Mutex<std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::files::path_state::PathState)>>,
     /// The home directory's own view.
     home: OnceLock<View>,
-    /// Held from the first change on: another process must not touch this view meanwhile.
+    /// Locked from the first change on: another process must not touch this view at the same time.
     claim: Mutex<Option<std::fs::File>>,
-    /// Something of it is being applied.
+    /// A part of the view is being applied.
     landing: AtomicBool,
     /// What is protected here and how much may be lost unasked, if it is not the usual.
     guards: OnceLock<(ProtectedPaths, LossLimit)>,
     /// The calls that run now.
     running: RunningCalls,
-    /// A background command has put something into the pending layers, and nobody was asked about it yet.
+    /// A background command has put something into the pending layers, and the person was not asked about it yet.
     late: AtomicBool,
 }
 
-/// A set of layers, one for each root, and what lay where they differ from what is below them.
+/// A set of layers, one for each root, and the state of the paths where they differ from the layers below.
 #[derive(Debug)]
 pub(super) struct LayerSet {
     depth: usize,
@@ -138,7 +138,7 @@ impl LayerSet {
         self.bases().save()
     }
 
-    /// A damaged record is not empty: what it spoke of is still there.
+    /// A damaged record is not empty: the changes that it named still exist.
     fn is_empty(&self) -> bool {
         let bases = self.bases();
         bases.is_empty() && bases.damage().is_none()
@@ -160,15 +160,15 @@ pub struct ViewTurn {
     lost: (usize, u64),
     /// Something was put into the pending layers.
     pub held: bool,
-    /// Why the loss limit stopped something.
+    /// Why the loss limit stopped a change.
     pub braked: Vec<String>,
     /// Why what a command did could not be read, so that not all of it is pending.
     pub unread: Vec<String>,
-    /// Changes of read mode that were thrown away.
+    /// Changes of read mode that were discarded.
     pub dropped: usize,
 }
 
-/// Which of the two: what waits for the person, or what read mode throws away.
+/// The two kinds of layers: changes that wait for the person, and changes that read mode discards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerKind {
     Pending,
@@ -176,7 +176,7 @@ pub enum LayerKind {
 }
 
 impl View {
-    /// The view kept at `places`, or a new one. Makes nothing on disk before something is held.
+    /// The view stored at `places`, or a new view. Writes nothing to disk before a change becomes pending.
     pub fn at(places: ViewPaths, roots: &[PathBuf]) -> View {
         // A root below another one is part of it.
         let inside = |root: &PathBuf| roots.iter().any(|r| r != root && root.starts_with(r));
@@ -230,25 +230,26 @@ impl View {
         self.0.stamps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new turn begins: what is applied from now on bears its name.
+    /// A new turn begins: what is applied from now on has its name.
     pub fn begin_turn(&self, label: TransactionLabel) {
         *self.turn() = ViewTurn { label, ..ViewTurn::default() };
     }
 
-    /// A call that belongs to no conversation begins: undo takes back the call alone. The loss limit counts over all calls
-    /// of the view, so that many small calls cannot take away more than a turn could.
+    /// A call outside of any conversation begins: undo reverts this call alone. The loss limit counts over all calls of
+    /// the view: many small calls must not remove more than a turn could.
     pub fn begin_single_call(&self, number: u64, title: String) {
         let turn = format!("{}-call-{number}", self.name());
         self.turn().label = TransactionLabel { turn, title, ..TransactionLabel::default() };
     }
 
-    /// A call begins: until what comes back is dropped, whatever is written with its permit is its doing.
+    /// A call begins: until the returned guard is dropped, every write with the call's permit counts as the call's
+    /// change.
     pub fn enter_call(&self, call: &str, tool: &str, title: &str) -> OriginGuard {
         let label = self.label();
         self.0.running.enter(ChangeOrigin::new(&label, call, tool, title))
     }
 
-    /// The turn's label; outside of a turn, one that bears this view's name.
+    /// The turn's label; outside of a turn, a label with this view's name.
     pub fn label(&self) -> TransactionLabel {
         let label = self.turn().label.clone();
         if !label.turn.is_empty() {
@@ -271,17 +272,17 @@ impl View {
         self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where commands' layers could lie.
+    /// The possible places of commands' layers.
     pub fn layer_places(&self) -> &[PathBuf] {
         &self.0.places.layers
     }
 
-    /// Settles which of them is used; only the first word counts.
+    /// Sets which of them is used; only the first call counts.
     pub fn set_layers_dir(&self, dir: PathBuf) {
         drop(self.0.layers.set(dir));
     }
 
-    /// What is protected here, and how much a turn may take away unasked. Only the first word counts.
+    /// Sets what is protected here, and how much a turn may remove without a question. Only the first call counts.
     pub fn guard(&self, protected: ProtectedPaths, limit: LossLimit) {
         drop(self.0.guards.set((protected, limit)));
     }
@@ -333,7 +334,7 @@ impl View {
         Ok(())
     }
 
-    /// Fails when the record of what is pending is damaged: what it does not name would be lost by the next change.
+    /// Fails when the record of pending changes is damaged: the next change would lose what the record does not name.
     fn check_record(&self) -> io::Result<()> {
         let dir = self.dir();
         let roots = || if keeps_pending(dir) { roots_of(dir).err() } else { None };
@@ -350,8 +351,8 @@ impl View {
         bases.damage().or_else(torn)
     }
 
-    /// The directory for temporary files, made when it is first asked for: nobody else's to read. It goes with the
-    /// view, which is claimed for that.
+    /// The directory for temporary files, made at the first request: other users cannot read it. It is removed with the
+    /// view, which is claimed for that reason.
     pub fn scratch(&self) -> io::Result<PathBuf> {
         use std::os::unix::fs::DirBuilderExt;
         self.claim()?;
@@ -386,7 +387,7 @@ impl View {
         self.0.roots.get(index).map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// The root a path lies below, and its way from there.
+    /// The root that a path is below, and the path from there.
     fn locate(&self, path: &Path) -> Option<(usize, PathBuf)> {
         let found = |(index, root): (usize, &PathBuf)| {
             path.strip_prefix(root).ok().map(|rel| (index, rel.to_path_buf()))
@@ -409,7 +410,7 @@ impl View {
         [&self.0.scratch, &self.0.pending].iter().all(|held| held.layers.iter().all(Layer::is_blank))
     }
 
-    /// Where the content of a path lies on disk; `None` when the view has nothing there though the workspace may.
+    /// The path on disk of a path's content; `None` when the view has nothing there though the workspace may.
     pub fn real(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         if self.is_plain() {
             return Ok(Some(path.to_path_buf()));
@@ -441,7 +442,7 @@ impl View {
         }
     }
 
-    /// What read mode left is thrown away before anything else is put above it; the turn remembers how much that was.
+    /// Discards what read mode left before anything else is put above it; the turn remembers the number of changes.
     pub fn drop_scratch(&self) -> io::Result<usize> {
         if self.is_empty(LayerKind::Scratch) {
             return Ok(0);
@@ -452,7 +453,7 @@ impl View {
         Ok(count)
     }
 
-    /// Throws away everything in a layer set.
+    /// Discards everything in a layer set.
     pub fn discard_all(&self, shelf: LayerKind) -> io::Result<()> {
         self.layer_set(shelf).wipe()
     }

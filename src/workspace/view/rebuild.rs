@@ -1,7 +1,7 @@
-//! Mending a view: its records are made again from what lies in its layers.
+//! Repairing a view: its records are made again from the contents of its layers.
 //!
-//! A record that was lost said what the workspace held when the change was made. Made again, it says what the workspace
-//! holds now: the change is shown against that, and is applied to nothing else.
+//! A lost record named the state of the workspace at the time of the change. The new record names the present state:
+//! the change is shown against the present state, and is applied to no other.
 
 use super::super::Hash;
 use super::base::{BaseIndex, BaseRecord};
@@ -52,8 +52,8 @@ fn root_of(layer: &Path, records: &BaseIndex) -> Option<PathBuf> {
     }
 }
 
-/// Makes the record of the view in `dir` again: the lines that can be read, and one for each file in the layers that no
-/// line speaks of. The old file is copied to `aside` first. Gives the number of records that were made.
+/// Makes the record of the view in `dir` again: the lines that can be read, and one line for each file in the layers
+/// that no line names. The old file is copied to `aside` first. Gives the number of records that were made.
 pub(in crate::workspace) fn rebuild_record(
     dir: &Path,
     roots: &[PathBuf],
@@ -96,10 +96,10 @@ pub(in crate::workspace) fn rebuild_record(
 enum LayerEntryKind {
     /// A file, a link, a pipe.
     Content,
-    /// What was there is removed.
+    /// The path was removed.
     Gone,
     Directory,
-    /// A directory that shows nothing of the one below it.
+    /// A directory that hides the directory below it.
     Replaced,
 }
 

@@ -22,7 +22,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 impl View {
-    /// The repositories that `paths` lie in: those of the workspace, and those that a layer set would make.
+    /// The repositories of `paths`: those of the workspace, and those that a layer set would make.
     pub(super) fn repositories<'a>(
         &self,
         shelf: LayerKind,
@@ -48,9 +48,10 @@ impl View {
         self.stack(index, self.layer_set(shelf).depth).stat(&rel).ok().flatten().is_some()
     }
 
-    /// Adds to `set` which of its changes lie in a repository, and what they mean there.
+    /// Adds to `set` which of its changes belong to a repository, and what they mean there.
     pub(super) fn with_repositories(&self, shelf: LayerKind, set: ChangeSet) -> ChangeSet {
-        // A plain file is no repository, and looking for one at each of many files would cost more than all the rest.
+        // A plain file is not a repository, and searching for a repository at each of many files would cost more than
+        // all the rest.
         let place = |change: &FileChange| -> PathBuf {
             let plain = !change.before.is_directory() && !change.after.is_directory();
             let parent = change.path.parent().filter(|_| plain && !is_git_name(&change.path));
@@ -148,7 +149,7 @@ impl View {
         let held = self.layer_set(shelf);
         let mut files = Vec::new();
         for repository in repositories.outermost() {
-            // One that cannot be read whole is refused when it is applied.
+            // A repository that cannot be read whole is refused when it is applied.
             files.extend(super::git_state::scan(repository).map(|scan| scan.state).unwrap_or_default());
         }
         for file in files {
@@ -171,8 +172,9 @@ impl View {
         held.save()
     }
 
-    /// The records that [`View::watch_repositories`] made for the repositories of `changed`, without those that are
-    /// changes themselves. They go wherever these changes go: without them nobody knows where the repository was.
+    /// The records that [`View::watch_repositories`] made for the repositories of `changed`, without records that are
+    /// changes themselves. They are moved together with these changes: without them the state of the repository is not
+    /// known.
     pub(super) fn repository_records(&self, changed: &BTreeSet<PathBuf>) -> io::Result<Vec<BaseRecord>> {
         let held = self.layer_set(LayerKind::Pending);
         let mut watched: Vec<BaseRecord> =
@@ -185,7 +187,7 @@ impl View {
         let mut records = Vec::new();
         for base in watched {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
-            // A file that was removed and made again with the same content is no change.
+            // A file that was removed and made again with the same content is not a change.
             let stack = self.stack_of(held, index);
             if stack.backing(&rel)? == ContentLocation::Plain || stack.node(&rel)? == base.node {
                 records.push(base);

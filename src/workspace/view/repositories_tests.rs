@@ -1,4 +1,4 @@
-//! A pending commit and what the person does before they apply it: nobody touched the repository, so it is
+//! A pending commit and what the person does before they apply it: when nothing else changed the repository, it is
 //! applied.
 
 use super::super::tests::{ViewFixture, bench};

@@ -1,4 +1,5 @@
-//! Which directories a view is laid over, as a file in the view: without it nobody knows whose changes these are.
+//! Which directories a view is laid over, as a file in the view: without it, placet does not know whose changes these
+//! are.
 
 use super::base::BaseIndex;
 pub(super) use super::may_exist::may_exist;
@@ -17,7 +18,7 @@ const NAME: &str = "roots.json";
 #[derive(Serialize, Deserialize)]
 struct RootPath(#[serde(with = "raw_text")] PathBuf);
 
-/// The roots of the view that is stored in `dir`, as it was when somebody last changed it.
+/// The roots of the view that is stored in `dir`, as of its last change.
 pub fn roots_of(dir: &Path) -> Result<Vec<PathBuf>, DamagedRecord> {
     let path = dir.join(NAME);
     let read = || {
@@ -43,7 +44,7 @@ pub fn keeps_pending(dir: &Path) -> bool {
     may_exist(&pending.join("base.jsonl")) || may_hold(&pending)
 }
 
-/// The directories of views in `places`, and what is wrong with the others: anything may be pending there.
+/// The directories of views in `places`, and the damage of the others: anything may be pending there.
 pub fn views_in(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<DamagedRecord>) {
     let (mut found, mut damage) = (Vec::new(), Vec::new());
     for place in places {
@@ -67,8 +68,7 @@ pub fn pending_damage(dir: &Path) -> Vec<DamagedRecord> {
     roots.err().into_iter().chain(damage).collect()
 }
 
-/// The same for a start: a long record is not read, and the layers are not walked. Opening the view looks
-/// again.
+/// The same for a start: a long record is not read, and the layers are not walked. Opening the view checks again.
 pub fn pending_damage_at_start(dir: &Path) -> Vec<DamagedRecord> {
     /// Bytes of a record that a start reads.
     const SHORT: u64 = 256 << 10;

@@ -1,4 +1,4 @@
-//! What of the pending changes is meant, and what came of it.
+//! The selected part of the pending changes, and the result of applying it.
 
 use crate::workspace::history::journal::JournalEntry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelectedPart {
     Whole,
-    /// These of its hunks, as `hunks` numbers them.
+    /// These of the change's hunks, as `hunks` numbers them.
     Hunks(BTreeSet<usize>),
-    /// This content. Applied, it is what the workspace gets; discarded, it is what stays pending.
+    /// This content: an apply writes it to the workspace; after a discard it stays pending.
     Content(Arc<Vec<u8>>),
 }
 
@@ -23,17 +23,17 @@ pub type ChangeSelection = BTreeMap<PathBuf, SelectedPart>;
 #[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
 pub enum ApplyOutcome {
     Landed(JournalEntry),
-    /// Nothing was chosen that was still pending.
+    /// No chosen change was still pending.
     Nothing,
-    /// The person changed files meanwhile; nothing landed. `merged` ones are pending in their merged form and want
-    /// looking at again; `conflicts` could not be merged.
+    /// The person changed files in the meantime, and nothing was applied. `merged` files are pending in their merged
+    /// form and need another look; `conflicts` could not be merged.
     Changed {
         merged: Vec<PathBuf>,
         conflicts: Vec<PathBuf>,
     },
 }
 
-/// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
+/// The directory of the repository that a path belongs to, if any: `/w/.git`.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
 }

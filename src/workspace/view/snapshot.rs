@@ -1,8 +1,7 @@
-//! Where there is no view: what the workspace had before a command, so that what it changed can be shown and
-//! undone.
+//! For runs without a view: the state of the workspace before a command, so that its changes can be shown and undone.
 //!
-//! Files that the project ignores, the repository's own files and large ones are not looked at: finding them changed
-//! would cost a reading of the whole tree. A file whose size, times and inode are as they were is not read again.
+//! Ignored files, the repository's own files and large files are not compared: this would require reading the whole
+//! tree. A file whose size, times and inode are unchanged is not read again.
 
 use super::View;
 use super::collect::CommandEffects;
@@ -115,7 +114,7 @@ impl View {
             match after.nodes.get(path) {
                 Some(is) if is == was => {}
                 Some(is) => note(path, was, is),
-                // It may have become large or ignored instead of going away.
+                // The file may have become large or ignored instead of being removed.
                 None if path.symlink_metadata().is_err() => note(path, was, &PathState::Absent),
                 None => {}
             }

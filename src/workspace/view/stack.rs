@@ -17,7 +17,7 @@ pub(super) struct LayerStack<'a> {
     pub(super) root: &'a Path,
 }
 
-/// Where a path's content lies.
+/// Where a path's content is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ContentLocation {
     /// In the workspace itself, if anywhere.
@@ -114,7 +114,7 @@ impl LayerStack<'_> {
         Ok(names)
     }
 
-    /// Opens the file that `rel` is, wherever it lies.
+    /// Opens the file at `rel`, in whichever layer it is.
     pub(super) fn open(&self, rel: &Path) -> io::Result<File> {
         let path = self.real(rel)?.ok_or(io::ErrorKind::NotFound)?;
         crate::workspace::files::path_state::file_anyway(&path)

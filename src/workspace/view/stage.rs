@@ -63,7 +63,7 @@ impl View {
         Ok(WriteOutcome { hash: blake3::hash(bytes), in_place, held: false })
     }
 
-    /// What one file of a batch adds to the steps of its landing: the file, and the directories it needs.
+    /// What one file of a batch adds to the steps of its apply: the file, and the directories it needs.
     pub(super) fn file_apply_steps(
         &self,
         path: &Path,
@@ -96,7 +96,7 @@ impl View {
         Ok(())
     }
 
-    /// Lands the steps as one transaction; `path` is what an error without a path of its own is about.
+    /// Applies the steps as one transaction; `path` is named by an error that has no path of its own.
     pub(super) fn apply_transaction(
         &self,
         path: &Path,
@@ -198,7 +198,7 @@ impl View {
         Ok((dir, name.to_os_string()))
     }
 
-    /// Directories that a pending file needs and nobody has yet are changes of their own.
+    /// Directories that a pending file needs and that do not exist yet are changes of their own.
     fn record_parents(&self, index: usize, rel: &Path, by: Option<&Arc<ChangeOrigin>>) -> io::Result<()> {
         let held = self.layer_set(LayerKind::Pending);
         let mut missing: Vec<PathBuf> = Vec::new();
@@ -224,7 +224,7 @@ impl View {
         self.claim()?;
         if keep.is_empty() {
             self.replace_pending(Vec::new())?;
-            // Nothing is in them any more: that the empty layers stay is no failure.
+            // The layers are empty: that they still exist is not a failure.
             if let Err(e) = self.layer_set(LayerKind::Pending).wipe() {
                 tracing::warn!("an empty layer was not removed: {e}");
             }
@@ -262,7 +262,7 @@ impl View {
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
         *held.bases() = BaseIndex::load(dir.join("base.jsonl"));
         held.layers.iter().for_each(Layer::recheck);
-        // It is done, and an error must not say otherwise: the next time removes what is left of the old one.
+        // The step is done, and an error must not deny that: the next time removes the rest of the old layer.
         let moved =
             fault("replaced").and_then(|()| Ok(rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?));
         if let Err(e) = moved.and_then(|()| remove_dir_all(&old_dir)) {
@@ -296,7 +296,7 @@ impl View {
         if is_record && matches!(put, StagedEntry::Keep) {
             return Ok(());
         }
-        // Where a directory above went, or became something else, whatever was in it is gone with it.
+        // Where a directory above was removed, or became something else, everything in it is gone as well.
         let gone_above = rel.ancestors().skip(1).any(|dir| match layer.find(dir) {
             Ok(LayerLookup::Gone) => true,
             Ok(LayerLookup::Here { stat, .. }) => !super::layer::is_dir(&stat),
@@ -309,7 +309,7 @@ impl View {
         let dir = layer.parent(&rel, self.root(index), &like)?;
         let _eased = WritableDirGuard::of(&dir);
         match (&node, put) {
-            // Part of a file's deletion was thrown away: what stays is the file again.
+            // Part of a file's deletion was discarded: the rest is the file again.
             (PathState::Absent, StagedEntry::Bytes(bytes)) => {
                 let staged = write_temp_file(&dir, &bytes, base.node.attrs())?;
                 Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
@@ -331,7 +331,7 @@ impl View {
     }
 }
 
-/// Fails unless what is there is what `before` says.
+/// Fails unless the present state is `before`.
 pub(super) fn expect(path: &Path, before: ExpectedContent, now: &PathState) -> Result<(), WorkspaceError> {
     let path = || path.to_path_buf();
     match (before, now) {
@@ -350,7 +350,7 @@ pub(super) fn expect(path: &Path, before: ExpectedContent, now: &PathState) -> R
     }
 }
 
-/// Content that lies next to its place in the layer; dropped before it is placed, it is removed.
+/// Content next to its place in the layer; dropping it before it is placed removes it.
 pub(super) struct LayerTempFile {
     dir: OwnedFd,
     name: std::ffi::OsString,

@@ -10,7 +10,7 @@ pub(super) fn join(root: &Path, rel: &Path) -> PathBuf {
     if rel.as_os_str().is_empty() { root.to_path_buf() } else { root.join(rel) }
 }
 
-/// What lies at a path without links.
+/// The state at a path without links.
 pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<PathState> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the root directory"));
@@ -32,7 +32,7 @@ pub(in crate::workspace) fn stat_at(path: &Path) -> io::Result<Option<Stat>> {
     }
 }
 
-/// Behind a link nothing is at a path: it lies where the link leads, if anywhere.
+/// A path behind a link has no state of its own: the file is at the link's target, if anywhere.
 pub(super) fn parent_of(parent: &Path) -> io::Result<Option<std::os::fd::OwnedFd>> {
     use super::super::WorkspaceError as E;
     match crate::workspace::files::path_state::search_anyway(parent) {

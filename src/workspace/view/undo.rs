@@ -27,7 +27,7 @@ pub struct UndoPlan {
     pub left: Vec<(PathBuf, String)>,
     /// Objects of repositories that stay for `git gc`: someone may have built on them.
     pub objects_left: usize,
-    /// The repositories that paths of the plan lie in.
+    /// The repositories of the plan's paths.
     pub repositories: RepositorySet,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn composed(entries: &[JournalEntry]) -> BTreeMap<PathBuf, AppliedCha
 }
 
 impl View {
-    /// Plans to take `entries` back; of them only what lies at or below `only`, if given.
+    /// Plans to undo `entries`; only the changes at or below `only`, if given.
     pub fn plan_undo(
         &self,
         entries: &[JournalEntry],
@@ -180,8 +180,8 @@ impl View {
         Ok(plan)
     }
 
-    /// Repositories, also inside another, that these changes made and in which nobody else has put anything: they go
-    /// whole, objects and all.
+    /// Repositories, also inside another, that these changes made and to which nothing else was added: they are removed
+    /// as a whole, with their objects.
     fn untouched_since(
         &self,
         repositories: &RepositorySet,
@@ -217,7 +217,7 @@ impl View {
         kind: &TransactionKind,
     ) -> io::Result<BTreeMap<PathBuf, AppliedChange>> {
         let TransactionKind::Redo { of, .. } = kind else { return Ok(changes) };
-        // Without the entry nobody knows which objects the refs need.
+        // Without the entry, placet does not know which objects the refs need.
         let done = of.iter().filter_map(|id| self.journal().entry(*id).transpose());
         let done: Vec<JournalEntry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;
         let repositories = self.repositories_of_steps(
@@ -230,7 +230,7 @@ impl View {
                 && !changes.contains_key(&path)
                 && gone()
             {
-                // Seen from the undo: it is gone now and was there before.
+                // From the undo's side: the file is gone now and was there before.
                 let back = AppliedChange { before: change.after.clone(), after: PathState::Absent, ..change };
                 changes.insert(path, back);
             }
@@ -271,7 +271,7 @@ impl View {
             before,
             after,
             source,
-            // What it was a name of before, and on the way back what it is one of now.
+            // The file that this path was another name of before; for a redo, the file of which it is another name now.
             twin: change.was_twin.clone(),
             was_twin: change.twin.clone(),
             keep_names: change.in_place,
@@ -289,7 +289,7 @@ impl View {
             return Ok(UndoAction::Left("it changed in the meantime, in a way that cannot be merged".into()));
         };
         if now.same_content(&change.after) {
-            // Only its mode or owner is another one: that stays.
+            // Only its mode or owner differs: the difference stays.
             let after = with_attrs(target, attrs.clone());
             return Ok(UndoAction::Step(step(now, after, source)));
         }
@@ -309,7 +309,7 @@ impl View {
         }
     }
 
-    /// A repository of which some file cannot come back stays as it is: all of its own files or none.
+    /// A repository with a file that cannot be restored stays as it is: all of its own files are restored or none.
     fn leave_broken_repositories(&self, plan: &mut UndoPlan) {
         let broken: BTreeSet<PathBuf> = plan
             .left
@@ -326,7 +326,7 @@ impl View {
         plan.merged.retain(|path| !stays(path));
     }
 
-    /// A directory into which somebody put something stays.
+    /// A directory with files of others stays.
     fn leave_full_directories(&self, plan: &mut UndoPlan) -> io::Result<()> {
         let mut going: BTreeSet<PathBuf> =
             plan.steps.iter().filter(|s| s.after.is_absent()).map(|s| s.path.clone()).collect();
@@ -336,7 +336,7 @@ impl View {
             .filter(|s| s.before.is_directory() && !s.after.is_directory())
             .map(|s| s.path.clone())
             .collect();
-        // Deepest first: one that stays keeps those above it.
+        // Deepest first: with a directory that stays, the directories above it stay.
         dirs.sort_by_key(|d| std::cmp::Reverse(d.components().count()));
         for dir in dirs {
             let entries = super::layer::list(&crate::workspace::files::path_state::dir_anyway(&dir)?)?;
@@ -382,8 +382,8 @@ impl View {
     }
 }
 
-/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many. Fails with the directory that
-/// cannot be read.
+/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many. Fails with the directory
+/// that cannot be read.
 fn holds_only(dir: &Path, ours: &dyn Fn(&Path) -> bool) -> Result<bool, (PathBuf, io::Error)> {
     const MOST: usize = 500_000;
     let (mut todo, mut seen) = (vec![dir.to_path_buf()], 0);

@@ -1,7 +1,7 @@
-//! Undo of several transactions between which somebody else changed the same file.
+//! Undo of several transactions, where others changed the same file between two of them.
 //!
-//! What was before the first transaction does not have the other's work, so it must not be copied back. Each transaction is
-//! taken out of what is there now by itself, the newest first.
+//! The content before the first transaction does not have the others' work and must not be copied back. Each
+//! transaction is removed from the present content by itself, the newest first.
 
 use super::View;
 use super::stack::node_at;
@@ -36,7 +36,7 @@ pub(super) fn interrupted(entries: &[JournalEntry]) -> BTreeMap<PathBuf, Vec<App
     parts
 }
 
-/// Another mode or owner in between is no work that could be lost.
+/// A change of mode or owner in between is not work that could be lost.
 fn follows(last: &AppliedChange, next: &AppliedChange) -> bool {
     last.after == next.before || last.after.same_content(&next.before)
 }

@@ -12,7 +12,7 @@ use crate::conversation::{Image, ThinkingBlock, ToolSpec};
 use crate::provider::wire::image;
 use serde_json::{Map, Value, json};
 
-/// What marks the proofs of this wire format: it had them first, before there was a name.
+/// The name of this wire format's proofs. It is empty, because this format had proofs before the name existed.
 pub(super) const WIRE: &str = "";
 
 pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
@@ -96,7 +96,7 @@ fn spoken(said: &WireAssistantPart<'_>) -> Value {
     }
 }
 
-/// One result. An error may hold text only, so its pictures go `aside`, behind all results.
+/// One result. An error may have text only: its pictures go to `aside`, after all results.
 fn result(reply: &WireToolResult<'_>, capabilities: &ModelCapabilities, aside: &mut Vec<Value>) -> Value {
     let is_error = reply.is_error();
     let mut content = Vec::new();

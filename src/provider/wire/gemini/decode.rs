@@ -1,8 +1,9 @@
-//! A streamed response, taken apart. Every event is a piece of the same content; nothing but the end of the connection
-//! says that there is no more, so the answer is handed over then.
+//! A streamed response, decoded. Every event is a piece of the same content. Only the end of the connection shows that
+//! there is no more, and the answer is returned then.
 //!
-//! A proof is kept so that it goes back on its own part. One with a call or with text is an empty reasoning block
-//! right before that block; one on the reasoning itself stays there; one that came alone is kept as the part it was.
+//! A proof is stored in the form in which it goes back on its own part. A proof with a call or with text is an empty
+//! reasoning block directly before that block; a proof on the reasoning itself stays there; a proof that came alone is
+//! stored as its own part.
 
 use super::super::super::{AnswerDecoder, ProviderError, StreamEvent};
 use super::super::event::{self, word};
@@ -159,7 +160,7 @@ impl GeminiDecoder {
             "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
             | "IMAGE_SAFETY" => StopReason::Refusal,
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
-                // The model learns it from a failed call, and can repeat it.
+                // The model sees the reason in a failed call, and can repeat the call.
                 let raw = if message.is_empty() { reason } else { message };
                 let id = self.assembly.id_for("");
                 let name = UNREADABLE.to_string();
@@ -187,7 +188,7 @@ fn counted(usage: &Value) -> TokenUsage {
     TokenUsage {
         // Google counts the cached tokens as part of the prompt.
         input: prompt.saturating_sub(cache_read),
-        // Google counts the thoughts apart from the answer; they cost the same.
+        // Google counts the thoughts separately from the answer; they cost the same.
         output: figure("candidatesTokenCount") + thoughts,
         cache_read,
         cache_write: 0,

@@ -1,7 +1,7 @@
-//! A request as `generateContent` wants it. What never changes comes first and the contents last, so the bytes before
+//! A request as `generateContent` expects it. What never changes comes first and the contents last: the bytes before
 //! the newest content are the same turn after turn.
 //!
-//! A proof goes back on its part: [`decode`](super::decode) says how it is kept. Calls carry their ids only where the
+//! A proof goes back on its part: [`decode`](super::decode) describes how it is stored. Calls have ids only where the
 //! server gave one.
 
 use super::super::super::{ModelCapabilities, ModelRequest, ServerQuirks, ToolImagePlacement};
@@ -48,7 +48,7 @@ fn declaration(spec: &ToolSpec) -> Value {
     json!({"name": spec.name, "description": spec.description, "parametersJsonSchema": spec.schema})
 }
 
-/// Spells the parts as one server wants them.
+/// Encodes the parts for one server.
 struct GeminiEncoder<'w> {
     capabilities: &'w ModelCapabilities,
     quirks: &'w ServerQuirks,
@@ -109,7 +109,7 @@ impl GeminiEncoder<'_> {
         parts
     }
 
-    /// One result. Its pictures stay in it, or go `aside`, behind all results.
+    /// One result. Its pictures stay in it, or go to `aside`, after all results.
     fn response(&self, reply: &WireToolResult<'_>, aside: &mut Vec<Value>) -> Value {
         let mut texts = Vec::new();
         let mut inside = Vec::new();
@@ -160,7 +160,7 @@ fn inline(image: &Image, data: &str) -> Value {
     json!({"inlineData": {"mimeType": image.media_type, "data": data}})
 }
 
-/// The id, unless it was made up here because the server gave none: those are `call_` and a number.
+/// The id, unless placet made it up because the server gave none: these are `call_` and a number.
 fn put_id(holder: &mut Value, id: &str) {
     let made_up = id
         .strip_prefix("call_")

@@ -1,5 +1,5 @@
-//! The Gemini API of Google: `streamGenerateContent`. A part may carry the model's proof of the reasoning behind it;
-//! it goes back on the very part it came on.
+//! The Gemini API of Google: `streamGenerateContent`. A part may have the model's proof of the reasoning behind it; the
+//! proof goes back on the same part.
 //!
 //! Written from the public reference (ai.google.dev: generateContent, Function calling, Thought signatures).
 
@@ -48,7 +48,7 @@ impl WireFormat for GeminiFormat {
     }
 }
 
-/// A name as a part of a path: whatever could mean something there is escaped.
+/// A name as a part of a path: special characters are escaped.
 fn escaped(name: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
     name.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()

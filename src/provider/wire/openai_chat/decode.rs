@@ -1,5 +1,5 @@
-//! A streamed completion, taken apart. Calls come as deltas that name their place by `index`; compatible servers
-//! leave out the index or the id, repeat the id, give it empty, or send a call whole, and all of that is understood.
+//! A streamed completion, decoded. Calls come as deltas that name their place by `index`; compatible servers leave out
+//! the index or the id, repeat the id, send it empty, or send a call whole. The decoder accepts all of these.
 
 use super::super::super::{AnswerDecoder, ProviderError, ServerQuirks, StreamEvent};
 use super::super::event::{self, word};
@@ -16,14 +16,14 @@ pub(super) struct ChatDecoder {
     calls: Vec<ChatCallSlot>,
     refused: bool,
     finished: bool,
-    /// Where reasoning is looked for, in this order.
+    /// Where reasoning is read from, in this order.
     reasoning_fields: Vec<String>,
     reasoning_blocks: Option<String>,
-    /// Reasoning as blocks, which go back as they came.
+    /// Reasoning as blocks, which go back unchanged.
     blocks: Vec<Value>,
 }
 
-/// A call's piece and what the server called it by.
+/// A call's piece and the name that the server gave it.
 #[derive(Debug)]
 struct ChatCallSlot {
     place: usize,
@@ -75,7 +75,7 @@ impl ChatDecoder {
             let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
             self.delta(delta, &mut events);
             if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
-                // A refusal in words ends with a plain "stop".
+                // A refusal as text ends with a plain "stop".
                 let stop = if self.refused { StopReason::Refusal } else { stop_reason(reason) };
                 self.assembly.stop = Some(stop);
             }
@@ -119,7 +119,7 @@ impl ChatDecoder {
         }
     }
 
-    /// The blocks belong to the answer's reasoning, whose words were shown already.
+    /// The blocks belong to the answer's reasoning, whose text was shown already.
     fn keep_blocks(&mut self) {
         let blocks = std::mem::take(&mut self.blocks);
         if blocks.is_empty() {
@@ -194,8 +194,7 @@ impl ChatDecoder {
         let another_id = !id.is_empty() && !found.given_id.is_empty() && found.given_id != id;
         let same_place = index.is_some() && !id.is_empty() && found.given_id == id;
         let says_arguments = !arguments.is_null() && arguments != "";
-        // For servers that give every call the same index: a name after complete arguments begins another
-        // call.
+        // For servers that give every call the same index: a name after complete arguments begins another call.
         let after_a_whole_one = || says_arguments && !call.name.is_empty() && is_whole(&call.arguments);
         let begins = !name.is_empty() && (another_id || !same_place && after_a_whole_one());
         (!begins).then_some(found.place)

@@ -1,8 +1,8 @@
-//! A request as Chat Completions wants it. What never changes comes first and the messages last, so the bytes
-//! before the newest message are the same turn after turn.
+//! A request as Chat Completions expects it. What never changes comes first and the messages last: the bytes before the
+//! newest message are the same turn after turn.
 //!
-//! A `tool` message holds text only, on most servers: pictures in results move into the user message that follows.
-//! Reasoning is sent back only where the quirks name a field for it; the API itself has no place for it.
+//! A `tool` message has text only, on most servers: pictures in results move into the user message that follows.
+//! Reasoning is sent back only where the quirks name a field for it; the API itself has none.
 
 use super::super::super::{
     AfterToolResults, CallIdFormat, EmptyContent, ModelCapabilities, ModelRequest, OutputLimitField,
@@ -141,14 +141,14 @@ impl ChatEncoder<'_> {
         if !results.is_empty() && self.quirks.after_results == AfterToolResults::Assistant {
             messages.push(json!({"role": "assistant", "content": FILLER}));
         }
-        // Text alone goes as a plain string: some servers' templates know nothing else.
+        // Text alone is sent as a plain string: some servers' templates support nothing else.
         let texts: Option<Vec<&str>> =
             content.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
         let plain = texts.map(|texts| Value::String(texts.join("\n\n")));
         messages.push(json!({"role": "user", "content": plain.unwrap_or(Value::Array(content))}));
     }
 
-    /// One result. Its pictures stay in it, or go to `aside`, each behind a line that says whose it is.
+    /// One result. Its pictures stay in it, or go to `aside`, each after a line that names its call.
     fn tool_content(&self, reply: &WireToolResult<'_>, aside: &mut Vec<Value>) -> Value {
         if reply.result.is_none() {
             return json!(NO_RESULT);
@@ -180,7 +180,7 @@ impl ChatEncoder<'_> {
         Value::Array(pictures)
     }
 
-    /// A PDF has no place here that compatible servers agree on.
+    /// Compatible servers do not agree on a place for a PDF.
     fn base64(&self, image: &Image) -> Result<String, OmittedImage> {
         if image.is_pdf() {
             return image::base64(image, &ModelCapabilities { pdf: false, ..self.capabilities.clone() });

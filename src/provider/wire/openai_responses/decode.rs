@@ -1,6 +1,6 @@
-//! A streamed response, taken apart. It is a list of items, each with its own beginning, deltas and end; the end
-//! repeats the whole item, which fills in whatever was not streamed. Items and events of kinds not known here are
-//! passed over. Only the last event says why the model stopped.
+//! A streamed response, decoded. The response is a list of items, each with its own beginning, deltas and end; the end
+//! repeats the whole item, which fills in what was not streamed. Items and events of unknown kinds are skipped. Only
+//! the last event has the reason why the model stopped.
 
 use super::super::super::{AnswerDecoder, ProviderError, StreamEvent};
 use super::super::event::{self, part, word};
@@ -87,7 +87,7 @@ impl ResponsesDecoder {
         self.assembly.pieces.push(piece);
     }
 
-    /// The item as a whole. What was streamed stays; what was not is taken from here.
+    /// Completes an item. Streamed parts stay; the missing parts come from `item`.
     fn close(&mut self, index: u64, item: &Value, events: &mut Vec<StreamEvent>) {
         if !self.places.contains_key(&index) {
             self.open(index, item, events);
@@ -196,7 +196,7 @@ impl ResponsesDecoder {
                 Some("content_filter") => StopReason::Refusal,
                 Some(other) => StopReason::Other(other.to_string()),
                 None if self.refused => StopReason::Refusal,
-                // Compatible servers leave the reason out; whatever it is, the last call may not be whole.
+                // Compatible servers leave the reason out; for any reason, the last call may be incomplete.
                 None if word(response, "status") == "incomplete" => StopReason::MaxTokens,
                 None => StopReason::EndTurn,
             });

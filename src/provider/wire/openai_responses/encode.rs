@@ -1,6 +1,6 @@
-//! A request as the Responses API wants it: a list of items, in which a call and its result are items of their own and
-//! reasoning goes back as the item it was. What never changes comes first, so the bytes before the newest item are the
-//! same turn after turn.
+//! A request as the Responses API expects it: a list of items, in which a call and its result are items of their own
+//! and reasoning goes back as the original item. What never changes comes first: the bytes before the newest item are
+//! the same turn after turn.
 
 use super::super::super::{ModelCapabilities, ModelRequest, ServerQuirks};
 use super::super::cache_key;
@@ -18,7 +18,7 @@ pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     body.insert("model".into(), json!(request.model.name));
     body.insert("stream".into(), json!(quirks.stream));
     body.insert("store".into(), json!(false));
-    // A model that does not reason refuses to be asked for its reasoning.
+    // A model without reasoning refuses a request for its reasoning.
     if capabilities.thinking {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
         if let Some(summary) = &quirks.reasoning_summary {
@@ -62,14 +62,14 @@ fn tool(spec: &ToolSpec) -> Value {
         "name": spec.name,
         "description": spec.description,
         "parameters": spec.schema,
-        // Without it the server takes every parameter for required.
+        // Without it the server treats every parameter as required.
         "strict": false,
     })
 }
 
 fn item(said: &WireAssistantPart<'_>) -> Option<Value> {
     Some(match said {
-        // As a string: content in parts is for an item with its id and status, which are not kept.
+        // As a string: content in parts is for an item with its id and status, which placet does not store.
         WireAssistantPart::Text(words) => json!({"type": "message", "role": "assistant", "content": words}),
         WireAssistantPart::Thinking(thinking) => serde_json::from_str(thinking.redacted.as_deref()?).ok()?,
         WireAssistantPart::Call { id, name, input } => json!({
@@ -89,7 +89,7 @@ fn output(reply: &WireToolResult<'_>, capabilities: &ModelCapabilities) -> Value
     if content.is_empty() {
         content.push(text(NO_OUTPUT));
     }
-    // Text alone goes as a plain string, which every server takes.
+    // Text alone is sent as a plain string, which every server accepts.
     let texts: Option<Vec<&str>> = content.iter().map(|c| c.get("text").and_then(Value::as_str)).collect();
     let plain = texts.map(|texts| Value::String(texts.join("\n")));
     let output = plain.unwrap_or(Value::Array(content));

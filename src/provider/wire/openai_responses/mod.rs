@@ -1,5 +1,5 @@
-//! The Responses API of OpenAI, and of the servers that speak it. Nothing is kept on the server (`store: false`): the
-//! whole history goes along each time, with the model's reasoning as the encrypted items it gave.
+//! The Responses API of OpenAI, and of the servers that implement it. Nothing is stored on the server (`store: false`):
+//! each request has the whole history, with the model's reasoning as the encrypted items that the server gave.
 //!
 //! Written from the public reference (platform.openai.com: Responses, Streaming events, Reasoning models).
 
@@ -13,7 +13,7 @@ use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, Wir
 use super::error_body;
 use serde_json::Value;
 
-/// The dialect, with the quirks of one server.
+/// The wire format, with the quirks of one server.
 #[derive(Clone, Debug, Default)]
 pub struct OpenAiResponsesFormat {
     pub quirks: ServerQuirks,

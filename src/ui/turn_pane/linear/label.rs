@@ -1,4 +1,4 @@
-//! Lines without a screen: which of them are placet's, and which are somebody else's.
+//! Lines without a screen: which of them are placet's own, and which are foreign.
 
 use crate::text::sanitize;
 use crate::ui::margin_mark;
@@ -9,7 +9,7 @@ pub(super) fn label(word: &str, text: &str) -> String {
     margin_mark::marked(&foreign(word, text))
 }
 
-/// A label for somebody else's words. It has no mark: placet says none of what follows it.
+/// A label for foreign text. It has no mark: what follows it is not placet's own.
 pub(super) fn foreign(word: &str, text: &str) -> String {
     format!("{word}: {}", sanitize::line(text))
 }

@@ -16,7 +16,7 @@ use crate::ui::verbatim;
 use ratatui::style::Style;
 use std::time::Instant;
 
-/// An answer to a question, and what it is called.
+/// An answer to a question, and its name.
 #[derive(Clone, Debug)]
 pub(super) enum LinearChoice {
     Reply(ApprovalReply),
@@ -26,13 +26,13 @@ pub(super) enum LinearChoice {
     Why,
 }
 
-/// What comes of a line that is typed at a question.
+/// The result of a line that is typed at a question.
 pub(super) enum LinearOutcome {
-    /// It is no answer.
+    /// The line is not an answer.
     No,
-    /// It was typed before the question could be read.
+    /// The line was typed before the question could be read.
     TooSoon,
-    /// The question stays open, and this is said.
+    /// The question stays open, and these lines are printed.
     Open(Vec<String>),
     Given(String, LinearChoice),
 }
@@ -41,16 +41,16 @@ pub(super) struct LinearQuestion {
     pub(super) asked: AnyQuestion,
     choices: Vec<(String, LinearChoice)>,
     since: Instant,
-    /// Something was being typed when it came up: that line is no answer.
+    /// The person was typing a line when the question came up: that line is not an answer.
     interrupts: bool,
-    /// This word allows it, and nothing shorter.
+    /// This word allows the call, and nothing shorter.
     word: Option<String>,
-    /// The answer that was given once and has to be given again.
+    /// The answer that was given once and has to be repeated.
     confirmed: Option<char>,
 }
 
 impl LinearQuestion {
-    /// What there is to say to an answer that has to be given twice, the first time.
+    /// The request to repeat an answer, the first time that it is given.
     fn second_look(&mut self, choice: &Answer, number: usize) -> Option<String> {
         let AnyQuestion::Choice(question) = &self.asked else { return None };
         let unseen = left_out(&question.detail);
@@ -62,7 +62,7 @@ impl LinearQuestion {
         Some(second_words(choice, &unseen, &format!("type {} and Enter", number + 1), "line"))
     }
 
-    /// The same for a call of which not all is shown; `given` is the line that allows it.
+    /// The same for a call that is not shown whole; `given` is the line that allows it.
     fn second_look_at_call(&mut self, reply: &ApprovalReply, given: &str) -> Option<String> {
         let key = match reply {
             ApprovalReply::Yes => 'y',
@@ -78,7 +78,7 @@ impl LinearQuestion {
         Some(format!("{unseen} not shown: type {given} and Enter again to allow it unseen"))
     }
 
-    /// The question, and what is said of it.
+    /// The question, and the lines to print for it.
     pub(super) fn new(
         asked: AnyQuestion,
         theme: &Theme,
@@ -157,19 +157,19 @@ impl LinearQuestion {
         (LinearQuestion { asked, choices, since: now, interrupts, word, confirmed: None }, out)
     }
 
-    /// A line is begun: one that is begun before the question could be read is no answer.
+    /// A line is begun: a line that is begun before the question could be read is not an answer.
     pub(super) fn begun(&mut self, now: Instant) {
         self.interrupts |= now.saturating_duration_since(self.since) < QUIET;
     }
 
-    /// What was typed is no answer: says which answers there are.
+    /// The typed line is not an answer: lists the possible answers.
     pub(super) fn remind(&mut self) -> Vec<String> {
         self.confirmed = None;
         let why = "not an answer, and not sent: type one of these numbers and Enter";
         std::iter::once(label("note", why)).chain(numbered(&self.choices)).collect()
     }
 
-    /// What comes of a line.
+    /// The result of a line.
     pub(super) fn answer(&mut self, text: &str, now: Instant) -> LinearOutcome {
         let of_word = self.word.as_deref() == Some(text);
         let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
@@ -216,7 +216,7 @@ impl LinearQuestion {
         LinearOutcome::Given(words, choice)
     }
 
-    /// Sends the answer to who asked.
+    /// Sends the answer to the sender of the question.
     pub(super) fn reply(self, choice: LinearChoice) -> Option<TurnPaneAction> {
         let cancels = matches!(choice, LinearChoice::Reply(ApprovalReply::Cancel));
         match (self.asked, choice) {

@@ -25,7 +25,7 @@ enum ApprovedFiles {
     None,
     /// The person gave the number before the apply.
     Exactly(usize),
-    /// The person saw a set in which this much goes.
+    /// The person saw a set that removes this much.
     AtMost { files: usize, bytes: u64 },
 }
 
@@ -35,7 +35,7 @@ impl ChangeApproval {
         ChangeApproval::default()
     }
 
-    /// The person named exactly this path: a file that runs later, a repository that goes, or a root that is emptied.
+    /// The person named exactly this path: a file that runs later, a removed repository, or a root that is emptied.
     #[must_use]
     pub fn named(mut self, path: &Path) -> ChangeApproval {
         self.losses.insert(path.to_path_buf());
@@ -57,7 +57,7 @@ impl ChangeApproval {
         self
     }
 
-    /// The person saw these losses, and typed the word that stands for them.
+    /// The person saw these losses, and typed the word that approves them.
     #[must_use]
     pub fn seen(mut self, losses: &[LargeLoss]) -> ChangeApproval {
         for loss in losses {
@@ -83,7 +83,7 @@ impl ChangeApproval {
         *self == ChangeApproval::default()
     }
 
-    /// True for the path itself, and for what goes with a directory whose removal was approved.
+    /// True for the path itself, and for everything in a directory whose removal was approved.
     pub fn covers(&self, change: &FileChange) -> bool {
         let exact = self.paths.get(&change.path);
         exact.is_some_and(|seen| seen.as_ref().is_none_or(|seen| *seen == change.after))
@@ -107,7 +107,7 @@ impl ChangeApproval {
         }
     }
 
-    /// True for what goes with a repository or a root whose loss was approved: it is not counted once more.
+    /// True for everything in a repository or a root whose loss was approved: it is not counted again.
     fn accounts_for(&self, path: &Path) -> bool {
         !self.losses.is_empty() && path.ancestors().any(|dir| self.losses.contains(dir))
     }
@@ -119,14 +119,15 @@ pub struct PermittedChanges {
     pub choice: ChangeSelection,
     /// Paths that run later.
     pub waiting: Vec<PathBuf>,
-    /// Losses that nobody approved: all that goes with them stays.
+    /// Losses that are not approved: every change that belongs to them stays pending.
     pub losses: Vec<LargeLoss>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
 }
 
 impl ChangeClasses {
-    /// What runs later and needs an approval of its own: a directory that goes stands for all that goes with it.
+    /// Changes that run later and need an approval of their own. The removal of a directory represents the removal of
+    /// everything in it.
     pub fn to_approve<'a>(&'a self, set: &ChangeSet) -> Vec<(&'a Path, &'a Runner)> {
         let stands_for = |path: &Path| {
             let goes = |dir: &Path| set.get(dir).is_some_and(|c| !c.after.is_directory());
@@ -136,8 +137,8 @@ impl ChangeClasses {
         self.runs_later().filter(|(path, _)| !(gone(path) && stands_for(path))).collect()
     }
 
-    /// What an approval of exactly `path` speaks of: the change there, or all that belongs to the loss of that repository
-    /// or root.
+    /// What an approval of exactly `path` speaks of: the change there, or all that belongs to the loss of that
+    /// repository or root.
     pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<PathBuf> {
         let mut all: BTreeSet<PathBuf> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
         let at = |loss: &&LargeLoss| match loss {
@@ -190,11 +191,11 @@ impl ChangeClasses {
         })
     }
 
-    /// Of `choice`, what may be applied with this approval, and what stays pending: paths that run later, and all that
-    /// belongs to a large loss.
+    /// The part of `choice` that may be applied with this approval. The rest stays pending: paths that run later, and
+    /// everything that belongs to a large loss.
     ///
-    /// With a path that stays, the directories that only it needs stay as well, and so does the removal of a directory
-    /// that it lies in, and of the file that it was moved from.
+    /// With a path that stays, the directories that only this path needs stay as well. The removal of a directory that
+    /// contains the path stays too, and the removal of the file that the path was moved from.
     pub fn permitted(
         &self,
         set: &ChangeSet,
@@ -206,14 +207,14 @@ impl ChangeClasses {
         let later: BTreeSet<&Path> =
             set.changes.iter().filter(|c| chosen(&c.path)).filter(waits).map(|c| c.path.as_path()).collect();
         let mut left = stay(set, choice.clone(), &later);
-        // What stays because it runs later is not lost: only the rest is looked at.
+        // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
         let mut repositories = Vec::new();
         if !losses.is_empty() {
             let part = set.part(|c| left.contains_key(&c.path));
             let mut staying = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
-            // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work tree:
-            // after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
+            // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work
+            // tree: after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
             let around = part.repositories_around(&staying);
             let partly =
                 |r: &&Path| part.changes_of(&BTreeSet::from([*r])).any(|path| !staying.contains(path));
@@ -228,7 +229,7 @@ impl ChangeClasses {
     }
 }
 
-/// `choice` without `staying` and without what makes no sense alone.
+/// `choice` without `staying` and without changes that cannot be applied without them.
 fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>) -> ChangeSelection {
     if staying.is_empty() {
         return choice;
@@ -251,7 +252,7 @@ fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>)
     choice
 }
 
-/// True when something strictly below `dir` is among `paths`: it follows it at once in their order.
+/// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
 fn holds(paths: &BTreeSet<&Path>, dir: &Path) -> bool {
     let next = paths.range::<Path, _>((Excluded(dir), Unbounded)).next();
     next.is_some_and(|next| next.starts_with(dir))

@@ -22,7 +22,7 @@ pub enum ChangeClass {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeClasses {
     pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
-    /// What the whole set takes away, the gravest first.
+    /// The losses of the whole set, the gravest first.
     pub losses: Vec<LargeLoss>,
     pub(super) roots: Vec<PathBuf>,
     pub(super) limit: LossLimit,

@@ -19,7 +19,7 @@ pub(in crate::workspace) struct ChangeClassifier<'a> {
     completed: BTreeMap<&'a Path, Runner>,
 }
 
-/// What makes a directory a repository.
+/// Files that make a directory a repository.
 pub(in crate::workspace::changes) const COMPLETING: [&str; 5] =
     ["HEAD", "commondir", "objects", "refs", "reftable"];
 
@@ -44,7 +44,8 @@ impl<'a> ChangeClassifier<'a> {
         }
         let plain = |node: &PathState| node.is_directory() || node.is_absent();
         if plain(&change.before) && plain(&change.after) {
-            // A directory by itself runs nothing. One that goes takes what runs with it, and stands for all of it.
+            // A directory by itself runs nothing. The removal of a directory also removes what runs in it, and
+            // represents all of these changes.
             let class = if change.after.is_absent() { self.of_deleted(&change.path) } else { None };
             return class.unwrap_or(ChangeClass::Ordinary);
         }
@@ -99,9 +100,9 @@ impl<'a> ChangeClassifier<'a> {
         }
     }
 
-    /// In a repository, whatever its directory is called, what was read in the file decides, and not its name: most
-    /// changes of `config` run nothing. Names that mean something outside of `.git` keep their meaning: a directory
-    /// that only looks like a repository must not make `.envrc` ordinary.
+    /// In a repository, whatever its directory is called, the content of the file decides and not its name: most
+    /// changes of `config` run nothing. Names with a meaning outside of `.git` keep their meaning: a directory that
+    /// only looks like a repository must not make `.envrc` ordinary.
     fn in_repository(&self, path: &Path) -> Option<ChangeClass> {
         let repository = self.scope.set.repositories.of(path)?;
         let change = self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
@@ -118,13 +119,14 @@ impl<'a> ChangeClassifier<'a> {
         Some(ChangeClass::Ordinary)
     }
 
-    /// What goes with a directory above it is that directory's business; in a place that stays, its own name counts.
+    /// The removal of a directory is classified by the directory itself; in a directory that stays, the file's own name
+    /// counts.
     fn of_deleted(&self, path: &Path) -> Option<ChangeClass> {
         let goes = |dir: &&Path| {
             self.scope.set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory())
         };
         let top = path.ancestors().skip(1).take_while(|dir| goes(dir)).last().unwrap_or(path);
-        // What is in a repository that goes is part of that loss.
+        // The content of a removed repository is part of that loss.
         let repository = path
             .ancestors()
             .any(|at| self.scope.set.get(at).is_some_and(|c| loss::removes_repository(self.scope.set, c)));

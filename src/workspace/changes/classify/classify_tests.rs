@@ -244,7 +244,7 @@ fn a_large_loss_stays_with_all_that_belongs_to_it_until_it_is_approved() {
             PermittedChanges { choice: everything(&set), ..PermittedChanges::default() }
         );
     }
-    // A part within the limit is no loss.
+    // A part within the limit is not a loss.
     let few: ChangeSelection =
         everything(&set).into_iter().filter(|(path, _)| path.ends_with("old")).collect();
     assert_eq!(classes.permitted(&set, &few, &ChangeApproval::none()).choice, few);

@@ -1,7 +1,7 @@
 //! Links far from what changed: `packages/web/AGENTS.md -> ../../docs/agents.md`.
 //!
-//! No file system can be asked which links lead to a file, so the directories are walked, those near the root first. The
-//! walk is bounded, and its result is remembered for a moment: see "Limits" in `docs/security.md`.
+//! No file system can be asked which links lead to a file, so the directories are walked, those near the root first.
+//! The walk is bounded, and its result is remembered for a moment: see "Limits" in `docs/security.md`.
 
 use crate::workspace::files::resolve::without_links;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -20,10 +20,10 @@ const MOST_DIRS: usize = 20_000;
 const MOST_ENTRIES: usize = 500_000;
 const MOST_LINKS: usize = 10_000;
 const LONGEST: Duration = Duration::from_millis(500);
-/// Of the time, a fortieth at most goes into walks.
+/// At most a fortieth of the time is spent in walks.
 const REMEMBERED: Duration = Duration::from_secs(2);
 const TIMES_ITS_DURATION: u32 = 40;
-/// Directories that tools fill and nobody reads instructions or hooks from.
+/// Directories that tools fill: no program reads instructions or hooks from them.
 const FILLED: [&str; 4] = ["node_modules", "target", "__pycache__", "site-packages"];
 /// The same in a repository.
 const FILLED_IN_GIT: [&str; 4] = ["objects", "refs", "logs", "lfs"];

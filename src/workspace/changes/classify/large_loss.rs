@@ -4,7 +4,7 @@ use crate::text::count;
 use crate::text::visible;
 use std::path::{Path, PathBuf};
 
-/// What a change set takes away that a person must not lose unasked.
+/// A loss in a change set that needs the person's approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LargeLoss {
     /// The repository at this path is removed: its history, with all that is only there.
@@ -38,7 +38,7 @@ impl LargeLoss {
         }
     }
 
-    /// What a person types to mean it: the name of what goes, where it can be typed.
+    /// The word that a person types to confirm: the name of the removed thing, where the name can be typed.
     pub fn word(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
         let word = match self {
             LargeLoss::Repository { path, .. }
@@ -50,7 +50,7 @@ impl LargeLoss {
         if plain && word != "." { word } else { "remove".into() }
     }
 
-    /// The flag that approves it where nobody can be asked.
+    /// The flag that approves it where no question is possible.
     pub fn flag(&self) -> String {
         match self {
             LargeLoss::Repository { path, .. }

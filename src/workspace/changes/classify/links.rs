@@ -1,8 +1,8 @@
-//! Other ways to a file: a protected name may be a link, so that a file with a plain name is what the program runs.
+//! Other ways to a file: a protected name may be a link, and the program then runs a file with a plain name.
 //!
 //! `.git/hooks/pre-commit -> ../../scripts/check.sh` makes `scripts/check.sh` a hook. The links that count have
-//! protected names: they are looked for in every directory above a changed path and one level below, and all links are in
-//! a bounded walk of the rest of the workspace.
+//! protected names. They are searched in every directory above a changed path and one level below, and all links in a
+//! bounded walk of the rest of the workspace.
 
 use super::distant_links;
 use super::distant_links::FileId;
@@ -119,7 +119,7 @@ impl LinkIndex {
             for at in name.ancestors() {
                 for link in self.targets.get(at).into_iter().flatten() {
                     let Ok(rest) = name.strip_prefix(at) else { continue };
-                    // A link to a directory that it lies in gives every path endlessly many names.
+                    // A link to a directory that contains it gives every path infinitely many names.
                     if names.len() >= MOST_NAMES || next > 0 && link.starts_with(at) {
                         continue;
                     }

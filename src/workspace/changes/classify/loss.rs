@@ -9,7 +9,7 @@ use crate::workspace::view::LossLimit;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What `set` takes away. Of the files, only those count for which `counted` is true.
+/// The losses of `set`. Of the files, only those count for which `counted` is true.
 pub(super) fn losses(
     set: &ChangeSet,
     roots: &[PathBuf],
@@ -64,7 +64,7 @@ pub(super) fn paths_of<'a>(
     paths
 }
 
-/// Files that are gone or hardly there any more: an edit of many files is no loss, and a file that is emptied is one.
+/// Files that are deleted or nearly empty: an edit of many files is not a loss, and an emptied file is.
 fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
     let moved = moved(set);
     let others = set.changes.iter().filter(|c| !repository_loss::is_judged_there(set, &c.path));
@@ -94,7 +94,7 @@ fn emptied(set: &ChangeSet, root: &PathBuf) -> Option<LargeLoss> {
     }
     let moved = moved(set);
     let files = below().filter(|c| c.before.is_file() && !moved.contains(&c.path)).count();
-    // A file that is renamed or written again under another name in a small project is no loss.
+    // In a small project, a file that is renamed or written again under another name is not a loss.
     let came = below().filter(|c| c.before.is_absent() && c.after.is_file()).count();
     (files > came).then(|| LargeLoss::Root { path: root.clone(), files })
 }

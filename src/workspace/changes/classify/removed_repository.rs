@@ -3,7 +3,7 @@
 use super::large_loss::LargeLoss;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 
-/// The repository that `change` removes, with all that goes with it.
+/// The repository that `change` removes, with all of its files.
 pub(super) fn removed_repository(set: &ChangeSet, change: &FileChange) -> Option<LargeLoss> {
     if !removes_repository(set, change) {
         return None;

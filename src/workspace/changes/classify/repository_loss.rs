@@ -62,8 +62,8 @@ fn loses_objects(set: &ChangeSet, repository: &Path) -> bool {
     counted && set.changes.iter().any(|c| c.path.starts_with(&objects) && is_damaged(c))
 }
 
-/// True for a file whose loss is judged by [`repository_losses`], so that packing objects and a new index are no loss of files:
-/// what git stores below `objects`, by its exact name, and the index.
+/// True for a file whose loss [`repository_losses`] judges: packing objects and a new index are then not losses of
+/// files. These are the files that git stores below `objects`, by their exact names, and the index.
 pub(super) fn is_judged_there(set: &ChangeSet, path: &Path) -> bool {
     let Some(repository) = set.repositories.nearest(path) else { return false };
     let Ok(rel) = path.strip_prefix(repository) else { return false };

@@ -1,4 +1,4 @@
-//! What is classified: the set, where it lies, and what is protected there.
+//! The scope of a classification: the set, its place, and what is protected there.
 
 use crate::permission::{PathClass, ProtectedPaths};
 use crate::workspace::changes::change_set::ChangeSet;

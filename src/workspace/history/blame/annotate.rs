@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffTag};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long one comparison may take before it settles for a coarser answer.
+/// How long one comparison may take before it returns a coarser answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A content, each of whose lines bears a mark.
@@ -25,7 +25,7 @@ impl AnnotatedContent {
         AnnotatedContent { bytes, marks: Arc::new(vec![mark; count]) }
     }
 
-    /// The marks that the lines of `next` have from here; none for those that are not here.
+    /// The marks that the lines of `next` inherit; `None` for lines that are not here.
     pub(super) fn kept(&self, next: &Arc<Vec<u8>>) -> Vec<Option<usize>> {
         if self.bytes == *next {
             return self.marks.iter().copied().map(Some).collect();

@@ -15,29 +15,29 @@ pub struct BlameLine {
     pub claim: Arc<LineAttribution>,
 }
 
-/// Whose a line is.
+/// The author of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineAttribution {
     pub standing: LineStatus,
-    /// The call; absent where none is known.
+    /// The call; absent where the call is not known.
     pub origin: Option<Arc<ChangeOrigin>>,
     pub assent: ApprovedBy,
-    /// The transaction in the journal by which it landed.
+    /// The transaction in the journal that applied the line.
     pub entry: Option<u64>,
 }
 
-/// How a line came to stand where it stands.
+/// The origin of a line at its present place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineStatus {
-    /// It is older than every transaction of this file: nobody wrote it by placet.
+    /// The line is older than every transaction of this file: placet did not write it.
     Before,
-    /// It landed.
+    /// The line was applied.
     Workspace,
-    /// It waits for the person.
+    /// The line is pending.
     Pending,
-    /// Written past placet, after one transaction of this file and before another.
+    /// Another program wrote the line, after one transaction of this file and before another.
     Outside { after: Option<u64>, before: Option<u64> },
-    /// Nobody can tell, and why.
+    /// The author cannot be found, for this reason.
     Unknown { why: String },
 }
 

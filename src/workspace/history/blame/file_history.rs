@@ -1,7 +1,8 @@
 //! A file's past: the transactions that changed it, under whatever names it had then.
 //!
-//! It is looked for backwards. Where a transaction made the file and took another one away that had a content this one
-//! had on its way, the file was moved, and its past goes on under the other name. A copy has no past of its own.
+//! The search goes backwards. A file was moved when a transaction created it and deleted another file that had, at some
+//! point, the same content; the search then continues under the name of that other file. A copy has no history of its
+//! own.
 
 use crate::workspace::Hash;
 use crate::workspace::changes::change_set::ChangeSet;
@@ -29,7 +30,7 @@ pub(super) struct FileRevision {
 #[derive(Debug, Default)]
 pub(super) struct FileHistory(pub(super) Vec<FileRevision>);
 
-/// One path's change in a transaction, wherever that is.
+/// One path's change in a transaction, whatever the path is.
 struct PathRevision {
     path: PathBuf,
     before: PathState,
@@ -93,7 +94,7 @@ fn moved<'a>(
     let had: Vec<Hash> = contents(&share).collect();
     let gone = paths.filter_map(of).filter(|other| other.before.is_file() && other.after.is_absent());
     let from = gone.filter(|other| other.before.size() > 0 && contents(other).any(|c| had.contains(&c)));
-    // Of several files with one content the one with the likest name.
+    // Of several files with the same content, the file with the most similar name.
     let alike = |other: &PathRevision| {
         let (one, two) = (other.path.components().rev(), share.path.components().rev());
         one.zip(two).take_while(|(a, b)| a == b).count()

@@ -1,9 +1,9 @@
-//! Blame: for each line of a file, the call that wrote it and who let it land.
+//! Blame: for each line of a file, the call that wrote it and who approved its apply.
 //!
-//! The journal has every content a transaction found and left, so the file's history is played again from its first
-//! transaction on, and each line takes its origin along as long as it stays. Nothing is written down line by line: a
-//! record of lines would have to be right at every write, and could not be made for what a command did. Lines that were
-//! moved within a file or copied from another one count as written where they stand.
+//! The journal has the contents before and after each transaction. Blame replays the file's history from the first
+//! transaction on, and each line keeps its origin as long as the line stays. placet does not record origins line by
+//! line: such a record would have to be right at every write, and cannot be made for the changes of a command. A line
+//! that was moved within a file, or copied from another file, counts as written at its present place.
 
 mod annotate;
 mod blame_line;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub struct FileBlame {
     pub path: PathBuf,
     pub lines: Vec<BlameLine>,
-    /// What makes the answer less than whole.
+    /// The reasons why the answer is incomplete.
     pub notes: Vec<String>,
 }
 

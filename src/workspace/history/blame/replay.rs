@@ -1,9 +1,8 @@
-//! Playing a file's past again, so that each line ends with the mark of its author.
+//! Replaying a file's history, so that each line ends with the mark of its author.
 //!
-//! Within a transaction the calls come one after the other, by the contents stored between them. A line that
-//! the whole transaction left where it was keeps the mark it had, whatever a call did to it in between: what
-//! was taken out and put back was not written. An undo gives the lines back the marks they had; nothing is
-//! guessed where a content is missing.
+//! Within a transaction the calls come one after the other, by the contents stored between them. A line that the whole
+//! transaction left in place keeps its mark, whatever a call did to it in between: text that was removed and restored
+//! was not written. An undo gives the lines their marks back; where a content is missing, blame does not guess.
 
 use super::annotate::AnnotatedContent;
 use super::file_history::{FileHistory, FileRevision};
@@ -195,7 +194,7 @@ impl<'a> BlameReplay<'a> {
         ContentState::Here(AnnotatedContent { bytes, marks })
     }
 
-    /// The content whose marks come back: what an undo or a redo goes back to.
+    /// The content whose marks come back: the target of an undo or a redo.
     fn brought_back(&self, moment: &FileRevision) -> Option<AnnotatedContent> {
         let here = |now: &ContentState| match now {
             ContentState::Here(marked) => Some(marked.clone()),

@@ -1,8 +1,8 @@
 //! What is wrong with a journal: entries that cannot be read, and numbers without an entry.
 //!
-//! Numbers are given out once, from 1. So a number without a file was lost, unless a `.gone` file says that placet removed
-//! it. The file `pruned` holds the number up to which pruning removed everything, and `last` the newest number, so that the
-//! loss of the oldest and of the newest is seen too.
+//! Numbers are given out once, from 1. So a number without a file was lost, unless a `.gone` file says that placet
+//! removed it. The file `pruned` holds the number up to which pruning removed everything, and `last` the newest number,
+//! so that the loss of the oldest and of the newest is seen too.
 
 use super::super::damage::{DamageKind, DamagedPart, DamagedRecord, read_record};
 use super::Journal;
@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of entries that a start reads; a start must not take longer because somebody applied 100,000 files.
+/// Bytes of entries that a start reads; a start must not take longer after an apply of 100,000 files.
 const AT_START: u64 = 256 << 10;
 
 /// What a note of the journal says.
@@ -57,14 +57,14 @@ impl Journal {
             for (index, id) in self.ids(ending).unwrap_or_default().into_iter().rev().enumerate() {
                 let path = self.file(id, ending);
                 let size = fs::symlink_metadata(&path).map_or(0, |meta| meta.len());
-                // An empty file is damaged for certain, so it is reported whatever the limits are.
+                // An empty file is certainly damaged: it is reported whatever the limits are.
                 if size > 0 && (index >= newest || size > bytes) {
                     continue;
                 }
                 bytes -= size;
                 match self.read(id, ending) {
                     Ok(_) => {}
-                    // It was closed or removed by another process since the directory was listed.
+                    // Another process closed or removed the entry since the directory was listed.
                     Err(DamageKind::Missing) => {}
                     Err(fault) => found.push(DamagedRecord { part: part(id), path, fault }),
                 }
@@ -74,14 +74,15 @@ impl Journal {
         found
     }
 
-    /// Damage that undo and redo must not reach past: anything of transactions newer than `id`, or of the whole journal.
+    /// Damage that undo and redo must not reach past: anything of transactions newer than `id`, or of the whole
+    /// journal.
     pub fn damage_after(&self, id: u64) -> Vec<DamagedRecord> {
         let mut all = self.damage();
         all.retain(|damage| number(damage.part).is_none_or(|(_, last)| last > id));
         all
     }
 
-    /// Why it cannot be read at all, so that nobody knows what is in it.
+    /// Why the journal cannot be read at all, so that its entries are not known.
     pub fn unlisted(&self) -> Option<DamagedRecord> {
         self.names().err()
     }

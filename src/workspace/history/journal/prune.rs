@@ -1,7 +1,7 @@
-//! Pruning: what is too old or too much goes, oldest first.
+//! Pruning: removes transactions that are too old or too large in total, oldest first.
 //!
-//! Nothing goes while a record is damaged that may name contents: which ones it names is not known any more, and a
-//! content that is removed is gone for good.
+//! Nothing is removed while a record that may name contents is damaged: placet does not know which contents the record
+//! names, and a removed content cannot be restored.
 
 use super::super::damage::DamagedRecord;
 use super::{Journal, JournalEntry};
@@ -148,8 +148,8 @@ impl Journal {
         Ok(self.ids(".json")?.into_iter().chain(self.ids(".open.json")?).collect())
     }
 
-    /// Removes an entry. `left` are the numbers that the journal has; nothing is damaged, so what is below the lowest of
-    /// them was pruned.
+    /// Removes an entry. `left` are the numbers that the journal has; nothing is damaged, so what is below the lowest
+    /// of them was pruned.
     fn remove(&self, id: u64, left: &mut BTreeSet<u64>) -> io::Result<()> {
         let was_lowest = left.first() == Some(&id);
         left.remove(&id);
