@@ -12,6 +12,7 @@ mod origin;
 mod problem;
 mod rule_settings;
 mod settings;
+mod shown_once;
 mod toml_value;
 mod trust;
 mod value;
@@ -30,5 +31,6 @@ pub use settings::{
     SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings, ToolsSettings,
     TrustRequirement, UiSettings, WrapSetting,
 };
+pub use shown_once::is_shown_first;
 pub use trust::{ProjectSettings, TrustStore};
 pub use value::SettingValue;

@@ -129,7 +129,9 @@ impl TurnCalls {
         self.answer(CallResult::new(call, outcome, parts).with(recorded), for_person);
     }
 
-    fn answer(&self, result: CallResult, summary: CallSummary) {
+    fn answer(&self, mut result: CallResult, summary: CallSummary) {
+        // What is stored of it has no secret, as the rest of the session.
+        result.shown = cut(self.services.secrets().redact(&summary.line).into_owned(), 500);
         let CallResult { id, name, outcome, .. } = &result;
         tracing::debug!(tool = name, ?outcome, "a call ended");
         let (id, name, outcome) = (id.clone(), name.clone(), *outcome);

@@ -4,7 +4,7 @@
 //! changes nothing; what needs the world outside (clipboard, editor) it is given.
 
 mod entries;
-mod entry;
+pub(super) mod entry;
 mod line_ui;
 mod render;
 

@@ -284,7 +284,7 @@ impl TurnPane {
         self.end_text()
     }
 
-    fn end_text(&mut self) -> Vec<Line<'static>> {
+    pub(super) fn end_text(&mut self) -> Vec<Line<'static>> {
         let had_text = self.spoke;
         self.spoke = false;
         let mut lines = self.stream.finish(&self.theme, self.width());
