@@ -2,8 +2,8 @@
 
 use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
-use super::start;
-use crate::repl::{SessionListing, session_table};
+use super::start::{self, StartedFor};
+use crate::repl::{SessionListing, session_table, title_columns};
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
 use crate::text::{count, regular_file, visible};
 use crate::ui::term;
@@ -81,13 +81,17 @@ fn list_json(store: &SessionStore, limit: usize) -> Result<(), CliError> {
 
 /// The sessions of this directory, then the others, in the same columns.
 fn list(store: &SessionStore, all: bool, limit: usize, options: &Options) -> Result<(), CliError> {
-    let app = start::app(options)?;
-    let listing = SessionListing::of(store, usize::MAX, app.cwd(), &app.pending_counts())?;
+    let cwd = start::working_directory(options)?;
+    // A mistake in the settings is no reason to hide the sessions.
+    let pending = start::load(options, StartedFor::Program).map(|loaded| loaded.app.pending_counts());
+    let listing = SessionListing::of(store, usize::MAX, &cwd, &pending.unwrap_or_default())?;
     let room = if std::io::stdout().is_terminal() { usize::from(term::size().0) } else { PIPE_COLUMNS };
     let mut left = limit;
     let mut out = String::new();
     let (runs, others) = (&listing.one_shots, &listing.elsewhere);
     let folded: &[_] = if all { runs } else { &[] };
+    let shown: Vec<_> = listing.conversations().chain(folded).take(limit).collect();
+    let wide = title_columns(&shown, room);
     for (title, rows) in
         [("", listing.here.as_slice()), ("other directories", others.as_slice()), ("placet -p", folded)]
     {
@@ -97,7 +101,7 @@ fn list(store: &SessionStore, all: bool, limit: usize, options: &Options) -> Res
             let gap = if out.is_empty() { "" } else { "\n" };
             let _ = writeln!(out, "{gap}{title}:");
         }
-        for line in session_table(rows.into_iter(), None, room) {
+        for line in session_table(&rows, None, (wide, room)) {
             let _ = writeln!(out, "{line}");
         }
     }

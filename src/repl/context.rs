@@ -1,11 +1,10 @@
 //! What a slash command may use, and what it can ask of the shell.
 
-use super::commands::directory::ShellDirectory;
-use super::conversation::ShellConversation;
+use super::conversation::{ShellConversation, add_closing_line};
+use super::directory_change::ShellDirectory;
 use super::error::{ReplError, UserError};
 use super::output::ShellOutput;
 use super::prompt::UnfinishedLine;
-use super::turn::add_closing_line;
 use super::user_context::UserContext;
 use crate::agent::{Agent, ApprovalReply, TurnStart, call_once};
 use crate::audit::AuditKind;

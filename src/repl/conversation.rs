@@ -140,3 +140,12 @@ impl<'r> ShellConversation<'r> {
         Ok(self.app.builder.agent(answerer, open)?)
     }
 }
+
+/// Stores a line that the screen showed below the conversation.
+pub(super) fn add_closing_line(agent: &Agent, line: &str) {
+    let Some(session) = agent.session() else { return };
+    if let Err(e) = session.add_closing_line(agent.transcript().len(), line) {
+        // Without it a resumed conversation lacks the line, and nothing else.
+        tracing::warn!("a line below the conversation was not saved: {e}");
+    }
+}

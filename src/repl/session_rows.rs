@@ -87,21 +87,24 @@ impl SessionListRow {
         let run = if self.overview.is_one_shot { "-p: " } else { "" };
         let last = visible::prose_line(&self.overview.last_words);
         let age = age(self.row.updated, now);
-        format!("{age:>10}  {turns:>9}  {pending:<4}  {run}{last}").trim_end().to_string()
+        format!("{age:>7}  {turns:>8}  {pending:<4} {run}{last}").trim_end().to_string()
     }
 }
 
-/// Lines of a table, cut at `room` columns; a number before each where they are `numbered`.
-pub fn session_table<'r>(
-    rows: impl Iterator<Item = &'r SessionListRow>,
+/// Columns that the titles of a table need, which may have several parts.
+pub fn title_columns(rows: &[&SessionListRow], room: usize) -> usize {
+    let most = TITLE.min(room / 3).max(12);
+    rows.iter().map(|row| width::of(&row.title())).max().unwrap_or(0).min(most)
+}
+
+/// Lines of a table with titles of `wide` columns, cut at `room` columns; numbers before them where there is a first one.
+pub fn session_table(
+    rows: &[&SessionListRow],
     first_number: Option<usize>,
-    room: usize,
+    (wide, room): (usize, usize),
 ) -> Vec<String> {
     let now = now();
-    let rows: Vec<&SessionListRow> = rows.collect();
     let titles: Vec<String> = rows.iter().map(|row| row.title()).collect();
-    let most = TITLE.min(room / 3).max(12);
-    let wide = titles.iter().map(|title| width::of(title)).max().unwrap_or(0).min(most);
     let line = |(at, (row, title)): (usize, (&&SessionListRow, &String))| {
         let lead = match first_number {
             Some(first) => format!("{:>3}  {}", first + at, short_id(&row.row.id)),
@@ -140,7 +143,8 @@ mod tests {
         assert_eq!(listing.here.len(), 2);
         assert_eq!(titles(&listing.elsewhere), ["there"]);
         assert_eq!(titles(&listing.one_shots), ["run here"]);
-        let table = session_table(listing.here.iter(), Some(1), 60);
+        let rows: Vec<&SessionListRow> = listing.here.iter().collect();
+        let table = session_table(&rows, Some(1), (title_columns(&rows, 60), 60));
         assert!(table.iter().all(|line| width::of(line) <= 60), "{table:?}");
         assert!(table.iter().any(|line| line.contains("±3")), "{table:?}");
     }

@@ -2,11 +2,11 @@
 
 use super::attach::{AttachError, attach, mentioned, named_file, without_escapes};
 use super::background::RememberedBackground;
-use super::commands::directory::{self, DirectoryChange, ShellDirectory};
 use super::commands::review::{report_was_sent, unsent_report};
-use super::commands::{COMMANDS, jobs, run as run_command, sessions};
+use super::commands::{COMMANDS, directory, jobs, run as run_command, sessions};
 use super::context::{CommandContext, CommandFollowUp};
 use super::conversation::ShellConversation;
+use super::directory_change::{DirectoryChange, ShellDirectory};
 use super::error::ReplError;
 use super::output::ShellOutput;
 use super::pending_elsewhere::pending_elsewhere;

@@ -2,6 +2,7 @@
 
 use super::commands::cost::cost_of;
 use super::context::CommandContext;
+use super::conversation::add_closing_line;
 use super::error::ReplError;
 use super::user_context::UserContext;
 use crate::agent::{Agent, TurnDecision, TurnEnding, TurnEvent, TurnStart};
@@ -105,13 +106,4 @@ async fn ask_to_apply(agent: &mut Agent, events: &UnboundedSender<TurnEvent>) ->
     }
     said.iter().for_each(|words| add_closing_line(agent, words));
     decision
-}
-
-/// Stores a line that the screen showed below the conversation.
-pub(super) fn add_closing_line(agent: &Agent, line: &str) {
-    let Some(session) = agent.session() else { return };
-    if let Err(e) = session.add_closing_line(agent.transcript().len(), line) {
-        // Without it a resumed conversation lacks the line, and nothing else.
-        tracing::warn!("a line below the conversation was not saved: {e}");
-    }
 }

@@ -35,7 +35,9 @@ impl SessionStore {
     pub fn overviews(&self, rows: &[SessionRow]) -> Vec<SessionOverview> {
         let mut worked_out = 0;
         let one = |row: &SessionRow| {
-            let mut overview = stored(&self.lock(), &row.id).unwrap_or_else(|| {
+            // The lock is given back before the entries are read, which take it again.
+            let known = stored(&self.lock(), &row.id);
+            let mut overview = known.unwrap_or_else(|| {
                 worked_out += 1;
                 if worked_out <= WORKED_OUT { self.worked_out(row) } else { SessionOverview::default() }
             });
@@ -47,7 +49,8 @@ impl SessionStore {
     }
 
     fn worked_out(&self, row: &SessionRow) -> SessionOverview {
-        let mut out = SessionOverview { turns: said(&self.lock(), &row.id), ..SessionOverview::default() };
+        let turns = said(&self.lock(), &row.id);
+        let mut out = SessionOverview { turns, ..SessionOverview::default() };
         let from = (row.entries - TAIL).max(0) + 1;
         for entry in self.entries(&row.id, from..i64::MAX, &mut Vec::new()) {
             if let SessionRecord::Message { message } = &entry.record {

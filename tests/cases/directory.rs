@@ -69,7 +69,7 @@ fn a_directory_is_named_as_in_a_shell_and_a_wrong_one_is_an_error() {
     pty.until("the directory", |s| s.contains("two words/x"));
     pty.until_prompt("");
     pty.line("/cd");
-    pty.until("the home directory", |s| s.contains(" ~ ") || s.contains("to ~"));
+    pty.until("the home directory", |s| s.contains("◆ ~\n"));
     pty.until_prompt("");
     pty.line("/cd -");
     pty.until("back", |s| s.matches("two words/x").count() > 2);

@@ -10,34 +10,11 @@
 //! absolute paths, and stay known. The mode is at most what it is now, and answers "always" end with this process.
 
 use crate::conversation::{Note, SessionId};
-use crate::permission::Mode;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::repl::directory_change::DirectoryChange;
 use crate::text::{count, visible};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// Where placet starts again, and with what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DirectoryChange {
-    pub to: PathBuf,
-    pub from: PathBuf,
-    /// The conversation, where there is one.
-    pub session: Option<SessionId>,
-    /// The widest mode to start in.
-    pub mode: Mode,
-    /// Provider and model, where the person chose others than the settings name.
-    pub answerer: Option<(String, String)>,
-}
-
-/// What a shell knows of the directories before and after its own.
-#[derive(Clone, Debug, Default)]
-pub struct ShellDirectory {
-    /// The directory that `/cd -` goes to.
-    pub previous: Option<PathBuf>,
-    /// Why the directory cannot be changed at all.
-    pub fixed: Option<String>,
-    pub next: Option<DirectoryChange>,
-}
 
 /// `/cd [DIR]`
 pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
@@ -150,6 +127,12 @@ fn copy_session(context: &CommandContext<'_>, to: &Path) -> Result<Option<Sessio
     let left = context.runtime.block_on(agent.leave());
     left.map_err(|why| format!("this conversation continues here: {why}"))?;
     let (store, id) = (session.store(), session.id());
+    // Who goes back without having said anything continues the session of before, with what is pending in it.
+    if let Ok(Some(last)) = store.latest(to)
+        && store.load_for_resume(&last).is_ok_and(|loaded| loaded.transcript == *agent.transcript())
+    {
+        return Ok(Some(last));
+    }
     let copied = store.find(id.as_str()).and_then(|row| store.fork(&row, usize::MAX, to));
     let copy = copied.map_err(|e| format!("the conversation cannot continue there: {e}"))?;
     Ok(Some(copy))

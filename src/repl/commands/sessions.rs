@@ -5,7 +5,7 @@ use crate::agent::{Agent, TurnStart};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
-use crate::repl::session_rows::{SessionListRow, SessionListing, session_table};
+use crate::repl::session_rows::{SessionListRow, SessionListing, session_table, title_columns};
 use crate::repl::titles::{now, short_id, title_of, when};
 use crate::repl::turn;
 use crate::session::{
@@ -128,7 +128,7 @@ fn pick(context: &CommandContext<'_>) -> Option<String> {
     let mut scopes = vec![
         scope("only this directory", listing.here.iter().map(item).collect()),
         scope("all directories", listing.conversations().map(with_place).collect()),
-        scope("-p runs too", listing.all().map(with_place).collect()),
+        scope("also -p runs", listing.all().map(with_place).collect()),
     ];
     // A list that shows nothing, or nothing more than the one before it, is left out.
     scopes.dedup_by_key(|scope| scope.items.len());
@@ -186,7 +186,7 @@ pub(in crate::repl) fn list(context: &CommandContext<'_>) {
         return output.note("no sessions yet");
     }
     let room = usize::from(term::size().0).saturating_sub(2);
-    output.say_plain(session_table(rows.iter().copied(), Some(1), room));
+    output.say_plain(session_table(&rows, Some(1), (title_columns(&rows, room), room)));
     let others = listing.all().count() - rows.len();
     if others > 0 {
         output.hint(&format!("{} more: `placet session list --all`", count::of(others, "session")));

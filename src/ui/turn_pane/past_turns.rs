@@ -252,9 +252,12 @@ impl PastTurnRenderer {
             // How long it took is not stored.
             TranscriptContent::Thinking(_) => Vec::new(),
             TranscriptContent::Call(call, result) => {
-                let (id, name, title) = (call.id.clone(), call.name.clone(), entry.head());
+                let (id, name, head) = (call.id.clone(), call.name.clone(), entry.head());
                 let shown = result.map(|result| result.shown.clone()).filter(|shown| !shown.is_empty());
-                let mut summary = CallSummary::line(shown.unwrap_or_else(|| title.clone()));
+                let mut summary = CallSummary::line(shown.unwrap_or_else(|| head.clone()));
+                // What is stored names the object already.
+                let is_linear = matches!(self, PastTurnRenderer::Linear(_));
+                let title = if is_linear { head } else { summary.line.clone() };
                 summary.command = entry.exit_code().map(|code| CommandEnd { code, lines: 0 });
                 let outcome = entry.outcome().unwrap_or(CallOutcome::Interrupted);
                 let mut lines =
