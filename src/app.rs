@@ -19,6 +19,7 @@ use crate::storage::StoreMounts;
 use crate::text::regular_file;
 use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet};
 use crate::workspace::Workspace;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
@@ -291,9 +292,13 @@ impl ConversationBuilder for App {
         self.workspace.with_view(self.view("none"))
     }
 
-    fn earlier(&self) -> Option<(String, Workspace)> {
-        let waiting = self.waiting().into_iter().find(|w| !w.busy)?;
+    fn earlier(&self, own: Option<&str>) -> Option<(String, Workspace)> {
+        let waiting = self.waiting().into_iter().find(|w| !w.busy && own != Some(w.name.as_str()))?;
         Some((waiting.name, self.workspace.with_view(waiting.view)))
+    }
+
+    fn pending_counts(&self) -> HashMap<String, usize> {
+        App::pending_counts(self)
     }
 
     fn prune_sessions(&self, store: &SessionStore) -> Option<String> {

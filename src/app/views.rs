@@ -11,6 +11,7 @@ use crate::workspace::{
     DamagedRecord, LayerKind, LossLimit, ObjectStore, PruneLimits, PruneRoots, RecoveryReport, View,
     ViewPaths, keeps_pending, prune, recover, roots_of, views_in,
 };
+use std::collections::HashMap;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -123,6 +124,28 @@ impl App {
                     !View::at(places, &roots).changes(LayerKind::Pending).is_ok_and(|set| set.is_empty())
                 })
         })
+    }
+
+    /// How many changes are pending in each view of any directory, by the name of its session. What cannot be read is left
+    /// out here: [`App::is_pending`] counts it.
+    pub fn pending_counts(&self) -> HashMap<String, usize> {
+        let mut out = HashMap::new();
+        for place in views_in(&self.views_places()).0 {
+            let Some(name) = place.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+                continue;
+            };
+            if !keeps_pending(&place) {
+                continue;
+            }
+            let Ok(roots) = roots_of(&place) else { continue };
+            let view = self.guarded(View::at(ViewPaths { view: place, ..self.places(&name) }, &roots));
+            if let Ok(set) = view.changes(LayerKind::Pending)
+                && !set.is_empty()
+            {
+                out.insert(name, set.listed(&view.classify(&set)));
+            }
+        }
+        out
     }
 
     /// What pending changes need, in any directory: pruning must leave it.

@@ -138,6 +138,12 @@ pub struct Options {
     /// More log output; -vv for everything
     #[arg(short, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
+    /// The directory that `/cd` left. Only for placet itself, which starts again in another directory.
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub moved_from: Option<PathBuf>,
+    /// The widest mode to start in. It only narrows what the settings say.
+    #[arg(long, hide = true, value_name = "MODE")]
+    pub mode_at_most: Option<String>,
     /// The directory of a tour, which holds its project and its state.
     #[arg(skip)]
     pub tour: Option<PathBuf>,
@@ -326,8 +332,11 @@ pub enum SandboxCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
-    /// List the newest sessions
+    /// List the newest sessions, those of this directory first
     List {
+        /// Also list runs of `placet -p`, which are otherwise folded
+        #[arg(long)]
+        all: bool,
         /// Show at most N entries
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
         limit: usize,

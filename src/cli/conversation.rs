@@ -2,20 +2,26 @@
 
 use super::args::{Options, OutputFormat};
 use super::changes;
+use super::moved::start_again;
 use super::report::{self, CliError, code_for, warn, written};
 use super::signals::{self, CurrentTurn};
 use super::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
 use crate::agent::{Agent, TurnStart};
 use crate::app::App;
+use crate::config::is_shown_first;
 use crate::conversation::Part;
 use crate::provider::OfflineProvider;
-use crate::repl;
+use crate::repl::{self, ShellDirectory};
 use crate::serve::changes::{ChangeReport, TurnChanges};
 use crate::serve::headless::{self, AnswerAudience, HeadlessFormat, NoticeAudience};
-use crate::session::{OpenSession, SessionStore};
+use crate::session::{ONE_SHOT, OpenSession, SessionStateKey, SessionStore};
 use crate::ui::term;
 use std::io::{self, BufRead, IsTerminal, Read};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// How long work in the background may take to end before placet starts in another directory.
+const LAST_WORK: Duration = Duration::from_secs(2);
 
 pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, CliError> {
     let has_shell = options.print.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -43,10 +49,30 @@ pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, 
         prompt,
         resume: resume_of(options),
         is_tour: options.tour.is_some(),
+        directory: ShellDirectory {
+            previous: options.moved_from.clone(),
+            fixed: fixed_directory(options),
+            next: None,
+        },
         trust: loaded.untrusted,
         on_turn: Box::new(move |stop| current.set(stop)),
     };
-    repl::run(&loaded.app.user_context(), &runtime, opened).map_err(CliError::from)
+    let end = repl::run(&loaded.app.user_context(), &runtime, opened)?;
+    let Some(change) = end.next else { return Ok(end.code) };
+    // Everything of this directory is closed and written before placet starts in the other one.
+    drop(loaded.app);
+    runtime.shutdown_timeout(LAST_WORK);
+    Err(start_again(&change, options))
+}
+
+/// Why the shell cannot change its directory.
+fn fixed_directory(options: &Options) -> Option<String> {
+    match (&options.tour, &options.record, &options.replay) {
+        (Some(_), ..) => Some("the tour has a directory of its own".into()),
+        (_, Some(_), _) => Some("`--record` records one process".into()),
+        (.., Some(_)) => Some("`--replay` replays one process".into()),
+        _ => None,
+    }
 }
 
 /// What happens to changes at the end of one turn says nothing in a shell, where the person answers for each, nor beside
@@ -167,8 +193,9 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) 
     let answerer = app.answerer(None, None)?;
     // Who would answer does not matter where nobody is asked.
     // What the offline provider does not understand it answers with the same advice.
-    let is_told = app.chosen().is_none() && !OfflineProvider::understands(first);
-    if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, TurnStart::Say(_)) && !is_told) {
+    let has_advice = app.chosen().is_none() && !OfflineProvider::understands(first);
+    let note = answerer.note.as_ref().filter(|_| matches!(start, TurnStart::Say(_)) && !has_advice);
+    if let Some(note) = note.filter(|note| is_shown_first(&app.paths, note)) {
         warn(&format!("note: {note}"));
     }
     let store = match app.store() {
@@ -219,7 +246,12 @@ fn open_session(
     };
     match id {
         Some(id) => Ok((store.resume(&id)?, true)),
-        None => Ok((store.create(app.cwd(), &repl::title_of(first))?, false)),
+        None => {
+            let session = store.create(app.cwd(), &repl::title_of(first))?;
+            // Only for lists: they fold what nobody talked in.
+            drop(session.set(SessionStateKey::Origin, ONE_SHOT));
+            Ok((session, false))
+        }
     }
 }
 

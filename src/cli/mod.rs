@@ -15,6 +15,7 @@ mod git_diff;
 mod journal;
 mod log_file;
 mod metrics;
+mod moved;
 mod panic_hook;
 mod permission;
 mod provider;

@@ -2,11 +2,13 @@
 
 use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
-use super::start;
+use super::start::{self, StartedFor};
+use crate::repl::{SessionListing, session_table, title_columns};
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
 use crate::text::{count, regular_file, visible};
+use crate::ui::term;
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -19,30 +21,8 @@ fn store() -> Result<SessionStore, CliError> {
 pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, CliError> {
     let store = store()?;
     match command {
-        SessionCommand::List { limit, json } => {
-            let rows = store.list(limit)?;
-            if json {
-                return print(&(serde_json::to_string(&rows).map_err(CliError::new)? + "\n"))
-                    .map(|()| report::DONE);
-            }
-            if rows.is_empty() {
-                warn("no sessions");
-            }
-            let mut out = String::new();
-            for row in rows {
-                let when = crate::repl::when(row.updated);
-                let pin = if row.pinned { "pinned: " } else { "" };
-                let _ = writeln!(
-                    out,
-                    "{}  {when}  {:>4}  {}  {pin}{}",
-                    row.id,
-                    row.entries,
-                    visible::path(&row.cwd),
-                    visible::guard_line(&row.title)
-                );
-            }
-            print_foreign(&out)?;
-        }
+        SessionCommand::List { limit, json: true, .. } => list_json(&store, limit)?,
+        SessionCommand::List { all, limit, json: false } => list(&store, all, limit, options)?,
         SessionCommand::Show { id } => export(&store, &id, ExportFormat::Markdown, None)?,
         SessionCommand::Export { id, format, output } => export(&store, &id, format, output.as_deref())?,
         SessionCommand::Import { file } => import(&store, &file, options)?,
@@ -82,6 +62,65 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, CliE
     }
     Ok(report::DONE)
 }
+
+/// Every session for a program, `-p` runs included: it chooses by itself.
+fn list_json(store: &SessionStore, limit: usize) -> Result<(), CliError> {
+    let rows = store.list(limit)?;
+    let mut out = Vec::new();
+    for (row, overview) in rows.iter().zip(store.overviews(&rows)) {
+        let mut one = serde_json::to_value(row).map_err(CliError::new)?;
+        if let Some(map) = one.as_object_mut() {
+            map.insert("turns".into(), overview.turns.into());
+            map.insert("last_words".into(), overview.last_words.into());
+            map.insert("one_shot".into(), overview.is_one_shot.into());
+        }
+        out.push(one);
+    }
+    print(&(serde_json::to_string(&out).map_err(CliError::new)? + "\n"))
+}
+
+/// The sessions of this directory, then the others, in the same columns.
+fn list(store: &SessionStore, all: bool, limit: usize, options: &Options) -> Result<(), CliError> {
+    let cwd = start::working_directory(options)?;
+    // A mistake in the settings is no reason to hide the sessions.
+    let pending = start::load(options, StartedFor::Program).map(|loaded| loaded.app.pending_counts());
+    let listing = SessionListing::of(store, usize::MAX, &cwd, &pending.unwrap_or_default())?;
+    let room = if std::io::stdout().is_terminal() { usize::from(term::size().0) } else { PIPE_COLUMNS };
+    let mut left = limit;
+    let mut out = String::new();
+    let (runs, others) = (&listing.one_shots, &listing.elsewhere);
+    let folded: &[_] = if all { runs } else { &[] };
+    let shown: Vec<_> = listing.conversations().chain(folded).take(limit).collect();
+    let wide = title_columns(&shown, room);
+    for (title, rows) in
+        [("", listing.here.as_slice()), ("other directories", others.as_slice()), ("placet -p", folded)]
+    {
+        let rows: Vec<_> = rows.iter().take(left).collect();
+        left -= rows.len();
+        if !rows.is_empty() && !title.is_empty() {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            let _ = writeln!(out, "{gap}{title}:");
+        }
+        for line in session_table(&rows, None, (wide, room)) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    print_foreign(&out)?;
+    match listing.all().count() {
+        0 => warn("no sessions"),
+        _ if !all && !runs.is_empty() => {
+            warn(&format!(
+                "hint: {} of `placet -p`: --all lists them",
+                count::of(runs.len(), "more session")
+            ));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Columns of a list that is no terminal's: enough for the last words, and no more than a line.
+const PIPE_COLUMNS: usize = 160;
 
 fn export(
     store: &SessionStore,

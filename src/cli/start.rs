@@ -112,6 +112,14 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     if options.dry_run && app.mode.load() > Mode::Ask {
         return Err(CliError::usage("--dry-run needs read or ask mode"));
     }
+    if let Some(most) = options.mode_at_most.as_deref().and_then(Mode::parse) {
+        // The strictest permitted mode where the settings permit none that is as strict.
+        let narrower = app.mode.permitted().iter().copied().filter(|mode| *mode <= most).max();
+        let narrowest = app.mode.permitted().iter().copied().min();
+        if let Some(mode) = narrower.or(narrowest).filter(|_| app.mode.load() > most) {
+            app.mode.store(mode);
+        }
+    }
     match app.recover() {
         None => {}
         Some(Ok(recovered)) => warn(&format!("note: {}", recovered.words())),

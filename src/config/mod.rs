@@ -12,6 +12,7 @@ mod origin;
 mod problem;
 mod rule_settings;
 mod settings;
+mod shown_once;
 mod toml_text;
 mod toml_value;
 mod trust;
@@ -31,6 +32,7 @@ pub use settings::{
     ProviderSettings, RuleList, SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings,
     StorageSettings, ToolsSettings, TrustRequirement, UiSettings, WrapSetting,
 };
+pub use shown_once::is_shown_first;
 pub use toml_text::TomlText;
 pub use trust::{ProjectSettings, TrustStore};
 pub use value::SettingValue;

@@ -168,11 +168,16 @@ pub struct CallResult {
     pub parts: Vec<Part>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<CallFact>,
+    /// What the screen showed of it, in one line: `edit src/app.rs +3 -1`. Only for the person; empty where no screen
+    /// showed it, and in sessions of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shown: String,
 }
 
 impl CallResult {
     pub fn new(call: &ToolCall, outcome: CallOutcome, parts: Vec<Part>) -> CallResult {
-        CallResult { id: call.id.clone(), name: call.name.clone(), outcome, parts, facts: Vec::new() }
+        let (id, name) = (call.id.clone(), call.name.clone());
+        CallResult { id, name, outcome, parts, facts: Vec::new(), shown: String::new() }
     }
 
     #[must_use]

@@ -31,6 +31,8 @@ pub enum Note {
     AttachedScratchpad { name: String },
     /// The person's decisions in a review, as JSON; and the same in short, for the person.
     Review { report: String, brief: String },
+    /// The conversation continues in another directory.
+    DirectoryChanged { from: String, to: String },
     /// The same call had the same result this number of times.
     Repeated { times: u32 },
     /// The model's last answer had no content.
@@ -171,6 +173,7 @@ impl Note {
             Note::AttachedScratchpad { name } | Note::PictureMissing { name } => vec![name],
             Note::ResultLeftOut { arguments, .. } => vec![arguments],
             Note::PictureHidden { name, reason, .. } => vec![name, reason],
+            Note::DirectoryChanged { from, to } => vec![from, to],
             Note::NotStored { reason } | Note::AnswerWithheld { reason } => vec![reason],
             Note::SumUp { focus } => vec![focus],
             Note::WriteDownBlocked { files, .. } => files.iter_mut().map(|file| &mut file.path).collect(),

@@ -64,6 +64,11 @@ impl Note {
             }
             Note::PlainHistory { text, scope: HistoryScope::Whole } => format!("{PLAIN_HISTORY}{text}"),
             Note::PlainHistory { text, scope: HistoryScope::End } => format!("{PLAIN_END}{text}"),
+            Note::DirectoryChanged { from, to } => format!(
+                "[placet: the working directory is now {}, before this message it was {}; relative paths and permissions are those of the new directory]",
+                on_one_line(to),
+                on_one_line(from)
+            ),
             Note::GoesOn => return Cow::Borrowed("[placet: the conversation continues]"),
             Note::SumUp { focus } => sum_up(focus),
             Note::AnswerWithheld { reason } => {
@@ -87,6 +92,9 @@ impl Note {
             Note::Review { brief, .. } => brief,
             Note::JobEnded(JobEnd { job, how, .. }) => {
                 return Cow::Owned(format!("job {job} has ended: {}", on_one_line(how)));
+            }
+            Note::DirectoryChanged { to, .. } => {
+                return Cow::Owned(format!("the working directory is {}", on_one_line(to)));
             }
             Note::JobsLost { .. } => "background commands ended",
             Note::AttachedFile { path } => return Cow::Owned(format!("attached {}", on_one_line(path))),

@@ -17,6 +17,7 @@ fn all(hostile: &str) -> Vec<Note> {
         Note::AttachedFile { path: text() },
         Note::AttachedScratchpad { name: text() },
         Note::Review { report: text(), brief: "review".into() },
+        Note::DirectoryChanged { from: text(), to: text() },
         Note::Repeated { times: 3 },
         Note::EmptyAnswer,
         Note::Interrupted { at: CallInterruption::BeforeItRan },

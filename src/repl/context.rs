@@ -1,6 +1,7 @@
 //! What a slash command may use, and what it can ask of the shell.
 
-use super::conversation::ShellConversation;
+use super::conversation::{ShellConversation, add_closing_line};
+use super::directory_change::ShellDirectory;
 use super::error::{ReplError, UserError};
 use super::output::ShellOutput;
 use super::prompt::UnfinishedLine;
@@ -22,6 +23,7 @@ pub(crate) struct CommandContext<'r> {
     pub(super) runtime: &'r Runtime,
     pub(super) output: ShellOutput<'r>,
     pub(super) conversation: ShellConversation<'r>,
+    pub(super) directory: ShellDirectory,
     /// The table of commands, for `/help`: its function is in the table, so it cannot name the table itself.
     pub(super) commands: &'static [SlashCommand],
 }
@@ -156,6 +158,9 @@ impl CommandContext<'_> {
             }
             for why in tools.mounts.push_all() {
                 self.output.error(&format!("not saved to the store: {why}"), None);
+            }
+            if let (Some(agent), Some(line)) = (&self.conversation.agent, report.lines.first()) {
+                add_closing_line(agent, line);
             }
         }
         self.output.report(report);

@@ -5,7 +5,7 @@ use super::output::ShellOutput;
 use super::titles::title_of;
 use super::user_context::UserContext;
 use crate::agent::{Agent, SelectedModel};
-use crate::conversation::{Message, Part};
+use crate::conversation::{Message, Note, Part};
 use crate::provider::OfflineProvider;
 use crate::session::{OpenSession, SessionStore};
 use crate::workspace::{LayerKind, View, Workspace};
@@ -19,6 +19,8 @@ pub(super) struct ShellConversation<'r> {
     pub(super) answerer: Option<SelectedModel>,
     /// What goes along with the next message.
     pub(super) pinned: Vec<PinnedScratchpad>,
+    /// What the agent is to know with the next message.
+    pub(super) notes: Vec<Note>,
     /// What an earlier session of this directory left pending.
     pub(super) earlier: Option<Workspace>,
 }
@@ -35,8 +37,8 @@ impl<'r> ShellConversation<'r> {
         answerer: SelectedModel,
         store: Option<SessionStore>,
     ) -> ShellConversation<'r> {
-        let (agent, pinned, earlier) = (None, Vec::new(), None);
-        ShellConversation { app, agent, store, answerer: Some(answerer), pinned, earlier }
+        let (agent, answerer, earlier) = (None, Some(answerer), None);
+        ShellConversation { app, agent, store, answerer, pinned: Vec::new(), notes: Vec::new(), earlier }
     }
 
     pub(super) fn messages(&self) -> &[Message] {
@@ -136,5 +138,14 @@ impl<'r> ShellConversation<'r> {
             None => self.app.builder.answerer(None, None)?,
         };
         Ok(self.app.builder.agent(answerer, open)?)
+    }
+}
+
+/// Stores a line that the screen showed below the conversation.
+pub(super) fn add_closing_line(agent: &Agent, line: &str) {
+    let Some(session) = agent.session() else { return };
+    if let Err(e) = session.add_closing_line(agent.transcript().len(), line) {
+        // Without it a resumed conversation lacks the line, and nothing else.
+        tracing::warn!("a line below the conversation was not saved: {e}");
     }
 }

@@ -3,11 +3,13 @@
 use super::attach::{AttachError, attach, mentioned, named_file, without_escapes};
 use super::background::RememberedBackground;
 use super::commands::review::{report_was_sent, unsent_report};
-use super::commands::{COMMANDS, jobs, run as run_command, sessions};
+use super::commands::{COMMANDS, directory, jobs, run as run_command, sessions};
 use super::context::{CommandContext, CommandFollowUp};
 use super::conversation::ShellConversation;
+use super::directory_change::{DirectoryChange, ShellDirectory};
 use super::error::ReplError;
 use super::output::ShellOutput;
+use super::pending_elsewhere::pending_elsewhere;
 use super::prompt::{
     MenuSources, PromptEditor, PromptInput, PromptOutcome, PromptScreen, UnfinishedLine, UnsentInput,
     pick_into,
@@ -18,7 +20,7 @@ use super::tour::Tour;
 use super::turn;
 use super::user_context::UserContext;
 use crate::agent::{TurnDecision, TurnEnding, TurnStart};
-use crate::config::{ProjectSettings, TrustStore};
+use crate::config::{ProjectSettings, TrustStore, is_shown_first};
 use crate::conversation::{Note, Part};
 use crate::provider::{OfflineProvider, catalog};
 use crate::session::SessionStore;
@@ -41,10 +43,20 @@ pub struct ShellOptions {
     pub resume: ResumeTarget,
     /// The person is led through the first steps.
     pub is_tour: bool,
+    /// The directory that the conversation came from, and whether it may go to another.
+    pub directory: ShellDirectory,
     /// A project's file that waits for the person's trust.
     pub trust: Option<(ProjectSettings, TrustStore)>,
     /// Hears of the turn that runs now, so that a signal can stop it.
     pub on_turn: Box<dyn Fn(Option<CancellationToken>)>,
+}
+
+/// How a shell ended.
+#[derive(Debug)]
+pub struct ShellEnd {
+    pub code: u8,
+    /// Where placet is to start again.
+    pub next: Option<DirectoryChange>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +90,8 @@ struct Shell<'r> {
     background: RememberedBackground,
 }
 
-/// Runs the shell until the person leaves; returns the exit code.
-pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
+/// Runs the shell until the person leaves.
+pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> Result<ShellEnd, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(app.config.settings().ui.color, variable);
     let background = RememberedBackground::load(&app.dirs.state);
@@ -117,14 +129,16 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let expanded = app.config.settings().ui.expanded;
     let tour = opening.is_tour.then(Tour::default);
     let conversation = ShellConversation::new(app, answerer, store);
-    let context = CommandContext { app, runtime, output, conversation, commands: COMMANDS };
+    let directory = opening.directory;
+    let context = CommandContext { app, runtime, output, conversation, directory, commands: COMMANDS };
     let on_turn = opening.on_turn;
     let mut shell = Shell { context, prompter, unsent, signals, on_turn, expanded, tour, background };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
     }
     // The card says itself that there is no model.
-    if let Some(note) = of_model.filter(|_| !shell.context.conversation.lacks_model()) {
+    let of_model = of_model.filter(|_| !shell.context.conversation.lacks_model());
+    if let Some(note) = of_model.filter(|note| is_shown_first(app.dirs, note)) {
         shell.context.output.note(&note);
     }
     for note in notes {
@@ -144,7 +158,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     jobs::stop(&shell.context);
     answering_decoder::drain();
     drop(base);
-    Ok(code)
+    Ok(ShellEnd { code, next: shell.context.directory.next.take() })
 }
 
 /// Replaces this process by a new one with the same arguments; returns only when that fails.
@@ -185,13 +199,22 @@ impl Shell<'_> {
             match resume {
                 ResumeTarget::No => {}
                 ResumeTarget::Last => match store.latest(context.app.cwd())? {
-                    Some(id) => sessions::resume_session(context, &store.find(id.as_str())?)?,
+                    Some(id) => {
+                        sessions::resume_session(context, &store.find(id.as_str())?)?;
+                        sessions::show_past(context);
+                    }
                     None => {
                         context.output.note("no earlier session in this directory; started a new one");
                     }
                 },
-                ResumeTarget::Named(prefix) => sessions::resume_session(context, &store.find(prefix)?)?,
-                ResumeTarget::Choose => sessions::list(context),
+                ResumeTarget::Named(prefix) => {
+                    sessions::resume_session(context, &store.find(prefix)?)?;
+                    match context.directory.previous.clone() {
+                        Some(from) => directory::arrived(context, &from),
+                        None => sessions::show_past(context),
+                    }
+                }
+                ResumeTarget::Choose => sessions::choose(context)?,
             }
             // After that: the session that was resumed is open now, and an open session is never removed.
             if let Some(note) = context.app.builder.prune_sessions(&store) {
@@ -199,16 +222,11 @@ impl Shell<'_> {
             }
         }
         // Pending changes of an earlier session are not forgotten.
-        if context.conversation.pending() == 0
-            && let Some((name, workspace)) = context.app.builder.earlier()
-        {
-            context.conversation.earlier = Some(workspace);
-            let count = context.conversation.pending();
-            let s = if count == 1 { "" } else { "s" };
-            let id = name.get(..13).unwrap_or(&name);
-            context
-                .output
-                .note(&format!("session {id} left {count} pending change{s}: /changes, /apply, /discard"));
+        if let Some(elsewhere) = pending_elsewhere(context) {
+            context.output.note(&elsewhere.line);
+            if context.conversation.pending() == 0 {
+                context.conversation.earlier = Some(elsewhere.workspace);
+            }
         }
         Ok(())
     }
@@ -419,6 +437,7 @@ impl Shell<'_> {
             Part::Note(Note::Review { report: report.clone(), brief })
         };
         let mut parts: Vec<Part> = report.iter().map(noted).collect();
+        parts.extend(context.conversation.notes.iter().cloned().map(Part::Note));
         parts.push(Part::text(whole));
         for path in mentioned {
             match attach(context, &path) {
@@ -432,6 +451,7 @@ impl Shell<'_> {
                 }
             }
         }
+        context.conversation.notes.clear();
         let pinned = std::mem::take(&mut context.conversation.pinned);
         parts.extend(pinned.into_iter().flat_map(|pinned| pinned.parts));
         match report {

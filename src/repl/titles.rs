@@ -1,6 +1,7 @@
 //! How a session is named for the person: its title, its date, the beginning of its ID.
 
 use crate::conversation::{Part, SessionId};
+use crate::text::count;
 
 /// The first words of what was said, as a title.
 pub fn title_of(text: &str) -> String {
@@ -24,6 +25,37 @@ pub fn when(millis: i64) -> String {
     }
 }
 
+/// How long ago that was, in at most seven columns: `5 min`, `3 h`, `6 days`, or the month.
+pub(super) fn age(millis: i64, now: i64) -> String {
+    let minutes = (now - millis).max(0) / 60_000;
+    match minutes {
+        0 => "now".into(),
+        1..60 => format!("{minutes} min"),
+        60..1440 => format!("{} h", minutes / 60),
+        1440..2880 => "1 day".into(),
+        2880..86_400 => format!("{} days", minutes / 1440),
+        _ => when(millis).get(..7).unwrap_or("-").to_string(),
+    }
+}
+
+/// The same within a sentence: `5 minutes ago`, `yesterday`.
+pub(super) fn age_words(millis: i64, now: i64) -> String {
+    let minutes = (now - millis).max(0) / 60_000;
+    match minutes {
+        0 => "just now".into(),
+        1..60 => format!("{} ago", count::of(minutes, "minute")),
+        60..1440 => format!("{} ago", count::of(minutes / 60, "hour")),
+        1440..2880 => "yesterday".into(),
+        2880..43_200 => format!("{} days ago", minutes / 1440),
+        _ => format!("on {}", when(millis).get(..10).unwrap_or("-")),
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
 /// Enough of a session's name to find it again.
 pub(super) fn short_id(id: &SessionId) -> &str {
     id.as_str().get(..13).unwrap_or(id.as_str())
@@ -38,5 +70,20 @@ mod tests {
         assert_eq!(title_of("\n\n  fix the\tbug \nplease"), "fix the bug");
         assert_eq!(crate::text::width::of(&title_of(&"long ".repeat(50))), 60);
         assert_eq!(title_of("\u{1b}[31mred"), "␛[31mred");
+    }
+
+    #[test]
+    fn an_age_has_the_unit_that_a_person_would_use() {
+        let hours = |hours: i64| hours * 3_600_000;
+        let ages = [0, 59_999, 60_000, hours(1), hours(23), hours(24), hours(48), hours(24 * 29)];
+        let short = ages.map(|age_of| age(1_000, 1_000 + age_of));
+        assert_eq!(short, ["now", "now", "1 min", "1 h", "23 h", "1 day", "2 days", "29 days"]);
+        assert_eq!(age(0, hours(24 * 60)), "1970-01");
+        let words = ages.map(|age_of| age_words(1_000, 1_000 + age_of));
+        assert_eq!(
+            words[2..],
+            ["1 minute ago", "1 hour ago", "23 hours ago", "yesterday", "2 days ago", "29 days ago"]
+        );
+        assert_eq!(age(5_000, 0), "now");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::commands::cost::cost_of;
 use super::context::CommandContext;
+use super::conversation::add_closing_line;
 use super::error::ReplError;
 use super::user_context::UserContext;
 use crate::agent::{Agent, TurnDecision, TurnEnding, TurnEvent, TurnStart};
@@ -9,7 +10,7 @@ use crate::config::MotionSetting;
 use crate::permission::{Mode, Taint};
 use crate::tools::todos_in;
 use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 /// What the pane says of the turn before anything happened in it.
@@ -64,8 +65,11 @@ pub(super) fn run(
             let ending = agent.run(start, events.clone(), stop.clone()).await;
             let settled = match ending {
                 TurnEnding::Interrupted => TurnDecision::Nothing,
-                _ => agent.ask_to_apply(&events).await,
+                _ => ask_to_apply(agent, &events).await,
             };
+            if let Some((words, _)) = ending.words() {
+                add_closing_line(agent, &words);
+            }
             drop(events.send(TurnEvent::Ended(ending)));
             settled
         };
@@ -75,4 +79,32 @@ pub(super) fn run(
             tokio::join!(working, turn_pane::run(settings, inbox, stop.clone()))
         }
     }))
+}
+
+/// Asks what becomes of the changes. What is said of the answer is stored, for who resumes the conversation.
+async fn ask_to_apply(agent: &mut Agent, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
+    let (sender, mut asked) = unbounded_channel();
+    let mut said = Vec::new();
+    let mut pass = |event: TurnEvent| {
+        if let TurnEvent::Notice(words) = &event {
+            said.push(words.clone());
+        }
+        drop(events.send(event));
+    };
+    let decision = {
+        let asking = agent.ask_to_apply(&sender);
+        tokio::pin!(asking);
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = asked.recv() => pass(event),
+                decision = &mut asking => break decision,
+            }
+        }
+    };
+    while let Ok(event) = asked.try_recv() {
+        pass(event);
+    }
+    said.iter().for_each(|words| add_closing_line(agent, words));
+    decision
 }

@@ -8,6 +8,7 @@ use crate::session::{OpenSession, SessionStore};
 use crate::storage::StoreMounts;
 use crate::tools::{JobRegistry, ToolRegistry, ToolSet};
 use crate::workspace::Workspace;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,9 +51,11 @@ pub trait ConversationBuilder {
     fn command_access(&self, command: String) -> Access;
     /// The workspace through a view in which nothing is pending: its journal is this directory's.
     fn empty_view(&self) -> Workspace;
-    /// The last session of this directory that left something pending, and the workspace through its view. Which one that
-    /// is depends on the session that was resumed.
-    fn earlier(&self) -> Option<(String, Workspace)>;
+    /// The last session of this directory that left something pending, other than `own`, and the workspace through its
+    /// view.
+    fn earlier(&self, own: Option<&str>) -> Option<(String, Workspace)>;
+    /// How many changes are pending in each session, of every directory.
+    fn pending_counts(&self) -> HashMap<String, usize>;
     /// Removes sessions that the settings do not keep, once a day; the sentence says what went. The session that was
     /// resumed is open by then, and an open session is never removed.
     fn prune_sessions(&self, store: &SessionStore) -> Option<String>;

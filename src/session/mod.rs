@@ -6,6 +6,7 @@
 
 mod blob;
 mod branches;
+mod closing_lines;
 mod costs;
 mod draft;
 mod earlier_format;
@@ -16,6 +17,7 @@ mod fork;
 mod history;
 mod import;
 mod open;
+mod overview;
 mod record;
 mod recovery;
 mod replay;
@@ -29,6 +31,7 @@ mod search;
 mod store;
 
 pub use branches::{BranchPosition, BranchTree, SessionBranch};
+pub use closing_lines::ClosingLine;
 pub use costs::CostFilter;
 pub use draft::{DraftFile, InputDraft};
 pub use error::SessionError;
@@ -36,6 +39,7 @@ pub use export::{MarkdownPictures, html, markdown, pictures, to_json};
 pub use history::HistoryLine;
 pub use import::ImportError;
 pub use open::OpenSession;
+pub use overview::{CONVERSATION, ONE_SHOT, SessionOverview};
 pub use record::{LoadedSession, SessionRecord, SessionStateKey};
 pub use request_cost::RequestCost;
 pub use retention::RetentionPolicy;

@@ -3,7 +3,7 @@
 use super::record::{SessionRecord, SessionStateKey};
 use super::scratchpad::Scratchpads;
 use super::store::{SessionStore, now};
-use super::{SessionError, blob, costs, schema};
+use super::{SessionError, blob, costs, overview, schema};
 use crate::conversation::{Message, Note, SessionId, text_of};
 use crate::text::regular_file;
 use rusqlite::{Transaction, params};
@@ -173,7 +173,8 @@ fn add(
             costs::add(tx, id.as_str(), (provider, model), usage, *picos)?;
         }
         // The whole message replaces its stored beginning.
-        SessionRecord::Message { .. } => {
+        SessionRecord::Message { message } => {
+            overview::update(tx, id, message)?;
             tx.prepare_cached("DELETE FROM state WHERE session = ?1 AND key = ?2")?
                 .execute(params![id.as_str(), SessionStateKey::Partial.key()])?;
         }

@@ -88,6 +88,12 @@ pub enum SessionStateKey {
     Taint,
     /// How often the conversation went back or over to another branch.
     Branches,
+    /// What the screen showed below the last turns: see [`super::ClosingLine`].
+    ClosingLines,
+    /// What a list says of the session: see [`super::SessionOverview`].
+    Overview,
+    /// Whether the session was begun by `-p` or in the shell.
+    Origin,
 }
 
 impl SessionStateKey {
@@ -99,6 +105,9 @@ impl SessionStateKey {
             SessionStateKey::Place => "place",
             SessionStateKey::Taint => "taint",
             SessionStateKey::Branches => "branches",
+            SessionStateKey::ClosingLines => "closing_lines",
+            SessionStateKey::Overview => "overview",
+            SessionStateKey::Origin => "origin",
         }
     }
 }

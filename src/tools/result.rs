@@ -145,6 +145,15 @@ impl CallSummary {
         }
     }
 
+    /// The line of a call of `tool` that did not go through: it names what it was about, and not only the tool.
+    pub fn named_line(&self, tool: &str, title: &str) -> String {
+        if self.line.contains(title) {
+            return self.line.clone();
+        }
+        let why = self.line.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
+        format!("{title}: {}", why.unwrap_or(&self.line))
+    }
+
     pub fn text(line: impl Into<String>, text: impl Into<String>) -> CallSummary {
         CallSummary { line: line.into(), detail: DisplayDetail::Text(text.into()), command: None }
     }

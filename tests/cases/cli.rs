@@ -16,7 +16,7 @@ fn sessions_are_listed_shown_exported_searched_and_deleted() {
     place.run(["session", "list"]).code(0);
     let said = place.run(["-p", "show notes.txt", "--output-format", "json"]).code(0).json();
     let id = said["session"].as_str().unwrap();
-    place.run(["session", "list"]).code(0).says(id).says("show notes.txt");
+    place.run(["session", "list", "--all"]).code(0).says(id).says("show notes.txt");
     let rows = place.run(["session", "list", "--json"]).code(0).json();
     assert_eq!(rows[0]["id"], id);
     assert_eq!(rows[0]["cwd"], place.tree.to_str().unwrap());
@@ -481,8 +481,8 @@ fn a_rule_that_breaks_its_examples_holds_everything_down() {
 fn a_session_is_imported_from_standard_input_and_not_exported_into_a_directory_that_is_missing() {
     let place = crate::support::binary::Place::new().file("notes.txt", "one\n");
     place.run(["-p", "show notes.txt"]).code(0);
-    let list = place.run(["session", "list"]).code(0).stdout;
-    let id = list.split_whitespace().next().unwrap();
+    let list = place.run(["session", "list", "--json"]).code(0).json();
+    let id = list[0]["id"].as_str().unwrap();
     let export = place.run(["session", "export", id, "--format", "json"]).code(0).stdout;
     place.placet(["session", "import", "-"]).stdin(export).go().code(0).says("show notes.txt");
     place

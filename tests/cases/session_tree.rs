@@ -192,7 +192,7 @@ fn sessions_are_named_and_pinned_from_the_command_line() {
     place.run(["session", "rename", first, " "]).code(2).warns("the title is empty");
     place.run(["session", "pin", first]).code(0).warns("is pinned");
     let list = place.run(["session", "list"]).code(0).stdout;
-    assert!(list.lines().next().unwrap().ends_with("pinned: the ␛[31mplan"), "{list}");
+    assert!(list.lines().next().unwrap().contains("  pinned: the ␛[31mplan  "), "{list}");
     place.run(["session", "search", "TWO"]).code(0).says("«two»");
     place.run(["session", "unpin", first]).code(0).warns("not pinned any more");
     assert!(!place.run(["session", "list"]).code(0).stdout.contains("pinned"));

@@ -563,13 +563,3 @@ fn a_file_named_with_an_at_sign_goes_along_in_every_tool_set() {
         assert!(!pty.screen().contains("error"), "{dialect}: {}", pty.screen());
     }
 }
-
-#[test]
-fn a_hint_of_a_directory_can_be_copied_and_names_one_that_is_there() {
-    let mut pty = shell().file("new dir/a.txt", "").open();
-    pty.line("/cd new dir");
-    pty.until("the hint", |s| s.contains("`placet --cwd 'new dir'`; -c"));
-    pty.until_prompt("");
-    pty.line("/cd nowhere");
-    pty.until("the error", |s| s.contains("`nowhere` is not a directory"));
-}

@@ -20,6 +20,7 @@ pub(super) async fn plan(ctx: &Arc<CallContext>) -> Result<Box<dyn Plan>, CallRe
         blocking(move || own.services.registry.plan(&own.call.name, &own.call.input, &own.services.env))
             .await?;
     let title = cut(plan.title(), 500);
+    lock(&ctx.titles).insert(call.id.clone(), title.clone());
     events.send(TurnEvent::CallPlanned { id: call.id.clone(), name: call.name.clone(), title });
     Ok(plan)
 }

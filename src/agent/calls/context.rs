@@ -2,9 +2,10 @@
 
 use crate::agent::event::TurnEvents;
 use crate::agent::services::SharedServices;
-use crate::conversation::ToolCall;
+use crate::conversation::{CallId, ToolCall};
 use crate::tools::SubagentSpawner;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone)]
@@ -14,4 +15,8 @@ pub(in crate::agent) struct CallContext {
     pub(in crate::agent) spawner: SubagentSpawner,
     pub(in crate::agent) call: ToolCall,
     pub(in crate::agent) cancel: CancellationToken,
+    pub(in crate::agent) titles: CallTitles,
 }
+
+/// The titles of calls that were planned and have not ended.
+pub(in crate::agent) type CallTitles = Arc<Mutex<HashMap<CallId, String>>>;

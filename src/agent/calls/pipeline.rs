@@ -1,7 +1,7 @@
 //! The calls of an answer: each call is its own task, and the turn gets the result. The interceptors of a call are in
 //! [`super::interceptor`].
 
-use super::context::CallContext;
+use super::context::{CallContext, CallTitles};
 use super::interceptor::{self, ApprovedPlan};
 use super::rejection::{CallRejection, crashed, cut};
 use crate::agent::event::{TurnEvent, TurnEvents};
@@ -32,6 +32,7 @@ pub(in crate::agent) struct TurnCalls {
     spawner: SubagentSpawner,
     inputs: UnboundedSender<TurnInput>,
     approved: Arc<Mutex<HashMap<CallId, ApprovedCall>>>,
+    titles: CallTitles,
 }
 
 impl TurnCalls {
@@ -41,12 +42,12 @@ impl TurnCalls {
         spawner: SubagentSpawner,
         inputs: UnboundedSender<TurnInput>,
     ) -> TurnCalls {
-        TurnCalls { services, events, spawner, inputs, approved: Arc::default() }
+        TurnCalls { services, events, spawner, inputs, approved: Arc::default(), titles: Arc::default() }
     }
 
     fn context(&self, call: ToolCall, cancel: CancellationToken) -> Arc<CallContext> {
         let TurnCalls { services, events, spawner, .. } = self.clone();
-        Arc::new(CallContext { services, events, spawner, call, cancel })
+        Arc::new(CallContext { services, events, spawner, call, cancel, titles: Arc::clone(&self.titles) })
     }
 
     /// Plans and decides; sends `Cleared` or `Ended`.
@@ -129,7 +130,12 @@ impl TurnCalls {
         self.answer(CallResult::new(call, outcome, parts).with(recorded), for_person);
     }
 
-    fn answer(&self, result: CallResult, summary: CallSummary) {
+    fn answer(&self, mut result: CallResult, summary: CallSummary) {
+        // What is stored of it has no secret, as the rest of the session.
+        let title = lock(&self.titles).remove(&result.id).filter(|_| result.outcome != CallOutcome::Done);
+        let line =
+            title.map_or_else(|| summary.line.clone(), |title| summary.named_line(&result.name, &title));
+        result.shown = cut(self.services.secrets().redact(&line).into_owned(), 500);
         let CallResult { id, name, outcome, .. } = &result;
         tracing::debug!(tool = name, ?outcome, "a call ended");
         let (id, name, outcome) = (id.clone(), name.clone(), *outcome);

@@ -5,6 +5,7 @@ mod branches;
 mod changes;
 mod config;
 pub(super) mod cost;
+pub(super) mod directory;
 mod elsewhere;
 mod export;
 mod help;

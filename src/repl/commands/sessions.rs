@@ -1,20 +1,30 @@
-//! Beginning, finding, naming and leaving conversations: `/new`, `/clear`, `/resume`, `/search`, `/title`, `/pin`, `/cd`,
+//! Beginning, finding, naming and leaving conversations: `/new`, `/clear`, `/resume`, `/search`, `/title`, `/pin`,
 //! `/retry`, `/quit`.
 
 use crate::agent::{Agent, TurnStart};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
-use crate::repl::titles::{short_id, title_of, when};
-use crate::session::{OpenSession, SessionHit, SessionPin, SessionRow};
-use crate::text::{sanitize, shell_word, visible};
-use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
-use crate::ui::term;
+use crate::repl::session_rows::{SessionListRow, SessionListing, session_table, title_columns};
+use crate::repl::titles::{now, short_id, title_of, when};
+use crate::repl::turn;
+use crate::session::{
+    CONVERSATION, OpenSession, SessionError, SessionHit, SessionPin, SessionRow, SessionStateKey,
+    SessionStore,
+};
+use crate::text::{count, visible, width};
+use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview, PickerScope};
+use crate::ui::turn_pane::{PastConversation, PastTurnsScreen, TurnPaneStatus, past_turns};
+use crate::ui::{list, term, wrap};
 use ratatui::text::Line;
 
 /// Hits of a search, and sessions, that can be chosen from.
 const HITS: usize = 200;
 const SESSIONS: usize = 20_000;
+/// Sessions that are listed in lines.
+const LISTED: usize = 15;
+/// Entries from which the preview of a session is made.
+const PREVIEW_ENTRIES: i64 = 30;
 
 pub(super) fn clear(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     term::write_all(b"\x1b[H\x1b[2J");
@@ -73,66 +83,114 @@ pub(super) fn resume(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
     let row = match named.parse::<usize>() {
         // A longer number is the beginning of an ID, which may consist of digits only.
         Ok(number) if number >= 1 && named.len() <= 3 => {
-            store.list(number).map(|mut rows| rows.pop().filter(|_| rows.len() + 1 == number))
+            let listing = listing(context, &store);
+            listing.map(|listing| listing.conversations().nth(number - 1).map(|one| one.row.clone()))
         }
         _ => store.find(&named).map(Some),
     };
     let hint = "/resume lists the sessions";
     let row = row.map_err(|e| CommandStop::with_hint(e.to_string(), hint))?;
     let row = row.ok_or_else(|| CommandStop::with_hint(format!("no session number {named}"), hint))?;
-    change_to(context, &row)
+    change_to(context, &row)?;
+    show_past(context);
+    Ok(CommandFollowUp::Nothing)
 }
 
-/// A session's name.
+/// `placet -r`: one of the sessions, or a new one where nothing is chosen.
+pub(in crate::repl) fn choose(context: &mut CommandContext<'_>) -> Result<(), ReplError> {
+    let Some(store) = context.conversation.store.clone() else { return Ok(()) };
+    if let Some(id) = pick(context) {
+        resume_session(context, &store.find(&id)?)?;
+        show_past(context);
+    }
+    Ok(())
+}
+
+fn listing(context: &CommandContext<'_>, store: &SessionStore) -> Result<SessionListing, SessionError> {
+    let pending = context.app.builder.pending_counts();
+    SessionListing::of(store, SESSIONS, context.app.cwd(), &pending)
+}
+
+/// The name of a session that the person chooses.
 fn pick(context: &CommandContext<'_>) -> Option<String> {
-    let store = context.conversation.store.as_ref();
-    let rows = store.and_then(|store| store.list(SESSIONS).ok()).unwrap_or_default();
-    let item = |row: &SessionRow| {
-        let note = format!("{}  {}", when(row.updated), short_id(&row.id));
-        PickerItem::new(format!("{}{}", pin_mark(row), row.title), note).with_value(row.id.to_string())
+    let store = context.conversation.store.as_ref()?;
+    let listing = listing(context, store).unwrap_or_default();
+    let now = now();
+    let item = |one: &SessionListRow| {
+        PickerItem::new(one.title(), one.columns(now)).with_value(one.row.id.to_string())
     };
-    let feed = PickerFeed::of(rows.iter().map(item).collect());
+    let with_place = |one: &SessionListRow| {
+        let here = if one.is_here { String::new() } else { format!("  {}", visible::path(&one.row.cwd)) };
+        let title = item(one);
+        PickerItem { note: format!("{}{here}", title.note), ..title }
+    };
+    let scope = |name: &str, items: Vec<PickerItem>| PickerScope { name: name.into(), items };
+    let mut scopes = vec![
+        scope("only this directory", listing.here.iter().map(item).collect()),
+        scope("all directories", listing.conversations().map(with_place).collect()),
+        scope("also -p runs", listing.all().map(with_place).collect()),
+    ];
+    // A list that shows nothing, or nothing more than the one before it, is left out.
+    scopes.dedup_by_key(|scope| scope.items.len());
+    if scopes.len() > 1 {
+        scopes.retain(|scope| !scope.items.is_empty());
+    }
+    let (columns, rows) = term::size();
     let about = |item: &PickerItem| {
-        let Some(row) = rows.iter().find(|row| row.id.as_str() == item.value()) else {
-            return PickerPreview::default();
-        };
-        let text = format!(
-            "{}\n\nstarted    {}\nlast used  {}\nentries    {}\ndirectory  {}\nname       {}",
-            visible::line(&row.title),
-            when(row.created),
-            when(row.updated),
-            row.entries,
-            visible::path(&row.cwd),
-            row.id
-        );
-        let drawn = text.lines().map(|line| Line::raw(visible::guard_line(line).into_owned())).collect();
-        PickerPreview { drawn, ..PickerPreview::default() }
+        let row = listing.all().find(|one| one.row.id.as_str() == item.value());
+        row.map_or_else(PickerPreview::default, |one| preview(context, store, one, (columns, rows)))
     };
-    context.output.pick_one(context.output.picker("Sessions", feed).with_preview(about))
+    let feed = PickerFeed::of(scopes.first().map(|scope| scope.items.clone()).unwrap_or_default());
+    let picker = context.output.picker("Sessions", feed).with_preview(about).with_scopes(scopes);
+    context.output.pick_one(picker.in_columns((usize::from(columns) / 4).clamp(14, 34)))
 }
 
-fn pin_mark(row: &SessionRow) -> &'static str {
-    if row.pinned { "pinned: " } else { "" }
+/// How a session ended, as it looked.
+fn preview(
+    context: &CommandContext<'_>,
+    store: &SessionStore,
+    one: &SessionListRow,
+    (columns, rows): (u16, u16),
+) -> PickerPreview {
+    let Some(area) = list::areas((columns, rows)).1 else { return PickerPreview::default() };
+    let (theme, row) = (&context.output.theme, &one.row);
+    let (columns, rows) = (usize::from(area.width.saturating_sub(2)), usize::from(area.height));
+    let messages = store.last_messages(row, PREVIEW_ENTRIES);
+    let past = PastConversation { messages: &messages, first: 0, closing: &[] };
+    let facts = TurnPaneStatus { wrap: context.app.config.settings().ui.wrap, ..TurnPaneStatus::default() };
+    let screen = PastTurnsScreen { theme: theme.clone(), facts, columns, rows: rows / 2, is_linear: false };
+    let text = past_turns(&past, &screen).lines;
+    let mut end: Vec<Line<'static>> = text.iter().flat_map(|line| wrap::wrap(line, columns)).collect();
+    let place = format!("{} · {}", when(row.updated), visible::path(&row.cwd));
+    let head = |text: &str, label: &str| {
+        Line::styled(width::cut(&visible::guard_line(text), columns), theme.style(label))
+    };
+    let mut drawn = vec![head(&one.title(), "title"), head(&place, "dim")];
+    end.drain(..end.len().saturating_sub(rows.saturating_sub(drawn.len())));
+    drawn.append(&mut end);
+    PickerPreview { drawn, ..PickerPreview::default() }
 }
 
+/// Lists the sessions in lines; whoever has a screen chooses from a list.
 pub(in crate::repl) fn list(context: &CommandContext<'_>) {
     let output = &context.output;
     let Some(store) = &context.conversation.store else {
         return output.note("conversations are not saved");
     };
-    let rows = match store.list(15) {
-        Ok(rows) => rows,
+    let listing = match listing(context, store) {
+        Ok(listing) => listing,
         Err(e) => return output.error(&e.to_string(), None),
     };
-    if rows.is_empty() {
+    let rows: Vec<&SessionListRow> = listing.conversations().take(LISTED).collect();
+    if rows.is_empty() && listing.one_shots.is_empty() {
         return output.note("no sessions yet");
     }
-    let line = |(at, row): (usize, &SessionRow)| {
-        let text =
-            format!("{:>3}  {}  {}  {}{}", at + 1, when(row.updated), row.id, pin_mark(row), row.title);
-        sanitize::line(&text).into_owned()
-    };
-    output.say_plain(rows.iter().enumerate().map(line));
+    let room = usize::from(term::size().0).saturating_sub(2);
+    output.say_plain(session_table(&rows, Some(1), (title_columns(&rows, room), room)));
+    let others = listing.all().count() - rows.len();
+    if others > 0 {
+        output.hint(&format!("{} more: `placet session list --all`", count::of(others, "session")));
+    }
     output.hint("/resume NUMBER or /resume ID resumes a session");
 }
 
@@ -144,6 +202,8 @@ pub(in crate::repl) fn resume_session(
     let Some(store) = context.conversation.store.clone() else { return Ok(()) };
     // The lock comes first: what is read after it cannot change any more.
     let open = store.resume(&row.id)?;
+    // Somebody talks in it now: lists show it, also where `-p` began it.
+    drop(open.set(SessionStateKey::Origin, CONVERSATION));
     let loaded = store.load_for_resume(&row.id)?;
     let messages = loaded.transcript.len();
     let mut agent = context.conversation.build(Some(open))?;
@@ -154,6 +214,35 @@ pub(in crate::repl) fn resume_session(
     context.conversation.pinned.clear();
     context.output.note(&format!("resumed {}: {} ({messages} messages)", row.id, row.title));
     Ok(())
+}
+
+/// Shows the last turns of the conversation that was resumed, as they looked.
+pub(in crate::repl) fn show_past(context: &CommandContext<'_>) {
+    let CommandContext { app, output, conversation, .. } = context;
+    let Some(agent) = conversation.agent.as_ref().filter(|_| is_interactive()) else { return };
+    let transcript = agent.transcript();
+    // What was summed up lies elsewhere and is not read for this.
+    let first = transcript.begins();
+    let closing = agent.session().map(|session| session.closing_lines(transcript.len())).unwrap_or_default();
+    let past = PastConversation { messages: transcript.since(first), first, closing: &closing };
+    let (columns, rows) = term::size();
+    let screen = PastTurnsScreen {
+        theme: output.theme.clone(),
+        facts: turn::status(app, agent, false),
+        columns: usize::from(columns),
+        rows: usize::from(rows),
+        is_linear: output.is_linear(),
+    };
+    let shown = past_turns(&past, &screen);
+    let earlier = transcript.user_message_count().saturating_sub(shown.said);
+    if earlier > 0 {
+        let turns = count::of(earlier, "earlier turn");
+        output.hint(&format!("{turns}: Ctrl-T or /transcript shows the whole conversation"));
+    }
+    output.print(&shown.lines);
+    if !output.is_linear() && !shown.lines.is_empty() {
+        output.print(&[Line::default()]);
+    }
 }
 
 /// The same, or this conversation goes on.
@@ -195,7 +284,9 @@ pub(super) fn search(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
     let feed = PickerFeed::of(hits.iter().map(item).collect());
     let about = |item: &PickerItem| PickerPreview { text: item.text.clone(), ..PickerPreview::default() };
     let chosen = context.output.pick_one(context.output.picker("Found", feed).with_preview(about));
-    change_to(context, &store.find(&chosen.ok_or(CommandStop::Cancelled)?)?)
+    change_to(context, &store.find(&chosen.ok_or(CommandStop::Cancelled)?)?)?;
+    show_past(context);
+    Ok(CommandFollowUp::Nothing)
 }
 
 /// `/title TEXT`
@@ -228,30 +319,4 @@ pub(super) fn pin(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandR
     store.pin(&id, pin)?;
     context.output.note(told);
     Ok(CommandFollowUp::Nothing)
-}
-
-/// `/cd`: a conversation keeps its working directory, because what is pending and what can be undone belong to it.
-pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
-    let workspace = context.app.workspace;
-    let here = visible::path(workspace.cwd());
-    if rest.is_empty() {
-        context.output.note(&format!("this conversation works in {here}"));
-        return Ok(CommandFollowUp::Nothing);
-    }
-    let there = match (rest.strip_prefix("~/"), workspace.home()) {
-        (Some(below), Some(home)) => home.join(below),
-        (None, Some(home)) if rest == "~" => home.to_path_buf(),
-        _ => workspace.cwd().join(rest),
-    };
-    if !there.is_dir() {
-        return Err(CommandStop::error(format!("`{}` is not a directory", visible::name(rest))));
-    }
-    // The shell does not expand a quoted `~`.
-    let there = if rest.starts_with('~') { there } else { rest.into() };
-    let there = shell_word::quoted(&there.to_string_lossy());
-    let hint = format!(
-        "start placet there: `placet --cwd {}`; -c resumes the last session of that directory",
-        visible::name(&there)
-    );
-    Err(CommandStop::with_hint(format!("a conversation cannot change its directory ({here})"), hint))
 }

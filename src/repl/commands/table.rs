@@ -1,9 +1,9 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
 use super::{
-    batch, branches, changes, config, cost, elsewhere, export, help, history, jobs, keys, mode, model,
-    permission, review, rewind, scratchpads, sessions, setup, status, taint, theme, tools, tour, transcript,
-    view, window,
+    batch, branches, changes, config, cost, directory, elsewhere, export, help, history, jobs, keys, mode,
+    model, permission, review, rewind, scratchpads, sessions, setup, status, taint, theme, tools, tour,
+    transcript, view, window,
 };
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;
@@ -15,10 +15,10 @@ pub const COMMANDS: &[SlashCommand] = &[
     row("mode", "[MODE]", "show or change the mode", mode_names, mode::mode),
     row(
         "cd",
-        "[DIR]",
-        "show the working directory, and how to work in another directory",
+        "[DIR|-]",
+        "continue this conversation in another directory; - is the one before",
         none,
-        sessions::cd,
+        directory::cd,
     ),
     row(
         "plan",

@@ -1,5 +1,6 @@
 //! What rustyline asks while a line is typed: completions, hints, whether the line is whole.
 
+use super::directory_completion::directories;
 use super::path_completion::PathCompletions;
 use super::typing_menu::{PromptHint, TypingMenu, written_out};
 use super::unsent::UnsentInput;
@@ -16,13 +17,14 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Candidates shown at most.
 const MOST: usize = 40;
 
 pub(super) struct ShellHelper {
     files: PathCompletions,
+    root: PathBuf,
     hint: Style,
     /// How a line that was sent looks.
     said: Style,
@@ -59,8 +61,8 @@ impl ShellHelper {
         (pump, menu): (Option<PtyProxy>, TypingMenu),
     ) -> ShellHelper {
         let (hint, said) = (theme.style("hint"), theme.style("said"));
-        let files = PathCompletions::new(cwd);
-        ShellHelper { files, hint, said, is_sent: Cell::new(false), unsent, pump, menu }
+        let (files, root) = (PathCompletions::new(cwd), cwd.to_path_buf());
+        ShellHelper { files, root, hint, said, is_sent: Cell::new(false), unsent, pump, menu }
     }
 
     pub(super) fn set_theme(&mut self, theme: &Theme) {
@@ -73,6 +75,12 @@ impl ShellHelper {
         if let Some(typed) = before.strip_prefix('/') {
             return match typed.split_once(char::is_whitespace) {
                 None => (0, commands(typed)),
+                Some(("cd", rest)) => {
+                    let found = directories(&self.root, rest.trim_start(), MOST).into_iter();
+                    let shown = |path: &String| visible::name(path).into_owned();
+                    let choices = found.map(|text| PromptCompletion { shown: shown(&text), text });
+                    (pos - rest.trim_start().len(), choices.collect())
+                }
                 Some((name, rest)) => (pos - rest.trim_start().len(), arguments(name, rest.trim_start())),
             };
         }
@@ -254,6 +262,7 @@ mod tests {
 
     fn helper(dir: &std::path::Path) -> ShellHelper {
         ShellHelper {
+            root: dir.to_path_buf(),
             files: PathCompletions::new(dir),
             hint: Style::default(),
             said: Style::default(),

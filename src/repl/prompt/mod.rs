@@ -1,5 +1,6 @@
 //! The line that is typed between turns: rustyline with placet's keys, completions and lists.
 
+mod directory_completion;
 mod editor;
 mod file_list;
 mod helper;

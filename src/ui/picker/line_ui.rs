@@ -26,7 +26,8 @@ impl Picker<'_> {
             self.list_page(talk, from);
             let more = if from + PAGE < self.ranked.top.len() { ", `more`" } else { "" };
             let which = if self.many == SelectionMode::Several { "numbers" } else { "a number" };
-            let question = format!("{which}, words to search{more}, or Enter to leave: ");
+            let scope = self.next_scope_name().map(|name| format!(", `all` for {name}")).unwrap_or_default();
+            let question = format!("{which}, words to search{more}{scope}, or Enter to leave: ");
             let Some(answer) = talk.ask(&question) else { return };
             let answer = answer.trim();
             if answer.is_empty() {
@@ -34,6 +35,11 @@ impl Picker<'_> {
             }
             if answer == "more" {
                 from = if more.is_empty() { from } else { from + PAGE };
+                continue;
+            }
+            if answer == "all" && !scope.is_empty() {
+                self.next_scope();
+                from = 0;
                 continue;
             }
             match self.numbered(answer) {

@@ -37,6 +37,7 @@ pub enum PickerAction {
     Mark,
     Take,
     Clear,
+    More,
     Cancel,
 }
 
@@ -50,6 +51,7 @@ pub const KEYS: &[KeyBinding<PickerAction>] = &[
     row(PickerAction::Mark, "mark", "Tab", "mark it, to take several"),
     row(PickerAction::Take, "take", "Enter", "take it, or all marked ones"),
     row(PickerAction::Clear, "clear", "Ctrl-U", "empty the line"),
+    row(PickerAction::More, "more", "Ctrl-O", "show more than the list begins with, or less again"),
     row(PickerAction::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
 ];
 
@@ -78,6 +80,13 @@ pub enum SelectionMode {
     Several,
 }
 
+/// A list that the person can change to: more things, or fewer.
+pub struct PickerScope {
+    /// What it shows, after `show `: `all directories`.
+    pub name: String,
+    pub items: Vec<PickerItem>,
+}
+
 /// Makes the preview of a thing.
 type PickerPreviewer<'h> = Box<dyn Fn(&PickerItem) -> PickerPreview + 'h>;
 
@@ -86,6 +95,11 @@ pub struct Picker<'h> {
     feed: PickerFeed,
     previewer: Option<PickerPreviewer<'h>>,
     many: SelectionMode,
+    /// Columns of the text where notes are one below the other.
+    text_columns: Option<usize>,
+    /// The lists to choose from, and which is shown; none where there is one list only.
+    scopes: Vec<PickerScope>,
+    scope: usize,
     keys: Keymap<PickerAction>,
     theme: Theme,
     query: TextField,
@@ -107,6 +121,9 @@ impl<'h> Picker<'h> {
             feed,
             previewer: None,
             many: SelectionMode::One,
+            text_columns: None,
+            scopes: Vec::new(),
+            scope: 0,
             keys,
             theme: theme.clone(),
             query: TextField::new(TextFieldKind::Path),
@@ -140,6 +157,20 @@ impl<'h> Picker<'h> {
         self
     }
 
+    /// Several lists, of which the first is shown; a key goes to the next.
+    #[must_use]
+    pub fn with_scopes(mut self, scopes: Vec<PickerScope>) -> Picker<'h> {
+        self.scopes = scopes;
+        self
+    }
+
+    /// Notes begin below one another: a longer text is cut.
+    #[must_use]
+    pub fn in_columns(mut self, text_columns: usize) -> Picker<'h> {
+        self.text_columns = Some(text_columns);
+        self
+    }
+
     /// Finds what is not in the list by what is typed: ignored files, by their path.
     #[must_use]
     pub fn with_beyond(self, beyond: impl Fn(&str) -> Vec<PickerItem> + Send + 'static) -> Picker<'h> {
@@ -169,10 +200,29 @@ impl<'h> Picker<'h> {
                 self.ask();
             }
             PickerAction::Mark => self.mark(),
+            PickerAction::More => self.next_scope(),
             PickerAction::Cancel => return PaneFlow::Close,
             PickerAction::Take => return self.take(),
         }
         PaneFlow::Stay
+    }
+
+    fn next_scope(&mut self) {
+        if self.scopes.len() < 2 {
+            return;
+        }
+        self.scope = (self.scope + 1) % self.scopes.len();
+        if let Some(scope) = self.scopes.get(self.scope) {
+            self.feed = PickerFeed::of(scope.items.clone());
+            self.ranked = PickerMatches::default();
+            self.ask();
+        }
+    }
+
+    /// What the key for more shows next.
+    fn next_scope_name(&self) -> Option<&str> {
+        let next = (self.scope + 1) % self.scopes.len().max(1);
+        self.scopes.get(next).filter(|_| self.scopes.len() > 1).map(|scope| scope.name.as_str())
     }
 
     fn mark(&mut self) {
@@ -275,6 +325,17 @@ impl<'h> Picker<'h> {
         let room = usize::from(area.width).saturating_sub(3);
         let text = sanitize::name(&item.text).into_owned();
         let note = visible::guard_line(&item.note).into_owned();
+        let (text, note) = match self.text_columns {
+            Some(columns) => {
+                let columns = columns.min(room);
+                let text = width::cut(&text, columns);
+                let pad = " ".repeat(columns - width::of(&text));
+                let note = width::cut(&note, room.saturating_sub(columns + 2));
+                let fill = room.saturating_sub(columns + 2 + width::of(&note));
+                (format!("{text}{pad}"), format!("{note}{}", " ".repeat(fill)))
+            }
+            None => (text, note),
+        };
         let text_wide = width::of(&text).min(room);
         // The note stands where there is room for it, and never shortens the thing itself.
         let note_room = room.saturating_sub(text_wide + 2);
@@ -363,8 +424,9 @@ impl FullScreenPane for Picker<'_> {
             } else {
                 String::new()
             };
-            let words =
-                format!(" {} take{mark}  {} cancel", key(PickerAction::Take), key(PickerAction::Cancel));
+            let more = self.next_scope_name().map(|name| format!("  {} {name}", key(PickerAction::More)));
+            let (take, cancel) = (key(PickerAction::Take), key(PickerAction::Cancel));
+            let words = format!(" {take} take{mark}{}  {cancel} cancel", more.unwrap_or_default());
             bar(buffer, area.height - 1, &self.theme, &Line::styled(words, self.theme.style("hint")), "");
         }
         Some((cursor, 0))

@@ -289,7 +289,7 @@ impl Review {
         self.files.iter().filter_map(ReviewFile::lines).any(|lines| lines.edited)
     }
 
-    pub(super) fn say(&mut self, text: impl Into<String>) {
+    pub fn say(&mut self, text: impl Into<String>) {
         self.message = Some(text.into());
     }
 

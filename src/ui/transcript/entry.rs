@@ -13,7 +13,7 @@ use serde_json::Value;
 const TELLING: [&str; 8] = ["command", "path", "file_path", "pattern", "query", "name", "url", "prompt"];
 
 #[derive(Clone, Copy)]
-pub(super) enum TranscriptContent<'m> {
+pub(in crate::ui) enum TranscriptContent<'m> {
     Person(&'m str),
     /// A picture, or what placet added for the model.
     Attached(&'m Part),
@@ -23,16 +23,16 @@ pub(super) enum TranscriptContent<'m> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct TranscriptEntry<'m> {
-    pub(super) what: TranscriptContent<'m>,
+pub(in crate::ui) struct TranscriptEntry<'m> {
+    pub(in crate::ui) what: TranscriptContent<'m>,
     /// The turn it belongs to, from 1.
-    pub(super) turn: usize,
+    pub(in crate::ui) turn: usize,
     /// It is the first of its turn.
-    pub(super) begins: bool,
+    pub(in crate::ui) begins: bool,
 }
 
 /// Every entry of a conversation, in order.
-pub(super) fn entries(messages: &[Message]) -> Vec<TranscriptEntry<'_>> {
+pub(in crate::ui) fn entries(messages: &[Message]) -> Vec<TranscriptEntry<'_>> {
     let mut out = Vec::new();
     let mut turn = 0;
     for (at, message) in messages.iter().enumerate() {
@@ -92,7 +92,7 @@ fn of_block<'m>(
 
 impl<'m> TranscriptEntry<'m> {
     /// The exact text of an entry; of a call, its exact result.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::ui) fn text(&self) -> String {
         match self.what {
             TranscriptContent::Person(text)
             | TranscriptContent::Answer(_, text)
@@ -106,7 +106,7 @@ impl<'m> TranscriptEntry<'m> {
     }
 
     /// The input of a call: only its command where it has one, else its arguments.
-    pub(super) fn input(&self) -> Option<String> {
+    pub(in crate::ui) fn input(&self) -> Option<String> {
         match self.what {
             TranscriptContent::Call(call, _) => Some(input(call)),
             _ => None,
@@ -114,14 +114,14 @@ impl<'m> TranscriptEntry<'m> {
     }
 
     /// The path a call is about.
-    pub(super) fn path(&self) -> Option<&'m str> {
+    pub(in crate::ui) fn path(&self) -> Option<&'m str> {
         let TranscriptContent::Call(call, _) = self.what else { return None };
         let CallInput::Object(value) = &call.input else { return None };
         ["path", "file_path", "file"].iter().find_map(|name| value.get(name)?.as_str())
     }
 
     /// The first words: what an entry is, in one line.
-    pub(super) fn head(&self) -> String {
+    pub(in crate::ui) fn head(&self) -> String {
         match self.what {
             TranscriptContent::Person(_) => "you".into(),
             TranscriptContent::Attached(Part::Image(image)) => {
@@ -141,7 +141,7 @@ impl<'m> TranscriptEntry<'m> {
         }
     }
 
-    pub(super) fn outcome(&self) -> Option<CallOutcome> {
+    pub(in crate::ui) fn outcome(&self) -> Option<CallOutcome> {
         match self.what {
             TranscriptContent::Call(_, result) => {
                 Some(result.map_or(CallOutcome::Interrupted, |result| result.outcome))
@@ -151,7 +151,7 @@ impl<'m> TranscriptEntry<'m> {
     }
 
     /// The exit code of the command that a call ran.
-    pub(super) fn exit_code(&self) -> Option<i32> {
+    pub(in crate::ui) fn exit_code(&self) -> Option<i32> {
         let TranscriptContent::Call(_, Some(result)) = self.what else { return None };
         result.facts.iter().find_map(|fact| match fact {
             CallFact::Exit { code } => *code,
@@ -160,7 +160,7 @@ impl<'m> TranscriptEntry<'m> {
     }
 
     /// A remark on the entry, besides its text.
-    pub(super) fn note(&self) -> Option<String> {
+    pub(in crate::ui) fn note(&self) -> Option<String> {
         let TranscriptContent::Answer(answer, _) = self.what else { return None };
         match &answer.stop {
             StopReason::EndTurn | StopReason::ToolUse => None,

@@ -4,7 +4,7 @@
 //! and changes nothing; it is given what it needs from outside (clipboard, editor).
 
 mod entries;
-mod entry;
+pub(super) mod entry;
 mod line_ui;
 mod render;
 

@@ -184,7 +184,7 @@ impl LinearTurn {
     }
 
     /// The buffered rest of thinking and of the answer.
-    fn ended_parts(&mut self) -> Vec<String> {
+    pub(super) fn ended_parts(&mut self) -> Vec<String> {
         let mut out = self.end_thinking();
         out.extend(self.end_text());
         out

@@ -4,6 +4,7 @@ mod keys;
 mod linear;
 mod linear_run;
 mod pane;
+mod past_turns;
 mod question;
 mod rows;
 mod run;
@@ -12,6 +13,7 @@ mod waits;
 
 pub use linear_run::run_linear;
 pub use pane::TurnPane;
+pub use past_turns::{PastConversation, PastTurns, PastTurnsScreen, past_turns};
 pub use rows::TurnPaneFrame;
 pub use run::{TurnPaneResult, TurnPaneSettings, run};
 pub use status::{TurnPaneAction, TurnPaneStatus, mode_label};

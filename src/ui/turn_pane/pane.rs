@@ -10,7 +10,6 @@ use crate::conversation::{CallId, CallOutcome};
 use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
 use crate::text::visible;
-use crate::tools::CallSummary;
 use crate::ui::input::guard::KeyGuard;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
@@ -217,7 +216,7 @@ impl TurnPane {
             TurnEvent::CallEnded { id, name, outcome, mut summary } => {
                 let call = self.calls.iter().position(|c| c.id == id).map(|at| self.calls.remove(at));
                 if let (Some(call), true) = (&call, outcome != CallOutcome::Done) {
-                    name_object(&mut summary, &name, &call.title);
+                    summary.line = summary.named_line(&name, &call.title);
                 }
                 self.worked = true;
                 self.coming = None;
@@ -288,7 +287,7 @@ impl TurnPane {
         self.end_text()
     }
 
-    fn end_text(&mut self) -> Vec<Line<'static>> {
+    pub(super) fn end_text(&mut self) -> Vec<Line<'static>> {
         let had_text = self.spoke;
         self.spoke = false;
         let mut lines = self.stream.finish(&self.theme, self.width());
@@ -355,15 +354,6 @@ impl TurnPane {
     pub(super) fn clock_at(&self, now: Instant) -> Instant {
         if self.facts.motion { now } else { self.news_at }
     }
-}
-
-/// A call that did not go through names what it was about, and not only the tool.
-fn name_object(summary: &mut CallSummary, tool: &str, title: &str) {
-    if summary.line.contains(title) {
-        return;
-    }
-    let why = summary.line.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
-    summary.line = format!("{title}: {}", why.unwrap_or(&summary.line));
 }
 
 #[cfg(test)]

@@ -285,7 +285,7 @@ impl FullScreenPane for WizardPane<'_> {
                 self.search();
                 PaneFlow::Stay
             }
-            Some(PickerAction::Mark) => PaneFlow::Stay,
+            Some(PickerAction::Mark | PickerAction::More) => PaneFlow::Stay,
             None => {
                 self.typed(key);
                 PaneFlow::Stay

@@ -7,6 +7,7 @@ use crate::agent::TurnStart;
 use crate::conversation::Part;
 use crate::repl::commands::changes::{label, paths};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::repl::pending_elsewhere::pending_elsewhere;
 use crate::text::count;
 use crate::ui::review::{Review, ReviewContext, ReviewOutcome, ReviewPane, SavedReview, TABLE};
 use crate::ui::{full_screen, line_ui};
@@ -23,6 +24,9 @@ pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: 
         .ok_or_else(|| CommandStop::note("nothing is pending"))?;
     let (review, outcome) = match context.output.is_linear() {
         true => {
+            if let Some(elsewhere) = pending_elsewhere(context) {
+                context.output.note(&elsewhere.line);
+            }
             // A mistake in the keys is reported here, too.
             context.output.keymap("review", TABLE);
             plain::run(&context.output, review, &memory_of(&view))
@@ -64,6 +68,10 @@ fn on_screen(
             board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
         }),
     };
+    let mut review = review;
+    if let Some(elsewhere) = pending_elsewhere(context) {
+        review.say(elsewhere.line);
+    }
     let mut pane = ReviewPane::new(review, desk);
     full_screen::run(&mut pane).map_err(|e| {
         CommandStop::with_hint(format!("the terminal failed: {e}"), "your decisions are saved")
