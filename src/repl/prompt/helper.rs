@@ -240,6 +240,7 @@ mod tests {
 
     fn helper(dir: &std::path::Path) -> ShellHelper {
         ShellHelper {
+            root: PathBuf::new(),
             files: PathCompletions::new(dir),
             hint: Style::default(),
             said: Style::default(),
