@@ -93,6 +93,7 @@ fn screen() {
             taint: placet::permission::Taint::default(),
             todos: Vec::new(),
             cost: None,
+            questions_only: false,
             to_ask_mode: None,
         };
         let mut live = TurnPane::new(

@@ -3,6 +3,7 @@
 //! The umask cannot do this for us: commands inherit it, and what they create in the workspace must have the modes that
 //! the person is used to. So each file that placet makes for itself gets its mode here.
 
+use crate::text::regular_file;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -28,6 +29,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The same in place and without waiting for the disk, for marks whose loss does no harm.
 pub fn write_quick(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    regular_file::check(path)?;
     let mut options = fs::OpenOptions::new();
     let mut file = options.write(true).create(true).truncate(true).mode(FILE).open(path)?;
     file.write_all(bytes)

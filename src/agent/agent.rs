@@ -10,7 +10,7 @@ use super::conversation::model_switch::lost_on_switch;
 use super::conversation::reported::ReportedState;
 use super::cost_meter::CostBudget;
 use super::costs::CostTracker;
-use super::end_of_turn::{ApplyQuestionFlow, TurnDecision};
+use super::end_of_turn::{self, TurnDecision};
 use super::event::{TurnEvent, TurnEvents};
 use super::lock::lock;
 use super::queue::MessageQueue;
@@ -346,10 +346,6 @@ impl Agent {
 
     /// Asks what becomes of the changes that this turn left pending. Without an answer they stay pending.
     pub async fn ask_to_apply(&mut self, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
-        let events = TurnEvents::new(events.clone());
-        match ApplyQuestionFlow::new(&self.services, &events) {
-            Some(question) => question.ask().await,
-            None => TurnDecision::Nothing,
-        }
+        end_of_turn::ask_after_turn(&self.services, events).await
     }
 }

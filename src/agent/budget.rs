@@ -91,6 +91,7 @@ impl BudgetCheck<'_> {
                     QuestionChoice::plain('g', &format!("continue, up to {limit} more")),
                     QuestionChoice::plain('s', "stop the turn"),
                 ],
+                takes_reason: false,
                 reply,
             })
         });

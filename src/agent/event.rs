@@ -171,6 +171,8 @@ pub struct ChoiceQuestion {
     pub reason: String,
     pub detail: DisplayDetail,
     pub choices: Vec<QuestionChoice>,
+    /// Words of the person in place of a choice are the next message to the agent.
+    pub takes_reason: bool,
     /// Gets the key of what was chosen.
     pub reply: oneshot::Sender<char>,
 }

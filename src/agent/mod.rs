@@ -29,7 +29,7 @@ pub use calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
 pub use calls::single_call::call_once;
 pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
 pub use cost_meter::CostBudget;
-pub use end_of_turn::{TurnDecision, overview};
+pub use end_of_turn::{ApplyQuestionContext, ApplyQuestionPlace, TurnDecision, ask_about_pending, overview};
 pub use event::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, QuestionChoice, TurnEvent,
     UserPrompt,

@@ -248,6 +248,7 @@ async fn ask_yes_no(reason: &str, shown: String, events: &TurnEvents, stop: &Can
             reason: reason.into(),
             detail: DisplayDetail::Text(shown),
             choices: vec![QuestionChoice::consent('y', "yes"), QuestionChoice::plain('n', "no")],
+            takes_reason: false,
             reply,
         })
     });

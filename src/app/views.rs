@@ -5,6 +5,7 @@ pub(super) use super::view_name::fresh_name;
 use crate::config::BackendSetting;
 use crate::permission::Access;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
+use crate::text::regular_file;
 use crate::tools::{CommandSandbox, WithheldReport};
 use crate::workspace::{
     DamagedRecord, LayerKind, LossLimit, ObjectStore, PruneLimits, PruneRoots, RecoveryReport, View,
@@ -316,7 +317,7 @@ impl JournalCleanup {
 fn is_locked(path: &Path) -> bool {
     // Shared: two processes that ask at the same time must not see each other as busy.
     let how = rustix::fs::FlockOperation::NonBlockingLockShared;
-    std::fs::File::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
+    regular_file::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
 }
 
 /// A directory of ours below one that all users share: nobody else may have made it.

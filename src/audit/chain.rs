@@ -1,6 +1,7 @@
 //! The key and the codes: HMAC-SHA256 (RFC 2104).
 
 use super::AuditError;
+use crate::text::regular_file;
 use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::Sha256;
 use std::fmt;
@@ -45,7 +46,7 @@ impl AuditKey {
     /// `None` when there is no key file.
     pub(super) fn read(path: &Path) -> Result<Option<AuditKey>, AuditError> {
         let bad = |e: std::io::Error| AuditError::File { path: path.into(), reason: e.to_string() };
-        let text = match fs::read_to_string(path) {
+        let text = match regular_file::read_to_string(path, regular_file::SETTINGS) {
             Ok(text) => text,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(bad(e)),

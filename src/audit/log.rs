@@ -6,6 +6,7 @@
 use super::chain::{AuditKey, GENESIS};
 use super::entry::AuditLine;
 use super::{AuditEntry, AuditError, AuditEvent, AuditKind};
+use crate::text::regular_file;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -117,6 +118,9 @@ impl OpenAuditLog {
         let dir = places.log.parent().unwrap_or(Path::new("."));
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
         made.map_err(|e| bad(dir, e))?;
+        for path in [&places.log, &places.anchor] {
+            regular_file::check(path).map_err(|e| bad(path, e))?;
+        }
         let mut options = OpenOptions::new();
         options.read(true).create(true).mode(0o600);
         let log = options.clone().append(true).open(&places.log).map_err(|e| bad(&places.log, e))?;

@@ -4,6 +4,7 @@ use super::chain::AuditKey;
 use super::entry::AuditLine;
 use super::log::AuditHead;
 use super::{AuditEntry, AuditError, AuditKind, AuditPaths};
+use crate::text::regular_file;
 use std::fmt;
 
 /// What a check found.
@@ -52,7 +53,9 @@ impl fmt::Display for AuditBreak {
 /// Checks the whole log. A log that was never begun is whole.
 pub fn verify(places: &AuditPaths) -> Result<AuditReport, AuditError> {
     let text = read(places)?;
-    let anchor = AuditHead::parse(&std::fs::read_to_string(&places.anchor).unwrap_or_default());
+    let anchor = AuditHead::parse(
+        &regular_file::read_to_string(&places.anchor, regular_file::SETTINGS).unwrap_or_default(),
+    );
     let mut report =
         AuditReport { entries: 0, broken: None, unfinished: !text.is_empty() && !text.ends_with('\n') };
     let key = match AuditKey::read(&places.key)? {
@@ -109,7 +112,7 @@ pub fn entries(places: &AuditPaths) -> Result<Vec<AuditEntry>, AuditError> {
 }
 
 fn read(places: &AuditPaths) -> Result<String, AuditError> {
-    match std::fs::read(&places.log) {
+    match regular_file::read(&places.log, u64::MAX) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(e) => Err(AuditError::File { path: places.log.clone(), reason: e.to_string() }),

@@ -8,7 +8,7 @@ use crate::text::visible;
 use crate::ui::{Theme, line_ui, verbatim};
 use crate::workspace::{
     ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LayerKind, SelectedPart,
-    TransactionLabel, View, Workspace, patch,
+    TransactionLabel, View, Workspace, shown_patches,
 };
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -99,9 +99,12 @@ fn show(
     let name = visible::path(&workspace.shortened(&change.path));
     let why = classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default();
     let why = visible::guard_line(&why).into_owned();
-    let bytes = patch(&part, view.objects(), workspace.cwd());
-    if bytes.len() > MOST {
-        warn(&format!("! {name}: {why}; its diff of {} bytes is not shown here", bytes.len()));
+    let patches = shown_patches(&part, view.objects(), workspace.cwd());
+    let missing: u64 = patches.iter().map(|patch| patch.missing).sum();
+    let bytes: Vec<u8> = patches.into_iter().flat_map(|patch| patch.bytes).collect();
+    if bytes.len() > MOST || missing > 0 {
+        let size = bytes.len() as u64 + missing;
+        warn(&format!("! {name}: {why}; its diff of {size} bytes is not shown here"));
         warn(&format!("hint: `placet review` shows it; `--apply-protected {name}` applies this file too"));
         return false;
     }

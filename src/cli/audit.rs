@@ -6,6 +6,7 @@ use super::start;
 use crate::app::interceptors::audit_places;
 use crate::audit::{AuditEntry, AuditError, entries, verify};
 use crate::text::count;
+use crate::text::regular_file;
 
 impl From<AuditError> for CliError {
     fn from(error: AuditError) -> CliError {
@@ -56,7 +57,7 @@ pub(super) fn run(command: &AuditCommand) -> Result<u8, CliError> {
             print_foreign(&out).map(|()| report::DONE)
         }
         AuditCommand::Export => {
-            let text = match std::fs::read(&places.log) {
+            let text = match regular_file::read(&places.log, u64::MAX) {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
                 Err(e) => return Err(CliError::new(format!("`{}`: {e}", places.log.display()))),

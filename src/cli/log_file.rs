@@ -1,6 +1,7 @@
 //! The log: a file of placet's own, never the terminal, made when there is something to write. Without `-v` and
 //! PLACET_LOG only what went wrong is written.
 
+use crate::text::regular_file;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -39,6 +40,7 @@ impl LazyLogFile {
             if std::fs::metadata(&self.path).is_ok_and(|m| m.len() > MOST) {
                 std::fs::rename(&self.path, self.path.with_extension("log.old"))?;
             }
+            regular_file::check(&self.path)?;
             self.file = Some(OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?);
         }
         self.file.as_mut().ok_or_else(|| io::Error::other("no log file"))

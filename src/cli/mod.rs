@@ -1,5 +1,6 @@
 //! The door: the command line, its subcommands, and the exit code.
 
+mod apply_question;
 mod approvals;
 mod args;
 mod audit;
@@ -23,6 +24,7 @@ mod report;
 mod review;
 mod review_args;
 mod sandbox;
+mod screen;
 mod screen_keys;
 mod session;
 mod session_selector;

@@ -5,18 +5,18 @@ use super::changes::{SelectedView, chosen, cli_label, report_outcome};
 use super::git_diff::{self, MOST};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::review_args::ReviewArgs;
+use super::screen;
 use super::start;
 use crate::app::App;
-use crate::repl::{RememberedBackground, TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
+use crate::repl::{TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
 use crate::text::patch::{PatchSet, StripLevels, parse};
-use crate::ui::ansi::ColorDepth;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::picture::PictureDisplay;
 use crate::ui::review::{
     Review, ReviewContext, ReviewItem, ReviewOutcome, ReviewPane, ReviewSubject, TABLE, accepted,
     binary_file, markdown, of_patch, value,
 };
-use crate::ui::{Theme, full_screen, line_ui, term};
+use crate::ui::{full_screen, line_ui, term};
 use crate::workspace::LargeLoss;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
 }
 
 /// What is pending: decisions are carried out, as in the shell.
-fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
+pub(super) fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
     let SelectedView { name, view, workspace } = chosen;
     let review = review_of(workspace, view, &[]).map_err(CliError::new)?;
     let Some(review) = review else {
@@ -115,14 +115,10 @@ fn shown(
         return Ok(None);
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let depth = ColorDepth::detect(settings.ui.color, variable);
-    let dirs = start::paths()?;
-    let background = RememberedBackground::load(&dirs.state);
-    let theme = Theme::load(&settings.ui.theme, &dirs.config, depth, |name| background.variable(name))
-        .map_err(CliError::new)?;
+    let (theme, depth) = screen::theme(app)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
     let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
-    let cache = dirs.cache;
+    let cache = start::paths()?.cache;
     let desk = ReviewContext {
         theme,
         keys,

@@ -4,7 +4,7 @@ use super::session_selector::SessionSelector;
 use clap::Args;
 use std::path::PathBuf;
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct ReviewArgs {
     /// A patch file, `-` for standard input, or revisions as in `git diff`: REV, REV..REV. Default: pending
     /// changes, or else the changes since the last commit

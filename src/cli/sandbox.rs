@@ -1,12 +1,16 @@
 //! `placet sandbox run`: one command of the person's own in the view, and what becomes of its changes.
 
+use super::apply_question;
 use super::approvals;
 use super::approvals::PathOutcome;
 use super::args::Options;
-use super::changes::{list, name_waiting, named_and_pending, waits};
+use super::changes::{SelectedView, list, name_waiting, named_and_pending, waits};
 use super::report::{self, CliError, warn};
+use super::review;
+use super::review_args::ReviewArgs;
 use super::start;
 use super::stdin_forwarder::StdinForwarder;
+use crate::agent::TurnDecision;
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::permission::ClassificationLevel;
@@ -15,12 +19,13 @@ use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::session::Scratchpads;
 use crate::text::placet_mark::MarkEscaper;
 use crate::text::{shell_word, visible};
-use crate::tools::{run_confined, withheld_line};
-use crate::ui::{line_ui, term};
+use crate::tools::{ToolContext, run_confined, withheld_line};
+use crate::ui::term::{self, BaseMode};
 use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View, Workspace};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 /// What happens to the effects of `sandbox run`.
@@ -109,24 +114,25 @@ pub(super) fn run(
         CommandExit::Cancelled => return Ok(report::INTERRUPTED),
         CommandExit::TimedOut | CommandExit::Lost => report::ERROR,
     };
-    let Some(view) = env.workspace.view() else { return Ok(code) };
     let label = TransactionLabel {
         turn: name.clone(),
         title: line,
         assent: ApprovedBy::you("placet sandbox run"),
         ..TransactionLabel::default()
     };
-    settle(&app, view, &env.workspace, (then, options), (code, label))
+    settle(&app, &env, (then, options), (code, label), &runtime)
 }
 
 /// What becomes of what the command changed. The exit code is the command's, unless something stays pending.
 fn settle(
     app: &App,
-    view: &View,
-    workspace: &Workspace,
+    env: &ToolContext,
     (then, options): (SandboxRunAction, &Options),
     (code, label): (u8, TransactionLabel),
+    runtime: &Runtime,
 ) -> Result<u8, CliError> {
+    let workspace = &env.workspace;
+    let Some(view) = workspace.view() else { return Ok(code) };
     let name = label.turn.clone();
     let approval = named_and_pending(view, workspace, options)?;
     let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
@@ -135,8 +141,21 @@ fn settle(
         return Ok(code);
     }
     let shown = |path: &Path| workspace.shortened(path);
+    if then == SandboxRunAction::Ask
+        && approval.is_none()
+        && approvals::can_ask()
+        && let Ok(base) = BaseMode::enter_any()
+    {
+        let decision = runtime.block_on(apply_question::ask(app, env, label, "placet sandbox run"))?;
+        drop(base);
+        if decision == TurnDecision::Review {
+            let chosen =
+                SelectedView { name: name.clone(), view: view.clone(), workspace: workspace.clone() };
+            review::pending(&ReviewArgs::default(), app, &chosen)?;
+        }
+        return Ok(if is_left(view, &name)? { report::REFUSED } else { code });
+    }
     list(&set, view, workspace);
-    let then = if then == SandboxRunAction::Ask && approval.is_none() { ask() } else { then };
     match then {
         SandboxRunAction::Ask if approval.is_none() => {
             waits(&name);
@@ -156,6 +175,15 @@ fn settle(
             Ok(if told.done { code } else { report::ERROR })
         }
     }
+}
+
+/// True where something is still pending, which is said.
+fn is_left(view: &View, name: &str) -> Result<bool, CliError> {
+    let is_left = !view.changes(LayerKind::Pending).map_err(CliError::new)?.is_empty();
+    if is_left {
+        waits(name);
+    }
+    Ok(is_left)
 }
 
 /// Applies what is wanted, and asks where a person is about what needs an approval of its own.
@@ -179,12 +207,11 @@ fn apply(
         record(app, AuditKind::Apply, &told)?;
         name_waiting(&told, None);
     }
-    let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-    if told.done && !left.is_empty() {
-        waits(&label.turn);
-        return Ok(report::REFUSED);
+    match told.done {
+        true if is_left(view, &label.turn)? => Ok(report::REFUSED),
+        true => Ok(code),
+        false => Ok(report::ERROR),
     }
-    Ok(if told.done { code } else { report::ERROR })
 }
 
 /// Into the audit log, and to the person.
@@ -205,21 +232,5 @@ fn reset_terminal() {
     let mut err = io::stderr().lock();
     if io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb") {
         drop(err.write_all(b"\x1b[!p\x1b[0m\x1b(B\x0f").and_then(|()| err.flush()));
-    }
-}
-
-/// Asks what becomes of all of it; without a terminal it stays pending.
-fn ask() -> SandboxRunAction {
-    if !approvals::can_ask() {
-        return SandboxRunAction::Ask;
-    }
-    loop {
-        let answer = line_ui::consent_alone("apply, discard, or Enter to keep it pending? ");
-        match answer.as_deref().map(str::trim) {
-            Some("apply" | "a") => return SandboxRunAction::Apply,
-            Some("discard" | "d") => return SandboxRunAction::Discard,
-            None | Some("" | "keep" | "k") => return SandboxRunAction::Ask,
-            Some(_) => warn("not an answer: type `apply`, `discard` or `keep`, and Enter"),
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Where placet's own files are: the XDG places.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -101,13 +102,30 @@ impl AppDirs {
         cwd.ancestors()
             .take_while(|dir| Some(*dir) != home)
             .map(|dir| dir.join(".placet").join("config.toml"))
-            .find(|path| path.is_file())
+            .find(|path| match path.metadata() {
+                Ok(meta) => meta.is_file(),
+                // Whether there is a file is not known: it is reported as one that cannot be read, because it may have
+                // rules that deny.
+                Err(e) => !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+            })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_project_file_that_cannot_be_looked_at_is_not_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inner, file) = (dir.path().join("a/b"), dir.path().join(".placet/config.toml"));
+        std::fs::create_dir_all(&inner).unwrap();
+        assert_eq!(AppDirs::project_file(&inner, Some(dir.path().parent().unwrap())), None);
+        std::fs::create_dir(dir.path().join(".placet")).unwrap();
+        // A link to itself: `stat` fails for root, too.
+        std::os::unix::fs::symlink(&file, &file).unwrap();
+        assert_eq!(AppDirs::project_file(&inner, Some(dir.path().parent().unwrap())), Some(file));
+    }
 
     #[test]
     fn the_xdg_variables_win_and_relative_ones_are_ignored() {

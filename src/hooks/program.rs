@@ -6,6 +6,7 @@ use super::ruling::{HookAction, HookRedaction};
 use super::{HookContext, HookEnvironment, HookPoint};
 use crate::process::{CommandExit, CommandInput, ProcessError, ShellCommand};
 use serde::Deserialize;
+use std::io::Read;
 use std::time::Duration;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,9 @@ struct RedactionPair {
 
 /// How much of what a failing program wrote is quoted, in characters.
 const QUOTED: usize = 200;
+
+/// How much of it is read, in bytes: blanks at its beginning are not quoted.
+const READ: u64 = 64 << 10;
 
 /// Why a program gave no opinion: the call is blocked, and these are the reasons.
 #[derive(Debug, Error)]
@@ -107,7 +111,9 @@ async fn run(
     };
     let mut finished = command.run(cancel, |_| {}).await?;
     let said = || {
-        let said = std::fs::read(side.path()).unwrap_or_default();
+        let mut said = Vec::new();
+        // A program may have written gigabytes until its time was over; only the beginning is quoted.
+        drop(side.reopen().map(|file| file.take(READ).read_to_end(&mut said)));
         QuotedOutput(String::from_utf8_lossy(&said).trim().chars().take(QUOTED).collect())
     };
     match finished.ending {

@@ -1,12 +1,16 @@
 //! The file that all processes add to.
 
 use super::{MetricStatus, MetricsSnapshot};
+use crate::text::regular_file;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The largest file of figures that is read, in bytes.
+const LARGEST: u64 = 64 << 20;
 
 /// Where figures are kept.
 #[derive(Clone, Debug)]
@@ -28,7 +32,7 @@ impl MetricsFile {
 
     /// What has been counted so far.
     pub fn figures(&self) -> io::Result<MetricsSnapshot> {
-        match fs::read(&self.path) {
+        match regular_file::read(&self.path, LARGEST) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(MetricsSnapshot::default()),
             Err(e) => Err(e),
@@ -40,7 +44,9 @@ impl MetricsFile {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
-        let lock = options.open(self.path.with_extension("lock"))?;
+        let lock = self.path.with_extension("lock");
+        regular_file::check(&lock)?;
+        let lock = options.open(lock)?;
         // Given up when it is closed.
         flock(&lock, FlockOperation::LockExclusive)?;
         let mut figures = self.figures().unwrap_or_default();

@@ -2,6 +2,7 @@
 //! session. The setting comes first: only the theme `auto` needs to know.
 
 use crate::private;
+use crate::text::regular_file;
 use crate::ui::input::background::{TerminalBackground, may_ask};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ impl RememberedBackground {
         let far = ssh.split(' ').next().unwrap_or("");
         let terminal =
             [term, program, color, far].map(|name| name.replace(['\t', '\n', '\r'], " ")).join(" ");
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let text = regular_file::read_to_string(&file, regular_file::SETTINGS).unwrap_or_default();
         let known = text.lines().find_map(|line| {
             let (word, name) = line.split_once('\t')?;
             (name == terminal).then(|| background_of(word)).flatten()
@@ -57,7 +58,7 @@ impl RememberedBackground {
             TerminalBackground::Dark => "dark",
             TerminalBackground::Light => "light",
         };
-        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        let text = regular_file::read_to_string(&self.file, regular_file::SETTINGS).unwrap_or_default();
         let is_other = |line: &&str| line.split_once('\t').is_some_and(|(_, name)| name != self.terminal);
         let own = format!("{word}\t{}", self.terminal);
         let lines: Vec<&str> =

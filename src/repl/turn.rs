@@ -35,6 +35,7 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
         expanded,
         todos: todos_in(agent.transcript()),
         cost: cost_of(agent.costs().0),
+        questions_only: false,
         to_ask_mode: to_ask_mode(app),
     }
 }

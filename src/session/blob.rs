@@ -1,6 +1,7 @@
 //! Bytes named by their blake3 hash, next to the database: pictures do not belong into rows.
 
 use super::SessionError;
+use crate::text::regular_file;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -28,7 +29,7 @@ pub(super) fn put(dir: &Path, hash: &str, bytes: &[u8]) -> Result<(), SessionErr
 /// Reads `hash` back; bytes that no longer hash to their name are an error, not an answer.
 pub(super) fn get(dir: &Path, hash: &str) -> Result<Arc<[u8]>, SessionError> {
     let fail = |source| SessionError::Blob { hash: hash.into(), source };
-    let bytes = fs::read(place(dir, hash)).map_err(fail)?;
+    let bytes = regular_file::read(&place(dir, hash), u64::MAX).map_err(fail)?;
     if blake3::hash(&bytes).to_hex().as_str() != hash {
         return Err(fail(std::io::Error::new(
             std::io::ErrorKind::InvalidData,

@@ -5,6 +5,7 @@
 //! thread of its own; queued lines are written at once. It is not synced to the disk: it outlives the
 //! process, and not a power failure.
 
+use crate::text::regular_file;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
@@ -32,6 +33,9 @@ impl InputDraft {
         self.queued.join("\n")
     }
 }
+
+/// The largest stored draft that is read, in bytes.
+const LARGEST: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 struct DraftRecord {
@@ -205,7 +209,7 @@ fn left_behind(dir: &Path, cwd: &str, own: &Path) -> (InputDraft, Vec<PathBuf>) 
     let mut found = Vec::new();
     for path in entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json")) {
         let lock = path.with_extension("lock");
-        let (Ok(text), true) = (fs::read(&path), lock != own) else { continue };
+        let (Ok(text), true) = (regular_file::read(&path, LARGEST), lock != own) else { continue };
         let Ok(saved) = serde_json::from_slice::<DraftRecord>(&text) else { continue };
         let ended = lock_file(&lock).is_ok_and(|file| file.try_lock().is_ok());
         if saved.cwd == cwd && ended {

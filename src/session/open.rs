@@ -5,6 +5,7 @@ use super::scratchpad::Scratchpads;
 use super::store::{SessionStore, now};
 use super::{SessionError, blob, costs, overview, schema};
 use crate::conversation::{Message, Note, SessionId, text_of};
+use crate::text::regular_file;
 use rusqlite::{Transaction, params};
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -187,6 +188,7 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
     let path = dir.join(id.as_str());
     let fail = |source| SessionError::Directory { path: path.clone(), source };
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(fail)?;
+    regular_file::check(&path).map_err(fail)?;
     // Not truncated before the lock is held: the file names the process that holds it.
     let mut options = fs::OpenOptions::new();
     let mut lock =

@@ -4,6 +4,7 @@ use super::record::{LoadedSession, SessionStateKey};
 use super::replay::SessionReplay;
 use super::{SessionError, blob, recovery, schema};
 use crate::conversation::{CallInterruption, Message, SessionId};
+use crate::text::regular_file;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::DirBuilder;
@@ -48,6 +49,9 @@ impl SessionStore {
         let fail = |source| SessionError::Directory { path: dir.into(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
         let path = dir.join("placet.db");
+        for ending in ["", "-wal", "-shm"] {
+            regular_file::check(&dir.join(format!("placet.db{ending}"))).map_err(fail)?;
+        }
         // An empty file is a new database to SQLite; where sessions were open before, it is a loss.
         let emptied = std::fs::metadata(&path).is_ok_and(|m| m.len() == 0) && dir.join("open").exists();
         // SQLite gives its log the mode of the database; the database has it before SQLite opens it.

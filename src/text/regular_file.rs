@@ -22,6 +22,16 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Fails where a pipe, a device or a directory is in the place of a file that is opened for writing next. A missing file
+/// is no error.
+pub fn check(path: &Path) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(meta) => refuse_special(&meta),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
 /// Reads a regular file of at most `most` bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -38,7 +38,7 @@ pub use hint::{Hint, HintPiece, HintTool};
 pub use registry::ToolRegistry;
 pub use result::{
     CallPreview, CallSummary, ChangeOverview, CommandEnd, CommandResult, DiffText, DisplayDetail, EditedFile,
-    FileDiff, OutputFacts, ToolOutput,
+    FileDiff, LeftOut, OutputFacts, ToolOutput,
 };
 pub use todo::list_in as todos_in;
 pub use todo_item::{TodoItem, TodoStatus, lines_of as todo_lines};

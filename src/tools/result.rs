@@ -211,8 +211,28 @@ pub struct FileDiff {
     /// The row of the list that it belongs to.
     pub row: usize,
     pub patch: Vec<u8>,
-    /// Bytes of the patch that are not in it.
-    pub left_out: usize,
+    /// What of the difference is not in `patch`; it never counts as seen.
+    pub left_out: Option<LeftOut>,
+}
+
+/// What a question does not show of the difference of a file, in bytes, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// The differences together are too long for a question.
+    TooLong { bytes: usize },
+    /// The contents are too large for a patch, or not readable any more.
+    NotInPatch { bytes: u64 },
+    /// The differences of all commits together are too long.
+    OfCommit { bytes: usize },
+}
+
+impl LeftOut {
+    pub fn bytes(self) -> u64 {
+        match self {
+            LeftOut::TooLong { bytes } | LeftOut::OfCommit { bytes } => bytes as u64,
+            LeftOut::NotInPatch { bytes } => bytes,
+        }
+    }
 }
 
 /// What a question shows before the person answers: everything the call would do, nothing left out.

@@ -8,7 +8,7 @@ use super::verbatim;
 use crate::agent::TurnEnding;
 use crate::conversation::CallOutcome;
 use crate::text::{sanitize, visible, width};
-use crate::tools::{CallSummary, ChangeOverview, CommandEnd, DisplayDetail};
+use crate::tools::{CallSummary, ChangeOverview, CommandEnd, DisplayDetail, FileDiff, LeftOut};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -92,15 +92,27 @@ fn changes(overview: &ChangeOverview, theme: &Theme) -> Vec<Line<'static>> {
     for file in &overview.files {
         out.push(Line::default());
         out.extend(verbatim::diff(&file.patch, theme));
-        if file.left_out > 0 {
-            let words = format!(
-                "  {} more bytes of {}: `placet changes --patch` shows them",
-                file.left_out, file.name
-            );
-            out.push(Line::styled(words, theme.style("warning")));
-        }
+        out.extend(left_out(file, theme));
     }
     out
+}
+
+/// What of the difference of a file is not shown, and what shows it.
+pub(super) fn left_out(file: &FileDiff, theme: &Theme) -> Option<Line<'static>> {
+    let left_out = file.left_out?;
+    let (bytes, name) = (left_out.bytes(), &file.name);
+    let words = match left_out {
+        LeftOut::TooLong { .. } => {
+            format!("{bytes} more bytes of {name} are not shown: `placet changes --patch` shows them")
+        }
+        LeftOut::NotInPatch { .. } => format!(
+            "{bytes} bytes of {name} are not shown: a command after `!`, such as `!less`, can read the file"
+        ),
+        LeftOut::OfCommit { .. } => {
+            format!("{bytes} more bytes of {name} are not shown: `!git show` shows them")
+        }
+    };
+    Some(Line::styled(format!("  {words}"), theme.style("warning")))
 }
 
 fn cut_line(line: Line<'static>) -> Line<'static> {

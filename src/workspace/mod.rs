@@ -27,7 +27,7 @@ pub use changes::classify::{
     ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, lost_paths,
 };
 pub use changes::listing::ListedChange;
-pub use changes::patch_export::{patch, patches, without_repositories};
+pub use changes::patch_export::{PathPatch, patch, shown_patches, without_repositories};
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteOutcome};
 pub use files::file_window::{FileWindow, WINDOW_CHUNK};

@@ -300,3 +300,28 @@ fn a_pipe_in_the_place_of_a_record_is_damage_and_no_wait() {
     place.run(["journal", "repair"]).code(0);
     place.run(["undo"]).code(1);
 }
+
+/// Story: a pipe in place of a file of placet's state made it wait without end.
+#[test]
+fn a_pipe_in_the_place_of_any_file_of_the_state_is_no_wait() {
+    let place = applied();
+    place.run(["session", "list"]).code(0);
+    let state = place.state_dir();
+    let own: Vec<PathBuf> = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let own: Vec<PathBuf> = own.into_iter().filter(|path| path.is_file()).collect();
+    assert!(own.iter().any(|path| path.ends_with("placet.db")), "{own:?}");
+    for path in own {
+        let saved = path.with_extension("saved");
+        std::fs::rename(&path, &saved).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // Each ends, within the patience of the test, and a turn says what it could not use.
+        for args in
+            [&["-p", "show a.txt"][..], &["doctor"], &["audit", "verify"], &["metrics", "show"], &["undo"]]
+        {
+            let out = place.run(args);
+            assert!(out.code < 4, "{}: {args:?}: {}", path.display(), out.stderr);
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(&saved, &path).unwrap();
+    }
+}

@@ -208,7 +208,7 @@ fn sandbox_run(line: &str) -> Pty {
     start.file("notes.txt", "one\n").spawn()
 }
 
-const QUESTION: &str = "apply, discard, or Enter to keep it pending?";
+const QUESTION: &str = "k keep pending  d discard all";
 const ALONE: &str = "apply this file?";
 
 #[test]
@@ -217,25 +217,29 @@ fn sandbox_run_asks_about_each_file_that_runs_later() {
         "echo two > notes.txt; echo A=1 > .envrc; mkdir .vscode; echo {} > .vscode/tasks.json; echo x > AGENTS.md",
     );
     pty.until("the question", |s| s.contains(QUESTION));
-    pty.answer("apply\r");
-    pty.until("the first file", |s| s.contains("! .envrc (created): direnv runs it") && s.contains(ALONE));
-    assert!(pty.screen().contains("+A=1") && pty.read("notes.txt") == "two\n");
+    pty.answer("a");
+    pty.until("the first file", |s| s.contains("! .envrc (created): apply this file?"));
+    let screen = pty.screen();
+    assert!(screen.contains("direnv runs it") && screen.contains("+ A=1"), "{screen}");
+    assert!(pty.read("notes.txt") == "two\n", "{screen}");
     assert!(!pty.exists(".envrc") && !pty.exists(".vscode/tasks.json"));
     // The answer of the other question is none here, and neither is what comes in one piece.
-    for wrong in ["apply\r", "a\r", "1\r"] {
+    for wrong in ["a", "1"] {
         pty.answer(wrong);
-        pty.until("the answers", |s| s.trim_end().ends_with("(leave the rest pending):"));
+        pty.until("the answers", |s| s.contains("these keys answer: y yes, apply this file"));
         assert!(!pty.exists(".envrc"), "{wrong:?}");
     }
     pty.send("yes\r");
-    pty.until("no answer", |s| s.contains("ignored: "));
+    std::thread::sleep(std::time::Duration::from_millis(700));
     assert!(!pty.exists(".envrc"));
-    pty.answer("yes\r");
-    pty.until("the second file", |s| s.contains("tasks.json (created)"));
+    pty.answer("y");
+    pty.until("the second file", |s| s.contains("tasks.json (created): apply"));
     assert!(pty.exists(".envrc") && !pty.exists(".vscode/tasks.json"));
-    pty.answer("\r");
-    pty.until("the third file", |s| s.contains("AGENTS.md (created)"));
-    pty.answer("discard\r");
+    pty.answer("n");
+    pty.until("the third file", |s| s.contains("AGENTS.md (created): apply"));
+    pty.answer("d");
+    pty.until("the second key", |s| s.contains("press d again"));
+    pty.answer("d");
     assert_eq!(pty.ended(), 3);
     assert!(!pty.exists(".vscode/tasks.json") && !pty.exists("AGENTS.md"), "{}", pty.screen());
     assert!(pty.screen().contains("pending: ") && pty.is_cooked(), "{}", pty.screen());
@@ -243,16 +247,21 @@ fn sandbox_run_asks_about_each_file_that_runs_later() {
 
 #[test]
 fn sandbox_run_wants_the_name_of_a_repository_that_goes() {
-    for (word, goes) in [("yes\r", false), ("\r", false), (".git\r", true)] {
+    for (keys, goes) in [
+        (&["n"][..], false),
+        (&["\x1b"], false),
+        (&["y", "yes\r", "\x1b", "n"], false),
+        (&["y", ".git\r"], true),
+    ] {
         let mut pty = sandbox_run("rm -rf .git; echo two > notes.txt");
         pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains(QUESTION));
-        pty.answer("apply\r");
-        pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));
+        pty.answer("a");
+        pty.until("the second look", |s| s.contains("asks because: removes the repository `.git`"));
         assert!(pty.exists(".git/HEAD") && pty.read("notes.txt") == "one\n");
-        pty.answer(word);
-        assert_eq!(pty.ended(), if goes { 0 } else { 3 }, "{word:?}: {}", pty.screen());
-        assert_eq!(pty.exists(".git/HEAD"), !goes, "{word:?}");
-        assert_eq!(pty.read("notes.txt"), "two\n", "{word:?}: the rest is applied");
+        keys.iter().for_each(|keys| pty.answer(keys));
+        assert_eq!(pty.ended(), if goes { 0 } else { 3 }, "{keys:?}: {}", pty.screen());
+        assert_eq!(pty.exists(".git/HEAD"), !goes, "{keys:?}");
+        assert_eq!(pty.read("notes.txt"), if goes { "two\n" } else { "one\n" }, "{keys:?}");
     }
 }
 
@@ -260,7 +269,7 @@ fn sandbox_run_wants_the_name_of_a_repository_that_goes() {
 fn apply_at_a_terminal_asks_as_sandbox_run_does() {
     let mut pty = sandbox_run("rm -rf .git; echo A=1 > .envrc");
     pty.until("the question", |s| s.contains(QUESTION));
-    pty.answer("\r");
+    pty.answer("k");
     assert_eq!(pty.ended(), 3);
     let mut pty = pty::shell().size(110, 40).arg("apply").after(pty).spawn();
     pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));

@@ -295,6 +295,30 @@ fn questions_line_by_line_differ_where_any_byte_does() {
     assert_eq!(drawn_alike(&drawn), []);
 }
 
+/// The question about the changes of `command`, line by line.
+fn question_about(start: Start, command: &str) -> String {
+    let mut pty = start.size(160, 50).arg("--mode").arg("ask").arg("--linear").open();
+    pty.line(&format!("run {command}"));
+    pty.until("the question", |s| s.contains("answer: type"));
+    pty.transcript()
+}
+
+/// Story: of a file in another directory of the workspace, the question said only that it lies outside.
+#[test]
+fn the_question_shows_what_changes_in_another_directory_of_the_workspace() {
+    let start = shell().file("sub/s", "").file("beside/b", "");
+    let start = start.arg("--cwd").arg("sub").arg("--add-dir").arg("beside");
+    let shown = question_about(start, "echo 'x = 1' > ../beside/f");
+    assert!(shown.contains("+x = 1") && !shown.contains("outside this directory"), "{shown}");
+}
+
+/// Story: one line of comment in place of 17 MB counted as all of it.
+#[test]
+fn contents_that_are_too_large_for_a_patch_are_named_as_not_shown() {
+    let shown = question_about(shell(), "head -c 17000000 /dev/zero | tr '\\0' a > big");
+    assert!(shown.contains("not shown: big (17000000 bytes)"), "{shown}");
+}
+
 #[test]
 fn names_that_differ_look_different_in_the_picker() {
     let names = [

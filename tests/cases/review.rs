@@ -467,6 +467,16 @@ fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
     });
 }
 
+/// Story: three lines about one build were above each of 33 files.
+#[test]
+fn a_command_is_named_once_for_all_files_that_it_changed() {
+    let place = Place::new();
+    place.run(["sandbox", "run", "--", "echo 1 > a; echo 2 > b; echo 3 > c"]).code(3);
+    let said = place.run(["review"]).code(0);
+    assert_eq!(said.stdout.matches("by the command").count(), 1, "{}", said.stdout);
+    assert!(said.stdout.contains("by the command, with the 2 files below: echo 1 > a"), "{}", said.stdout);
+}
+
 /// What git says of a binary file without `--binary` cannot be applied, and can be named.
 #[test]
 fn a_difference_with_a_binary_file_shows_the_other_files() {

@@ -2,9 +2,7 @@
 
 use super::{ApplyQuestionFlow, TurnDecision};
 use crate::audit::AuditKind;
-use crate::workspace::{
-    ApplyOutcome, ApprovedBy, ChangeApproval, ChangeSelection, ChangeSet, TransactionLabel, View,
-};
+use crate::workspace::{ApplyOutcome, ChangeApproval, ChangeSelection, ChangeSet, View};
 use std::path::Path;
 
 impl ApplyQuestionFlow<'_> {
@@ -28,7 +26,7 @@ impl ApplyQuestionFlow<'_> {
         approval: &ChangeApproval,
     ) -> Option<TurnDecision> {
         let (view, approval, set) = (self.view.clone(), approval.clone(), set.clone());
-        let label = TransactionLabel { assent: ApprovedBy::you("the question"), ..view.turn().label.clone() };
+        let label = self.label();
         let applying = move || view.apply_and_report(&set, chosen, &approval, label);
         let report = match tokio::task::spawn_blocking(applying).await {
             Ok(report) => report,
@@ -37,9 +35,11 @@ impl ApplyQuestionFlow<'_> {
                 return Some(TurnDecision::Kept);
             }
         };
-        let lines = report.lines(Some("/undo"), &|path: &Path| self.workspace.shortened(path));
+        let lines = report
+            .lines(Some(self.context.place.undo()), &|path: &Path| self.context.workspace.shortened(path));
         let has_effect = matches!(report.result, Ok(ApplyOutcome::Landed(_))) || !report.special.is_empty();
-        let remarks = if has_effect { self.record(AuditKind::Apply, &lines.join("\n")) } else { Vec::new() };
+        let remarks =
+            if has_effect { (self.context.record)(AuditKind::Apply, &lines.join("\n")) } else { Vec::new() };
         lines.into_iter().chain(remarks).for_each(|line| self.events.notice(line));
         match report.result {
             Ok(ApplyOutcome::Landed(_)) => Some(TurnDecision::Applied),

@@ -7,12 +7,14 @@ mod words;
 use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, TurnEvents};
 use super::services::SharedServices;
 use crate::audit::AuditKind;
-use crate::permission::Mode;
+use crate::permission::{Mode, ModeCell};
 use crate::tools::DisplayDetail;
 use crate::workspace::{
-    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup, LayerKind, View, Workspace,
+    ApprovedBy, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup, LayerKind,
+    TransactionLabel, View, Workspace,
 };
 use std::path::PathBuf;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 pub use words::overview;
 use words::{apply_words, counted, headline, pending_words, reason};
@@ -30,30 +32,89 @@ pub enum TurnDecision {
     Review,
 }
 
+/// Where the apply question is asked.
+#[derive(Clone, Debug)]
+pub enum ApplyQuestionPlace {
+    /// At the end of a turn of a conversation.
+    Conversation,
+    /// By a subcommand about a command of the person's own; the label is what the journal says of it.
+    CommandLine(Box<TransactionLabel>),
+}
+
+impl ApplyQuestionPlace {
+    /// The command that reverts what was applied or discarded.
+    fn undo(&self) -> &'static str {
+        match self {
+            ApplyQuestionPlace::Conversation => "/undo",
+            ApplyQuestionPlace::CommandLine(_) => "placet undo",
+        }
+    }
+}
+
+/// What the apply question needs beside the pending changes.
+pub struct ApplyQuestionContext<'a> {
+    pub workspace: &'a Workspace,
+    pub mode: &'a ModeCell,
+    pub place: ApplyQuestionPlace,
+    /// Records what was applied or discarded, and returns what of that failed.
+    pub record: &'a (dyn Fn(AuditKind, &str) -> Vec<String> + Send + Sync),
+}
+
+/// Asks what becomes of everything that is pending in the view of `context`. Without an answer it stays pending.
+pub async fn ask_about_pending(
+    context: ApplyQuestionContext<'_>,
+    events: &UnboundedSender<TurnEvent>,
+) -> TurnDecision {
+    let events = TurnEvents::new(events.clone());
+    match ApplyQuestionFlow::new(context, &events) {
+        Some(question) => question.ask().await,
+        None => TurnDecision::Nothing,
+    }
+}
+
+/// Asks what becomes of the changes that a turn left pending. Without an answer they stay pending.
+pub(super) async fn ask_after_turn(
+    services: &SharedServices,
+    events: &UnboundedSender<TurnEvent>,
+) -> TurnDecision {
+    let (env, origin) = (&services.env, &services.origin);
+    let Some(view) = env.workspace.view() else { return TurnDecision::Nothing };
+    // A background command may have ended between two turns: that is asked about as well.
+    // `&`, not `&&`: the second flag must be cleared even if the first is set, or the next turn would
+    // ask again.
+    if !view.turn().held & !view.take_background_pending() {
+        return TurnDecision::Nothing;
+    }
+    let record = |kind, report: &str| {
+        let by = "the question at the end of a turn";
+        match origin.interceptors.log_decision(kind, by, origin.session.clone(), report) {
+            Ok(()) => {
+                let failures = env.mounts.push_all().into_iter();
+                failures.map(|why| format!("not saved to the store: {why}")).collect()
+            }
+            Err(e) => vec![format!("this is not recorded in the audit log: {e}")],
+        }
+    };
+    let place = ApplyQuestionPlace::Conversation;
+    let context = ApplyQuestionContext { workspace: &env.workspace, mode: &env.mode, place, record: &record };
+    ask_about_pending(context, events).await
+}
+
 /// The apply question: what is asked about the pending changes of a view, and what an answer does.
-pub(super) struct ApplyQuestionFlow<'a> {
-    services: &'a SharedServices,
+struct ApplyQuestionFlow<'a> {
+    context: ApplyQuestionContext<'a>,
     events: &'a TurnEvents,
-    workspace: Workspace,
     view: View,
 }
 
 impl<'a> ApplyQuestionFlow<'a> {
     /// `None` where no view holds changes back.
-    pub(super) fn new(services: &'a SharedServices, events: &'a TurnEvents) -> Option<ApplyQuestionFlow<'a>> {
-        let workspace = services.env.workspace.clone();
-        let view = workspace.view()?.clone();
-        Some(ApplyQuestionFlow { services, events, workspace, view })
+    fn new(context: ApplyQuestionContext<'a>, events: &'a TurnEvents) -> Option<ApplyQuestionFlow<'a>> {
+        let view = context.workspace.view()?.clone();
+        Some(ApplyQuestionFlow { context, events, view })
     }
 
-    /// Asks what becomes of the changes that this turn left pending. Without an answer they stay pending.
-    pub(super) async fn ask(&self) -> TurnDecision {
-        // A background command may have ended between two turns: that is asked about as well.
-        // `&`, not `&&`: the second flag must be cleared even if the first is set, or the next turn would
-        // ask again.
-        if !self.view.turn().held & !self.view.take_background_pending() {
-            return TurnDecision::Nothing;
-        }
+    async fn ask(&self) -> TurnDecision {
         loop {
             if let Some(decision) = self.ask_once().await {
                 return decision;
@@ -109,7 +170,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                 Some(TurnDecision::Discarded)
             }
             _ => {
-                self.events.notice(pending_words(&set, &classes));
+                self.name_pending(&set);
                 Some(TurnDecision::Kept)
             }
         }
@@ -118,38 +179,43 @@ impl<'a> ApplyQuestionFlow<'a> {
     /// Discards what is chosen: `what` names it, `failed` begins the sentence of an error.
     fn discard(&self, chosen: &ChangeSelection, what: &str, failed: &str) -> String {
         let back = match self.view.set_aside(chosen) {
-            Ok(DiscardBackup::Kept) => "/undo restores it",
-            Ok(DiscardBackup::TooLarge) => "too large for undo",
+            Ok(DiscardBackup::Kept) => format!("{} restores it", self.context.place.undo()),
+            Ok(DiscardBackup::TooLarge) => "too large for undo".into(),
             Err(e) => return format!("{failed}: {e}"),
         };
         let report = format!("discarded: {what}; {back}");
-        let remarks = self.record(AuditKind::Discard, &report);
+        let remarks = (self.context.record)(AuditKind::Discard, &report);
         remarks.into_iter().fold(report, |report, remark| format!("{report}; {remark}"))
     }
 
-    /// Records `report` and uploads what was applied in mounts. Returns what of that failed.
-    fn record(&self, kind: AuditKind, report: &str) -> Vec<String> {
-        let origin = &self.services.origin;
-        let by = "the question at the end of a turn";
-        match origin.interceptors.log_decision(kind, by, origin.session.clone(), report) {
-            Ok(()) => {
-                let failures = self.services.env.mounts.push_all().into_iter();
-                failures.map(|why| format!("not saved to the store: {why}")).collect()
+    /// Says that `set` is pending. A subcommand does that itself, when it ends.
+    fn name_pending(&self, set: &ChangeSet) {
+        if let ApplyQuestionPlace::Conversation = self.context.place {
+            self.events.notice(pending_words(set, &self.view.classify(set)));
+        }
+    }
+
+    /// What the journal says of what is applied.
+    fn label(&self) -> TransactionLabel {
+        match &self.context.place {
+            ApplyQuestionPlace::CommandLine(label) => (**label).clone(),
+            ApplyQuestionPlace::Conversation => {
+                let label = self.view.turn().label.clone();
+                TransactionLabel { assent: ApprovedBy::you("the question"), ..label }
             }
-            Err(e) => vec![format!("this is not recorded in the audit log: {e}")],
         }
     }
 
     /// The paths that are asked about one by one: in unrestricted mode none.
     fn waiting(&self, set: &ChangeSet, classes: &ChangeClasses) -> Vec<PathBuf> {
-        match self.services.env.mode.load() {
+        match self.context.mode.load() {
             Mode::Unrestricted => Vec::new(),
             _ => classes.to_approve(set).into_iter().map(|(path, _)| path.to_path_buf()).collect(),
         }
     }
 
     fn approval_of_mode(&self, set: &ChangeSet, classes: &ChangeClasses) -> ChangeApproval {
-        match self.services.env.mode.load() {
+        match self.context.mode.load() {
             Mode::Unrestricted => set
                 .changes
                 .iter()
@@ -159,13 +225,18 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
     }
 
+    /// The agent gets the reason of a no, where there is one.
+    fn takes_reason(&self) -> bool {
+        matches!(self.context.place, ApplyQuestionPlace::Conversation)
+    }
+
     fn ask_about_all(
         &self,
         set: &ChangeSet,
         classes: &ChangeClasses,
         waiting: usize,
     ) -> oneshot::Receiver<char> {
-        let ApplyQuestionFlow { view, workspace, .. } = self;
+        let (view, workspace) = (&self.view, self.context.workspace);
         self.events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
                 subject: ChoiceSubject::Pending(Box::new(set.clone())),
@@ -178,6 +249,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                     QuestionChoice::plain('k', "keep pending"),
                     QuestionChoice::for_good('d', "discard all"),
                 ],
+                takes_reason: self.takes_reason(),
                 reply,
             })
         })

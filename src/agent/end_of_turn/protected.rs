@@ -1,6 +1,6 @@
 //! What is approved by itself at the end of a turn: large losses and paths that run later.
 
-use super::words::{losses, overview, pending_words};
+use super::words::{losses, overview};
 use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
 use crate::agent::event::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent,
@@ -19,8 +19,8 @@ impl ApplyQuestionFlow<'_> {
     /// What is taken away on a large scale needs its name typed, as a destroyer does.
     pub(super) async fn confirm_losses(&self, classes: &ChangeClasses) -> bool {
         let Some(loss) = classes.losses.first() else { return true };
-        let all = losses(classes, &self.workspace);
-        let word = loss.word(&|path: &Path| self.workspace.shortened(path));
+        let all = losses(classes, self.context.workspace);
+        let word = loss.word(&|path: &Path| self.context.workspace.shortened(path));
         let answer = self.events.ask(|reply| {
             let detail = DisplayDetail::Text(all.join("\n"));
             let preview = CallPreview { line: "apply all".into(), detail };
@@ -63,7 +63,7 @@ impl ApplyQuestionFlow<'_> {
                     }
                 }
                 'd' => {
-                    let name = visible::path(&self.workspace.shortened(&path));
+                    let name = visible::path(&self.context.workspace.shortened(&path));
                     self.events.notice(self.discard(&only, &name, "could not be discarded"));
                     if decision == TurnDecision::Kept {
                         decision = TurnDecision::Discarded;
@@ -77,7 +77,7 @@ impl ApplyQuestionFlow<'_> {
         if let Ok(set) = view.changes(LayerKind::Pending)
             && !set.is_empty()
         {
-            self.events.notice(pending_words(&set, &view.classify(&set)));
+            self.name_pending(&set);
         }
         decision
     }
@@ -88,7 +88,7 @@ impl ApplyQuestionFlow<'_> {
         classes: &ChangeClasses,
         change: &FileChange,
     ) -> oneshot::Receiver<char> {
-        let ApplyQuestionFlow { view, workspace, .. } = self;
+        let (view, workspace) = (&self.view, self.context.workspace);
         let name = visible::path(&workspace.shortened(&change.path));
         let why =
             classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
@@ -106,6 +106,7 @@ impl ApplyQuestionFlow<'_> {
                     QuestionChoice::plain('k', "keep the rest pending"),
                     QuestionChoice::for_good('d', "discard it"),
                 ],
+                takes_reason: self.takes_reason(),
                 reply,
             })
         })

@@ -1,10 +1,10 @@
 //! The words of the question at the end of a turn.
 
 use crate::text::visible;
-use crate::tools::{ChangeOverview, FileDiff};
-use crate::workspace::{ChangeClasses, ChangeSet, CommitPatch, View, Workspace, patches};
+use crate::tools::{ChangeOverview, FileDiff, LeftOut};
+use crate::workspace::{ChangeClasses, ChangeSet, CommitPatch, PathPatch, View, Workspace, shown_patches};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The most of a diff that is put into a question, in bytes; the rest is counted.
 const DIFF: usize = 1 << 20;
@@ -68,22 +68,28 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
         .flat_map(|(at, row)| row.paths.iter().map(move |path| (path.as_path(), at)))
         .collect();
     let mut room = DIFF;
-    let file = |(path, mut patch): (PathBuf, Vec<u8>)| {
+    let file = |PathPatch { path, bytes: mut patch, missing }: PathPatch| {
         let left_out = patch.len().saturating_sub(room);
         patch.truncate(room);
         room -= patch.len();
+        let left_out = match missing {
+            0 if left_out == 0 => None,
+            0 => Some(LeftOut::TooLong { bytes: left_out }),
+            bytes => Some(LeftOut::NotInPatch { bytes }),
+        };
         // A directory that is made or removed with what is in it has no row of its own.
         let at_or_below = rows.range(path.as_path()..).next().filter(|(found, _)| found.starts_with(&path));
         let row = at_or_below.map_or(0, |(_, row)| *row);
         FileDiff { name: visible::path(&workspace.shortened(&path)), row, patch, left_out }
     };
-    let has_content = |(path, _): &(PathBuf, Vec<u8>)| !set.get(path).is_some_and(|c| c.is_directory_alone());
-    let patches = patches(set, view.objects(), workspace.cwd()).into_iter().filter(has_content);
+    let has_content = |patch: &PathPatch| !set.get(&patch.path).is_some_and(|c| c.is_directory_alone());
+    let patches = shown_patches(set, view.objects(), workspace.cwd()).into_iter().filter(has_content);
     let mut files: Vec<FileDiff> = patches.map(file).collect();
     for (row, listed) in list.iter().enumerate() {
         let Some(CommitPatch { bytes, left_out }) = &listed.commit else { continue };
         let name = listed.text.trim_start().to_string();
-        files.push(FileDiff { name, row, patch: bytes.clone(), left_out: *left_out });
+        let left_out = (*left_out > 0).then_some(LeftOut::OfCommit { bytes: *left_out });
+        files.push(FileDiff { name, row, patch: bytes.clone(), left_out });
     }
     ChangeOverview { list, files }
 }

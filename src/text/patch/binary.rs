@@ -72,7 +72,24 @@ fn piece(cursor: &mut PatchCursor<'_>) -> Result<Option<BinaryHunk>, PatchError>
     Ok(Some(BinaryHunk { form, size, packed }))
 }
 
+/// One side of a binary patch, as far as the patch says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BinarySide {
+    /// `None` where the patch has the way from the other side only.
+    pub size: Option<usize>,
+    /// git's name of the content, perhaps shortened; `None` where the patch does not have it.
+    pub blob: Option<String>,
+}
+
 impl BinaryPatch {
+    /// The old content and the new one.
+    pub fn sides(&self) -> (BinarySide, BinarySide) {
+        let size = |hunk: &BinaryHunk| (hunk.form == BinaryEncoding::Literal).then_some(hunk.size);
+        let (old, new) = self.blobs.clone().unzip();
+        let before = BinarySide { size: self.back.as_ref().and_then(size), blob: old };
+        (before, BinarySide { size: size(&self.forward), blob: new })
+    }
+
     /// The new content.
     pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, PatchApplyError> {
         if let Some((before, _)) = &self.blobs

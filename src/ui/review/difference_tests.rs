@@ -37,9 +37,22 @@ fn what_the_drawing_cannot_show_is_left_to_the_text_of_the_patch() {
     assert_eq!(drawn(b"# mode of x/\n", 80), None);
     let large: Vec<u8> = "a line of text\n".repeat(30_000).into_bytes();
     assert_eq!(drawn(&patch(b"", &large), 80), None);
-    let mut binary = b"diff --git a/x b/x\nnew file mode 100644\n".to_vec();
-    write_binary(b"", b"\0\x01+-\n+x\n", &mut binary);
-    assert_eq!(drawn(&binary, 80).unwrap().trim(), "a binary file");
+}
+
+/// Two contents of one size look different.
+#[test]
+fn what_is_no_text_is_drawn_as_its_sizes_and_names() {
+    let shown = |header: &str, before: &[u8], after: &[u8]| {
+        let mut patch = format!("diff --git a/x b/x\n{header}").into_bytes();
+        write_binary(before, after, &mut patch);
+        drawn(&patch, 80).unwrap().trim().to_string()
+    };
+    let created = shown("new file mode 100644\n", b"", b"\0\x01+-\n+x\n");
+    assert_eq!(created, "not text: nothing becomes 8 bytes (blob f5f4b27ee0e1)");
+    let (one, other) = (shown("", b"\0a", b"\0b"), shown("", b"\0a", b"\0c"));
+    assert!(one != other && one.starts_with("not text: 2 bytes (blob "), "{one}, {other}");
+    let removed = shown("deleted file mode 100644\n", b"\0a", b"");
+    assert!(removed.ends_with(" becomes nothing"), "{removed}");
 }
 
 /// Lines that look like the headers of a patch are lines.

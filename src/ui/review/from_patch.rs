@@ -6,7 +6,9 @@ use super::file::{
     PartBoundary, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
 use super::side_text::SideText;
-use crate::text::patch::{FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted};
+use crate::text::patch::{
+    BinaryPatch, BinarySide, FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
+};
 use crate::text::sanitize;
 use std::path::PathBuf;
 
@@ -58,11 +60,11 @@ fn one(file: &FilePatch) -> ReviewFile {
         FilePatchBody::Binary(_) => None,
     };
     let body = body.unwrap_or_else(|| {
-        let what = match file.body {
-            FilePatchBody::Binary(_) => "a binary file",
-            FilePatchBody::Hunks(_) => "no line changes",
+        let what = match &file.body {
+            FilePatchBody::Binary(binary) => binary_words(file.kind, binary),
+            FilePatchBody::Hunks(_) => "no line changes".into(),
         };
-        let words = std::iter::once(what.to_string()).chain(facts.drain(..)).collect();
+        let words = std::iter::once(what).chain(facts.drain(..)).collect();
         ReviewBody::Whole(WholeChange { words, ..WholeChange::default() })
     });
     let key = blake3::hash(format!("{name}\0{facts:?}").as_bytes()).to_hex().to_string();
@@ -78,6 +80,25 @@ fn one(file: &FilePatch) -> ReviewFile {
         body,
         key,
     }
+}
+
+/// `not text: 12 bytes (blob 0123456789ab) becomes 14 bytes (blob ...)`, as far as the patch says it. The names are git's:
+/// two contents of one size differ in them.
+fn binary_words(kind: FilePatchKind, binary: &BinaryPatch) -> String {
+    let side = |side: BinarySide, is_there: bool| {
+        let blob =
+            side.blob.map(|blob| sanitize::name(&blob.chars().take(12).collect::<String>()).into_owned());
+        match (is_there, side.size, blob) {
+            (false, ..) => "nothing".into(),
+            (true, Some(size), Some(blob)) => format!("{size} bytes (blob {blob})"),
+            (true, Some(size), None) => format!("{size} bytes"),
+            (true, None, Some(blob)) => format!("blob {blob}"),
+            (true, None, None) => "other bytes".into(),
+        }
+    };
+    let (old, new) = binary.sides();
+    let old = side(old, kind != FilePatchKind::Create);
+    format!("not text: {old} becomes {}", side(new, kind != FilePatchKind::Delete))
 }
 
 /// The parts of both sides that the patch has, one behind the other.

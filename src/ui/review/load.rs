@@ -5,7 +5,7 @@ use super::file::{PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange}
 use super::renames::renames;
 use super::side_text::SideText;
 use crate::media::{self, sniff};
-use crate::text::{DetectedEncoding, LineDiff, sanitize, visible};
+use crate::text::{DetectedEncoding, LineDiff, count, sanitize, visible};
 use crate::workspace::{
     ChangeClasses, ChangeKind, ChangeSet, FileChange, GitFileKind, ObjectStore, PathState,
 };
@@ -73,7 +73,40 @@ pub fn pending(
             }
         }
     }
+    name_commands(set, &mut files);
     files
+}
+
+/// Says which command changed a file: once for all files below each other that it changed.
+fn name_commands(set: &ChangeSet, files: &mut [ReviewFile]) {
+    let of_path = |path: &PathBuf| set.get(path).and_then(command_of);
+    let of_file = |file: &ReviewFile| {
+        let mut each = file.paths.iter().filter_map(of_path);
+        let first = each.next()?;
+        each.all(|other| other == first).then_some(first)
+    };
+    let commands: Vec<Option<String>> = files.iter().map(of_file).collect();
+    let mut at = 0;
+    for same in commands.chunk_by(|one, next| one == next) {
+        if let (Some(command), Some(file)) = (same.first().and_then(Option::as_ref), files.get_mut(at)) {
+            let fact = match same.len() - 1 {
+                0 => format!("by the command: {command}"),
+                more => format!("by the command, with the {} below: {command}", count::of(more, "file")),
+            };
+            file.facts.push(fact);
+        }
+        at += same.len();
+    }
+}
+
+/// The command that made a change; `None` where a file tool did.
+fn command_of(change: &FileChange) -> Option<String> {
+    if change.by_tool {
+        return None;
+    }
+    let origin = *change.made_by().last()?;
+    let what = if origin.title.is_empty() { &origin.tool } else { &origin.title };
+    Some(sanitize::line(what).into_owned())
 }
 
 /// What this path is decided with: a repository, or the topmost directory that goes.
@@ -178,12 +211,6 @@ fn one(
         change.attribute_words(from).into_iter().map(|words| format!("{words}{with}")).collect();
     if let Some(twin) = &change.twin {
         facts.push(format!("another name of {}", name(twin)));
-    }
-    if !change.by_tool
-        && let Some(origin) = change.made_by().last()
-    {
-        let what = if origin.title.is_empty() { &origin.tool } else { &origin.title };
-        facts.push(format!("by the command: {}", sanitize::line(what)));
     }
     if change.raced {
         facts.push("others changed it at the same time: it can be rejected, but not applied".into());

@@ -1,6 +1,6 @@
 use super::*;
 use crate::text::patch::unified;
-use crate::tools::{ChangeOverview, FileDiff};
+use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::ListedChange;
 
 /// A file that goes from `before` to `after`, as the `row`th row.
@@ -13,7 +13,7 @@ fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, F
         lines: Some((count(b'+'), count(b'-'))),
         ..ListedChange::default()
     };
-    (listed, FileDiff { name: name.into(), row, patch, left_out: 0 })
+    (listed, FileDiff { name: name.into(), row, patch, left_out: None })
 }
 
 fn detail(changes: Vec<(ListedChange, FileDiff)>) -> DisplayDetail {
@@ -163,46 +163,70 @@ fn rows_fit_at_every_width_and_begin_with_nothing_foreign() {
 }
 
 #[test]
-fn a_no_can_say_why_to_the_agent() {
-    let mut b = bench_of(100, 24);
-    let mut answer = b.ask(DisplayDetail::Text("rm x".into()));
+fn a_note_that_does_not_fit_is_broken_at_words() {
+    let (mut row, file) = change(".envrc", 0, "", "x\n");
+    row.note = "(direnv runs it when you enter the directory)".into();
+    let mut b = bench_of(40, 24);
+    let _answer = b.ask_to_apply(detail(vec![(row, file)]));
+    let screen = b.screen();
+    assert!(screen.contains("+1 -0\n    (direnv runs it when you enter the\n    directory)"), "{screen}");
+}
+
+/// Presses `b` and types `words` and `end`.
+fn give_reason(b: &mut TurnPaneHarness, words: &str, end: KeyCode) {
     b.screen();
     b.pass(1_000);
     b.key(KeyCode::Char('b'));
     assert!(b.screen().contains("why not? Enter tells the agent"));
-    b.type_text("keep x");
+    b.type_text(words);
     b.pass(1_000);
-    b.key(KeyCode::Enter);
+    b.key(end);
     b.pass(1_000);
     b.live.answer_due_key(b.now);
+}
+
+#[test]
+fn a_no_can_say_why_to_the_agent() {
+    let mut b = bench_of(100, 24);
+    let mut answer = b.ask(DisplayDetail::Text("rm x".into()));
+    give_reason(&mut b, "keep x", KeyCode::Enter);
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::No("keep x".into())));
+}
 
-    // At the end of a turn it is the next message, and everything stays pending.
+/// At the end of a turn it is the next message, never a command, and everything stays pending.
+#[test]
+fn a_reason_not_to_apply_is_a_message_to_the_agent() {
+    for words in ["a k d", "/undo breaks", "!rm -rf ."] {
+        let mut b = bench_of(100, 24);
+        let mut answer = b.ask_to_apply(two_files());
+        give_reason(&mut b, words, KeyCode::Enter);
+        assert!(answer.try_recv().is_err());
+        assert_eq!(b.live.draft().queued, [format!("I have not applied these changes: {words}")]);
+    }
+}
+
+#[test]
+fn esc_leaves_the_reason_and_goes_back_to_the_question() {
     let mut b = bench_of(100, 24);
     let mut answer = b.ask_to_apply(two_files());
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('b'));
-    b.type_text("a k d");
-    b.pass(1_000);
-    b.key(KeyCode::Enter);
-    b.pass(1_000);
-    b.live.answer_due_key(b.now);
-    assert!(answer.try_recv().is_err());
-    assert_eq!(b.live.draft().queued, ["a k d"]);
-
-    // Esc goes back to the question.
-    let mut b = bench_of(100, 24);
-    let mut answer = b.ask_to_apply(two_files());
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('b'));
-    b.type_text("x");
-    b.pass(1_000);
-    b.key(KeyCode::Esc);
-    b.pass(1_000);
-    b.live.answer_due_key(b.now);
+    give_reason(&mut b, "x", KeyCode::Esc);
     assert!(b.screen().contains("a apply all"));
     b.key(KeyCode::Char('k'));
     assert_eq!(answer.try_recv(), Ok('k'));
+}
+
+/// Contents that no patch has place for were counted as seen.
+#[test]
+fn what_no_patch_has_is_named_before_it_is_applied_unseen() {
+    let (row, mut file) = change("big.bin", 0, "", "");
+    file.patch = b"# big.bin is too large for a patch, or no longer readable\n".to_vec();
+    file.left_out = Some(LeftOut::NotInPatch { bytes: 17_000_000 });
+    let mut b = bench_of(100, 24);
+    let mut answer = b.ask_to_apply(detail(vec![(row, file)]));
+    let screen = b.screen();
+    assert!(screen.contains("17000000 bytes of big.bin are not shown: a command after `!`"), "{screen}");
+    b.key(KeyCode::Char('a'));
+    assert!(answer.try_recv().is_err());
+    let screen = b.screen();
+    assert!(screen.contains("not all of big.bin (17000000 bytes) was shown"), "{screen}");
 }

@@ -20,12 +20,13 @@ impl TurnPane {
     /// that cannot be kept is reported above the pane.
     pub fn paste(&mut self, text: &str, now: Instant) -> Vec<Line<'static>> {
         self.guard.touch(now);
-        let answer = self.question.as_mut().filter(|_| self.focus == QuestionFocus::Question);
+        let answer = self.question.as_mut().filter(|_| self.focus != QuestionFocus::Draft);
         match (self.pastes.collapse(text), answer.and_then(PaneQuestion::answer_field)) {
             (Ok(text), Some(answer)) => {
                 answer.insert(&text);
                 Vec::new()
             }
+            (Ok(_), None) if self.facts.questions_only => Vec::new(),
             (Ok(text), None) => {
                 self.composer.insert(&text);
                 self.focus = QuestionFocus::Draft;
@@ -69,7 +70,7 @@ impl TurnPane {
         }
         match answered {
             QuestionOutcome::Cancelled => self.stop(),
-            QuestionOutcome::Told(words) => {
+            QuestionOutcome::Message(words) => {
                 self.queue.push(words, SendTiming::AfterTurn);
                 None
             }
@@ -105,11 +106,11 @@ impl TurnPane {
 
     fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
         let is_text = matches!(key.code, KeyCode::Char(_));
-        let is_for_question = !is_text || self.focus == QuestionFocus::Question && key.modifiers.is_empty();
+        let is_for_question = !is_text || self.focus != QuestionFocus::Draft && key.modifiers.is_empty();
         let scrolled = is_for_question && self.question.as_mut().is_some_and(|open| open.look_key(key));
         match (key.code, self.focus) {
             _ if scrolled => self.guard.touch(at),
-            (KeyCode::Tab, focus) => {
+            (KeyCode::Tab, focus) if focus != QuestionFocus::QuestionAlone => {
                 self.guard.touch(at);
                 self.focus = if focus == QuestionFocus::Draft {
                     QuestionFocus::Question
@@ -128,7 +129,7 @@ impl TurnPane {
                 // A line that arrives in one piece is looked at before it is sent.
                 if burst && code == KeyCode::Enter { self.composer.insert("\n") } else { self.edit(key) }
             }
-            (_, QuestionFocus::Question) => self.press_answer(key, at),
+            (_, QuestionFocus::Question | QuestionFocus::QuestionAlone) => self.press_answer(key, at),
         }
         None
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice};
 use crate::conversation::{CallId, CallOutcome};
-use crate::tools::{CallPreview, CallSummary, ChangeOverview, DisplayDetail, FileDiff};
+use crate::tools::{CallPreview, CallSummary, ChangeOverview, DisplayDetail, FileDiff, LeftOut};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -62,6 +62,7 @@ fn choose(
         reason: "ask".into(),
         detail,
         choices,
+        takes_reason: false,
         reply,
     };
     (l.event(TurnEvent::Choice(question), now), answer)
@@ -239,7 +240,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let (mut l, now) = linear();
     let file =
         |name: &str, left_out| FileDiff { name: name.into(), row: 0, patch: b"+x\n".to_vec(), left_out };
-    let files = vec![file("all.rs", 0), file("big.bin", 70_000)];
+    let files = vec![file("all.rs", None), file("big.bin", Some(LeftOut::TooLong { bytes: 70_000 }))];
     let choices =
         vec![QuestionChoice::consent('a', "apply all"), QuestionChoice::for_good('d', "discard all")];
     let detail = DisplayDetail::Changes(Box::new(ChangeOverview { list: Vec::new(), files }));

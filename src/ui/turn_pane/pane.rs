@@ -278,7 +278,11 @@ impl TurnPane {
     fn ask(&mut self, asked: AnyQuestion) -> Vec<Line<'static>> {
         self.question = Some(PaneQuestion::new(asked, self.pastes.clone(), &self.theme));
         self.state = "waiting for you".into();
-        self.focus = if self.composer.is_empty() { QuestionFocus::Question } else { QuestionFocus::Draft };
+        self.focus = match (self.facts.questions_only, self.composer.is_empty()) {
+            (true, _) => QuestionFocus::QuestionAlone,
+            (false, true) => QuestionFocus::Question,
+            (false, false) => QuestionFocus::Draft,
+        };
         self.guard.reset();
         self.end_text()
     }

@@ -61,7 +61,7 @@ impl TurnPane {
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&mut self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
-        let asked = self.question.as_ref().filter(|_| self.focus == QuestionFocus::Question);
+        let asked = self.question.as_ref().filter(|_| self.focus != QuestionFocus::Draft);
         let (typed, lead) = match asked.and_then(PaneQuestion::typed) {
             Some(answer) => (answer, "question"),
             None => (&self.composer, "prompt"),
@@ -72,8 +72,12 @@ impl TurnPane {
         let mut rest: Vec<Line<'static>> = Vec::new();
         rest.extend(self.todo_rows());
         rest.extend(self.queue_rows());
-        rest.push(self.status_row(mode, now));
-        rest.push(composer);
+        if self.facts.questions_only {
+            rest.extend((lead == "question").then_some(composer));
+        } else {
+            rest.push(self.status_row(mode, now));
+            rest.push(composer);
+        }
         let mut asked = None;
         if let Some(open) = &mut self.question {
             let ready = self.guard.is_ready(now);
@@ -89,6 +93,9 @@ impl TurnPane {
         rows.append(&mut rest);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
+        // Without a line that is typed in, the cursor rests behind the last row.
+        let has_line = !self.facts.questions_only || lead == "question";
+        let column = if has_line { column } else { rows.last().map_or(0, Line::width) };
         TurnPaneFrame { rows, column, asked }
     }
 

@@ -35,6 +35,8 @@ pub struct TurnPaneStatus {
     pub cost: Option<Money>,
     /// The model's list of steps.
     pub todos: Vec<TodoItem>,
+    /// There is no turn: only questions are shown, and nothing is typed but their answers.
+    pub questions_only: bool,
     /// How a person gets from read mode to ask mode; `None` where the settings do not permit ask mode.
     pub to_ask_mode: Option<&'static str>,
 }

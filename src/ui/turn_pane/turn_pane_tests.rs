@@ -85,6 +85,7 @@ impl TurnPaneHarness {
                 crate::agent::QuestionChoice::plain('k', "keep pending"),
                 crate::agent::QuestionChoice::for_good('d', "discard all"),
             ],
+            takes_reason: true,
             reply,
         }));
         self.screen();

@@ -18,27 +18,48 @@ pub fn without_repositories(set: &ChangeSet) -> (ChangeSet, usize) {
     (part, left_out)
 }
 
-/// The whole of `set`, with paths relative to `root`; those elsewhere are named in a comment.
-pub fn patch(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<u8> {
-    patches(set, objects, root).into_iter().flat_map(|(_, patch)| patch).collect()
+/// The patch of one path.
+pub struct PathPatch {
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+    /// Bytes of the contents that the patch has no place for: they are too large, or not readable any more. The patch says
+    /// so in a comment.
+    pub missing: u64,
 }
 
-/// The patch of each path of `set`.
-pub fn patches(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+/// The whole of `set`, with paths relative to `root`; those elsewhere are named in a comment.
+pub fn patch(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<u8> {
+    let name = |path: &Path| path.strip_prefix(root).ok().map(Path::to_path_buf);
+    patches(set, objects, name).into_iter().flat_map(|patch| patch.bytes).collect()
+}
+
+/// The patch of each path of `set`, for a person who decides on it: all of it is shown. placet may work in one of several
+/// directories that the agent may change; what is not below `root` is named from `/`.
+pub fn shown_patches(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<PathPatch> {
+    let name = |path: &Path| path.strip_prefix(root).or(path.strip_prefix("/")).ok().map(Path::to_path_buf);
+    patches(set, objects, name)
+}
+
+/// The patch of each path of `set`, with the name that `name` gives it; without a name it is a comment.
+fn patches(
+    set: &ChangeSet,
+    objects: &ObjectStore,
+    name: impl Fn(&Path) -> Option<PathBuf>,
+) -> Vec<PathPatch> {
     let each = |change: &FileChange| {
-        let mut out = Vec::new();
-        match change.path.strip_prefix(root) {
-            Ok(rel) => {
+        let (mut bytes, mut missing) = (Vec::new(), 0);
+        match name(&change.path) {
+            Some(name) => {
                 // git's two modes are not all that is applied.
                 let words = beyond_git(change, set.moved_node(change));
                 if !words.is_empty() {
-                    comment(&mut out, &format!("{}: {}", rel.display(), words.join(", ")));
+                    comment(&mut bytes, &format!("{}: {}", name.display(), words.join(", ")));
                 }
-                one(change, rel, objects, &mut out);
+                missing = one(change, &name, objects, &mut bytes);
             }
-            Err(_) => comment(&mut out, &format!("outside this directory: {}", change.path.display())),
+            None => comment(&mut bytes, &format!("outside this directory: {}", change.path.display())),
         }
-        (change.path.clone(), out)
+        PathPatch { path: change.path.clone(), bytes, missing }
     };
     set.changes.iter().map(each).collect()
 }
@@ -66,37 +87,35 @@ fn side(node: &PathState, bytes: Option<Vec<u8>>) -> Option<(Vec<u8>, &'static s
     }
 }
 
-fn one(change: &FileChange, rel: &Path, objects: &ObjectStore, out: &mut Vec<u8>) {
-    let shown = rel.display();
-    match (&change.before, &change.after) {
-        (PathState::Directory { .. }, PathState::Directory { .. }) => {
-            return comment(out, &format!("mode of {shown}/"));
-        }
-        (PathState::Directory { .. }, PathState::Absent) => {
-            return comment(out, &format!("directory removed: {shown}/"));
-        }
-        (PathState::Absent, PathState::Directory { .. }) => {
-            return comment(out, &format!("directory created: {shown}/"));
-        }
-        (_, PathState::Special { what }) => {
-            return comment(out, &format!("{shown} is {what}: not in this patch"));
-        }
-        _ => {}
+/// Writes the patch of `change`. Returns the bytes of its contents that are not in it.
+fn one(change: &FileChange, name: &Path, objects: &ObjectStore, out: &mut Vec<u8>) -> u64 {
+    let shown = name.display();
+    let words = match (&change.before, &change.after) {
+        (PathState::Directory { .. }, PathState::Directory { .. }) => Some(format!("mode of {shown}/")),
+        (PathState::Directory { .. }, PathState::Absent) => Some(format!("directory removed: {shown}/")),
+        (PathState::Absent, PathState::Directory { .. }) => Some(format!("directory created: {shown}/")),
+        (_, PathState::Special { what }) => Some(format!("{shown} is {what}: not in this patch")),
+        _ => None,
+    };
+    if let Some(words) = words {
+        comment(out, &words);
+        return 0;
     }
-    let bytes = contents(change, objects);
-    let Some((before, after)) = bytes else {
-        return comment(out, &format!("{shown} is too large for a patch, or no longer readable"));
+    let Some((before, after)) = contents(change, objects) else {
+        comment(out, &format!("{shown} is too large for a patch, or no longer readable"));
+        return change.before.size().max(change.after.size()).max(1);
     };
     let (old, new) = (side(&change.before, before), side(&change.after, after));
     // git tells a file that becomes a link as one that goes and one that comes.
     let kinds = |s: &Option<(Vec<u8>, &str)>| s.as_ref().map(|(_, mode)| mode.starts_with("12"));
     match (kinds(&old), kinds(&new)) {
         (Some(a), Some(b)) if a != b => {
-            block(rel, old.as_ref(), None, out);
-            block(rel, None, new.as_ref(), out);
+            block(name, old.as_ref(), None, out);
+            block(name, None, new.as_ref(), out);
         }
-        _ => block(rel, old.as_ref(), new.as_ref(), out),
+        _ => block(name, old.as_ref(), new.as_ref(), out),
     }
+    0
 }
 
 type ContentPair = (Option<Vec<u8>>, Option<Vec<u8>>);

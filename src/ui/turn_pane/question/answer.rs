@@ -34,8 +34,8 @@ pub(in crate::ui::turn_pane) enum QuestionOutcome {
     Closed,
     /// Refused, and the turn is to stop.
     Cancelled,
-    /// Nothing is done, and this is for the agent.
-    Told(String),
+    /// Nothing is done, and this is the next message to the agent.
+    Message(String),
 }
 
 impl PaneQuestion {
@@ -229,8 +229,9 @@ impl PaneQuestion {
                 drop(question.reply.send(ApprovalReply::No(why)));
                 QuestionOutcome::Closed
             }
-            // Dropped without an answer: everything stays pending.
-            _ => QuestionOutcome::Told(why),
+            // Dropped without an answer: everything stays pending. The agent has to know what the words are about, and a
+            // message that begins with `/` or `!` would be a command.
+            _ => QuestionOutcome::Message(format!("I have not applied these changes: {why}")),
         }
     }
 

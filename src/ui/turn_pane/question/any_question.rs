@@ -28,7 +28,7 @@ impl AnyQuestion {
             }
             _ => self.overview().is_some_and(|overview| {
                 let is_of_git = |row: usize| overview.list.get(row).is_some_and(|row| row.is_of_git);
-                overview.files.iter().any(|file| file.left_out > 0 && !is_of_git(file.row))
+                overview.files.iter().any(|file| file.left_out.is_some() && !is_of_git(file.row))
             }),
         }
     }

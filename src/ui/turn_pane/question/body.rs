@@ -8,7 +8,7 @@ use crate::agent::UserPrompt;
 use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, DisplayDetail};
 use crate::ui::theme::Theme;
-use crate::ui::{margin_mark, picture, verbatim};
+use crate::ui::{margin_mark, picture, scrollback, verbatim};
 use crate::workspace::ListedChange;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::style::Style;
@@ -171,13 +171,7 @@ fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> Question
         out.files.push((out.rows.len(), at));
         out.rows.push(Line::default());
         out.rows.extend(verbatim::diff(&file.patch, theme).iter().flat_map(wrap));
-        if file.left_out > 0 {
-            let words = format!(
-                "  {} more bytes of {} are not shown: `placet changes --patch` shows them",
-                file.left_out, file.name
-            );
-            out.rows.extend(wrap(&Line::styled(words, theme.style("warning"))));
-        }
+        out.rows.extend(scrollback::left_out(file, theme).iter().flat_map(wrap));
     }
     out
 }

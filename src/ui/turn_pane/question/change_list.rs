@@ -72,7 +72,8 @@ struct ListSection {
 impl ChangeList {
     pub(super) fn new(overview: &ChangeOverview, theme: &Theme) -> ChangeList {
         // What is cut off is no patch any more.
-        let whole = overview.files.iter().map(|file| if file.left_out == 0 { &*file.patch } else { &[] });
+        let whole =
+            overview.files.iter().map(|file| if file.left_out.is_none() { &*file.patch } else { &[] });
         let of_git = |row: usize| overview.list.get(row).is_none_or(|row| row.is_of_git);
         let mut kinds = vec![RowKind::default(); overview.list.len()];
         for file in &overview.files {

@@ -4,8 +4,10 @@ use crate::text::{visible, width};
 use crate::tools::{ChangeOverview, FileDiff};
 use crate::ui::margin_mark;
 use crate::ui::review::Differences;
+use crate::ui::scrollback;
 use crate::ui::theme::Theme;
 use crate::ui::verbatim;
+use crate::ui::wrap::wrap;
 use crate::workspace::ListedChange;
 use ratatui::text::{Line, Span};
 use std::cell::OnceCell;
@@ -33,9 +35,7 @@ impl ListLayout {
         let counts = overview.list.iter().filter_map(|row| row.lines).map(|(a, r)| counts(a, r));
         let counts = counts.map(|(plus, minus)| plus.len() + minus.len()).max().unwrap_or(0);
         let most = overview.list.iter().filter_map(|row| row.lines).map(|(a, r)| a + r).max().unwrap_or(0);
-        let head = |row: &ListedChange| {
-            verbatim::wrap(&head(row, HeadColumns { names, counts, most }, theme), columns, theme)
-        };
+        let head = |row: &ListedChange| head_rows(row, HeadColumns { names, counts, most }, columns, theme);
         ListLayout {
             columns,
             heads: overview.list.iter().map(head).collect(),
@@ -56,9 +56,7 @@ impl ListLayout {
             let files = overview.files.iter().enumerate().filter(|(_, file)| file.row == row);
             let files: Vec<(usize, &FileDiff)> = files.collect();
             let several = files.len() > 1;
-            let rows = files
-                .iter()
-                .flat_map(|(at, file)| self.file(overview, *at, file, several, differences, theme));
+            let rows = files.iter().flat_map(|(at, file)| self.file(*at, file, several, differences, theme));
             Rc::new(rows.collect())
         });
         Rc::clone(rows)
@@ -71,7 +69,6 @@ impl ListLayout {
 
     fn file(
         &self,
-        overview: &ChangeOverview,
         at: usize,
         file: &FileDiff,
         is_named: bool,
@@ -84,7 +81,9 @@ impl ListLayout {
             let name = visible::guard_line(&file.name).into_owned();
             rows.extend(wrap(&Line::styled(format!("    {name}"), theme.style("title"))));
         }
-        let drawn = (file.left_out == 0)
+        let drawn = file
+            .left_out
+            .is_none()
             .then(|| differences.rows(at, theme, self.columns.saturating_sub(INDENT.len())));
         match drawn.flatten() {
             Some(lines) => rows.extend(lines.into_iter().map(|mut line| {
@@ -93,15 +92,7 @@ impl ListLayout {
             })),
             None => rows.extend(verbatim::diff(&file.patch, theme).iter().flat_map(wrap)),
         }
-        if file.left_out > 0 {
-            let is_commit = |row: &ListedChange| row.commit.is_some();
-            let how = match overview.list.get(file.row).is_some_and(is_commit) {
-                true => "`git show` shows them once it is applied",
-                false => "`placet changes --patch` shows them",
-            };
-            let words = format!("  {} more bytes of {} are not shown: {how}", file.left_out, file.name);
-            rows.extend(wrap(&Line::styled(words, theme.style("warning"))));
-        }
+        rows.extend(scrollback::left_out(file, theme).iter().flat_map(wrap));
         rows
     }
 }
@@ -126,7 +117,33 @@ fn counts(added: usize, removed: usize) -> (String, String) {
     (format!("+{added}"), format!("-{removed}"))
 }
 
-/// A row of the list: what happens to which path, lines added and removed, and how much of all that is.
+/// The rows of a row of the list. Where its note does not fit behind it, that gets rows of its own, broken at words.
+fn head_rows(
+    row: &ListedChange,
+    in_common: HeadColumns,
+    columns: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let mut line = head(row, in_common, theme);
+    if row.note.is_empty() {
+        return verbatim::wrap(&line, columns, theme);
+    }
+    let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
+    let note = visible::guard_line(&row.note).into_owned();
+    if line.width() + 2 + width::of(&note) <= columns {
+        line.spans.push(Span::styled(format!("  {note}"), style));
+        return vec![line];
+    }
+    let mut rows = verbatim::wrap(&line, columns, theme);
+    let broken = wrap(&Line::styled(note, style), columns.saturating_sub(INDENT.len()));
+    rows.extend(broken.into_iter().map(|mut row| {
+        row.spans.insert(0, Span::raw(INDENT));
+        row
+    }));
+    rows
+}
+
+/// A row of the list without its note: what happens to which path, lines added and removed, and how much of all that is.
 fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::raw(margin_mark::UNDER)];
     let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
@@ -148,10 +165,6 @@ fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static
             spans.push(Span::raw(" ".repeat(gap_to_bar)));
             spans.extend(bar(added, removed, columns.most, theme));
         }
-    }
-    if !row.note.is_empty() {
-        let note = visible::guard_line(&row.note).into_owned();
-        spans.push(Span::styled(format!("  {note}"), style));
     }
     Line::from(spans)
 }

@@ -31,10 +31,10 @@ pub(in crate::ui::turn_pane) fn second_words(
 /// the file with this number were not on the screen.
 pub(super) fn not_shown(overview: &ChangeOverview, rows: impl Fn(usize) -> usize) -> String {
     let part = |(at, file): (usize, &crate::tools::FileDiff)| match (rows(at), file.left_out) {
-        (0, 0) => None,
-        (1, 0) => Some(format!("{} (1 row)", file.name)),
-        (rows, 0) => Some(format!("{} ({rows} rows)", file.name)),
-        (_, bytes) => Some(format!("{} ({bytes} bytes)", file.name)),
+        (0, None) => None,
+        (1, None) => Some(format!("{} (1 row)", file.name)),
+        (rows, None) => Some(format!("{} ({rows} rows)", file.name)),
+        (_, Some(left_out)) => Some(format!("{} ({} bytes)", file.name, left_out.bytes())),
     };
     let mut named: Vec<String> = overview.files.iter().enumerate().filter_map(part).collect();
     let more = named.len().saturating_sub(NAMED);

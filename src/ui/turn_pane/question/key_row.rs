@@ -80,14 +80,16 @@ impl PaneQuestion {
         }
         let mut labels = match &self.asked {
             AnyQuestion::Enquiry(question) => self.answer_labels(question, theme),
-            _ => self.labels(theme, room >= LOW),
+            _ => self.labels(theme, room >= LOW, focus),
         };
-        if self.reminds && focus == QuestionFocus::Question {
+        if self.reminds && focus != QuestionFocus::Draft {
             let lead = Span::styled("these keys answer: ", theme.style("warning"));
             labels.first_mut().iter_mut().for_each(|first| first.insert(0, lead.clone()));
         }
         if focus == QuestionFocus::Question {
             labels.push(vec![Span::styled("Tab", theme.style("key")), Span::raw(" your draft")]);
+        }
+        if focus != QuestionFocus::Draft {
             labels.extend(waiting(theme, ready));
         }
         lines.extend(key_rows(labels, columns));
@@ -106,7 +108,7 @@ impl PaneQuestion {
         })
     }
 
-    fn labels(&self, theme: &Theme, names_all: bool) -> Vec<KeyLabel> {
+    fn labels(&self, theme: &Theme, names_all: bool, focus: QuestionFocus) -> Vec<KeyLabel> {
         let label = |key: &str, text: String| {
             vec![Span::styled(key.to_string(), theme.style("key")), Span::raw(format!(" {text}"))]
         };
@@ -141,7 +143,10 @@ impl PaneQuestion {
                 labels.push(label("w", if self.body.shows_why { "the call" } else { "why" }.into()));
             }
         }
-        labels.push(label("Esc", "stop the turn".into()));
+        labels.push(label(
+            "Esc",
+            if focus == QuestionFocus::QuestionAlone { "no" } else { "stop the turn" }.into(),
+        ));
         labels
     }
 }

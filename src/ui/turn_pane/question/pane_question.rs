@@ -8,11 +8,14 @@ use crate::ui::text_field::TextField;
 use crate::ui::theme::Theme;
 use crossterm::event::{KeyCode, KeyEvent};
 
-/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
+/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it, and never where the question
+/// is alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) enum QuestionFocus {
     Question,
     Draft,
+    /// To the question: there is nobody for whom a draft could be typed.
+    QuestionAlone,
 }
 
 pub(in crate::ui::turn_pane) struct PaneQuestion {
@@ -54,7 +57,8 @@ impl PaneQuestion {
     pub(super) fn takes_reason(&self) -> bool {
         match &self.asked {
             AnyQuestion::Call(question) => question.takes_reason,
-            _ => self.changes.is_some(),
+            AnyQuestion::Choice(question) => question.takes_reason,
+            AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_) => false,
         }
     }
 

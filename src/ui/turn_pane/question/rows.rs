@@ -37,11 +37,12 @@ impl PaneQuestion {
             AnyQuestion::Choice(q) => {
                 let mut head = own(&q.title, question);
                 let reason = visible::guard_line(&q.reason).into_owned();
-                // Beside the title where there is room: the rows are for what changes.
+                // Beside the title where there is room: the rows are for what changes. Only placet's own words go there:
+                // the reason of another question may be a hook's.
                 let wide = |text: &str| width::of(text);
                 let used = head.last().map_or(0, |row| wide(&row.to_string()));
                 let room = columns.saturating_sub(used);
-                if let (1, Some(row)) = (head.len(), head.first_mut())
+                if let (true, 1, Some(row)) = (self.changes.is_some(), head.len(), head.first_mut())
                     && room > wide(&reason) + 3
                 {
                     row.spans.push(Span::raw(" ".repeat(room - wide(&reason))));
