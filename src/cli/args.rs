@@ -334,15 +334,15 @@ pub enum SandboxCommand {
 pub enum SessionCommand {
     /// List the newest sessions, those of this directory first
     List {
-        /// Also list runs of `placet -p`, which are otherwise folded
-        #[arg(long)]
-        all: bool,
         /// Show at most N entries
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
         limit: usize,
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Also list runs of `placet -p`, which are otherwise folded
+        #[arg(long)]
+        all: bool,
     },
     /// Show the messages of a session
     Show {

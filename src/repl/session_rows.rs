@@ -3,7 +3,7 @@
 
 use super::titles::{age, now, short_id};
 use crate::session::{SessionError, SessionOverview, SessionRow, SessionStore};
-use crate::text::{sanitize, visible, width};
+use crate::text::{visible, width};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -73,7 +73,7 @@ impl SessionListing {
 impl SessionListRow {
     pub fn title(&self) -> String {
         let pin = if self.row.pinned { "pinned: " } else { "" };
-        sanitize::line(&format!("{pin}{}", self.row.title)).into_owned()
+        visible::guard_line(&format!("{pin}{}", self.row.title)).into_owned()
     }
 
     /// The columns behind the title: age, turns, pending changes, and the last words.

@@ -217,7 +217,10 @@ fn without_secrets(message: &mut Message) {
     }
     match message {
         Message::User { parts } => of(parts),
-        Message::Results { results } => results.iter_mut().for_each(|result| of(&mut result.parts)),
+        Message::Results { results } => results.iter_mut().for_each(|result| {
+            of(&mut result.parts);
+            redact(&mut result.shown);
+        }),
         Message::Assistant(AssistantMessage { blocks, .. }) => {
             for block in blocks {
                 match block {

@@ -43,13 +43,13 @@ fn a_resumed_conversation_shows_its_last_turns_as_they_looked() {
     let live = pty.transcript();
     let resumed = shell().size(80, 60).arg("-c").after(pty).open();
     let again = resumed.transcript();
-    for words in ["✓", "✗", "applied 1 change", "│alpha"] {
+    for words in ["✓", "✗", "applied 1 change"] {
         assert_eq!(lines_with(&again, words), lines_with(&live, words), "{again}\n-----\n{live}");
     }
     for said in ["> show a.txt", "> replace alpha with beta in a.txt", "> show missing.txt"] {
         assert!(again.contains(&format!("◆ {said}")), "{again}");
     }
-    assert!(!again.contains("earlier turn"), "{again}");
+    assert!(!again.contains("earlier turn") && again.contains("\n1│alpha\n"), "{again}");
 }
 
 #[test]

@@ -91,9 +91,7 @@ pub(super) fn resume(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
     let hint = "/resume lists the sessions";
     let row = row.map_err(|e| CommandStop::with_hint(e.to_string(), hint))?;
     let row = row.ok_or_else(|| CommandStop::with_hint(format!("no session number {named}"), hint))?;
-    change_to(context, &row)?;
-    show_past(context);
-    Ok(CommandFollowUp::Nothing)
+    change_and_show(context, &row)
 }
 
 /// `placet -r`: one of the sessions, or a new one where nothing is chosen.
@@ -245,6 +243,16 @@ pub(in crate::repl) fn show_past(context: &CommandContext<'_>) {
     }
 }
 
+/// Changes to a session and shows how it ended. This conversation is on the screen already.
+fn change_and_show(context: &mut CommandContext<'_>, row: &SessionRow) -> SlashCommandResult {
+    let is_this = context.conversation.session().map(OpenSession::id) == Some(&row.id);
+    let followed = change_to(context, row)?;
+    if !is_this {
+        show_past(context);
+    }
+    Ok(followed)
+}
+
 /// The same, or this conversation goes on.
 pub(super) fn change_to(context: &mut CommandContext<'_>, row: &SessionRow) -> SlashCommandResult {
     if context.conversation.session().map(OpenSession::id) == Some(&row.id) {
@@ -284,9 +292,7 @@ pub(super) fn search(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
     let feed = PickerFeed::of(hits.iter().map(item).collect());
     let about = |item: &PickerItem| PickerPreview { text: item.text.clone(), ..PickerPreview::default() };
     let chosen = context.output.pick_one(context.output.picker("Found", feed).with_preview(about));
-    change_to(context, &store.find(&chosen.ok_or(CommandStop::Cancelled)?)?)?;
-    show_past(context);
-    Ok(CommandFollowUp::Nothing)
+    change_and_show(context, &store.find(&chosen.ok_or(CommandStop::Cancelled)?)?)
 }
 
 /// `/title TEXT`
