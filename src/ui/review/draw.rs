@@ -222,7 +222,8 @@ impl Review {
         }
         let mut row = Vec::new();
         if let Some(message) = &self.message {
-            row.extend(cells(message, |_| style("notice")));
+            let message = width::cut(message, columns);
+            row.extend(cells(&message, |_| style("notice")));
             row.extend(cells("   ", |_| Style::default()));
         } else if matches!(self.overlay, ReviewOverlay::None) {
             let painter = ReviewPainter::new(self, scene, columns);

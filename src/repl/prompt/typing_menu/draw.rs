@@ -110,7 +110,9 @@ impl MenuFrame<'_> {
             let note = width::cut(&note, columns - note_at);
             let pad = " ".repeat(note_at.saturating_sub(used));
             used = used.max(note_at) + width::of(&note);
-            spans.push(Span::styled(format!("{pad}{note}"), theme.style("dim")));
+            // In reverse a dim text is a block of another colour within the row.
+            let style = if is_selected { theme.style("text") } else { theme.style("dim") };
+            spans.push(Span::styled(format!("{pad}{note}"), style));
         }
         if is_selected {
             spans.push(Span::raw(" ".repeat(columns.saturating_sub(used))));

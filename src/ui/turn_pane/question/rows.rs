@@ -31,7 +31,9 @@ impl PaneQuestion {
         match &self.asked {
             AnyQuestion::Call(q) => {
                 let mut head = exactly(&format!("{}Allow? ", margin_mark::LEAD), &q.preview.line, question);
-                head.extend(exactly("  asks because: ", &q.reason, notice));
+                // The reason may be a hook's: its bytes are shown exactly, and its rows stay clear of the margin.
+                let reason = verbatim::line("asks because: ", q.reason.as_bytes(), notice, theme);
+                head.extend(margin_mark::under(&reason, columns));
                 head
             }
             AnyQuestion::Choice(q) => {
