@@ -156,6 +156,7 @@ fn together(
         letter: if repository { 'M' } else { 'D' },
         facts: Vec::new(),
         runs_later: None,
+        decided_with: None,
         body: ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() }),
         key: key.finalize().to_hex().to_string(),
     }
@@ -227,6 +228,7 @@ fn one(
         letter: change.verb().letter(),
         facts,
         runs_later: None,
+        decided_with: None,
         body,
         key: own_key(change),
     }

@@ -46,6 +46,7 @@ impl Review {
         }
         // What was changed last is put back first, both ways.
         was.reverse();
+        self.follow_decisions();
         self.lay_out();
         let cursor = std::mem::replace(&mut self.cursor, step.cursor);
         self.clamp();
