@@ -56,6 +56,7 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
         letter,
         facts: Vec::new(),
         runs_later: None,
+        decided_with: None,
         body,
         key: name.into(),
     };

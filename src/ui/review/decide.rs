@@ -5,7 +5,7 @@ use super::history::ReviewUndoItem;
 use super::rows::ReviewRow;
 use super::state::{Review, ReviewEffect};
 use super::unit::{DecisionUnit, words};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Review {
     /// Accepts or rejects the hunk under the cursor and moves to the next, or the selected lines. A unit that has the
@@ -27,12 +27,27 @@ impl Review {
                 if selected { "no changed line is selected" } else { "no hunk here; ] goes to the next one" };
             return self.nothing_done(keys);
         }
+        let owner = match units.as_slice() {
+            [DecisionUnit::Whole(owner)] => Some(*owner),
+            _ => None,
+        };
         let several = units.iter().any(|unit| unit.file() != units.first().map_or(0, DecisionUnit::file));
         let opened = if several { self.set_together(units, mark) } else { self.set(&units, mark) };
         if selected {
             self.anchor = None;
         } else if !opened {
             self.go_to_next_hunk();
+            // The files of a commit are decided now: the same key there would take that back.
+            let is_of_owner = |review: &Review| {
+                review.file_here().is_some_and(|f| Some(f) != owner && Some(review.decider(f)) == owner)
+            };
+            while is_of_owner(self) {
+                let before = self.cursor;
+                self.go_to_next_hunk();
+                if self.cursor == before {
+                    break;
+                }
+            }
         }
         vec![ReviewEffect::Remember]
     }
@@ -45,7 +60,7 @@ impl Review {
     }
 
     pub(super) fn decide_files(&mut self, files: &[usize], mark: ReviewDecision) -> Vec<ReviewEffect> {
-        let units: Vec<DecisionUnit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
+        let units = self.units_of_all(files);
         if let (true, [_], Some(why)) = (units.is_empty(), files, self.refusal()) {
             return self.nothing_done(&why);
         }
@@ -57,7 +72,7 @@ impl Review {
 
     /// Decides files by the name of a directory or repository that contains them, while their content is not visible.
     pub(super) fn decide_unopened(&mut self, files: &[usize], mark: ReviewDecision) -> Vec<ReviewEffect> {
-        let units: Vec<DecisionUnit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
+        let units = self.units_of_all(files);
         self.set_together(units, mark);
         vec![ReviewEffect::Remember]
     }
@@ -89,11 +104,8 @@ impl Review {
     /// Everything that is shown and not decided.
     pub(super) fn decide_all(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
         let shown: Vec<usize> = self.rows.files.iter().map(|(f, _)| *f).collect();
-        let open: Vec<DecisionUnit> = shown
-            .into_iter()
-            .flat_map(|f| self.units_of(f))
-            .filter_map(|unit| self.open_part(unit))
-            .collect();
+        let open: Vec<DecisionUnit> =
+            self.units_of_all(&shown).into_iter().filter_map(|unit| self.open_part(unit)).collect();
         if open.is_empty() {
             return self.nothing_done("all hunks are decided");
         }
@@ -126,7 +138,14 @@ impl Review {
         }
     }
 
-    fn units_of(&self, file: usize) -> Vec<DecisionUnit> {
+    /// What is decided of these files, each once; of those of a commit, their repository.
+    fn units_of_all(&self, files: &[usize]) -> Vec<DecisionUnit> {
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let deciders = files.iter().map(|file| self.decider(*file)).filter(|file| seen.insert(*file));
+        deciders.flat_map(|file| self.own_units(file)).collect()
+    }
+
+    pub(super) fn own_units(&self, file: usize) -> Vec<DecisionUnit> {
         match self.files.get(file).map(|f| &f.body) {
             Some(ReviewBody::Lines(lines)) => {
                 (0..lines.hunks.len()).map(|h| DecisionUnit::Hunk(file, h)).collect()
@@ -138,6 +157,10 @@ impl Review {
 
     fn here(&self) -> Option<DecisionUnit> {
         let row = self.row()?;
+        let decider = self.decider(row.file()?);
+        if Some(decider) != row.file() {
+            return Some(DecisionUnit::Whole(decider));
+        }
         if let Some((f, h)) = row.hunk() {
             return Some(DecisionUnit::Hunk(f, h));
         }
@@ -151,6 +174,15 @@ impl Review {
         let mut lines: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         let mut units = Vec::new();
         for row in self.selected_rows() {
+            if let Some(file) = row.file()
+                && self.decider(file) != file
+            {
+                let whole = DecisionUnit::Whole(self.decider(file));
+                if !units.contains(&whole) {
+                    units.push(whole);
+                }
+                continue;
+            }
             match row {
                 ReviewRow::Line { file, hunk, .. } | ReviewRow::Pair { file, hunk, .. } => {
                     lines.entry((file as usize, hunk as usize)).or_default().extend(row.changed());
@@ -216,6 +248,7 @@ impl Review {
                 }
             }
         }
+        self.follow_decisions();
         let unseen =
             if mark_now == ReviewDecision::Accepted { self.unseen_words(units) } else { String::new() };
         match unseen.as_str() {
@@ -229,6 +262,9 @@ impl Review {
     /// Cuts the hunk so that the cursor's line begins a hunk of its own.
     pub(super) fn split(&mut self) -> Vec<ReviewEffect> {
         let row = self.row();
+        if self.file_here().is_some_and(|file| self.decider(file) != file) {
+            return self.nothing_done("a commit is decided as a whole");
+        }
         let cut = row.and_then(|row| row.hunk().zip(row.changed().next()));
         let halves = cut.and_then(|((f, h), n)| {
             let lines = self.lines_mut(f)?;

@@ -23,6 +23,7 @@ fn file(name: &str, old: &[u8], new: &[u8]) -> Option<ReviewFile> {
         letter: 'M',
         facts: super::load::encodings(old, new).into_iter().collect(),
         runs_later: None,
+        decided_with: None,
         body: ReviewBody::Lines(lines),
         key: name.into(),
     })

@@ -33,6 +33,8 @@ pub struct ReviewFile {
     pub facts: Vec<String>,
     /// Why the file runs later, if it does: such a file is accepted by itself and never with others.
     pub runs_later: Option<String>,
+    /// A file of a commit: the path of the repository that it is decided with.
+    pub decided_with: Option<PathBuf>,
     pub body: ReviewBody,
     /// A key for the decision about a change without lines: the same change has the same key.
     pub key: String,
@@ -275,6 +277,7 @@ impl ReviewFile {
     /// How many things there are to decide.
     pub fn units(&self) -> usize {
         match &self.body {
+            _ if self.decided_with.is_some() => 0,
             ReviewBody::Lines(lines) => lines.hunks.len(),
             ReviewBody::Whole(whole) => usize::from(whole.refused.is_none()),
         }
@@ -282,6 +285,7 @@ impl ReviewFile {
 
     pub fn decided(&self) -> usize {
         match &self.body {
+            _ if self.decided_with.is_some() => 0,
             ReviewBody::Lines(lines) => lines.hunks.iter().filter(|h| h.is_decided()).count(),
             ReviewBody::Whole(whole) => usize::from(whole.mark != ReviewDecision::Open),
         }
@@ -303,6 +307,7 @@ impl ReviewFile {
 
     pub fn is_rejected_in_part(&self) -> bool {
         match &self.body {
+            _ if self.decided_with.is_some() => false,
             ReviewBody::Lines(lines) => {
                 lines.hunks.iter().any(|h| h.marks.contains(&ReviewDecision::Rejected))
             }
@@ -322,6 +327,7 @@ impl ReviewFile {
     /// The result of the decisions: what is applied, and what stays pending after that.
     pub fn verdict(&self) -> (AppliedPart, PendingPart) {
         let lines = match &self.body {
+            _ if self.decided_with.is_some() => return (AppliedPart::Nothing, PendingPart::AsItIs),
             ReviewBody::Whole(whole) => {
                 return match whole.mark {
                     ReviewDecision::Open => (AppliedPart::Nothing, PendingPart::AsItIs),

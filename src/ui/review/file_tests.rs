@@ -14,6 +14,7 @@ fn file(lines: ReviewLines) -> ReviewFile {
         letter: 'M',
         facts: Vec::new(),
         runs_later: None,
+        decided_with: None,
         body: ReviewBody::Lines(lines),
         key: String::new(),
     }

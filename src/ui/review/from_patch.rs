@@ -30,6 +30,7 @@ pub fn binary_file(name: &str) -> ReviewFile {
         letter: 'M',
         facts: Vec::new(),
         runs_later: None,
+        decided_with: None,
         body: ReviewBody::Whole(WholeChange { words, ..WholeChange::default() }),
         key: blake3::hash(name.as_bytes()).to_hex().to_string(),
     }
@@ -75,6 +76,7 @@ pub fn refused_file(path: &Path, letter: char, why: &str) -> ReviewFile {
         letter,
         facts: Vec::new(),
         runs_later: None,
+        decided_with: None,
         body: ReviewBody::Whole(whole),
         key,
     }
@@ -123,6 +125,7 @@ fn one(file: &FilePatch) -> ReviewFile {
         letter,
         facts,
         runs_later: None,
+        decided_with: None,
         body,
         key,
     }

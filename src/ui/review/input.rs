@@ -204,6 +204,9 @@ impl Review {
         if self.subject == ReviewSubject::Unstage {
             return self.nothing_done("staged lines cannot be edited here");
         }
+        if self.file_here().is_some_and(|file| self.decider(file) != file) {
+            return self.nothing_done("a commit is decided as a whole");
+        }
         match self.row().and_then(|row| row.hunk()) {
             Some((file, hunk)) => vec![ReviewEffect::Edit { file, hunk }],
             None => self.nothing_done("no hunk here; ] goes to the next one"),
@@ -212,6 +215,9 @@ impl Review {
 
     fn open(&mut self) -> Vec<ReviewEffect> {
         let Some(file) = self.file_here() else { return Vec::new() };
+        if self.decider(file) != file {
+            return self.nothing_done("this is the file in the commit: open it in the work tree");
+        }
         let lines = self.lines(file);
         let line = match (self.row(), lines) {
             (Some(ReviewRow::Same { new, .. }), Some(lines)) => lines.new_number(new as usize),

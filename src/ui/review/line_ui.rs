@@ -49,6 +49,16 @@ impl Review {
 
     /// The lines of a stop, each with what it is: `removed: let x = 1;`.
     pub fn spoken(&self, stop: ReviewItem) -> Vec<String> {
+        let mut out = self.spoken_alone(stop);
+        for file in self.decided_with(stop.file) {
+            out.extend(self.files.get(file).map(|file| file.name.clone()));
+            let hunks = 0..self.own_units(file).len();
+            out.extend(hunks.flat_map(|hunk| self.spoken_alone(ReviewItem { file, hunk })));
+        }
+        out
+    }
+
+    fn spoken_alone(&self, stop: ReviewItem) -> Vec<String> {
         let Some(file) = self.files.get(stop.file) else { return Vec::new() };
         let mut out: Vec<String> = file.facts.clone();
         match &file.body {

@@ -157,6 +157,7 @@ fn together(
         letter: if repository { 'M' } else { 'D' },
         facts: Vec::new(),
         runs_later: None,
+        decided_with: None,
         body: ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() }),
         key: key.finalize().to_hex().to_string(),
     }
@@ -228,6 +229,7 @@ fn one(
         letter: change.verb().letter(),
         facts,
         runs_later: None,
+        decided_with: None,
         body,
         key: own_key(change),
     }

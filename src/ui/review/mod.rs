@@ -7,6 +7,7 @@ mod action;
 mod areas;
 mod cells;
 mod comment;
+mod commit_files;
 mod decide;
 mod difference;
 mod draw;
@@ -44,6 +45,7 @@ mod workers;
 
 pub use action::{ReviewAction, TABLE};
 pub use cells::StyledCell;
+pub use commit_files::commit_files;
 pub use comment::{CommentTarget, ReviewComment};
 pub use difference::Differences;
 pub use file::{

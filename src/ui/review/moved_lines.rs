@@ -25,7 +25,12 @@ impl MovedLines {
         let mut removed: HashMap<&str, Vec<MoveEndpoint>> = HashMap::new();
         let mut moves =
             MovedLines { gone: vec![HashMap::new(); files.len()], come: vec![HashMap::new(); files.len()] };
-        let each = || files.iter().enumerate().filter_map(|(f, file)| Some((number(f), file.lines()?)));
+        // A commit has the lines that the work tree has.
+        let own = |file: &ReviewFile| file.decided_with.is_none();
+        let each = || {
+            let files = files.iter().enumerate().filter(|(_, file)| own(file));
+            files.filter_map(|(f, file)| Some((number(f), file.lines()?)))
+        };
         for (f, lines) in each() {
             for line in lines.hunks.iter().flat_map(|h| h.old.clone()) {
                 let text = lines.old.line(line).trim();
@@ -112,6 +117,7 @@ mod tests {
             letter: 'M',
             facts: Vec::new(),
             runs_later: None,
+            decided_with: None,
             body: ReviewBody::Lines(ReviewLines::new(doc(old), doc(new))),
             key: String::new(),
         }

@@ -33,6 +33,7 @@ fn file(name: &str, letter: char, body: ReviewBody) -> ReviewFile {
         letter,
         facts: Vec::new(),
         runs_later: None,
+        decided_with: None,
         body,
         key: name.into(),
     }

@@ -90,7 +90,7 @@ impl SavedReview {
             outbox,
             ..SavedReview::default()
         };
-        for file in &review.files {
+        for file in review.files.iter().filter(|file| file.decided_with.is_none()) {
             match &file.body {
                 ReviewBody::Whole(whole) => {
                     if whole.mark != ReviewDecision::Open || whole.reviewed {
@@ -167,8 +167,11 @@ impl SavedReview {
                     )),
                 }
             }
-            self.put_marks(file);
+            if file.decided_with.is_none() {
+                self.put_marks(file);
+            }
         }
+        review.follow_decisions();
         review.comments.clone_from(&self.comments);
         review.next_comment = self.next_comment.max(1);
         review.move_comments();

@@ -94,6 +94,7 @@ mod tests {
             letter: 'M',
             facts: Vec::new(),
             runs_later: None,
+            decided_with: None,
             body: ReviewBody::Whole(WholeChange::default()),
             key: String::new(),
         };

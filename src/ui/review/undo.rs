@@ -46,6 +46,7 @@ impl Review {
         }
         // The last change is restored first, both ways.
         was.reverse();
+        self.follow_decisions();
         self.lay_out();
         let cursor = std::mem::replace(&mut self.cursor, step.cursor);
         self.clamp();

@@ -6,6 +6,7 @@ use super::seen_rows::SeenUnit;
 use super::side_text::DiffSide;
 use super::state::Review;
 use super::unit::{DecisionUnit, ReviewItem};
+use std::collections::BTreeSet;
 
 /// Files that are named when parts of them were not seen.
 const NAMED: usize = 3;
@@ -41,6 +42,11 @@ impl Review {
             }
         }
         self.seen.whole.extend(units);
+        for file in self.decided_with(stop.file) {
+            for hunk in 0..self.own_units(file).len() {
+                self.mark_seen(ReviewItem { file, hunk });
+            }
+        }
     }
 
     /// How much of a unit was not on the screen.
@@ -70,7 +76,15 @@ impl Review {
     /// What of these units was not on the screen: `src/a.rs (12 lines), b (1 line)`; empty when all was.
     pub(super) fn unseen_words(&self, units: &[DecisionUnit]) -> String {
         let mut counts: Vec<(usize, usize)> = Vec::new();
-        for unit in units {
+        // A commit was seen when its files were.
+        let whole = |unit: &DecisionUnit| matches!(unit, DecisionUnit::Whole(_)).then(|| unit.file());
+        let owners: BTreeSet<usize> = units.iter().filter_map(whole).collect();
+        let files = (0..self.files.len()).filter(|file| self.is_of_commit(*file));
+        let of_commits: Vec<DecisionUnit> = files
+            .filter(|file| owners.contains(&self.decider(*file)))
+            .flat_map(|file| self.own_units(file))
+            .collect();
+        for unit in units.iter().chain(&of_commits) {
             let (file, count) = (unit.file(), self.unseen_of(unit));
             match counts.iter_mut().find(|(f, _)| *f == file) {
                 Some((_, known)) => *known += count,

@@ -5,12 +5,13 @@
 
 use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
-use crate::text::visible::{self, LineBreaks};
+use crate::text::visible;
 use crate::ui::review::{
     self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewSubject, SavedReview,
+    commit_files,
 };
 use crate::workspace::{
-    ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, RepositoryRow, SelectedPart,
+    ChangeApproval, ChangeSelection, DiscardBackup, GitEvent, LargeLoss, LayerKind, SelectedPart,
     TransactionLabel, View, Workspace,
 };
 use std::io;
@@ -57,24 +58,26 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     for repository in view.git_events(&set) {
         let Some(outermost) = set.repositories.of(&repository.path) else { continue };
         let name = |path: &Path| visible::path_name(&workspace.shortened(path));
-        if let Some(file) = files.iter_mut().find(|file| file.path == outermost) {
-            file.facts.extend(repository.rows(outermost, &name).iter().flat_map(facts_of));
+        let Some(at) = files.iter().position(|file| file.path == outermost) else { continue };
+        let rows = repository.rows(outermost, &name);
+        let mut commits = Vec::new();
+        if let Some(file) = files.get_mut(at) {
+            for (event, row) in repository.events.iter().zip(&rows) {
+                file.facts.push(row.line());
+                if let (GitEvent::Commit { id, .. }, Some(patch)) = (event, &row.patch) {
+                    commits.extend(commit_files(file, id, &patch.bytes));
+                    let left_out = format!("{} more bytes of this commit are not shown", patch.left_out);
+                    file.facts.extend((patch.left_out > 0).then_some(left_out));
+                }
+            }
         }
+        // Behind the repository, and behind those of another one in it.
+        let after = files.iter().skip(at + 1).take_while(|file| file.decided_with.is_some()).count();
+        files.splice(at + 1 + after..at + 1 + after, commits);
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
     Ok(Some(review))
-}
-
-/// The row, and below that of a commit what the commit changes.
-fn facts_of(row: &RepositoryRow) -> Vec<String> {
-    let Some(patch) = &row.patch else { return vec![row.line()] };
-    let text = visible::visible(&patch.bytes, LineBreaks::Kept);
-    let mut facts: Vec<String> = std::iter::once(row.line()).chain(text.lines().map(String::from)).collect();
-    if patch.left_out > 0 {
-        facts.push(format!("{} more bytes of this commit are not shown", patch.left_out));
-    }
-    facts
 }
 
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
