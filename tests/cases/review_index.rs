@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const SHELL: &str = r#"
 umask 022; export HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A
-export GIT_COMMITTER_EMAIL=a@x GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+export GIT_COMMITTER_EMAIL=a@x GIT_AUTHOR_DATE='1700000000 +0000' GIT_COMMITTER_DATE='1700000000 +0000' GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
 git init -q -b main .; printf 'one\ntwo\n' > a.txt; echo b > b.txt; git add .; git commit -qm First
 save() { git add .; git commit -qm Saved; }
 lines() { seq 40 > n; save; sed -i -e s/^3$/three/ -e s/^33$/thirty/ n; }

@@ -45,8 +45,8 @@ mod workers;
 
 pub use action::{ReviewAction, TABLE};
 pub use cells::StyledCell;
-pub use commit_files::commit_files;
 pub use comment::{CommentTarget, ReviewComment};
+pub use commit_files::commit_files;
 pub use difference::Differences;
 pub use file::{
     AppliedPart, CombinedDecision, PartBoundary, PendingPart, PicturePair, ReviewBody, ReviewDecision,
