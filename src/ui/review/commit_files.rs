@@ -1,7 +1,7 @@
 //! A commit under review as files and hunks of its own. They are shown, and decided with the repository that the commit is
 //! in: git has no half of a commit.
 
-use super::file::{ReviewBody, ReviewDecision, ReviewFile};
+use super::file::{ReviewBody, ReviewFile};
 use super::from_patch::{of_patch, whole_file};
 use super::index_patch::sections;
 use super::state::Review;
@@ -76,7 +76,7 @@ impl Review {
 
 #[cfg(test)]
 mod tests {
-    use super::super::file::WholeChange;
+    use super::super::file::{ReviewDecision, WholeChange};
     use super::super::from_patch::refused_file;
     use super::super::state::ReviewSubject;
     use super::*;
