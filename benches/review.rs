@@ -70,6 +70,7 @@ fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
             letter: 'M',
             facts: Vec::new(),
             body: ReviewBody::Lines(lines),
+            decided_with: None,
             key: name.clone(),
         }
     });

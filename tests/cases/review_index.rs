@@ -122,7 +122,7 @@ impl IndexCase {
 
 /// A key that decides counts only with quiet before and behind it.
 fn by_hand(pty: &mut Pty, key: &str) {
-    std::thread::sleep(std::time::Duration::from_millis(250));
+    std::thread::sleep(std::time::Duration::from_millis(700));
     pty.send(key);
 }
 

@@ -25,7 +25,7 @@ pub struct ChangeReport {
     runs_with_build: Option<ReportedRunner>,
     state: ChangeState,
     /// What the changes of a repository mean, on the first path of it: commits, branches, the index.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     git: Vec<ReportedGitEvent>,
 }
 
