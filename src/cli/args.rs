@@ -72,7 +72,7 @@ pub struct Options {
     /// The model, by the provider's name for it
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
-    /// The tool set: native, codex, agsh, ... (any other name prints the list)
+    /// The tool set: native, codex, agsh, ...
     #[arg(long, value_name = "NAME", global = true)]
     pub dialect: Option<String>,
     /// Base URL of the provider

@@ -23,6 +23,7 @@ pub mod reference;
 mod report;
 mod review;
 mod review_args;
+mod review_screen;
 mod sandbox;
 mod screen;
 mod screen_keys;

@@ -3,25 +3,20 @@
 use super::args::Options;
 use super::changes::{SelectedView, chosen, cli_label, report_outcome};
 use super::git_diff::{self, MOST};
-use super::report::{self, CliError, print, print_foreign, warn};
+use super::report::{self, CliError, warn};
 use super::review_args::ReviewArgs;
-use super::screen;
+use super::review_screen::{leave, shown};
 use super::stage;
 use super::start;
 use crate::app::App;
-use crate::repl::{TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
+use crate::repl::{TurnNumbers, apply_review, blamed, memory_of, review_of};
 use crate::text::patch::{PatchSet, StripLevels, parse};
 use crate::text::visible;
-use crate::ui::clipboard::Clipboard;
-use crate::ui::picture::PictureDisplay;
-use crate::ui::review::{
-    Review, ReviewContext, ReviewItem, ReviewOutcome, ReviewPane, ReviewSubject, TABLE, accepted,
-    binary_file, markdown, of_patch, value,
-};
-use crate::ui::{full_screen, line_ui, term};
+use crate::ui::line_ui;
+use crate::ui::review::{Review, ReviewOutcome, ReviewSubject, binary_file, of_patch};
 use crate::workspace::LargeLoss;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> {
@@ -97,86 +92,6 @@ pub(super) fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Re
         warn(&format!("your rejections and comments will be sent with your next message in {name}"));
     }
     Ok(code)
-}
-
-/// Shows the pane; `None` when it was written out instead, because there is no screen.
-pub(super) fn shown(
-    args: &ReviewArgs,
-    app: &App,
-    review: Review,
-    memory: PathBuf,
-    blame: crate::ui::review::BlameFn,
-) -> Result<Option<(Review, ReviewOutcome)>, CliError> {
-    let settings = app.config.settings();
-    let linear = args.linear || settings.ui.linear;
-    let base = if linear { None } else { term::BaseMode::enter_any().ok() };
-    let Some(base) = base else {
-        if args.output.is_some() || args.json {
-            return Err(CliError::usage(
-                "`--output` and `--json` write your decisions, and nobody can decide without a terminal",
-            )
-            .hint("leave them out to print the review"));
-        }
-        print_foreign(&sentences(&review))?;
-        return Ok(None);
-    };
-    let variable = |name: &str| std::env::var(name).ok();
-    let (theme, depth) = screen::theme(app)?;
-    let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
-    let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
-    let cache = start::paths()?.cache;
-    let desk = ReviewContext {
-        theme,
-        keys,
-        editor: settings.conversation.editor.clone(),
-        outbox: crate::ui::review::SavedReview::load(&memory).outbox,
-        memory: Some(memory),
-        blame,
-        display,
-        copy: Box::new(move |text| {
-            let board = Clipboard::new(|name| std::env::var(name).ok(), &cache);
-            board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
-        }),
-    };
-    let mut pane = ReviewPane::new(review, desk);
-    full_screen::run(&mut pane).map_err(|e| CliError::new(format!("the terminal failed: {e}")))?;
-    drop(base);
-    let outcome = pane.outcome;
-    Ok(Some((pane.into_review(), outcome)))
-}
-
-/// The whole review as numbered sentences with their lines.
-fn sentences(review: &Review) -> String {
-    let stops: Vec<ReviewItem> = review.stops();
-    let mut out = String::new();
-    for (n, stop) in stops.iter().enumerate() {
-        out.push_str(&review.sentence(n, stops.len(), *stop));
-        out.push('\n');
-        for line in review.spoken(*stop) {
-            out.push_str(&format!("  {line}\n"));
-        }
-    }
-    out
-}
-
-/// What a review of a patch leaves: the accepted part where it was asked for, and what was said on standard output.
-pub(super) fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, CliError> {
-    if let (Some(file), ReviewOutcome::Apply { .. }) = (&args.output, outcome) {
-        let (bytes, left) = accepted(&review.files);
-        std::fs::write(file, bytes)
-            .map_err(|e| CliError::new(format!("`{}` was not written: {e}", file.display())))?;
-        warn(&format!("the accepted hunks are in {}", file.display()));
-        if !left.is_empty() {
-            warn(&format!("left out of the patch (not text): {}", left.join(", ")));
-        }
-    }
-    if args.json {
-        let text = serde_json::to_string_pretty(&value(review)).unwrap_or_default();
-        print(&(text + "\n"))?;
-    } else {
-        print_foreign(&markdown(review))?;
-    }
-    Ok(report::DONE)
 }
 
 fn is_patch(what: &str, cwd: &Path) -> bool {

@@ -3,8 +3,8 @@
 
 use super::git_diff::{self, IndexSide};
 use super::report::{self, CliError, warn};
-use super::review::{leave, shown};
 use super::review_args::ReviewArgs;
+use super::review_screen::{leave, shown};
 use super::start;
 use crate::app::App;
 use crate::text::patch::{StripLevels, parse};

@@ -14,7 +14,7 @@ use placet::ui::ansi::ColorDepth;
 use placet::ui::full_screen::{FullScreenPane, PaneFlow};
 use placet::ui::keymap::{KeyBinding, Keymap};
 use placet::ui::pager;
-use placet::ui::picker::{self, Picker, PickerFeed, PickerItem, PickerPreview};
+use placet::ui::picker::{self, Picker, PickerFeed, PickerItem, PickerPreview, PickerScope};
 use placet::ui::picture::PictureDisplay;
 use placet::ui::review::{
     self, Review, ReviewBody, ReviewContext, ReviewFile, ReviewLines, ReviewPane, ReviewSubject, SideText,
@@ -387,7 +387,13 @@ fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String
             };
             Box::new(TranscriptView::new(messages(), &theme, hands))
         }
-        "picker" => Box::new(list(&theme).with_query("")),
+        "picker" => {
+            let scope = |name: &str, text: &str| PickerScope {
+                name: name.into(),
+                items: vec![PickerItem::new(text, "a note")],
+            };
+            Box::new(list(&theme).with_query("").with_scopes(vec![scope("this", "a"), scope("all", "b")]))
+        }
         "scratchpads" => Box::new(browser(&theme)),
         _ => {
             let hands = viewer::ViewerCallbacks {

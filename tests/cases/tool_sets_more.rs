@@ -84,7 +84,7 @@ fn deepagents_sorts_what_glob_finds_in_the_workspace_and_in_mounts() {
 fn a_session_is_found_by_its_id_in_upper_case() {
     let place = Place::new().file("notes.txt", "one\ntwo\n");
     place.run(["-p", "show notes.txt"]).code(0);
-    let listed = place.run(["session", "list"]).code(0).stdout;
+    let listed = place.run(["session", "list", "--all"]).code(0).stdout;
     let is_id = |word: &&str| word.len() == 16 && word.starts_with('0');
     let id = listed.split_whitespace().find(is_id).unwrap_or_else(|| panic!("{listed}")).to_string();
     for upper in
@@ -93,7 +93,7 @@ fn a_session_is_found_by_its_id_in_upper_case() {
         place.run(["session", "show", &upper]).code(0).says("## You").says("2│two");
         place.run(["--resume", &upper, "-p", "show notes.txt"]).code(0).says("2│two");
     }
-    let again = place.run(["session", "list"]).code(0).stdout;
+    let again = place.run(["session", "list", "--all"]).code(0).stdout;
     assert_eq!(again.split_whitespace().filter(is_id).count(), 1, "the same session: {again}");
     place.run(["session", "delete", &id.to_uppercase()]).code(0);
     place.run(["session", "show", &id]).code(1);

@@ -281,8 +281,8 @@ impl GuideRun {
         if !named.is_match(command) {
             return command.into();
         }
-        let list = self.command("placet session list");
-        let newest = list.split_whitespace().next().unwrap_or_default().to_string();
+        let list = self.command("placet session list --all");
+        let newest = named.find(&list).map_or_else(String::new, |found| found.as_str().to_string());
         named.replace_all(command, newest.as_str()).into_owned()
     }
 

@@ -15,14 +15,14 @@ mod write;
 
 use super::args::Options;
 use super::report::{self, CliError, warn};
+use super::screen;
 use super::settings_file;
 use super::start::{self, StartedFor};
 use crate::app::App;
 use crate::config::TomlText;
 use crate::provider::ProviderPreset;
-use crate::repl::{RememberedBackground, keymap};
+use crate::repl::keymap;
 use crate::text::visible;
-use crate::ui::ansi::ColorDepth;
 use crate::ui::full_screen::FullScreenPane;
 use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::wizard::WizardPane;
@@ -69,13 +69,8 @@ pub(super) fn run(linear: bool, options: &Options) -> Result<u8, CliError> {
 
 fn show(flow: &mut SetupFlow<'_>, app: &App, linear: bool) -> Result<(), CliError> {
     let settings = app.config.settings();
-    let variable = |name: &str| std::env::var(name).ok();
-    let depth = ColorDepth::detect(settings.ui.color, variable);
-    let dirs = start::paths()?;
-    let background = RememberedBackground::load(&dirs.state);
     // A theme that is wrong in the settings must not keep a person from changing the provider.
-    let theme = Theme::load(&settings.ui.theme, &dirs.config, depth, |name| background.variable(name))
-        .unwrap_or_else(|_| Theme::plain());
+    let theme = screen::theme(app).map_or_else(|_| Theme::plain(), |(theme, _)| theme);
     let keys = keymap(&app.config, "picker", picker::KEYS).map_err(CliError::usage)?;
     let base = term::BaseMode::enter_any().map_err(|e| CliError::new(format!("no terminal: {e}")))?;
     let mut pane = WizardPane::new(flow, &theme, keys);

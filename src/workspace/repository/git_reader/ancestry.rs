@@ -41,9 +41,15 @@ pub(super) fn only_in(
     // Queued commits that no other history is known to have. The rest of the walk cannot change the count without them.
     let mut open: BTreeSet<ObjectId> =
         marks.iter().filter(|(_, mark)| **mark == COUNTED).map(|(id, _)| *id).collect();
-    while let Some((_, id)) = queue.pop() {
-        if open.is_empty() {
+    // The oldest commit that was read while no other history was known to have it.
+    let mut oldest = i64::MAX;
+    while let Some((time, id)) = queue.pop() {
+        // Commits of one second come in any order: another history may still lead to one that was counted.
+        if open.is_empty() && time < oldest {
             break;
+        }
+        if marks.get(&id) == Some(&COUNTED) {
+            oldest = oldest.min(time);
         }
         if commits.len() > MOST_COMMITS || !budget.has_time() {
             return CommitCount { number: counted(&marks), at_least: true };

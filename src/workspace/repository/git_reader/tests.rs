@@ -467,6 +467,35 @@ fn of_many_commits_and_refs_the_newest_are_shown_and_the_others_counted() {
     assert!(rows.len() < 800, "{}", rows.len());
 }
 
+/// Story: of three commits of one second, the one below the other two was counted as dropped.
+#[test]
+fn commits_of_one_second_are_counted_as_they_are() {
+    fn at_once(ground: &mut Ground, words: &str) {
+        ground.clock = 1_700_000_000;
+        assert!(ground.git(words), "{words}");
+    }
+    fn commit(ground: &mut Ground, name: &str, text: usize) {
+        ground.write(name, &format!("{text}\n"));
+        at_once(ground, "add .");
+        at_once(ground, &format!("commit -qm {name}"));
+    }
+    if !has_git() {
+        return;
+    }
+    // The order of commits of one second is that of their names, which the text changes.
+    for text in 0..8 {
+        let mut ground = Ground::empty();
+        at_once(&mut ground, "init -q -b main");
+        commit(&mut ground, "a", text);
+        commit(&mut ground, "b", text);
+        let rows = ground.rows(|ground| {
+            at_once(ground, "reset -q --hard HEAD~1");
+            commit(ground, "c", text);
+        });
+        assert!(rows.iter().any(|row| row.contains("drops 1 commit; no other ref has it")), "{rows:?}");
+    }
+}
+
 /// A pack that others cut off while it is open: reading ends, and the process does not.
 #[test]
 fn a_pack_that_is_cut_off_while_it_is_read_ends_the_reading() {

@@ -1,0 +1,96 @@
+//! The review on the screen, for every kind of difference, and what a person wrote in it.
+
+use super::report::{self, CliError, print, print_foreign, warn};
+use super::review_args::ReviewArgs;
+use super::screen;
+use super::start;
+use crate::app::App;
+use crate::repl::keymap;
+use crate::ui::clipboard::Clipboard;
+use crate::ui::picture::PictureDisplay;
+use crate::ui::review::{
+    BlameFn, Review, ReviewContext, ReviewItem, ReviewOutcome, ReviewPane, SavedReview, TABLE, accepted,
+    markdown, value,
+};
+use crate::ui::{full_screen, term};
+use std::path::PathBuf;
+
+/// Shows the pane; `None` when it was written out instead, because there is no screen.
+pub(super) fn shown(
+    args: &ReviewArgs,
+    app: &App,
+    review: Review,
+    memory: PathBuf,
+    blame: BlameFn,
+) -> Result<Option<(Review, ReviewOutcome)>, CliError> {
+    let settings = app.config.settings();
+    let linear = args.linear || settings.ui.linear;
+    let base = if linear { None } else { term::BaseMode::enter_any().ok() };
+    let Some(base) = base else {
+        if args.output.is_some() || args.json {
+            return Err(CliError::usage(
+                "`--output` and `--json` write your decisions, and nobody can decide without a terminal",
+            )
+            .hint("leave them out to print the review"));
+        }
+        print_foreign(&sentences(&review))?;
+        return Ok(None);
+    };
+    let variable = |name: &str| std::env::var(name).ok();
+    let (theme, depth) = screen::theme(app)?;
+    let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
+    let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
+    let cache = start::paths()?.cache;
+    let desk = ReviewContext {
+        theme,
+        keys,
+        editor: settings.conversation.editor.clone(),
+        outbox: SavedReview::load(&memory).outbox,
+        memory: Some(memory),
+        blame,
+        display,
+        copy: Box::new(move |text| {
+            let board = Clipboard::new(|name| std::env::var(name).ok(), &cache);
+            board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
+        }),
+    };
+    let mut pane = ReviewPane::new(review, desk);
+    full_screen::run(&mut pane).map_err(|e| CliError::new(format!("the terminal failed: {e}")))?;
+    drop(base);
+    let outcome = pane.outcome;
+    Ok(Some((pane.into_review(), outcome)))
+}
+
+/// The whole review as numbered sentences with their lines.
+fn sentences(review: &Review) -> String {
+    let stops: Vec<ReviewItem> = review.stops();
+    let mut out = String::new();
+    for (n, stop) in stops.iter().enumerate() {
+        out.push_str(&review.sentence(n, stops.len(), *stop));
+        out.push('\n');
+        for line in review.spoken(*stop) {
+            out.push_str(&format!("  {line}\n"));
+        }
+    }
+    out
+}
+
+/// What a review of a patch leaves: the accepted part where it was asked for, and what was said on standard output.
+pub(super) fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, CliError> {
+    if let (Some(file), ReviewOutcome::Apply { .. }) = (&args.output, outcome) {
+        let (bytes, left) = accepted(&review.files);
+        std::fs::write(file, bytes)
+            .map_err(|e| CliError::new(format!("`{}` was not written: {e}", file.display())))?;
+        warn(&format!("the accepted hunks are in {}", file.display()));
+        if !left.is_empty() {
+            warn(&format!("left out of the patch (not text): {}", left.join(", ")));
+        }
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&value(review)).unwrap_or_default();
+        print(&(text + "\n"))?;
+    } else {
+        print_foreign(&markdown(review))?;
+    }
+    Ok(report::DONE)
+}
