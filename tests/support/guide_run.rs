@@ -188,7 +188,9 @@ impl GuideRun {
     fn open(&mut self, args: &str) {
         self.close();
         let (home, tree) = self.places.take().unwrap();
-        let start = args.split_whitespace().fold(shell().size(160, 50), |start, arg| start.arg(arg));
+        // A menu below the line would hide that the line is still being typed.
+        let plain = shell().size(160, 50).arg("--set").arg("ui.menus=tab");
+        let start = args.split_whitespace().fold(plain, |start, arg| start.arg(arg));
         self.shell = Some(start.at(home, tree, &self.dir).open());
     }
 
