@@ -95,7 +95,8 @@ pub(super) fn switched_off_filters(
         names.extend_from_slice(path.as_os_str().as_bytes());
         names.push(0);
     }
-    let mut command = git(&top(cwd)?);
+    let mut command = git(cwd);
+    at_top(&mut command, cwd)?;
     command.args(["check-attr", "-z", "--stdin", "filter"]);
     let done = GitOutput::with_input(&mut command, names, MOST_TEXT)?;
     if !done.success {
@@ -113,7 +114,8 @@ pub(super) fn switched_off_filters(
 
 /// Gives a patch to the index, all of it or nothing. The work tree does not change.
 pub(super) fn apply_to_index(cwd: &Path, patch: Vec<u8>, direction: IndexDirection) -> Result<(), CliError> {
-    let mut command = without_filters(cwd, &top(cwd)?)?;
+    let mut command = without_filters(cwd)?;
+    at_top(&mut command, cwd)?;
     command.args(["-c", "apply.ignoreWhitespace=no", "apply", "--cached", "--whitespace=nowarn"]);
     command.args((direction == IndexDirection::Unstage).then_some("-R")).arg("-");
     let done = GitOutput::with_input(&mut command, patch, MOST_TEXT)?;
@@ -127,9 +129,16 @@ pub(super) fn apply_to_index(cwd: &Path, patch: Vec<u8>, direction: IndexDirecti
     })
 }
 
-/// The top of the work tree: `git apply` takes no path outside of the directory that it runs in.
-fn top(cwd: &Path) -> Result<PathBuf, CliError> {
-    let done = GitOutput::of(git(cwd).args(["rev-parse", "--show-toplevel"]), MOST_TEXT)?;
+/// Runs `command` at the top of the work tree, because `git apply` takes no path outside of its directory, and with the
+/// repository of `cwd`: with `core.worktree` the top may be in another repository, whose filters are not switched off.
+fn at_top(command: &mut Command, cwd: &Path) -> Result<(), CliError> {
+    let (repository, top) = (rev_parse(cwd, "--absolute-git-dir")?, rev_parse(cwd, "--show-toplevel")?);
+    command.current_dir(&top).arg("--git-dir").arg(repository).arg("--work-tree").arg(top);
+    Ok(())
+}
+
+fn rev_parse(cwd: &Path, what: &str) -> Result<PathBuf, CliError> {
+    let done = GitOutput::of(git(cwd).args(["rev-parse", what]), MOST_TEXT)?;
     match done.output.strip_suffix(b"\n") {
         Some(path) if done.success => Ok(PathBuf::from(OsStr::from_bytes(path))),
         _ => Err(CliError::new(first_line(&done.errors))),
@@ -143,7 +152,7 @@ fn first_line(errors: &str) -> String {
 }
 
 fn run(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
-    let mut command = without_filters(cwd, cwd)?;
+    let mut command = without_filters(cwd)?;
     command.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--binary"]);
     // Settings can change these, and a patch is read with them.
     command.args(["--src-prefix=a/", "--dst-prefix=b/", "--no-relative"]);
@@ -174,10 +183,10 @@ fn git(cwd: &Path) -> Command {
     command
 }
 
-/// git in `dir`, with the filters of the repository at `cwd` switched off. Any command that looks at files of the work tree
+/// git in `cwd`, with the filters of its repository switched off. Any command that looks at files of the work tree
 /// may run them, also one that only writes the index: it compares files that changed in the same moment as the index.
-fn without_filters(cwd: &Path, dir: &Path) -> Result<Command, CliError> {
-    let mut command = git(dir);
+fn without_filters(cwd: &Path) -> Result<Command, CliError> {
+    let mut command = git(cwd);
     for filter in configured_filters(cwd)? {
         for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
             let mut setting = b"filter.".to_vec();

@@ -158,6 +158,35 @@ fn the_review_stages_and_unstages_exactly_what_git_does() {
     assert!(failed.is_empty(), "{} of {}:\n  {}", failed.len(), CASES.len(), failed.join("\n  "));
 }
 
+/// Story: `core.worktree` led into another repository. Its filter ran, and the patch went to its index.
+#[test]
+fn a_work_tree_in_another_repository_is_staged_in_the_repository_that_is_reviewed() {
+    if !require("git") {
+        return;
+    }
+    let tree = TempDir::new().unwrap();
+    let make = "mkdir -p A/B; cd A/B; git init -q .; echo 1 > a; echo 1 > b; git add .; git commit -qm x; \
+        cp -a .git ../.git; git -C .. config core.worktree ../B; echo 2 >> a; touch -d 2026-11-01 b; \
+        git config core.checkStat minimal; git config core.trustctime false; git add b; touch -d 2026-10-01 .git/index; \
+        git config filter.x.clean 'echo run >> ran; cat'; echo '* filter=x' > .git/info/attributes; rm -f ran";
+    let variables: Vec<&str> = SHELL.lines().take(3).collect();
+    sh(tree.path(), &format!("{}\n{make}", variables.join("\n")));
+    let staged =
+        |tree: &Path, dir: &str| sh(tree, &format!("git --git-dir {dir}/.git --work-tree . ls-files -s"));
+    let (reviewed, other) = (staged(tree.path(), "A"), staged(tree.path(), "A/B"));
+    assert!(!reviewed.is_empty() && !other.is_empty());
+    let mut pty = reviewing(tree, &["--cwd", "A", "review"]);
+    by_hand(&mut pty, "Y");
+    by_hand(&mut pty, "\r");
+    pty.until("the summary", |screen| screen.contains("stages 1 hunk"));
+    by_hand(&mut pty, "y");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let tree = pty.tree.path();
+    assert!(!tree.join("A/B/ran").exists(), "the filter of the other repository ran");
+    assert_eq!(staged(tree, "A/B"), other, "the other index");
+    assert_ne!(staged(tree, "A"), reviewed, "the index that was reviewed");
+}
+
 #[test]
 fn a_lock_of_another_git_is_reported_and_left_there() {
     if !require("git") {

@@ -213,7 +213,11 @@ impl<'a> SetupFlow<'a> {
     fn checked(&mut self, outcome: CheckOutcome) {
         self.checking = None;
         match outcome {
-            CheckOutcome::Models(models) => {
+            CheckOutcome::Models(mut models) => {
+                // A hostile server may list what it was sent: a typed key is never shown, nor stored as a name.
+                if let Some(KeyChoice::Typed(key)) = &self.state.key {
+                    models.retain(|name| !name.contains(key.expose()));
+                }
                 // A server that needs no key lists its models to any key.
                 self.state.checked = match &self.state.key {
                     Some(KeyChoice::NoKey) => "",
