@@ -75,8 +75,8 @@ impl RunningTurn<'_> {
     /// - What finished calls changed stays pending (in ask mode) or applied (in write mode). The apply question is not
     ///   asked; questions that are open are answered with no.
     /// - An apply that has begun is completed.
-    /// - The conversation is saved, and each call has a result that says what became of it. The next message resumes
-    /// it.
+    /// - The conversation is saved, and each call has a result that says what became of it. The next message
+    ///   resumes it.
     pub fn cancel(&self) {
         self.stop.cancel();
     }

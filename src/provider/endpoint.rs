@@ -67,6 +67,9 @@ impl Endpoint {
 /// Why a base URL cannot be used. An address that can never answer is a mistake in the settings, not a broken
 /// connection.
 pub fn base_url_problem(base: &str) -> Option<&'static str> {
+    if base.contains(char::is_whitespace) {
+        return Some("a base URL cannot contain blanks");
+    }
     let Ok(url) = reqwest::Url::parse(base) else { return Some("it is not a URL such as https://host/v1") };
     match url.scheme() {
         "http" | "https" if url.fragment().is_some() => Some("a base URL cannot contain `#`"),

@@ -23,6 +23,8 @@ pub(super) struct ShellConversation<'r> {
     pub(super) notes: Vec<Note>,
     /// What an earlier session of this directory left pending.
     pub(super) earlier: Option<Workspace>,
+    /// It is removed with its directory when the shell ends: the tour.
+    pub(super) is_temporary: bool,
 }
 
 /// A scratchpad that goes along with the next message.
@@ -38,7 +40,16 @@ impl<'r> ShellConversation<'r> {
         store: Option<SessionStore>,
     ) -> ShellConversation<'r> {
         let (agent, answerer, earlier) = (None, Some(answerer), None);
-        ShellConversation { app, agent, store, answerer, pinned: Vec::new(), notes: Vec::new(), earlier }
+        ShellConversation {
+            app,
+            agent,
+            store,
+            answerer,
+            pinned: Vec::new(),
+            notes: Vec::new(),
+            earlier,
+            is_temporary: false,
+        }
     }
 
     pub(super) fn messages(&self) -> &[Message] {

@@ -128,7 +128,8 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     let expanded = app.config.settings().ui.expanded;
     let tour = opening.is_tour.then(Tour::default);
-    let conversation = ShellConversation::new(app, answerer, store);
+    let mut conversation = ShellConversation::new(app, answerer, store);
+    conversation.is_temporary = opening.is_tour;
     let directory = opening.directory;
     let context = CommandContext { app, runtime, output, conversation, directory, commands: COMMANDS };
     let on_turn = opening.on_turn;

@@ -57,6 +57,9 @@ pub(super) fn retry(context: &mut CommandContext<'_>, _: &str) -> SlashCommandRe
 }
 
 pub(super) fn quit(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
+    if context.conversation.is_temporary {
+        return Ok(CommandFollowUp::Quit(0));
+    }
     let pending = context.conversation.pending();
     if pending > 0 {
         let (s, stay, them) = if pending == 1 { ("", "stays", "it") } else { ("s", "stay", "them") };
