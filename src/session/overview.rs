@@ -23,7 +23,7 @@ const WORKED_OUT: usize = 50;
 pub struct SessionOverview {
     /// The number of messages of the person. 0 when it is unknown.
     pub turns: usize,
-    /// The last message, as one line.
+    /// The last line of the last message that has text.
     pub last_words: String,
     /// One prompt without a screen (`-p`), which nobody resumed in the shell.
     #[serde(skip)]

@@ -35,7 +35,7 @@ pub(in crate::repl) fn watch(
     }))
 }
 
-/// Stops the jobs that must not outlive placet, and reports them.
+/// Stops the jobs that must not outlive placet, and reports every job that was running.
 pub(in crate::repl) fn stop(context: &CommandContext<'_>) {
     for words in context.runtime.block_on(context.app.tools.jobs.stop_all()) {
         context.output.note(&words);
