@@ -21,7 +21,7 @@ pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks for the word that stands for the large losses in what is wanted, and approves them by it.
+/// Asks for the word that confirms the large losses in the request, and approves the losses if the person types it.
 pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut ApplyRequest) {
     let shown = |path: &Path| workspace.shortened(path);
     let losses = changes::losses_of(view, wanted, &shown);

@@ -1,8 +1,8 @@
-//! A single word on the command line that is no subcommand: `placet revew` is a mistake and not a message to the model.
+//! A single word on the command line that is not a subcommand: `placet revew` is a mistake, not a message to the model.
 //!
 //! A message of one word is rare, and a mistyped subcommand that is sent starts a session and costs money. So the rule
 //! does not guess: one word of lowercase letters, digits and `-` names a subcommand. A message has a blank or another
-//! character, comes after `--` or `-p`, or goes on with a session (`-c`, `-r`).
+//! character, comes after `--` or `-p`, or resumes a session (`-c`, `-r`).
 
 use super::args::{Args, command};
 use super::report::CliError;

@@ -58,7 +58,8 @@ pub(super) fn run(
     Ok(report::DONE)
 }
 
-/// The file as the view knows it. A name that is no text is taken as it is: the words of tools cannot spell it.
+/// The path of the file in the view. A name that is not valid UTF-8 is used as it is, because the path syntax of tools
+/// cannot express it.
 fn resolved(workspace: &Workspace, file: &Path) -> Result<PathBuf, CliError> {
     if let Some(words) = file.to_str() {
         return workspace.resolve(words).map(|at| at.path).map_err(CliError::new);

@@ -190,11 +190,11 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, CliError> {
     }
 }
 
-/// A file in which every key stands as a comment, so that nothing is set by having it. A line has the whole name of its
-/// key: it means the same wherever it stands, and whichever other lines are set.
+/// A file that lists every key in a comment, so that the file itself sets nothing. A line has the full name of its key:
+/// its meaning does not depend on its position or on the other lines that are set.
 pub(super) fn template() -> String {
     let mut out = String::from("# placet's settings. Remove the `#` before a name to set it.\n");
-    // A root key that stood after a table would belong to that table.
+    // TOML would read a root key after a table as a key of that table.
     let (root, tables): (Vec<_>, Vec<_>) = SettingKey::all().partition(|key| !key.name.contains('.'));
     for key in root.into_iter().chain(tables) {
         let name = match key.name {

@@ -75,8 +75,8 @@ fn fixed_directory(options: &Options) -> Option<String> {
     }
 }
 
-/// What happens to changes at the end of one turn says nothing in a shell, where the person answers for each, nor beside
-/// a subcommand. Whoever gave such an option believes that it holds.
+/// Refuses options that decide about the changes of a single turn where they would have no effect: in a shell, where
+/// the person answers for each turn, and with a subcommand. Anyone who gives such an option expects it to take effect.
 pub(super) fn needs_print(options: &Options) -> Result<(), CliError> {
     let given = [(options.dry_run, "--dry-run"), (options.apply, "--apply")];
     match given.iter().find(|(given, _)| *given) {
@@ -188,7 +188,7 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
     unread.map(|()| worst)
 }
 
-/// A conversation without a screen. One that cannot be saved is held all the same, and said not to be.
+/// A conversation without a screen. If it cannot be saved, placet reports that and runs it all the same.
 fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) -> Result<Agent, CliError> {
     let answerer = app.answerer(None, None)?;
     // Who would answer does not matter where nobody is asked.

@@ -28,7 +28,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
             let file = paths.user_file();
             let state = if file.exists() { "" } else { " (not found; using defaults)" };
             let _ = writeln!(out, "settings      {}{state}", visible::path(&file));
-            // Each was told on standard error when the settings were read.
+            // placet printed each of them on standard error when it read the settings.
             let mistakes = app.config.problems.len();
             if mistakes > 0 {
                 wrong += mistakes;
@@ -141,7 +141,7 @@ fn colours(depth: ColorDepth) -> &'static str {
     }
 }
 
-/// What stands between a command and this machine, found by trying it.
+/// Reports what isolates commands from this machine. placet finds out by trying it.
 fn commands(out: &mut String, app: &App) -> usize {
     let probe = app.probe();
     let wrong = usize::from(probe.backend == SandboxBackend::None);

@@ -40,7 +40,7 @@ fn list(view: &View, limit: usize, json: bool) -> Result<u8, CliError> {
     Ok(report::DONE)
 }
 
-/// A damaged record stands after the entries: it has no fields of theirs.
+/// Damaged records come after the entries, because they do not have the fields of an entry.
 fn damaged(damage: &DamagedRecord) -> Value {
     json!({"damaged": damage.part.to_string(), "file": damage.path.to_string_lossy(), "reason": damage.fault.to_string()})
 }

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 
-/// A larger log is begun again; the older one is kept beside it.
+/// Starts a new log when the log is larger than this. The older log stays next to it.
 const MOST: u64 = 10 * 1024 * 1024;
 
-/// Starts logging. A log that cannot be written is done without.
+/// Starts logging. placet runs without a log if it cannot write one.
 pub(super) fn start(path: &Path, verbose: u8) {
     let wanted = std::env::var("PLACET_LOG").ok().filter(|v| !v.is_empty());
     let filter = match (wanted, verbose) {

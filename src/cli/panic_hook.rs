@@ -1,8 +1,9 @@
 //! A panic: one line that says why, the terminal as it was, and an exit code of placet's own.
 //!
-//! A tool that panics is no such end: its task is caught, and its call has an error. Two kinds cannot be caught. On the
-//! main thread there is nobody to catch it. In the runtime (a system call that it cannot work without failed) its
-//! threads are gone, so that everything that waits for them would wait for ever; unwinding would panic again.
+//! A panic in a tool does not end placet: the runtime catches it in the tool's task, and the call reports an error.
+//! placet cannot catch two kinds of panic. On the main thread nothing catches it. In the runtime itself (when a system
+//! call failed that the runtime needs) the threads are gone: everything that waits for them would wait for ever, and
+//! unwinding would panic again.
 
 use super::report::{self, warn};
 use crate::process::{is_of_the_runtime, panic_reason};
@@ -26,8 +27,8 @@ pub(super) fn install() {
     }));
 }
 
-/// Destructors do not run: in a runtime that is broken they would wait or panic. Commands end with the process, as their
-/// supervisors see it go, and what was being applied is completed at the next start.
+/// Destructors do not run: in a runtime that is broken they would wait or panic. Commands end with the process, as
+/// their supervisors see it go, and what was being applied is completed at the next start.
 #[expect(clippy::disallowed_methods, reason = "the terminal is given back first")]
 fn end(words: &str) -> ! {
     term::leave();

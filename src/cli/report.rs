@@ -90,7 +90,7 @@ impl From<SessionError> for CliError {
     }
 }
 
-/// A closed pipe is no error: the reader had enough.
+/// A closed pipe is not an error: the reader had enough.
 pub(super) fn written(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -64,7 +64,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
     leave(args, &review, outcome)
 }
 
-/// What is pending: decisions are carried out, as in the shell.
+/// Reviews the pending changes and applies the decisions, as in the shell.
 pub(super) fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
     let SelectedView { name, view, workspace } = chosen;
     let review = review_of(workspace, view, &[]).map_err(CliError::new)?;
@@ -123,8 +123,8 @@ fn bounded(from: impl Read) -> Result<Vec<u8>, CliError> {
     Ok(out)
 }
 
-/// `Binary files a/x and b/x differ` says nothing that can be applied, but names a file: the rest of the difference, and
-/// these names.
+/// `Binary files a/x and b/x differ` says nothing that can be applied, but names a file: the rest of the difference,
+/// and these names.
 fn without_binary_notes(text: Vec<u8>) -> (Vec<u8>, Vec<String>) {
     let name = |line: &[u8]| -> Option<String> {
         let line = String::from_utf8_lossy(line).trim_end().to_string();

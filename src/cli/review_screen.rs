@@ -15,7 +15,7 @@ use crate::ui::review::{
 use crate::ui::{full_screen, term};
 use std::path::PathBuf;
 
-/// Shows the pane; `None` when it was written out instead, because there is no screen.
+/// Shows the pane. Returns `None` when there is no screen and the review was printed instead.
 pub(super) fn shown(
     args: &ReviewArgs,
     app: &App,
@@ -75,7 +75,8 @@ fn sentences(review: &Review) -> String {
     out
 }
 
-/// What a review of a patch leaves: the accepted part where it was asked for, and what was said on standard output.
+/// Writes the result of the review of a patch: the accepted part to `--output`, if given, and the comments and
+/// decisions to standard output.
 pub(super) fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, CliError> {
     if let (Some(file), ReviewOutcome::Apply { .. }) = (&args.output, outcome) {
         let (bytes, left) = accepted(&review.files);

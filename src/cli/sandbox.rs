@@ -91,11 +91,11 @@ pub(super) fn run(
         }
     });
     let ran = runtime.block_on(running);
-    // Before anything is asked: what is typed from here on is no input of the command.
+    // Before any question: keys that are typed from here on are not input of the command.
     drop(feed);
     if let Some((mut stream, mut margin)) = stream {
         let rest = margin.feed(&stream.finish());
-        // What placet says next begins at the margin.
+        // The next output of placet begins at the margin.
         let end = if in_line || !rest.is_empty() { "\n" } else { "" };
         drop(io::stdout().lock().write_all((rest + end).as_bytes()));
     }
@@ -177,7 +177,7 @@ fn settle(
     }
 }
 
-/// True where something is still pending, which is said.
+/// Returns true when changes are still pending, and reports them.
 fn is_left(view: &View, name: &str) -> Result<bool, CliError> {
     let is_left = !view.changes(LayerKind::Pending).map_err(CliError::new)?.is_empty();
     if is_left {

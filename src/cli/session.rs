@@ -1,4 +1,4 @@
-//! `placet session`: what is kept of conversations, listed, read, named, carried away and removed.
+//! `placet session`: lists, shows, renames, exports and deletes the stored conversations.
 
 use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
@@ -82,7 +82,7 @@ fn list_json(store: &SessionStore, limit: usize) -> Result<(), CliError> {
 /// The sessions of this directory, then the others, in the same columns.
 fn list(store: &SessionStore, all: bool, limit: usize, options: &Options) -> Result<(), CliError> {
     let cwd = start::working_directory(options)?;
-    // A mistake in the settings is no reason to hide the sessions.
+    // A mistake in the settings must not hide the sessions.
     let pending = start::load(options, StartedFor::Program).map(|loaded| loaded.app.pending_counts());
     let listing = SessionListing::of(store, usize::MAX, &cwd, &pending.unwrap_or_default())?;
     let room = if std::io::stdout().is_terminal() { usize::from(term::size().0) } else { PIPE_COLUMNS };
@@ -119,7 +119,7 @@ fn list(store: &SessionStore, all: bool, limit: usize, options: &Options) -> Res
     Ok(())
 }
 
-/// Columns of a list that is no terminal's: enough for the last words, and no more than a line.
+/// Columns of a list that is not written to a terminal: enough for the last words, and no more than a line.
 const PIPE_COLUMNS: usize = 160;
 
 fn export(

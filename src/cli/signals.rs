@@ -1,4 +1,4 @@
-//! Signals: a turn that runs is stopped and saved, the terminal is given back, and the process ends as it was told to.
+//! Signals: placet stops and saves the turn that runs, restores the terminal, and ends as the signal asks.
 
 use crate::ui::term;
 use std::sync::Arc;

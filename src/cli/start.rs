@@ -29,7 +29,7 @@ pub(super) enum StartedFor {
     Program,
 }
 
-/// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
+/// Reads the settings and builds the application. Mistakes in the settings are reported and do not stop placet.
 pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, CliError> {
     let paths = match &options.tour {
         Some(dir) => {
@@ -83,7 +83,8 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     for assignment in &options.set {
         flags.set(assignment);
     }
-    // What was typed just now is a usage error; what stands in a file is told, and the rest applies.
+    // A mistake on the command line is a usage error. A mistake in a file is reported, and the rest of the file
+    // applies.
     if let Some(problem) = flags.problems.first() {
         return Err(CliError { hint: problem.hint.clone(), ..CliError::usage(&problem.message) });
     }
@@ -136,7 +137,7 @@ fn print_problems(problems: &[ConfigProblem]) {
     problems.iter().for_each(|problem| warn(&crate::text::sanitize::block(&problem.to_string())));
 }
 
-/// One spelling for one place: trust and sessions are kept by it.
+/// Every directory has one spelling, because trust and sessions are stored under it.
 pub(super) fn working_directory(options: &Options) -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()
         .map_err(|e| CliError::new(format!("the working directory does not exist: {e}")))?;
@@ -148,7 +149,7 @@ pub(super) fn working_directory(options: &Options) -> Result<PathBuf, CliError> 
     }
 }
 
-/// The runtime beside the main thread.
+/// The runtime, whose threads run in addition to the main thread.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     Ok(app::runtime(workers)?)

@@ -10,7 +10,7 @@ use crate::provider::OfflineProvider;
 use crate::session::{OpenSession, SessionStore};
 use crate::workspace::{LayerKind, View, Workspace};
 
-/// It begins with the first thing said.
+/// The conversation of the shell. It begins with the first message.
 pub(super) struct ShellConversation<'r> {
     app: &'r UserContext<'r>,
     pub(super) agent: Option<Agent>,
@@ -125,7 +125,8 @@ impl<'r> ShellConversation<'r> {
             let created = self.store.as_ref().map(|store| store.create(self.app.cwd(), &title_of(first)));
             let open = match created {
                 Some(Ok(open)) => Some(open),
-                // A full disk is no reason to lose what was typed: the conversation is held, and said not to be kept.
+                // A full disk is not a reason to lose the message: the conversation continues, and placet reports that
+                // it is not saved.
                 Some(Err(e)) => {
                     output.error(
                         &format!("this conversation is not saved: {e}"),

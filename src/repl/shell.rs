@@ -241,7 +241,7 @@ impl Shell<'_> {
             }
             is_next_step = false;
             let text = match first.take().or_else(|| self.unsent.queue.next()) {
-                // What else was typed meanwhile goes on in the pane.
+                // The other text that was typed in the meantime stays in the pane.
                 Some(text) => {
                     self.context.output.echo_line(&text);
                     text
@@ -365,7 +365,7 @@ impl Shell<'_> {
         self.prompter.remember(line, app.cwd(), conversation.store.as_ref());
     }
 
-    /// A screen that a key opened; the line goes on afterwards.
+    /// Shows a screen that a key opened, then restores the line.
     fn open(&mut self, screen: PromptScreen, typed: UnfinishedLine) -> Result<UnsentText, ReplError> {
         let (typed, after) = match screen {
             PromptScreen::Transcript => (typed, run_command(&mut self.context, "transcript", "")),
@@ -403,7 +403,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Operations are carried out where lines may be such; everything else is said.
+    /// Runs operations if the tool set allows them in a line. Sends all other text as a message.
     fn send_or_run(&mut self, text: &str, draft: String) -> Result<UnsentText, ReplError> {
         let tool_set = self.context.app.tools.tool_set;
         if tool_set == ToolSet::Typestack
@@ -461,7 +461,7 @@ impl Shell<'_> {
         }
     }
 
-    /// True where no model is configured and the first message is nothing that works without one; this is said then.
+    /// Returns true when no model is configured and the first message needs a model, and reports that.
     fn has_nobody_to_answer(&self, text: &str) -> bool {
         let CommandContext { conversation, output, .. } = &self.context;
         let nobody = conversation.messages().is_empty()

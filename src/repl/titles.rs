@@ -3,7 +3,7 @@
 use crate::conversation::{Part, SessionId};
 use crate::text::count;
 
-/// The first words of what was said, as a title.
+/// The first words of a message, as a title.
 pub fn title_of(text: &str) -> String {
     let text = &crate::text::secret::redact(text, &[]);
     let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();

@@ -1,4 +1,4 @@
-//! `placet tour`: what a person is told at each step of the tour, and the line that is ready to be sent.
+//! `placet tour`: the text of each step of the tour, and the line that is ready to be sent.
 //!
 //! The tour is a shell like any other, in a project that is thrown away. The steps say what to press; every screen,
 //! question and key is the real one, so the tour cannot show anything that placet does not do.
@@ -17,7 +17,7 @@ pub(super) struct Tour {
 struct TourStep {
     title: &'static str,
     words: &'static str,
-    /// The line that stands at the prompt.
+    /// The text that the prompt starts with.
     line: &'static str,
 }
 

@@ -81,7 +81,8 @@ pub(super) fn run(
     }))
 }
 
-/// Asks what becomes of the changes. What is said of the answer is stored, for who resumes the conversation.
+/// Asks what to do with the changes. Stores the notices about the answer, so that they are shown when the conversation
+/// is resumed.
 async fn ask_to_apply(agent: &mut Agent, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
     let (sender, mut asked) = unbounded_channel();
     let mut said = Vec::new();

@@ -35,15 +35,15 @@ pub struct ToolServices<'a> {
     pub interceptors: &'a CallInterceptors,
 }
 
-/// What cannot be built before the shell runs. Each of these reads the disk or the environment at the moment in which it
-/// is asked for, and from settings that are one floor above: how a provider is chosen, where a view is stored, which
-/// sessions are kept. Everything else is a field of [`UserContext`].
+/// What cannot be built before the shell runs. Each of these reads the disk or the environment at the moment in which
+/// it is asked for, and from settings that are one floor above: how a provider is chosen, where a view is stored, which
+/// sessions are stored. Everything else is a field of [`UserContext`].
 pub trait ConversationBuilder {
     /// Who answers: as named, or as the settings say. `/model` and `/new` ask again.
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError>;
     /// Reads the settings again for who answers, and for nothing else: `placet setup` has changed them.
     fn reread_provider(&self);
-    /// True where somebody named who answers, or a key says so; false where the offline provider stands in.
+    /// True when a provider is configured or a key selects one. False when the offline provider answers instead.
     fn has_provider(&self) -> bool;
     /// A conversation stored in `session`, or only in memory.
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;

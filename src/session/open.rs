@@ -189,7 +189,7 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
     let fail = |source| SessionError::Directory { path: path.clone(), source };
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(fail)?;
     regular_file::check(&path).map_err(fail)?;
-    // Not truncated before the lock is held: the file names the process that has the lock.
+    // Not truncated before this process has the lock: the file names the process that has it.
     let mut options = fs::OpenOptions::new();
     let mut lock =
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(fail)?;

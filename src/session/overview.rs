@@ -1,8 +1,8 @@
-//! What a list says of a session without reading it: how many turns it has, the words it ended with, and whether a person
-//! ever talked in it.
+//! What a list says of a session without reading it: how many turns it has, the words it ended with, and whether a
+//! person ever talked in it.
 //!
-//! The figures are a state of the session, written with each message. Sessions of earlier versions have none: theirs are
-//! worked out from the last entries when they are listed.
+//! The figures are a state of the session, written with each message. Sessions of earlier versions have none: theirs
+//! are worked out from the last entries when they are listed.
 
 use super::record::{SessionRecord, SessionStateKey};
 use super::replay::SessionReplay;
@@ -21,9 +21,9 @@ const WORKED_OUT: usize = 50;
 /// What is known of a session without its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionOverview {
-    /// How often the person said something; 0 where nobody knows.
+    /// The number of messages of the person. 0 when it is unknown.
     pub turns: usize,
-    /// One line, the last that was said.
+    /// The last line of the last message that has text.
     pub last_words: String,
     /// One prompt without a screen (`-p`), which nobody resumed in the shell.
     #[serde(skip)]
@@ -60,8 +60,8 @@ impl SessionStore {
         out
     }
 
-    /// The last messages of a session, from about its last `entries` entries. Where a rewind is among them, all of it is
-    /// read.
+    /// The last messages of a session, from about its last `entries` entries. Where a rewind is among them, all of it
+    /// is read.
     pub fn last_messages(&self, row: &SessionRow, entries: i64) -> Vec<Message> {
         let from = (row.entries - entries).max(0) + 1;
         let found = self.entries(&row.id, from..i64::MAX, &mut Vec::new());
@@ -100,7 +100,7 @@ impl SessionOverview {
     }
 }
 
-/// Takes a message into the figures of its session. A message that is not counted is no reason to lose it.
+/// Adds a message to the figures of its session. A message that cannot be counted must not be lost.
 pub(super) fn update(conn: &Connection, id: &SessionId, message: &Message) -> rusqlite::Result<()> {
     let is_said = matches!(message, Message::User { .. });
     if matches!(message, Message::Results { .. }) {
@@ -125,7 +125,7 @@ fn stored(conn: &Connection, id: &SessionId) -> Option<SessionOverview> {
     serde_json::from_str(&found.optional().ok()??).ok()
 }
 
-/// How often the person said something, by the entries.
+/// Counts the messages of the person in the entries.
 fn said(conn: &Connection, id: &SessionId) -> usize {
     let sql = "SELECT count(*) FROM entry
                WHERE session = ?1 AND body LIKE '{\"kind\":\"message\",\"message\":{\"role\":\"user\"%'";

@@ -43,8 +43,8 @@ pub enum SessionPin {
 }
 
 impl SessionStore {
-    /// Opens the store in `dir`, making both. A damaged database is set aside unchanged, what can be read of it is
-    /// carried over, and the sentences say so.
+    /// Opens the store in `dir`, and creates both if needed. A damaged database is moved aside unchanged, its readable
+    /// part is copied to a new database, and the returned sentences report that.
     pub fn open(dir: &Path) -> Result<(SessionStore, Vec<String>), SessionError> {
         let fail = |source| SessionError::Directory { path: dir.into(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
@@ -133,8 +133,8 @@ impl SessionStore {
         Ok(loaded)
     }
 
-    /// Reads of a session what going on with it needs: where it was summed up, what came before is read when somebody
-    /// looks at it. Pictures are without their bytes: [`SessionStore::picture`] has them.
+    /// Reads the part of a session that is needed to resume it. If the session was summed up, the earlier part is read
+    /// only when somebody looks at it. Pictures come without their bytes: [`SessionStore::picture`] returns them.
     pub fn load_for_resume(&self, id: &SessionId) -> Result<LoadedSession, SessionError> {
         let mut loaded = match self.replay_from_place(id) {
             Some(replay) => replay.loaded,
@@ -144,7 +144,7 @@ impl SessionStore {
         Ok(loaded)
     }
 
-    /// What a crash left open is closed.
+    /// Closes what a crash left open.
     fn complete(&self, id: &SessionId, loaded: &mut LoadedSession) -> Result<(), SessionError> {
         let partial =
             self.state(id, SessionStateKey::Partial)?.and_then(|partial| serde_json::from_str(&partial).ok());

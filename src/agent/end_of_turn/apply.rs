@@ -6,7 +6,8 @@ use crate::workspace::{ApplyOutcome, ChangeApproval, ChangeSelection, ChangeSet,
 use std::path::Path;
 
 impl ApplyQuestionFlow<'_> {
-    /// Everything but what runs later and was not approved. `None` when it is to be asked again.
+    /// Applies everything except files that run later and were not approved. Returns `None` when the question must be
+    /// asked again.
     pub(super) async fn apply_all(
         &self,
         shown: &ChangeSet,

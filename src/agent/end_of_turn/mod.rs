@@ -1,4 +1,4 @@
-//! The end of a turn: what is pending is shown, and the person says what becomes of it.
+//! The end of a turn: placet shows the pending changes, and the person decides what to do with them.
 
 mod apply;
 mod protected;
@@ -51,7 +51,7 @@ impl ApplyQuestionPlace {
     }
 }
 
-/// What the apply question needs beside the pending changes.
+/// What the apply question needs in addition to the pending changes.
 pub struct ApplyQuestionContext<'a> {
     pub workspace: &'a Workspace,
     pub mode: &'a ModeCell,
@@ -60,7 +60,7 @@ pub struct ApplyQuestionContext<'a> {
     pub record: &'a (dyn Fn(AuditKind, &str) -> Vec<String> + Send + Sync),
 }
 
-/// Asks what becomes of everything that is pending in the view of `context`. Without an answer it stays pending.
+/// Asks what to do with all pending changes in the view of `context`. Without an answer they stay pending.
 pub async fn ask_about_pending(
     context: ApplyQuestionContext<'_>,
     events: &UnboundedSender<TurnEvent>,
@@ -147,8 +147,8 @@ impl<'a> ApplyQuestionFlow<'a> {
         if answer == 'a' && !self.confirm_losses(&classes).await {
             answer = 'k';
         }
-        // What was shown is what is decided on: a background command may have ended under the question, and none puts
-        // anything there until this is done.
+        // The answer counts only for the changes that were shown: a background command may have ended while the
+        // question was open. The lock prevents commands from adding changes until the answer takes effect.
         let commands = view.lock_commands().await;
         if matches!(answer, 'a' | 'd') && view.changes(LayerKind::Pending).is_ok_and(|now| now != set) {
             self.events.notice(UPDATED);
@@ -195,7 +195,7 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
     }
 
-    /// What the journal says of what is applied.
+    /// The label of the journal entry for the changes that are applied.
     fn label(&self) -> TransactionLabel {
         match &self.context.place {
             ApplyQuestionPlace::CommandLine(label) => (**label).clone(),
@@ -256,5 +256,5 @@ impl<'a> ApplyQuestionFlow<'a> {
     }
 }
 
-/// What was shown is no longer what is pending.
+/// The pending changes differ from those that were shown.
 const UPDATED: &str = "pending changes were updated in the meantime; showing them again";

@@ -59,7 +59,7 @@ pub(super) fn reason(view: &View) -> String {
     }
 }
 
-/// The list of what changes, and then how. Of a very large set some is left out, and counted.
+/// The list of the changes, then their patches. For a very large set, some patches are left out and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
     let list = view.listed(set, &view.classify(set), |path| workspace.shortened(path));
     let rows: BTreeMap<&Path, usize> = list
@@ -77,7 +77,7 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
             0 => Some(LeftOut::TooLong { bytes: left_out }),
             bytes => Some(LeftOut::NotInPatch { bytes }),
         };
-        // A directory that is made or removed with what is in it has no row of its own.
+        // A directory that is created or removed together with its content does not get its own row.
         let at_or_below = rows.range(path.as_path()..).next().filter(|(found, _)| found.starts_with(&path));
         let row = at_or_below.map_or(0, |(_, row)| *row);
         FileDiff { name: visible::path(&workspace.shortened(&path)), row, patch, left_out }

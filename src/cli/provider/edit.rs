@@ -1,5 +1,6 @@
-//! Adding and removing a provider in the person's own configuration file. Everything else in it stays as it stands,
-//! comments and blank lines too; the file is replaced in one step or not at all. No key is ever written into it.
+//! Adds and removes a provider in the person's own configuration file. Everything else in the file stays unchanged,
+//! including comments and blank lines. placet replaces the file in one step or not at all, and never writes an API key
+//! into it.
 
 use super::super::args::Options;
 use super::super::report::{self, CliError, print, warn};

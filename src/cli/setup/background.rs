@@ -1,4 +1,4 @@
-//! Work that goes on while a question waits for it. Dropping it stops the work.
+//! Work that runs in the background while a question waits for its result. Dropping it stops the work.
 
 use std::sync::mpsc::{Receiver, channel};
 use tokio::runtime::Handle;

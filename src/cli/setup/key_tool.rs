@@ -99,7 +99,7 @@ impl KeyTool {
                 vec!["insert".into(), "--multiline".into(), "--force".into(), format!("placet/{provider}")],
                 format!("{secret}\n"),
             ),
-            // Its commands can be read from standard input, where the key is no argument of a process.
+            // `security` reads commands from standard input, so the key is not an argument of a process.
             KeyTool::Security => {
                 let in_quotes = |word: &str| word.replace('\\', "\\\\").replace('"', "\\\"");
                 let line = format!(

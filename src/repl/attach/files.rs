@@ -1,4 +1,4 @@
-//! `@file`: a file or a picture that goes along with what is said.
+//! `@file`: attaches a file or a picture to the message.
 
 use super::pasted_pictures::is_picture;
 use crate::agent::ApprovalReply;
@@ -44,8 +44,8 @@ pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Par
     let input = serde_json::json!({ "path": path });
     let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
     let model = || agent.model().name.clone();
-    // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
-    // taken on a word that may have come with a short paste.
+    // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is
+    // not taken on a word that may have come with a short paste.
     let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };
     let result = context.call_for_person(agent, ("attached", tool), input, reply);
     if result.outcome != CallOutcome::Done {

@@ -1,9 +1,9 @@
 //! Pictures that come by hand: dropped on the terminal as paths, or from the clipboard by a key.
 //!
-//! A terminal hands over a dropped file as a paste of its path, quoted as it likes. A paste that is nothing but paths of
-//! pictures becomes mentions of them (`@"a b.png"`); every other paste stays what it is. The clipboard is asked through
-//! the program of the desktop; what it gives is stored as a file, because a mention names a file. Why there
-//! is none is said in a line, never passed over.
+//! A terminal hands over a dropped file as a paste of its path, quoted as it likes. A paste that is nothing but paths
+//! of pictures becomes mentions of them (`@"a b.png"`); every other paste stays what it is. The clipboard is asked
+//! through the program of the desktop; what it gives is stored as a file, because a mention names a file. If there is
+//! no picture, placet always reports the reason in a line.
 
 use crate::media;
 use crate::repl::prompt::words;
@@ -102,7 +102,7 @@ fn mention(path: &Path) -> String {
     if path.contains(char::is_whitespace) { format!("@\"{path}\"") } else { format!("@{path}") }
 }
 
-/// A picture of the clipboard as a file in `dir`: its mention, and what is said of it.
+/// Stores the picture of the clipboard as a file in `dir`. Returns its mention and its description.
 pub(crate) fn from_clipboard(
     dir: &Path,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,13 +1,15 @@
 //! `/cd`: the conversation continues in another directory, in a new process.
 //!
 //! A process works in one directory from its start to its end: the roots of the policy, the view and its layers, the
-//! journal, the mounts of the sandbox, the project's settings and hooks, and whether they are trusted, all belong to that
-//! directory, and changing each of them in a running program could leave one behind. So this process ends as `/quit` ends
-//! it, and placet starts again in the new directory, where everything is read, asked and checked as at any start.
+//! journal, the mounts of the sandbox, the project's settings and hooks, and whether they are trusted, all belong to
+//! that directory, and changing each of them in a running program could leave one behind. So this process ends as
+//! `/quit` ends it, and placet starts again in the new directory, where everything is read, asked and checked as at any
+//! start.
 //!
-//! The new directory gets a copy of the session. The first session keeps its directory, its pending changes and its undo,
-//! so `-c` finds in each directory the conversation that was held there. Files that the model has read are known by their
-//! absolute paths, and stay known. The mode is at most what it is now, and answers "always" end with this process.
+//! The new directory gets a copy of the session. The first session keeps its directory, its pending changes and its
+//! undo, so `-c` finds in each directory the conversation that took place there. Files that the model has read are
+//! known by their absolute paths, and stay known. The mode is at most what it is now, and answers "always" end with
+//! this process.
 
 use crate::conversation::{Note, SessionId};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
@@ -127,7 +129,8 @@ fn copy_session(context: &CommandContext<'_>, to: &Path) -> Result<Option<Sessio
     let left = context.runtime.block_on(agent.leave());
     left.map_err(|why| format!("this conversation continues here: {why}"))?;
     let (store, id) = (session.store(), session.id());
-    // Who goes back without having said anything continues the session of before, with what is pending in it.
+    // If the person goes back and has sent no message in between, the earlier session continues, with its pending
+    // changes.
     if let Ok(Some(last)) = store.latest(to)
         && store.load_for_resume(&last).is_ok_and(|loaded| loaded.transcript == *agent.transcript())
     {

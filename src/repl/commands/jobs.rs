@@ -35,7 +35,7 @@ pub(in crate::repl) fn watch(
     }))
 }
 
-/// What is not to stay ends with placet, and is said to.
+/// Stops the jobs that must not outlive placet, and reports every job that was running.
 pub(in crate::repl) fn stop(context: &CommandContext<'_>) {
     for words in context.runtime.block_on(context.app.tools.jobs.stop_all()) {
         context.output.note(&words);

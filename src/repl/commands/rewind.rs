@@ -48,7 +48,7 @@ pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
     rewind_to(context, &view, turns.into_iter().skip(from).collect(), what, others)
 }
 
-/// The turn is chosen from a list. What was said there is the next line again, to be changed and sent.
+/// The person chooses the turn from a list. The message of that turn becomes the next line, to be edited and sent.
 fn rewind_to_chosen(
     context: &mut CommandContext<'_>,
     view: &View,

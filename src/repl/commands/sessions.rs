@@ -172,7 +172,7 @@ fn preview(
     PickerPreview { drawn, ..PickerPreview::default() }
 }
 
-/// Lists the sessions in lines; whoever has a screen chooses from a list.
+/// Lists the sessions in lines. On a screen, the person chooses from a list instead.
 pub(in crate::repl) fn list(context: &CommandContext<'_>) {
     let output = &context.output;
     let Some(store) = &context.conversation.store else {
@@ -195,7 +195,7 @@ pub(in crate::repl) fn list(context: &CommandContext<'_>) {
     output.hint("/resume NUMBER or /resume ID resumes a session");
 }
 
-/// Goes on with a session: its conversation, its scratchpads, what the model has seen.
+/// Resumes a session: its conversation, its scratchpads, what the model has seen.
 pub(in crate::repl) fn resume_session(
     context: &mut CommandContext<'_>,
     row: &SessionRow,
@@ -256,7 +256,7 @@ fn change_and_show(context: &mut CommandContext<'_>, row: &SessionRow) -> SlashC
     Ok(followed)
 }
 
-/// The same, or this conversation goes on.
+/// Resumes a session. If that fails, the current conversation continues.
 pub(super) fn change_to(context: &mut CommandContext<'_>, row: &SessionRow) -> SlashCommandResult {
     if context.conversation.session().map(OpenSession::id) == Some(&row.id) {
         context.output.note("this is the current conversation");

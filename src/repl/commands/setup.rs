@@ -1,4 +1,4 @@
-//! `/setup`: `placet setup` in this terminal, and the conversation goes on with what was chosen.
+//! `/setup`: runs `placet setup` in this terminal, then continues the conversation with the chosen provider and model.
 
 use super::model::switch;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};

@@ -9,7 +9,7 @@ use crate::ui::ansi::ColorDepth;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
 use crate::ui::{Theme, ThemeEntry, ThemeError, sample};
 
-/// The name that stands for no theme of its own.
+/// The name that selects no particular theme.
 const AUTO: &str = "auto";
 const ABOUT_AUTO: &str = "light or dark, as the terminal is";
 /// Columns of the sample next to the list; what the pane has no room for is cut there.

@@ -1,4 +1,4 @@
-//! `/transcript`, `/last` and `/copy`: what was said already, again.
+//! `/transcript`, `/last` and `/copy`: show or copy earlier messages of the conversation.
 //!
 //! The screens are `ui`'s; here they get the conversation, the clipboard and the person's editor.
 

@@ -37,9 +37,9 @@ enum ViewableContent {
         windows: Vec<SeenWindow>,
         facts: Vec<String>,
     },
-    /// A picture, and what is said of it.
+    /// A picture, and its description.
     Picture(Arc<Vec<u8>>, String),
-    /// What is said of it instead.
+    /// The description of a file that cannot be shown.
     Other(String),
 }
 
@@ -242,7 +242,7 @@ fn facts(file: &TextFile) -> Vec<String> {
     out
 }
 
-/// A picture, and what is said of it. One that cannot be decoded is only named.
+/// A picture and its description. For a picture that cannot be decoded, the description alone.
 fn picture(
     opened: &mut OpenedFile,
     at: &ResolvedPath,
@@ -264,7 +264,7 @@ fn picture(
     })
 }
 
-/// What is said of a file that is no text.
+/// The description of a file that is not text.
 fn binary(kind: &str, opened: &mut OpenedFile) -> String {
     let size = opened.size;
     let mut hasher = blake3::Hasher::new();

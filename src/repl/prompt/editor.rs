@@ -41,7 +41,7 @@ pub(crate) struct PromptEditor {
     prompt: ModePrompt,
     keys: KeyHandlerContext,
     menu: TypingMenu,
-    /// The line goes on as this.
+    /// The text with which the next line starts.
     put_back: Option<UnfinishedLine>,
 }
 
@@ -181,13 +181,13 @@ impl PromptEditor {
         }
     }
 
-    /// The next line that is asked for goes on as this, with the cursor where it stood.
+    /// Starts the next prompt with this text, and with the cursor at its earlier position.
     pub(crate) fn restore_line(&mut self, typed: UnfinishedLine) {
         self.put_back = Some(typed);
     }
 
-    /// Takes the unfinished line off the screen, so that it does not stand there twice. One that was wrapped stays:
-    /// how many rows it took is the terminal's knowledge.
+    /// Clears the unfinished line from the screen, so that it is not shown twice. A line that was wrapped stays: only
+    /// the terminal knows how many rows it takes.
     fn erase(&self, typed: &UnfinishedLine) {
         let line = format!("{}{}{}", self.prompt.raw(), typed.before, typed.after);
         let wide = crate::text::width::of(&line);
@@ -197,7 +197,7 @@ impl PromptEditor {
         }
     }
 
-    /// Adds a line to the history, here and in the store. Losing one is no reason to stop.
+    /// Adds a line to the history, here and in the store. Losing a line is not a reason to stop.
     pub(crate) fn remember(&mut self, line: &str, cwd: &Path, store: Option<&SessionStore>) {
         drop(self.editor.history_mut().add(line));
         // The history on disk outlives the conversation: what looks like a secret does not go there.

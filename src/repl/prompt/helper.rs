@@ -32,7 +32,7 @@ pub(super) struct ShellHelper {
     is_sent: Cell<bool>,
     /// Hears of every change of the line.
     unsent: UnsentInput,
-    /// Hears that a line goes on after Enter.
+    /// Receives a notification when a line continues after Enter.
     pump: Option<PtyProxy>,
     menu: TypingMenu,
 }
@@ -135,8 +135,8 @@ impl Completer for ShellHelper {
 impl Hinter for ShellHelper {
     type Hint = PromptHint;
 
-    /// The menu; or the rest of a command's name, what its argument is, or the rest of the newest line in the history that
-    /// begins so.
+    /// The menu; or the rest of a command's name, what its argument is, or the rest of the newest line in the history
+    /// that begins so.
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<PromptHint> {
         self.is_sent.set(false);
         // rustyline asks for a hint after every change of the line, and tells nobody else about it.
@@ -250,7 +250,7 @@ fn sent(line: &str, style: Style, columns: usize) -> String {
     out
 }
 
-/// A line goes on after a backslash at its end and inside an open fence.
+/// A line continues after a backslash at its end and inside an open fence.
 fn is_whole(text: &str) -> bool {
     let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
     !text.ends_with('\\') && fences % 2 == 0

@@ -40,7 +40,7 @@ impl PromptInput {
     }
 }
 
-/// The words of a command's argument: parted by blanks, held together by single or double quotes.
+/// Splits a command's argument into words at blanks. Single or double quotes keep blanks inside a word.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut any) = (Vec::new(), String::new(), None, false);
     for c in text.chars() {

@@ -173,7 +173,7 @@ impl ConditionalEventHandler for PastePictureHandler {
     }
 }
 
-/// A key that opens a screen: the shell shows it, and the line goes on afterwards as it was.
+/// A key that opens a screen: the shell shows the screen, then restores the line as it was.
 struct OpenScreenHandler {
     screen: PromptScreen,
     left: Arc<Mutex<KeyHandlerOutcome>>,

@@ -51,7 +51,7 @@ fn pick_files(context: &CommandContext<'_>, typed: UnfinishedLine) -> Unfinished
     if taken.is_empty() {
         return typed;
     }
-    // A command takes a path as it is; in what is said, `@` makes it a file.
+    // A command takes a path as it is. In a message, `@` attaches the file.
     let sign = if typed.before.starts_with('/') { "" } else { "@" };
     let quoted = |path: &String| match path.contains(char::is_whitespace) {
         true => format!("{sign}\"{path}\""),

@@ -1,7 +1,7 @@
 //! Keys while a turn runs, from a thread of our own.
 //!
-//! It waits for the terminal and for its own end with one `poll`, so it ends when it is told to, and never reads a byte
-//! that is not there. What was read and not asked for belongs to the next reader.
+//! It waits for the terminal and for the request to end with one `poll`, so it ends on request, and never reads a byte
+//! that is not there. Input that was read and not used belongs to the next reader.
 
 use super::answering_decoder;
 use super::decode::{InputDecoder, InputToken, TerminalInput};

@@ -1,8 +1,8 @@
 //! Light or dark: the terminal's background, asked for with OSC 11.
 //!
 //! The question goes out with the first prompt and nothing waits for the answer. The answer comes as input, in the same
-//! stream as the keys and at any time: late, in pieces, twice, inside a paste, or never. This file knows an answer when it
-//! sees one and keeps what it said; [`super::answering_decoder`] takes it out of what is typed.
+//! stream as the keys and at any time: late, in pieces, twice, inside a paste, or never. This module recognizes an
+//! answer and stores the background; [`super::answering_decoder`] removes the answer from what is typed.
 
 use memchr::memmem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ pub const QUESTION: &str = "\x1b]11;?\x1b\\";
 pub(super) const ANSWER: &[u8] = b"\x1b]11;";
 /// An answer is expected for so long: what comes later is swallowed only where it comes in one piece by itself.
 const EXPECTED: Duration = Duration::from_secs(5);
-/// An answer that did not come so soon is no reason to wait for the answer when placet ends.
+/// When placet ends, it does not wait for an answer that did not come within this time.
 const SOON: Duration = Duration::from_secs(1);
 /// The longest answer of any terminal is about 30 bytes.
 const LONGEST: usize = 64;
@@ -40,8 +40,8 @@ fn lock() -> MutexGuard<'static, BackgroundQuestion> {
     QUESTIONED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// True for a terminal that is asked: not where the question would be shown as text, and not inside a multiplexer, which
-/// answers for a terminal that may have changed since.
+/// True for a terminal that is asked: not where the question would be shown as text, and not inside a multiplexer,
+/// which answers for a terminal that may have changed since.
 pub fn may_ask(variable: impl Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     let term = set("TERM").unwrap_or_default();

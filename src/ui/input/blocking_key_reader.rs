@@ -96,7 +96,7 @@ impl BlockingKeyReader {
         term::forget_input();
     }
 
-    /// However many there were: the size is asked for, and not told.
+    /// Drops all resize notifications at once: a notification does not contain the size, so the caller asks for it.
     fn forget_resizes(&mut self) {
         let mut bytes = [0; 64];
         while matches!(self.resizes.read(&mut bytes), Ok(n) if n > 0) {}

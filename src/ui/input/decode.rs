@@ -4,9 +4,9 @@
 //! (`CSI 27 ; m ; c ~`) and the kitty keyboard protocol (`CSI c ; m u`). Answers to questions (OSC, DCS, device
 //! attributes, cursor reports) and sequences that mean nothing here are swallowed whole, however they are cut into
 //! reads: what a terminal says is never typed. Several lines that arrive at once from a terminal that does not mark
-//! pastes are one all the same. A lone escape is told from the beginning of a sequence by time, which is the caller's:
-//! see [`InputDecoder::is_waiting`]. Bytes that type nothing are reported to readers of questions as well ([`InputDecoder::read`]):
-//! a key that comes together with them is not an answer.
+//! pastes are one all the same. Only time distinguishes a lone escape from the beginning of a sequence, and the caller
+//! measures it: see [`InputDecoder::is_waiting`]. Bytes that type nothing are reported to readers of questions as well
+//! ([`InputDecoder::read`]): a key that comes together with them is not an answer.
 
 use super::{background, control};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -14,7 +14,7 @@ use memchr::memmem;
 
 /// A longer paste is refused, in bytes.
 pub const LONGEST_PASTE: usize = 10 * 1024 * 1024;
-/// An answer that goes on for longer than this is none.
+/// A longer sequence is not an answer, in bytes.
 const LONGEST_ANSWER: usize = 8 * 1024;
 /// Calls of [`InputDecoder::flush_timeout`] after which an unfinished answer is given up.
 const PATIENCE: u8 = 25;
@@ -37,7 +37,8 @@ pub enum TerminalInput {
     PasteRefused(usize),
     FocusGained,
     FocusLost,
-    /// Bytes that type nothing: answers of the terminal, reports of the mouse, unknown sequences, bytes that are no text.
+    /// Bytes that type nothing: answers of the terminal, reports of the mouse, unknown sequences, bytes that are no
+    /// text.
     Ignored,
     /// Bytes were read whose meaning depends on what follows: the beginning of a sequence, of a letter, of a paste.
     Unfinished,
@@ -45,7 +46,7 @@ pub enum TerminalInput {
     Resized,
 }
 
-/// What was typed, and the bytes that said so; nothing for what is swallowed.
+/// What was typed, and its bytes. `input` is `None` for bytes that are swallowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputToken {
     pub input: Option<TerminalInput>,
@@ -70,7 +71,7 @@ pub struct InputDecoder {
 #[derive(Debug, Default)]
 struct PartialPaste {
     content: Vec<u8>,
-    /// All of it, that which was not kept too.
+    /// The length of the whole paste, including content that was dropped.
     length: usize,
 }
 
@@ -161,8 +162,8 @@ impl InputDecoder {
         out.push(paste.end());
     }
 
-    /// The same as [`InputDecoder::feed`], and an [`TerminalInput::Unfinished`] at the end where something has begun: a question must
-    /// know that something follows a key before it is known what.
+    /// The same as [`InputDecoder::feed`], and an [`TerminalInput::Unfinished`] at the end where something has begun: a
+    /// question must know that something follows a key before it is known what.
     pub fn read(&mut self, bytes: &[u8]) -> Vec<InputToken> {
         let mut out = self.feed(bytes);
         if self.is_waiting() || self.paste.is_some() {
@@ -171,7 +172,8 @@ impl InputDecoder {
         out
     }
 
-    /// Something has begun that time decides: when nothing follows for a moment, [`InputDecoder::flush_timeout`] is due.
+    /// Something has begun that time decides: when nothing follows for a moment, [`InputDecoder::flush_timeout`] is
+    /// due.
     pub fn is_waiting(&self) -> bool {
         self.burst.is_some() || (self.paste.is_none() && !self.rest.is_empty())
     }
@@ -265,7 +267,7 @@ impl PartialPaste {
     }
 }
 
-/// `bytes` without the answers that stand in them, which go to `out`.
+/// Returns `bytes` without the answers that they contain. The answers go to `out`.
 fn without_answers(bytes: &[u8], out: &mut Vec<InputToken>) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -278,7 +280,7 @@ fn without_answers(bytes: &[u8], out: &mut Vec<InputToken>) -> Vec<u8> {
     kept
 }
 
-/// Lines of text with their ends, in one read. Held keys make many ends and no text.
+/// True for lines of text with their ends, in one read. A key that is held down makes many line ends and no text.
 fn is_burst(bytes: &[u8]) -> bool {
     let ends = bytes.iter().filter(|b| matches!(b, b'\r' | b'\n')).count();
     let text = bytes.iter().filter(|b| **b >= b' ' && **b != 0x7f).count();
@@ -324,7 +326,7 @@ fn escape(after: &[u8]) -> InputScan {
     }
 }
 
-/// A string that ends with BEL or ST, and is no key.
+/// A string that ends with BEL or ST, and is not a key.
 fn answer(rest: &[u8]) -> InputScan {
     let Some(end) = rest.iter().position(|b| matches!(*b, 0x07 | control::ESCAPE)) else {
         return InputScan::Part;

@@ -156,7 +156,7 @@ fn lines_that_come_at_once_are_a_paste_where_none_is_marked() {
     decoder.feed(b"the rest\r");
     let whole = String::from_utf8_lossy(burst).into_owned() + "the rest\r";
     assert_eq!(decoder.flush_timeout().and_then(|t| t.input), Some(TerminalInput::Paste(whole)));
-    // Held keys and a line typed ahead are keys.
+    // Keys that are held down and a line typed ahead are keys.
     assert_eq!(all(b"\r\r\r\r\r").len(), 5);
     assert_eq!(all(b"ls\rls\r").len(), 6);
 }
@@ -174,7 +174,7 @@ fn a_paste_that_is_too_long_is_refused_whole() {
     assert_eq!(inputs(tokens), expected);
 }
 
-/// A megabyte with everything in it that may stand in a paste.
+/// A megabyte with everything that a paste may contain.
 fn megabyte() -> Vec<u8> {
     let piece = "line of text\r\n日本語\ttab\0nul \u{1b}[200~ 👩\u{200d}👧\r";
     piece.repeat(1024 * 1024 / piece.len()).into_bytes()

@@ -4,9 +4,9 @@
 //! has been on the screen for [`QUIET`], nothing was typed or pasted for [`QUIET`] before it, and nothing follows it
 //! within [`ALONE`]. Keys that follow each other faster than [`ALONE`] are a burst, as a paste makes it that the
 //! terminal does not mark: none of them answers. The same key pressed again to confirm counts as soon as the first
-//! press was drawn, unless the key is held down. Every byte that is read counts as something that follows a key or comes
-//! before it, also one that types nothing. Only a key by itself answers: no Control, Alt, Super, Hyper or Meta, and Shift
-//! only for a capital letter. No I/O, no clock.
+//! press was drawn, unless the key is held down. Every byte that is read counts as something that follows a key or
+//! comes before it, also one that types nothing. Only a key by itself answers: no Control, Alt, Super, Hyper or Meta,
+//! and Shift only for a capital letter. No I/O, no clock.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -26,8 +26,8 @@ pub enum KeyRole {
     Answer,
     /// It is the key that has to be pressed again.
     Confirm,
-    /// It marks what a later key applies or discards. A person reads and marks many times in a row, so the time between two
-    /// marks is short; but what was typed before the marks were on the screen, and a burst, mark nothing.
+    /// It marks what a later key applies or discards. A person reads and marks many times in a row, so the time between
+    /// two marks is short; but what was typed before the marks were on the screen, and a burst, mark nothing.
     Mark,
     /// It ends a line of text that was typed at the question.
     EndOfText,
@@ -58,7 +58,7 @@ impl KeyGuard {
         (self.drawn, self.held, self.confirmation) = (None, None, None);
     }
 
-    /// The question stands on the screen since `now`, and with it what has to be confirmed.
+    /// Records that the question is on the screen since `now`, together with the answer that has to be confirmed.
     pub fn drawn(&mut self, now: Instant) {
         self.drawn.get_or_insert(now);
         if let Some(confirmation) = &mut self.confirmation {
@@ -143,18 +143,19 @@ impl KeyGuard {
 
     fn confirms(&self, before: Option<Instant>, at: Instant) -> bool {
         let Some(KeyConfirmation { asked, drawn: Some(drawn) }) = self.confirmation else { return false };
-        // Of a key that is held down, only the first repeat follows the first press; each of the others follows another.
+        // Of a key that is held down, only the first repeat follows the first press; each of the others follows
+        // another.
         at >= drawn && (before == asked || is_after(before, REPEAT, at))
     }
 }
 
-/// A key by itself: nothing is held with it but the Shift that makes a letter a capital.
+/// A key without modifiers, except the Shift that makes a letter a capital.
 pub fn is_plain(key: KeyEvent) -> bool {
     let is_capital = matches!(key.code, KeyCode::Char(c) if c.is_uppercase());
     key.modifiers.is_empty() || is_capital && key.modifiers == KeyModifiers::SHIFT
 }
 
-/// Marks are keys of a table, which names what is held with them. No key counts that only repeats.
+/// Marks are keys of a table, which names their modifiers. A key that only repeats does not count.
 fn counts(key: KeyEvent, role: KeyRole) -> bool {
     key.kind == KeyEventKind::Press && (role == KeyRole::Mark || is_plain(key))
 }

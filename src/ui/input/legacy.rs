@@ -11,7 +11,7 @@ pub(super) fn bytes(token: &InputToken) -> Vec<u8> {
     if newer { of_key(*key) } else { token.raw.clone() }
 }
 
-/// Enter with anything held is a new line, which is Alt+Enter here.
+/// Enter with any modifier is a new line, which is Alt+Enter here.
 fn of_key(key: KeyEvent) -> Vec<u8> {
     let has = |m| key.modifiers.contains(m);
     let (alt, ctrl) = (has(KeyModifiers::ALT), has(KeyModifiers::CONTROL));

@@ -20,11 +20,11 @@ pub enum TypedLine {
     AtOnce(String),
     /// Several lines that came together, which nobody types.
     Pasted(String),
-    /// The beginning of a line that goes on.
+    /// The beginning of a line that continues.
     Begun(String),
-    /// Ctrl-C, and what stood in the line.
+    /// Ctrl-C, and the text of the line.
     Stop(String),
-    /// Ctrl-Z, and what stood in the line.
+    /// Ctrl-Z, and the text of the line.
     Suspend(String),
     /// Ctrl-D in an empty line.
     End,
@@ -81,8 +81,8 @@ impl LineInput {
                 let typed = if whole { self.end() } else { TypedLine::Begun(self.text.clone()) };
                 (echo, Some(typed))
             }
-            // An Enter that comes together with bytes of no meaning was not pressed by a hand alone. It still ends the line,
-            // or an answer of the terminal would join two lines.
+            // An Enter that comes together with bytes of no meaning was not pressed by a hand alone. It still ends the
+            // line, or an answer of the terminal would join two lines.
             _ => {
                 self.at_once |= self.ending;
                 if *input != TerminalInput::Unfinished {
@@ -178,7 +178,8 @@ impl LineInput {
     }
 }
 
-/// Text as the terminal may show it: nothing in it acts on the terminal, and no row of a paste begins like placet's own.
+/// Text as the terminal may show it: nothing in it acts on the terminal, and no row of a paste begins like placet's
+/// own.
 fn shown(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut out = String::new();

@@ -1,7 +1,7 @@
 //! One line typed in answer to a question where no pane is: nothing is repainted.
 //!
 //! What was typed before the question was on the screen is dropped, and so is a line that came faster than a hand can
-//! type: the person is told, and asked again.
+//! type: placet reports this and asks again.
 
 use super::blocking_key_reader::BlockingKeyReader;
 use super::decode::TerminalInput;

@@ -2,9 +2,9 @@
 //!
 //! rustyline reads ahead, types a terminal's answers into the line and knows neither long pastes nor Shift+Enter. While
 //! it reads a line, its standard input is the other end of a terminal of our own. A thread reads the real one and
-//! passes on what is a key (`super::legacy`); a paste first becomes what is to stand in the line. After a key that may
-//! end the line nothing more is passed on before it is known whether it did: what follows belongs to the reader that reads
-//! next.
+//! passes on keys (`super::legacy`), and turns a paste into the text that the line shows. After a key that may end the
+//! line, the thread passes on nothing until it knows whether the line ended: the input after the line belongs to the
+//! next reader.
 //!
 //! Where no private terminal can be had, rustyline reads the real one as before, and loses only these advantages.
 
@@ -64,7 +64,7 @@ enum PtyProxyPhase {
     /// Nobody reads a line.
     Off,
     Run,
-    /// The line is whole or not: rustyline has said that it goes on.
+    /// rustyline has checked whether the line is complete, and reported that the line continues.
     GoOn,
     /// Something else has the terminal for a while; the thread has to say that it keeps off.
     Pausing,
@@ -124,7 +124,7 @@ impl PtyProxy {
         Ok(out)
     }
 
-    /// The line goes on after a key that might have ended it.
+    /// Reports that the line continues after a key that might have ended it.
     pub fn continue_line(&self) {
         let mut phase = self.0.phase();
         if *phase == PtyProxyPhase::Run {
@@ -150,8 +150,8 @@ impl PtyProxy {
         let _ = rustix::io::write(&self.0.feed, REFRESH);
     }
 
-    /// True when the key that is handled now came alone. A paste that the terminal does not mark comes in one piece, and
-    /// its Tab or Enter chooses nothing.
+    /// True when the key that is handled now came alone. A paste that the terminal does not mark comes in one piece,
+    /// and its Tab or Enter chooses nothing.
     pub fn is_by_hand(&self) -> bool {
         self.0.by_hand.load(Ordering::Relaxed)
     }
@@ -342,8 +342,9 @@ impl PtyProxyShared {
         }
     }
 
-    /// Waits until rustyline has done with the last key: the line has ended, or it goes on, or the key meant something
-    /// else, which nobody says; then it has been read and a moment has passed.
+    /// Waits until rustyline has processed the last key: the line has ended, or it continues, or the key meant
+    /// something else. rustyline does not report the last case; it is assumed when the key was read and a moment has
+    /// passed.
     fn wait_for_rustyline(&self) {
         let mut phase = self.phase();
         let mut read = false;

@@ -81,7 +81,7 @@ impl Picker<'_> {
         say_numbered(talk, from, page.map(|item| words(item)));
     }
 
-    /// What an answer of numbers takes. `None`: it is no number.
+    /// The items that an answer of numbers selects. `None` when the answer is not a number.
     fn numbered(&self, answer: &str) -> Option<Result<Vec<String>, UnknownItemNumber>> {
         let words: Vec<&str> = answer.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         let all = words.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit()));

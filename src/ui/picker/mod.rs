@@ -337,7 +337,7 @@ impl<'h> Picker<'h> {
             None => (text, note),
         };
         let text_wide = width::of(&text).min(room);
-        // The note stands where there is room for it, and never shortens the thing itself.
+        // The note is shown only where there is room for it, and never shortens the item itself.
         let note_room = room.saturating_sub(text_wide + 2);
         let text = width::cut_middle(&text, room);
         let note = if note_room >= 4 { width::cut(&note, note_room).to_string() } else { String::new() };

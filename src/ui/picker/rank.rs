@@ -1,4 +1,4 @@
-//! Matching and ordering beside the drawing: a thread that starts again with every letter and tells what it has.
+//! Matching and ordering in a thread of their own: the thread starts again with every letter and reports its matches.
 //!
 //! Things to choose from may still arrive while it works. A query that only grew looks through what matched before.
 
@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The best of what matches: more is no list a person reads.
+/// The number of best matches that are listed: a person does not read a longer list.
 const TOP: usize = 1000;
 /// Things looked at between two looks at the clock and the query.
 const STEP: usize = 2048;
@@ -21,11 +21,11 @@ const PART: Duration = Duration::from_millis(30);
 pub struct PickerItem {
     /// What is shown and matched.
     pub text: String,
-    /// What is said beside it.
+    /// The note next to the text.
     pub note: String,
     /// What is taken, where that is something else.
     pub value: Option<String>,
-    /// Where it stands before anything is typed: the lowest first, then as they came.
+    /// The position before anything is typed: the lowest first, then in order of arrival.
     pub order: usize,
 }
 
@@ -78,10 +78,10 @@ impl PickerMatches {
 /// Finds things that are not in the list by what is typed.
 pub(super) type PickerFallback = dyn Fn(&str) -> Vec<PickerItem> + Send;
 
-/// Hears, on the thread, that there are new matches.
+/// Called on the thread when there are new matches.
 type PickerWake = dyn Fn() + Send;
 
-/// What the thread is told.
+/// The messages to the thread.
 enum PickerInput {
     Items(Vec<PickerItem>),
     /// Nothing more comes.

@@ -36,8 +36,8 @@ pub fn binary_file(name: &str) -> ReviewFile {
     }
 }
 
-/// A file of which the lines are not decided one by one: a link, a submodule, a name that is not UTF-8. `section` is what
-/// git wrote about it.
+/// A file of which the lines are not decided one by one: a link, a submodule, a name that is not UTF-8. `section` is
+/// what git wrote about it.
 pub fn whole_file(path: &Path, section: &[u8]) -> ReviewFile {
     const SHOWN: usize = 2_000;
     let text = visible::visible(section, LineBreaks::Kept);
@@ -131,8 +131,8 @@ fn one(file: &FilePatch) -> ReviewFile {
     }
 }
 
-/// `not text: 12 bytes (blob 0123456789ab) becomes 14 bytes (blob ...)`, as far as the patch says it. The names are git's:
-/// two contents of one size differ in them.
+/// `not text: 12 bytes (blob 0123456789ab) becomes 14 bytes (blob ...)`, as far as the patch says it. The names are
+/// git's: two contents of one size differ in them.
 fn binary_words(kind: FilePatchKind, binary: &BinaryPatch) -> String {
     let side = |side: BinarySide, is_there: bool| {
         let blob =
@@ -206,8 +206,8 @@ fn ended(out: &mut Vec<u8>, line: &[u8]) {
     out.extend_from_slice(line);
 }
 
-/// What was accepted, as a patch, and the names of files of which that cannot be said in one: binary files, renames and
-/// modes without lines.
+/// The accepted part as a patch, and the names of accepted files that the patch cannot express: binary files, renames
+/// and modes without lines.
 pub fn accepted(files: &[ReviewFile]) -> (Vec<u8>, Vec<String>) {
     let (mut out, mut left) = (Vec::new(), Vec::new());
     for file in files {

@@ -1,7 +1,7 @@
 //! Reads a git configuration file as text. Runs nothing, follows no include, and is bounded.
 //!
 //! The format is the one of `git config`'s manual, section "Syntax"; the parts that only the program shows (a value
-//! that goes on in the next line, names on the line of their section, `[section.sub]`) are as git 2.47 reads them.
+//! that continues on the next line, names on the line of their section, `[section.sub]`) are as git 2.47 reads them.
 
 use std::collections::BTreeMap;
 use thiserror::Error;

@@ -14,7 +14,7 @@ pub(in crate::workspace) enum ContentReadError {
     Io(#[from] std::io::Error),
 }
 
-/// The content of a path; `None` where there is no file.
+/// The content of a path. `None` when there is no file.
 pub(in crate::workspace) type ReadOutcome = Result<Option<Vec<u8>>, ContentReadError>;
 
 /// Reads a path, of at most so many bytes.

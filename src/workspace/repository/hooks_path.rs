@@ -1,8 +1,8 @@
 //! Directories that `core.hooksPath` names: git runs what is in them, whatever they are called.
 //!
-//! The setting may stand in the repository's own file, in that of one worktree, in the person's files, and in any file
-//! that these include. All values count, also those that git would override and those behind a condition: a question
-//! too many costs less than a hook too many.
+//! The setting may be in the repository's own file, in the file of a worktree, in the person's files, and in any file
+//! that these include. All values count, also values that git would override and values behind a condition: an
+//! unnecessary question costs less than a missed hook.
 
 use super::config::{GitSettings, LARGEST, settings};
 use super::facts::flat;
@@ -57,8 +57,8 @@ pub(in crate::workspace) struct GitHookDirs {
 }
 
 impl GitHookDirs {
-    /// Those of every work tree and repository that one of `paths` lies in. `is_repository` answers for a directory, and
-    /// each of `states` is looked at: before a change, and after it.
+    /// Those of every work tree and repository that one of `paths` lies in. `is_repository` answers for a directory,
+    /// and each of `states` is looked at: before a change, and after it.
     pub(in crate::workspace) fn find<'a>(
         paths: impl IntoIterator<Item = &'a Path>,
         is_repository: &dyn Fn(&Path) -> bool,

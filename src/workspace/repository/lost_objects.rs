@@ -1,8 +1,8 @@
 //! Stored objects that a change set takes away from a repository, by their names: those in files that are removed or
 //! changed, and in no file that is new. git itself removes an object only after it has put it into a pack.
 //!
-//! A loose object has its name in its path, and those of a pack are in its index (gitformat-pack, version 2). The objects
-//! themselves are not read.
+//! A loose object has its name in its path, and those of a pack are in its index (gitformat-pack, version 2). The
+//! objects themselves are not read.
 
 use super::RepositorySet;
 use super::content_readers::{ContentReaders, ReadOutcome};
@@ -140,7 +140,7 @@ struct PackIndex {
 }
 
 impl PackIndex {
-    /// `None` for what is no index of version 2.
+    /// Returns `None` when the content is not an index of version 2.
     fn read(content: &ReadOutcome) -> Option<PackIndex> {
         let bytes = content.as_ref().ok()?.clone()?;
         // The last of the 256 counts is the number of all objects.

@@ -1,4 +1,4 @@
-//! `/review`: what is pending, on the whole screen or line by line, and what is carried out of it.
+//! `/review`: shows the pending changes, on the whole screen or line by line, and applies the decisions.
 
 mod apply;
 mod blame;

@@ -1,9 +1,9 @@
 //! The menu under the line while `/` or `@` is typed: commands, their arguments, files.
 //!
-//! rustyline knows nothing of the rows: they are written with the hint, behind the line, and the cursor returns to the row
-//! in which the line ends. So the rows are always below everything that rustyline draws, and one sequence at the next prompt
-//! removes them, whatever the terminal did to them when its window changed. A list that needs the disk fills itself
-//! from threads; when it has something new, the reader of keys has rustyline draw the line again.
+//! rustyline knows nothing of the rows: they are written with the hint, behind the line, and the cursor returns to the
+//! row in which the line ends. So the rows are always below everything that rustyline draws, and one sequence at the
+//! next prompt removes them, whatever the terminal did to them when its window changed. A list that needs the disk
+//! fills itself from threads; when it has something new, the reader of keys has rustyline draw the line again.
 
 mod draw;
 mod keys;
@@ -464,7 +464,7 @@ impl OpenMenu {
         self.is_chosen || !is_argument || begins()
     }
 
-    /// What is typed is the beginning of what the row stands for.
+    /// True when the typed text is the beginning of the row's value.
     fn begins(&self, item: &PickerItem) -> bool {
         let typed = &self.place.typed;
         // A session is found by its title; a number or an ID needs no list.

@@ -14,16 +14,16 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 /// The key that begins a reason for a no.
 pub(super) const REASON: char = 'b';
 
-/// What a key is to the question, before it is known whether it counts.
+/// What a key means to the question, before the guard decides whether the key counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) enum QuestionKeyKind {
     /// It decides something, if the guard lets it.
     Answer(KeyRole),
-    /// The first letter of an answer in words.
+    /// The first letter of an answer that the person types as text.
     BeginsText,
     /// A letter of what is being typed at the question.
     Text,
-    /// It is no answer: the keys that are get shown again.
+    /// The key is not an answer: the pane shows again which keys are.
     Nothing,
 }
 
@@ -229,8 +229,8 @@ impl PaneQuestion {
                 drop(question.reply.send(ApprovalReply::No(why)));
                 QuestionOutcome::Closed
             }
-            // Dropped without an answer: everything stays pending. The agent has to know what the words are about, and a
-            // message that begins with `/` or `!` would be a command.
+            // Dropped without an answer: everything stays pending. The agent has to know what the words are about, and
+            // a message that begins with `/` or `!` would be a command.
             _ => QuestionOutcome::Message(format!("I have not applied these changes: {why}")),
         }
     }

@@ -1,8 +1,8 @@
 //! The changes that are asked about: a row for each, which opens to its difference; and what of them was on the screen.
 //!
-//! At first as many differences are open as fit. Down goes through everything: it scrolls to the end of what is open, and
-//! then opens what is closed. A difference counts as seen when each of its rows was drawn; those of git's own files, which
-//! the rows below their repository explain, need not be.
+//! At first as many differences are open as fit. Down goes through everything: it scrolls to the end of what is open,
+//! and then opens what is closed. A difference counts as seen when each of its rows was drawn; those of git's own
+//! files, which the rows below their repository explain, need not be.
 
 use super::change_rows::{ListLayout, open_sign};
 use super::confirmation::not_shown;
@@ -71,7 +71,7 @@ struct ListSection {
 
 impl ChangeList {
     pub(super) fn new(overview: &ChangeOverview, theme: &Theme) -> ChangeList {
-        // What is cut off is no patch any more.
+        // A patch that was cut off is not a valid patch.
         let whole =
             overview.files.iter().map(|file| if file.left_out.is_none() { &*file.patch } else { &[] });
         let of_git = |row: usize| overview.list.get(row).is_none_or(|row| row.is_of_git);

@@ -97,7 +97,7 @@ impl ListLayout {
     }
 }
 
-/// What stands before the row that the cursor is on.
+/// The sign before the row that the cursor is on.
 pub(super) fn open_sign(is_open: bool, theme: &Theme) -> Span<'static> {
     Span::styled(if is_open { "▾ " } else { "▸ " }, theme.style("prompt"))
 }
@@ -143,7 +143,8 @@ fn head_rows(
     rows
 }
 
-/// A row of the list without its note: what happens to which path, lines added and removed, and how much of all that is.
+/// A row of the list without its note: what happens to which path, lines added and removed, and how much of all that
+/// is.
 fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::raw(margin_mark::UNDER)];
     let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };

@@ -1,5 +1,5 @@
-//! Which answers have to be given twice: those without a way back, and a yes to what was not all shown. The same for the
-//! pane and for linear mode.
+//! Which answers have to be given twice: those without a way back, and a yes to what was not all shown. The same for
+//! the pane and for linear mode.
 
 use crate::agent::QuestionChoice;
 use crate::tools::{ChangeOverview, DisplayDetail};
@@ -12,8 +12,8 @@ pub(in crate::ui::turn_pane) fn is_given_twice(choice: &QuestionChoice, all_show
     choice.twice || choice.consents && !all_shown
 }
 
-/// What is said when it was given once. `unseen` names what was not shown, where that is known; `again` is how the
-/// answer is given, and `other` what another answer is.
+/// The message after an answer was given once. `unseen` names what was not shown, if that is known. `again` describes
+/// how to give the answer, and `other` is the word for a different answer.
 pub(in crate::ui::turn_pane) fn second_words(
     choice: &QuestionChoice,
     unseen: &str,

@@ -12,10 +12,10 @@ use ratatui::text::{Line, Span};
 /// Rows from which on a question is low.
 const LOW: usize = 14;
 
-/// A key and what it does, which one row has together.
+/// A key and what it does. Both are always in the same row.
 type KeyLabel = Vec<Span<'static>>;
 
-/// Keys beside each other, in as many rows as they need; none is parted from what it does.
+/// Puts keys next to each other, in as many rows as they need. A row never ends between a key and what it does.
 fn key_rows(labels: Vec<KeyLabel>, columns: usize) -> Vec<Line<'static>> {
     const GAP: &str = "  ";
     let mut rows: Vec<Line<'static>> = Vec::new();
@@ -53,8 +53,8 @@ impl PaneQuestion {
         vec![how, label("Esc".into(), " leaves it open")]
     }
 
-    /// Where keys go, what has to be confirmed, and the keys that answer, in rows of `columns`. The last are always there;
-    /// keys that only look are named where there is `room`.
+    /// Where keys go, what has to be confirmed, and the keys that answer, in rows of `columns`. The last are always
+    /// there; keys that only look are named where there is `room`.
     pub(super) fn keys(
         &self,
         theme: &Theme,

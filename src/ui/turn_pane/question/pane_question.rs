@@ -8,8 +8,8 @@ use crate::ui::text_field::TextField;
 use crate::ui::theme::Theme;
 use crossterm::event::{KeyCode, KeyEvent};
 
-/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it, and never where the question
-/// is alone.
+/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it, and never where the
+/// question is alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) enum QuestionFocus {
     Question,
@@ -26,9 +26,9 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) changes: Option<ChangeList>,
     /// The patch is shown and not the list of changes.
     pub(super) shows_patch: bool,
-    /// The key that was pressed once and has to be pressed again: rows were unseen, or there is no way back.
+    /// The key that was pressed once and must be pressed again: rows were not shown, or the answer cannot be undone.
     pub(super) confirmed: Option<char>,
-    /// The last key was no answer: the keys that are stand out.
+    /// The last key was not an answer: the pane highlights the keys that are.
     pub(super) reminds: bool,
     /// The answer to the model's question, or the word that allows a call, once its first key was pressed.
     pub(super) typing: Option<TextField>,
@@ -109,8 +109,8 @@ impl PaneQuestion {
         self.typing.as_ref()
     }
 
-    /// What is typed for the model: an answer to its question, or why not. A word that allows a call is neither: it must
-    /// be typed by hand.
+    /// What is typed for the model: an answer to its question, or why not. A word that allows a call is neither: it
+    /// must be typed by hand.
     pub(in crate::ui::turn_pane) fn answer_field(&mut self) -> Option<&mut TextField> {
         let is_for_model = self.types_reason || matches!(self.asked, AnyQuestion::Enquiry(_));
         self.typing.as_mut().filter(|_| is_for_model)

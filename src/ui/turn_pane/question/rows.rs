@@ -1,4 +1,4 @@
-//! How a question looks: what is asked and why, as much of what it is about as fits, and the keys.
+//! The rows of a question: the question and its reason, as much of its subject as fits, and the keys.
 
 use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
@@ -39,8 +39,8 @@ impl PaneQuestion {
             AnyQuestion::Choice(q) => {
                 let mut head = own(&q.title, question);
                 let reason = visible::guard_line(&q.reason).into_owned();
-                // Beside the title where there is room: the rows are for what changes. Only placet's own words go there:
-                // the reason of another question may be a hook's.
+                // The reason goes next to the title where there is room, which leaves more rows for the changes. Only a
+                // reason that placet wrote goes there: the reason of another question may come from a hook.
                 let wide = |text: &str| width::of(text);
                 let used = head.last().map_or(0, |row| wide(&row.to_string()));
                 let room = columns.saturating_sub(used);
@@ -72,7 +72,8 @@ impl PaneQuestion {
         }
     }
 
-    /// The rows of the question in a pane of `columns`, with at most `room` rows; and the figures for [`PaneQuestion::drawn`].
+    /// The rows of the question in a pane of `columns`, with at most `room` rows; and the figures for
+    /// [`PaneQuestion::drawn`].
     pub(in crate::ui::turn_pane) fn rows(
         &mut self,
         theme: &Theme,
@@ -91,7 +92,7 @@ impl PaneQuestion {
         if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
             && !self.shows_patch
         {
-            // What is hidden is said in one row, or in two where that is too long.
+            // One row reports the hidden lines. On a narrow screen the report needs two rows.
             let more = usize::from(columns < 75);
             let ListWindow { rows: body, total, fits, below, closed } =
                 list.window(overview, columns, room.saturating_sub(more));
@@ -116,7 +117,7 @@ impl PaneQuestion {
     }
 }
 
-/// What is not on the screen, and how it is shown.
+/// Reports the lines that are not on the screen, and the keys that show them.
 fn hidden_row(hidden: usize, closed: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let text = match (hidden, closed) {
         (0, 0) => return Vec::new(),

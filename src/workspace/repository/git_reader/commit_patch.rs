@@ -12,7 +12,8 @@ pub struct CommitPatch {
 }
 
 impl CommitPatch {
-    /// Adds a file, with its mode on each side. `texts` is `None` for what is no text, too large, or not to be read.
+    /// Adds a file, with its mode on each side. `texts` is `None` for content that is not text, is too large, or cannot
+    /// be read.
     pub(super) fn add(
         &mut self,
         path: &[u8],

@@ -37,8 +37,8 @@ pub enum IndexNotRead {
     Reftable,
 }
 
-/// Names of refs, subjects and authors are as they are in the repository: hostile until [`GitEvent::line`] renders them.
-/// Names of commits are short.
+/// Names of refs, subjects and authors are as they are in the repository: hostile until [`GitEvent::line`] renders
+/// them. Names of commits are short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitEvent {
     Commit {
@@ -52,7 +52,7 @@ pub enum GitEvent {
         changes: TreeChanges,
         patch: CommitPatch,
     },
-    /// A file among the refs that names no object, or is no regular file.
+    /// A file among the refs that does not name an object, or is not a regular file.
     BrokenRef {
         kind: RefKind,
         name: PathBuf,

@@ -20,7 +20,7 @@ pub(super) struct GitObject {
     pub(super) content: Vec<u8>,
 }
 
-/// Objects of packs that are kept once they are read, in bytes: the bases of deltas are shared by many objects.
+/// Size of the cache for objects of packs, in bytes. The cache helps because many objects share the bases of deltas.
 const CACHED: usize = 8 << 20;
 
 /// By the number of the pack and the place in it.

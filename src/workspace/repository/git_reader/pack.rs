@@ -31,7 +31,7 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// `None` for what is no index of version 2 with names of `width` bytes.
+    /// Returns `None` when the file is not an index of version 2 with names of `width` bytes.
     pub(super) fn open(files: &dyn RepositoryFiles, index: &Path, width: usize) -> Option<Pack> {
         let path = index.with_extension("pack");
         let index = GitFile::open(files, index)?;

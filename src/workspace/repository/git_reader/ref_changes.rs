@@ -138,8 +138,8 @@ fn changed_refs(
     Some(ChangedRefs { changes, broken, left_out })
 }
 
-/// Branches that are gone and new at the same commit. `git branch --copy` makes one there, too: the reflog of a new branch
-/// says what it comes from.
+/// Branches that are gone and new at the same commit. `git branch --copy` makes one there, too: the reflog of a new
+/// branch says what it comes from.
 fn renamed_branches(changes: &[RefChange], refs: &RefReader<'_>) -> Vec<(PathBuf, PathBuf)> {
     let branches = || changes.iter().filter(|change| change.name.starts_with("refs/heads"));
     let mut created: Vec<&RefChange> = branches().filter(|c| c.old.is_none()).collect();
@@ -182,7 +182,7 @@ fn ref_event(
             Some(GitEvent::RefDeleted { kind, name, at: old.short(), dropped })
         }
         (Some(old), Some(new)) => {
-            // The rows of the new commits say that the branch goes on.
+            // The rows of the new commits already show that the branch continues.
             if new_commits.continues(&change.name, &old) {
                 return None;
             }
@@ -197,8 +197,8 @@ fn ref_event(
     }
 }
 
-/// What a ref had at `old` and has no more, and whether any other ref has it. The change may also have removed what no ref
-/// leads to: then the state before it has the objects.
+/// What a ref had at `old` and has no more, and whether any other ref has it. The change may also have removed what no
+/// ref leads to: then the state before it has the objects.
 fn dropped(
     (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
     old: ObjectId,

@@ -151,7 +151,8 @@ fn file_changes(
     patch.add(path, modes, texts, budget);
 }
 
-/// The content of a file, nothing where it is not there; `None` for what is no text, too large, or not to be read.
+/// The content of a file, empty when the file does not exist. `None` for content that is not text, is too large, or
+/// cannot be read.
 fn text(objects: &ObjectReader<'_>, entry: Option<TreeEntry>) -> Option<Vec<u8>> {
     match entry {
         None => Some(Vec::new()),
