@@ -148,7 +148,7 @@ def conversation(shell):
         term.until("constant TAX", "placet [a")
         term.resize(14)
         term.line("/resume")
-        term.until("Sessions", ASK_EXPLAIN, ASK_TAX)
+        term.until("Sessions", ASK_EXPLAIN[:16], ASK_TAX[:16])
         term.picture("resume")
 
 
@@ -280,7 +280,8 @@ def rewind(shell):
         term.until("constant TAX", "placet [a")
         term.resize(20)
         term.line("/rewind")
-        term.until(ASK_TAX, ASK_EXPLAIN, "Esc")
+        # The list cuts long texts.
+        term.until(ASK_TAX[:16], ASK_EXPLAIN[:16], "Esc")
         term.picture("rewind")
 
 
