@@ -104,6 +104,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
         env: env.clone(),
         cancel: CancellationToken::new(),
         progress: ProgressSink::silent(),
+        may_detach: placet::tools::BackgroundCheck::always(),
         inspect: placet::tools::OutputInspector::nothing(),
         children: placet::tools::SubagentSpawner::none(),
         enquire: placet::tools::AskUser::new(|_, _| {
@@ -136,7 +137,11 @@ fn env(root: &Path) -> ToolContext {
     };
     ToolContext {
         jobs: placet::tools::JobRegistry::default(),
+        servers: Default::default(),
+        checks: Default::default(),
         mounts: Arc::default(),
+        pages: Arc::default(),
+        guidance: Arc::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: workspace.with_view(view),
         ledger: Mutex::new(ReadLedger::default()),

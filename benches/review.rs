@@ -64,7 +64,7 @@ fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
         ReviewFile {
             name: name.clone(),
             path: name.into(),
-            paths: vec![name.into()],
+            paths: vec![std::path::Path::new(&name).into()],
             renamed: None,
             runs_later: None,
             letter: 'M',

@@ -69,12 +69,19 @@ fn main() {
         median(|| spec(vec![layer(&home), layer(&root)], SandboxNetwork::Off), |spec| run(Some(&spec)));
     let open =
         median(|| spec(vec![layer(&home), layer(&root)], SandboxNetwork::Open), |spec| run(Some(&spec)));
+    let mut by_name = |hosts: &[&str]| {
+        let network = SandboxNetwork::Hosts(hosts.iter().map(ToString::to_string).collect());
+        median(|| spec(vec![layer(&home), layer(&root)], network.clone()), |spec| run(Some(&spec)))
+    };
+    let (named, wild) = (by_name(&["crates.io"]), by_name(&["*.crates.io"]));
     for (name, time) in [
         ("sh -c true, by itself", bare),
         ("below the supervisor", plain),
         ("with one overlay, no network", one),
         ("with two overlays, no network", both),
         ("with two overlays, the host's network", open),
+        ("with two overlays, one host", named),
+        ("with two overlays, a wildcard", wild),
     ] {
         let more = time.as_secs_f64() * 1e3 - plain.as_secs_f64() * 1e3;
         println!(

@@ -10,20 +10,28 @@ use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsLayer, SettingsSources,
     TrustStore,
 };
-use crate::permission::{Access, Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
+use crate::guidance::{Guidance, GuidancePlaces};
+use crate::http::PageClient;
+use crate::permission::{
+    Access, AccessLocation, Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint,
+};
+use crate::private;
 use crate::provider::catalog::Money;
-use crate::provider::{ProviderPreset, catalog};
-use crate::repl::{ConversationBuilder, ToolServices, UserContext, UserError};
+use crate::provider::{OfflineProvider, ProviderPreset, catalog};
+use crate::repl::{ConversationBuilder, EarlierPending, ToolServices, UserContext, UserError};
 use crate::session::{OpenSession, Scratchpads, SessionStore};
 use crate::storage::StoreMounts;
 use crate::text::regular_file;
-use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet};
+use crate::tools::{
+    CommandSettings, JobRegistry, ServerPool, ToolContext, ToolLimits, ToolRegistry, ToolSet, WebPages,
+};
 use crate::workspace::Workspace;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
+mod checks;
 pub mod configured_provider;
 mod damage;
 pub mod interceptors;
@@ -31,13 +39,18 @@ pub mod keys;
 pub mod model_selection;
 mod modes;
 mod mounts;
+mod program_access;
+mod run_views;
 mod runtime;
+mod servers;
 mod sessions;
 mod tool_sets;
 mod views;
 
 pub use error::AppError;
-pub use runtime::runtime;
+pub use program_access::ProgramAccess;
+pub use run_views::RunViewChoice;
+pub use runtime::{runtime, small_runtime};
 
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +68,13 @@ pub struct LaunchOptions {
 
 impl LaunchOptions {
     fn supervisor(&self) -> PathBuf {
-        let own = || std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"));
-        self.supervisor.clone().unwrap_or_else(own)
+        self.supervisor.clone().unwrap_or_else(own_program)
     }
+}
+
+/// This program, which also supervises commands.
+pub fn own_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"))
 }
 
 /// Everything that outlives a conversation.
@@ -75,7 +92,11 @@ pub struct App {
     pads: Arc<mounts::ScratchpadMount>,
     /// Commands in the background, of all conversations.
     jobs: JobRegistry,
+    /// Servers with tools. Each conversation has processes of its own; this pool starts none.
+    servers: ServerPool,
     pub gate: Arc<CallInterceptors>,
+    /// Instructions, skills and commands of the person and of the project.
+    guidance: Arc<Guidance>,
     request: LaunchOptions,
     /// The settings of who answers, where they were read again.
     reread_config: RwLock<Option<Arc<Config>>>,
@@ -91,10 +112,15 @@ impl App {
         config.problems.extend(own_models(&paths.models_file()));
         let dialect = ToolSet::parse(&config.settings().tools.dialect).unwrap_or_default();
         let registry = ToolRegistry::of_dialect(dialect, &tool_sets::settings(&config));
+        let servers = ServerPool::new(servers::definitions(&mut config), paths.state.join("mcp"));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
         let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
         let workspace = Workspace::with_aliases(request.cwd.clone(), request.add_dirs.clone(), aliases)?;
-        let mut rules = rules(&mut config, &ToolRegistry::native(), workspace.roots())?;
+        let mut rules = match dialect {
+            // The same tools: to describe them all once more would take a part of the start.
+            ToolSet::Native => rules(&mut config, &registry, workspace.roots())?,
+            _ => rules(&mut config, &ToolRegistry::native(), workspace.roots())?,
+        };
         rules = rules.into_iter().map(|rule| rule.mounted(workspace.aliases())).collect::<Result<_, _>>()?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> =
@@ -115,6 +141,7 @@ impl App {
         modes.retain(|mode| permitted.contains(mode) && (*mode <= Mode::Ask || !config.strict()));
         let mode = ModeCell::limited(mode, permitted);
         let home = crate::config::home_dir();
+        let guidance = guidance(&paths, home.clone(), &workspace, &rules);
         let taint = Taint::default();
         if !labels.is_off() {
             let (labels, taint, roots) = (labels.clone(), taint.clone(), workspace.roots().to_vec());
@@ -125,6 +152,7 @@ impl App {
         let paths_jobs = paths.state.join("jobs");
         Ok(App {
             gate: Arc::new(gate),
+            guidance: Arc::new(guidance),
             config,
             paths,
             mode,
@@ -135,6 +163,7 @@ impl App {
             mounts: Arc::new(mounts),
             pads,
             jobs: JobRegistry::at(paths_jobs),
+            servers,
             workspace,
             request,
             reread_config: RwLock::default(),
@@ -145,6 +174,11 @@ impl App {
         self.workspace.cwd()
     }
 
+    /// The servers of the settings; none of them is started here.
+    pub fn servers(&self) -> &ServerPool {
+        &self.servers
+    }
+
     /// Opens the session store.
     pub fn store(&self) -> Result<(SessionStore, Vec<String>), AppError> {
         Ok(SessionStore::open(&self.paths.state)?)
@@ -153,10 +187,16 @@ impl App {
     /// What the tools of one conversation work with; `name` is that of its view: the session's.
     pub fn env(&self, scratchpads: Arc<Scratchpads>, name: &str) -> Arc<ToolContext> {
         // A single call has no place for jobs: they would end with it.
-        Arc::new(self.env_with(JobRegistry::default(), scratchpads, name))
+        Arc::new(self.env_with(JobRegistry::default(), scratchpads, (name, &ProgramAccess::default())))
     }
 
-    fn env_with(&self, jobs: JobRegistry, scratchpads: Arc<Scratchpads>, name: &str) -> ToolContext {
+    /// `access` is what commands may see in addition to what every command sees.
+    fn env_with(
+        &self,
+        jobs: JobRegistry,
+        scratchpads: Arc<Scratchpads>,
+        (name, access): (&str, &ProgramAccess),
+    ) -> ToolContext {
         let view = self.view(name);
         let settings = &self.config.settings().tools;
         let limits = ToolLimits {
@@ -168,14 +208,29 @@ impl App {
             supervisor: self.request.supervisor(),
             timeout: Duration::from_millis(settings.command_timeout_ms),
             withheld: withheld(&self.config),
-            confining: Some(Arc::new(self.confining(&view))),
+            confining: Some(Arc::new(self.confining_for(&view, access))),
             brake: self.brake(),
         };
         let (workspace, ledger) = (self.workspace.with_view(view), Mutex::default());
         let mode = self.mode.clone();
         let mounts = Arc::clone(&self.mounts);
         self.pads.are(&scratchpads);
-        ToolContext { workspace, mode, mounts, ledger, scratchpads, limits, commands, jobs }
+        let pages = Arc::new(WebPages::new(PageClient::new(self.client()), settings.private_hosts.iter()));
+        let (guidance, servers) = (Arc::clone(&self.guidance), self.servers.fresh(self.client()));
+        ToolContext {
+            workspace,
+            mode,
+            mounts,
+            ledger,
+            scratchpads,
+            limits,
+            commands,
+            jobs,
+            pages,
+            guidance,
+            servers,
+            checks: Arc::new(self.project_checks()),
+        }
     }
 
     /// What the settings allow to be spent.
@@ -209,7 +264,7 @@ impl App {
             },
             system: self.system_prompt(),
             registry: Arc::clone(&self.registry),
-            env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
+            env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, (&name, &ProgramAccess::default()))),
             policy: Arc::clone(&self.policy),
             limits: AgentLimits {
                 turn: TurnLimits { rounds: settings.max_turns, repeats: settings.max_repeats },
@@ -259,9 +314,11 @@ impl App {
                 registry: &self.registry,
                 tool_set: self.dialect,
                 jobs: &self.jobs,
+                servers: &self.servers,
                 mounts: &self.mounts,
                 interceptors: &self.gate,
             },
+            guidance: &self.guidance,
             builder: self,
         }
     }
@@ -269,7 +326,7 @@ impl App {
 
 impl ConversationBuilder for App {
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError> {
-        Ok(App::answerer(self, provider, model)?)
+        Ok(self.answerer_or(OfflineProvider::in_shell(), provider, model)?)
     }
 
     fn reread_provider(&self) {
@@ -292,9 +349,14 @@ impl ConversationBuilder for App {
         self.workspace.with_view(self.view("none"))
     }
 
-    fn earlier(&self, own: Option<&str>) -> Option<(String, Workspace)> {
-        let waiting = self.waiting().into_iter().find(|w| !w.busy && own != Some(w.name.as_str()))?;
-        Some((waiting.name, self.workspace.with_view(waiting.view)))
+    fn earlier(&self, own: Option<&str>) -> EarlierPending {
+        let (waiting, unread) = self.waiting_and_unread();
+        let newest = waiting.into_iter().find(|w| !w.busy && own != Some(w.name.as_str()));
+        EarlierPending { newest: newest.map(|w| (w.name, self.workspace.with_view(w.view))), unread }
+    }
+
+    fn workspace_of(&self, session: &str) -> Workspace {
+        self.workspace.with_view(self.view(session))
     }
 
     fn pending_counts(&self) -> HashMap<String, usize> {
@@ -319,6 +381,23 @@ fn own_models(path: &Path) -> Vec<ConfigProblem> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(e) => vec![problem(format!("cannot be read: {e}"))],
     }
+}
+
+/// Where instructions, skills and commands are, and which of them no rule hides from the model. Reads nothing.
+fn guidance(paths: &AppDirs, home: Option<PathBuf>, workspace: &Workspace, rules: &[Rule]) -> Guidance {
+    let denies: Vec<Rule> = rules.iter().filter(|rule| rule.verdict == RuleVerdict::Deny).cloned().collect();
+    let roots = workspace.roots().to_vec();
+    let may_read = move |path: &Path| {
+        let access = Access::Read { path: path.into(), place: AccessLocation::Inside };
+        !denies.iter().any(|rule| rule.matches("read_file", &access, &roots))
+    };
+    let places = GuidancePlaces {
+        cwd: workspace.cwd().to_path_buf(),
+        home,
+        config: paths.config.clone(),
+        trust: paths.trust_file(),
+    };
+    Guidance::new(places, Box::new(may_read))
 }
 
 /// Keys that no command sees.
@@ -349,16 +428,27 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (Setting
         IncludeProject::Yes => AppDirs::project_file(cwd, home.as_deref()),
         IncludeProject::No => None,
     };
+    let project_wanted = project;
     let project = found.map(|path| {
         ProjectSettings::read(&path, &trust).unwrap_or_else(|e| ProjectSettings {
             layer: unreadable(&path, &e),
             ..ProjectSettings::none(&path)
         })
     });
+    let mcp_file = match project_wanted {
+        IncludeProject::Yes => AppDirs::mcp_file(cwd, home.as_deref()),
+        IncludeProject::No => None,
+    };
+    let mcp_file = mcp_file.map(|path| {
+        ProjectSettings::read_mcp(&path, &trust).unwrap_or_else(|e| ProjectSettings {
+            layer: unreadable_servers(&path, &e),
+            ..ProjectSettings::none(&path)
+        })
+    });
     let environment = SettingsLayer::environment(
         std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
     );
-    (SettingsSources { user, project, environment, ..SettingsSources::default() }, trust)
+    (SettingsSources { user, project, mcp_file, environment, ..SettingsSources::default() }, trust)
 }
 
 /// Whether the project's own settings are looked at.
@@ -380,8 +470,15 @@ fn unreadable(path: &Path, error: &std::io::Error) -> SettingsLayer {
     SettingsLayer { problems: vec![problem], ..SettingsLayer::default() }
 }
 
+/// A file that names servers only: nothing in it can forbid anything.
+fn unreadable_servers(path: &Path, error: &std::io::Error) -> SettingsLayer {
+    let mut layer = unreadable(path, error);
+    layer.problems.iter_mut().for_each(|problem| problem.permission = false);
+    layer
+}
+
 fn rules(config: &mut Config, registry: &ToolRegistry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
-    let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
+    let tools = registry.names();
     let mut out = Vec::new();
     let guard = &config.settings().guard;
     for (rules, verdict) in [
@@ -421,6 +518,7 @@ fn own_files(paths: &AppDirs) -> Result<Vec<Rule>, RuleError> {
         let guards = interceptors::audit_places(paths);
         for pattern in [
             below(&paths.keys_file(), ""),
+            below(&private::unfinished(&paths.keys_file()), ""),
             below(&guards.key, ""),
             below(&guards.anchor, ""),
             below(&paths.state, ""),

@@ -60,7 +60,7 @@ pub use embed::{
 // | 5 front ends | `ui`, `serve` |
 // | 4 agent | `agent` |
 // | 3 tools | `tools` |
-// | 2 resources | `provider`, `workspace`, `session`, `sandbox`, `media`, `storage`, `audit`, `hooks`, `metrics` |
+// | 2 resources | `provider`, `workspace`, `session`, `sandbox`, `media`, `storage`, `audit`, `hooks`, `mcp`, `metrics`, `guidance`, `checks` |
 // | 1 rules and plumbing | `permission`, `config`, `process`, `http` |
 // | 0 basic types | `conversation`, `text`, `private` |
 
@@ -71,15 +71,21 @@ pub mod app;
 #[doc(hidden)]
 pub mod audit;
 #[doc(hidden)]
+pub mod checks;
+#[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
 pub mod config;
 #[doc(hidden)]
 pub mod conversation;
 #[doc(hidden)]
+pub mod guidance;
+#[doc(hidden)]
 pub mod hooks;
 #[doc(hidden)]
 pub mod http;
+#[doc(hidden)]
+pub mod mcp;
 #[doc(hidden)]
 pub mod media;
 #[doc(hidden)]

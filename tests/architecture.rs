@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Floor of each module; the map in `src/lib.rs` in figures.
-const FLOORS: [(&str, u8); 23] = [
+const FLOORS: [(&str, u8); 26] = [
     ("cli", 8),
     ("embed", 8),
     ("app", 7),
@@ -23,9 +23,12 @@ const FLOORS: [(&str, u8); 23] = [
     ("sandbox", 2),
     ("storage", 2),
     ("media", 2),
+    ("mcp", 2),
     ("audit", 2),
     ("hooks", 2),
     ("metrics", 2),
+    ("guidance", 2),
+    ("checks", 2),
     ("permission", 1),
     ("config", 1),
     ("process", 1),

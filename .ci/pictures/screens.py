@@ -131,6 +131,8 @@ def conversation(shell):
         term.until("only from January on?")
         term.picture("review")
         term.key("q")
+        term.settled("apply?", "k keep pending")
+        term.decide("k")
         term.until("placet [a")
         term.key("ctrl+t")
         term.until("demo-1", "run ")
@@ -171,7 +173,7 @@ def commit(shell):
         term.line(ASK_TAX)
         term.settled("apply?", "a apply all")
         term.decide("a")
-        term.until("applied 2 changes", "placet [a] >")
+        term.until("applied changes to 2 files", "placet [a] >")
         term.line("/clear")
         term.until("placet [a] >")
         term.line(ASK_COMMIT)
@@ -188,7 +190,7 @@ def permission(shell):
     with shell(rows=16) as term:
         term.until("placet [a] >")
         term.line(ASK_NETWORK)
-        term.settled("Allow?", "y yes")
+        term.settled("Allow this command?", "y yes")
         term.picture("permission")
 
 
@@ -207,7 +209,8 @@ def picker(shell):
         term.key("ctrl+p")
         term.until("src/price.py")
         term.type("pr")
-        term.until("src/price.py", "TAX = 0.19")
+        # The preview needs 100 columns.
+        term.until("src/price.py", *(["TAX = 0.19"] if (shell.columns or 100) >= 100 else []))
         term.picture("picker")
 
 
@@ -234,9 +237,9 @@ def tour(shell):
         term.until("2/2 hunks")
         term.rest(1)
         term.decide("Return")
-        term.until("y apply")
+        term.until("a apply")
         term.rest(2)
-        term.decide("y")
+        term.decide("a")
         term.until("Tour, 2 of 4", "run rm -rf src tests")
         term.rest(2)
         term.key("Return")

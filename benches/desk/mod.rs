@@ -49,7 +49,11 @@ pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> ToolContext {
     };
     ToolContext {
         mounts: Arc::default(),
+        pages: Arc::default(),
+        guidance: Arc::default(),
         jobs: placet::tools::JobRegistry::default(),
+        servers: Default::default(),
+        checks: Default::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: viewed(root),
         ledger: Mutex::new(ReadLedger::default()),
@@ -75,6 +79,7 @@ impl Bench {
             env: self.env.clone(),
             cancel: CancellationToken::new(),
             progress: ProgressSink::silent(),
+            may_detach: placet::tools::BackgroundCheck::always(),
             inspect: placet::tools::OutputInspector::nothing(),
             children: placet::tools::SubagentSpawner::none(),
             enquire: placet::tools::AskUser::new(|_, _| {

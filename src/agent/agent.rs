@@ -4,7 +4,7 @@
 use super::calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
 use super::calls::pipeline::TurnCalls;
 use super::compact::{Compaction, CompactionState};
-use super::config::{ActiveModel, AgentConfig, AgentLimits, TurnStart};
+use super::config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
 use super::conversation::log::Conversation;
 use super::conversation::model_switch::lost_on_switch;
 use super::conversation::reported::ReportedState;
@@ -23,6 +23,7 @@ use super::session_checks::{LeaveError, SessionChecks};
 use super::subagents::{SubagentEnd, SubagentFactory};
 use super::turn::ending::TurnEnding;
 use super::turn::machine::{Turn, TurnInput};
+use super::turn_checks::{CheckGoal, CheckVerdict, GoalEnd, GoalStop, TurnChecks};
 use super::turn_driver::{TurnDriver, TurnParts};
 use super::turn_transaction;
 use crate::conversation::{Message, Part, TokenUsage, Transcript};
@@ -36,6 +37,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
+/// How often hooks may make the model continue in one turn.
+const MOST_CONTINUED: u32 = 8;
+
 /// One conversation. Turns run one at a time.
 pub struct Agent {
     services: Arc<SharedServices>,
@@ -47,6 +51,9 @@ pub struct Agent {
     checks: SessionChecks,
     turn: Turn,
     queue: MessageQueue,
+    /// The next turn continues until its checks pass.
+    goal: Option<CheckGoal>,
+    goal_end: Option<GoalEnd>,
 }
 
 impl Agent {
@@ -78,6 +85,8 @@ impl Agent {
             checks: SessionChecks::new(Arc::clone(&services)),
             turn: Turn::new(limits.turn),
             queue: MessageQueue::default(),
+            goal: None,
+            goal_end: None,
             services,
         }
     }
@@ -181,6 +190,11 @@ impl Agent {
         self.checks.leave(self.conversation.transcript.len()).await
     }
 
+    /// The conversation ends in this process: hooks learn it. Returns what they say to the person.
+    pub async fn end_session(&self, reason: &str) -> Vec<String> {
+        self.checks.end_session(reason).await
+    }
+
     /// Another conversation could not be resumed: the level of this one applies again.
     pub fn reclaim(&self) {
         self.checks.restore_level();
@@ -201,6 +215,12 @@ impl Agent {
 
     pub fn model(&self) -> &ModelSpec {
         &self.client.model.spec
+    }
+
+    /// Who answers now, to be set again by [`Agent::switch`].
+    pub fn answerer(&self) -> SelectedModel {
+        let ActiveModel { provider, spec, max_output } = self.client.model.clone();
+        SelectedModel { provider, model: spec, max_output, note: None }
     }
 
     pub fn provider(&self) -> &Arc<dyn Provider> {
@@ -242,18 +262,105 @@ impl Agent {
         self.limits.budget
     }
 
-    /// Runs one turn to its end. `events` receives every event. When `stop` is cancelled, the turn is interrupted; it
-    /// still answers every open call and is saved.
+    /// The next [`Agent::run`] continues with further turns until these checks pass.
+    pub fn set_goal(&mut self, goal: CheckGoal) {
+        self.goal = Some(goal);
+    }
+
+    /// How the goal of the last run ended; `None` where it had no goal.
+    pub fn goal_end(&self) -> Option<GoalEnd> {
+        self.goal_end
+    }
+
+    /// Runs one turn to its end, or turns until the goal is reached ([`Agent::set_goal`]). Then an empty message begins
+    /// with the checks.
     pub async fn run(
         &mut self,
         start: TurnStart,
         events: UnboundedSender<TurnEvent>,
         stop: CancellationToken,
     ) -> TurnEnding {
-        let events = TurnEvents::new(events);
-        if let Err(blocked) = self.checks.before_turn(&start, &events, &stop).await {
-            return blocked;
+        self.goal_end = None;
+        let Some(goal) = self.goal.take() else { return self.run_turn(start, events, stop).await };
+        self.goal_end = Some(GoalEnd::Failed);
+        let mut held = false;
+        let ending = self.run_until(&goal, start, (&events, &stop), &mut held).await;
+        // What an earlier round left pending belongs to the question at the end, too.
+        if let Some(view) = self.services.env.workspace.view().filter(|_| held) {
+            view.turn().held = true;
         }
+        ending
+    }
+
+    async fn run_until(
+        &mut self,
+        goal: &CheckGoal,
+        start: TurnStart,
+        (events, stop): (&UnboundedSender<TurnEvent>, &CancellationToken),
+        held: &mut bool,
+    ) -> TurnEnding {
+        let checks = TurnChecks::new(&self.services, &TurnEvents::new(events.clone()), stop);
+        let is_empty = matches!(&start, TurnStart::Say(parts) if parts.is_empty());
+        if !is_empty {
+            let ending = self.run_round(start, (events, stop), held).await;
+            if ending != TurnEnding::Done {
+                return ending;
+            }
+        }
+        let mut round = 0;
+        loop {
+            let before = checks.state().await;
+            let note = match checks.of_goal(goal, round).await {
+                CheckVerdict::Passed => {
+                    self.goal_end = Some(GoalEnd::Passed);
+                    checks.report_end(goal, GoalStop::Passed { rounds: round });
+                    return TurnEnding::Done;
+                }
+                CheckVerdict::Unknown => return TurnEnding::Done,
+                CheckVerdict::Failed(_) if round == goal.rounds => {
+                    checks.report_end(goal, GoalStop::Rounds);
+                    return TurnEnding::Done;
+                }
+                CheckVerdict::Failed(note) => note,
+            };
+            round += 1;
+            let start = TurnStart::Say(vec![Part::Note(note)]);
+            let ending = self.run_round(start, (events, stop), held).await;
+            if ending != TurnEnding::Done || stop.is_cancelled() {
+                return ending;
+            }
+            if before.is_none() || checks.state().await == before {
+                checks.report_end(goal, GoalStop::Unchanged);
+                return TurnEnding::Done;
+            }
+        }
+    }
+
+    /// One turn of a goal; `held` remembers whether one of them left changes pending.
+    async fn run_round(
+        &mut self,
+        start: TurnStart,
+        (events, stop): (&UnboundedSender<TurnEvent>, &CancellationToken),
+        held: &mut bool,
+    ) -> TurnEnding {
+        let ending = self.run_turn(start, events.clone(), stop.clone()).await;
+        *held |= self.services.env.workspace.view().is_some_and(|view| view.turn().held);
+        ending
+    }
+
+    /// Runs one turn to its end. `events` receives every event. When `stop` is cancelled, the turn is interrupted; it
+    /// still answers every open call and is saved.
+    async fn run_turn(
+        &mut self,
+        start: TurnStart,
+        events: UnboundedSender<TurnEvent>,
+        stop: CancellationToken,
+    ) -> TurnEnding {
+        let events = TurnEvents::new(events);
+        let added = match self.checks.before_turn(&start, &events, &stop).await {
+            Ok(added) => added,
+            Err(blocked) => return blocked,
+        };
         self.conversation.begin_reads(Some(&start), &self.services);
         self.client.begin_turn();
         turn_transaction::begin(&self.services, &self.conversation, &start);
@@ -264,9 +371,13 @@ impl Agent {
         let mut queue = Some(self.queue.clone());
         let first = match start {
             TurnStart::Say(parts) => {
+                self.offer_server_tools(&events, &stop).await;
                 parts.iter().filter_map(attached_path).for_each(|path| self.conversation.reads.attach(path));
                 let mut parts = self.services.secrets().clean_message(parts, &events);
                 parts.extend(self.reported.notes(&self.services, &events));
+                let is_resumed = !self.conversation.transcript.is_empty();
+                parts.extend(self.checks.begin_session(is_resumed, &events, &stop).await);
+                parts.extend(added);
                 TurnInput::Said(parts)
             }
             TurnStart::Call { text, tool, input } => {
@@ -278,9 +389,59 @@ impl Agent {
             TurnStart::Retry => TurnInput::Retry,
             TurnStart::SumUp { focus } => return self.compact(&focus, &events, &stop).await,
         };
+        let has_model = queue.is_some();
+        let checks = TurnChecks::new(&self.services, &events, &stop);
+        let before = if has_model { checks.before_turn().await } else { None };
+        let mut sent = 0;
+        let mut ending = self.drive(first, queue.clone(), &events, &stop).await;
+        let mut continued = 0;
+        while has_model && ending == TurnEnding::Done {
+            let answer = last_answer(self.transcript());
+            let more = self.checks.before_end(answer, continued > 0, &events, &stop).await;
+            let more = match more {
+                Some(more) => more,
+                None => match checks.failures(before.as_ref(), sent).await {
+                    Some(failures) => {
+                        sent += 1;
+                        let failures = TurnInput::Said(vec![Part::Note(failures)]);
+                        ending = self.drive(failures, queue.clone(), &events, &stop).await;
+                        continue;
+                    }
+                    None => break,
+                },
+            };
+            if continued == MOST_CONTINUED {
+                events.notice(format!("the turn ends: hooks made it continue {MOST_CONTINUED} times"));
+                break;
+            }
+            continued += 1;
+            ending = self.drive(TurnInput::Said(vec![more]), queue.clone(), &events, &stop).await;
+        }
+        self.client.model.provider = provider;
+        self.client.count_subagents(&mut self.conversation, &events);
+        self.conversation.save_ledger(&self.services);
+        self.conversation.begin_reads(None, &self.services);
+        if !self.services.subagents.is_child {
+            let env = &self.services.env;
+            let settled = env.servers.settle(&env.workspace, env.commands.brake).await;
+            settled.into_iter().for_each(|words| events.notice(words));
+        }
+        turn_transaction::end(&self.services, &events);
+        ending
+    }
+
+    /// From one message to the end of the model's work.
+    async fn drive(
+        &mut self,
+        first: TurnInput,
+        queue: Option<MessageQueue>,
+        events: &TurnEvents,
+        stop: &CancellationToken,
+    ) -> TurnEnding {
         let (inputs, inbox) = unbounded_channel();
-        let spawner = self.subagent_spawner(&events);
-        let calls = TurnCalls::new(Arc::clone(&self.services), events.clone(), spawner, inputs.clone());
+        let spawner = self.subagent_spawner(events);
+        let helpers = (spawner, Some(self.client.model.clone()));
+        let calls = TurnCalls::new(Arc::clone(&self.services), events.clone(), helpers, inputs.clone());
         let parts = TurnParts {
             services: &self.services,
             conversation: &mut self.conversation,
@@ -291,14 +452,20 @@ impl Agent {
             turn: &mut self.turn,
             queue,
         };
-        let ending =
-            TurnDriver::new(parts, calls, events.clone(), inputs, stop).run_to_end(first, inbox).await;
-        self.client.model.provider = provider;
-        self.client.count_subagents(&mut self.conversation, &events);
-        self.conversation.save_ledger(&self.services);
-        self.conversation.begin_reads(None, &self.services);
-        turn_transaction::end(&self.services, &events);
-        ending
+        TurnDriver::new(parts, calls, events.clone(), inputs, stop.clone()).run_to_end(first, inbox).await
+    }
+
+    /// Before the first request of the process: which tools of servers requests contain. They never change afterwards.
+    async fn offer_server_tools(&mut self, events: &TurnEvents, stop: &CancellationToken) {
+        let SharedServices { registry, env, .. } = self.services.as_ref();
+        if env.servers.is_empty() {
+            return;
+        }
+        let taken = registry.names();
+        let chosen = registry.servers().choose(env, &taken, stop, |words| events.notice(words)).await;
+        let Some(notices) = chosen else { return };
+        notices.into_iter().for_each(|words| events.notice(words));
+        self.client.context.set_tools(registry.wire_specs());
     }
 
     /// The whole turn of `/compact`.
@@ -337,10 +504,7 @@ impl Agent {
         Box::pin(async move {
             let mut agent = Agent::new(config);
             let ending = agent.run(start, events, stop).await;
-            let last_answer = match agent.transcript().last() {
-                Some(Message::Assistant(answer)) => answer.text(),
-                _ => String::new(),
-            };
+            let last_answer = last_answer(agent.transcript());
             SubagentEnd { ending, last_answer, spent: agent.costs().0.clone() }
         })
     }
@@ -348,5 +512,12 @@ impl Agent {
     /// Asks whether to apply the changes that this turn left pending. Without an answer the changes remain pending.
     pub async fn ask_to_apply(&mut self, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
         end_of_turn::ask_after_turn(&self.services, events).await
+    }
+}
+
+fn last_answer(transcript: &Transcript) -> String {
+    match transcript.last() {
+        Some(Message::Assistant(answer)) => answer.text(),
+        _ => String::new(),
     }
 }

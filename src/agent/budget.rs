@@ -92,6 +92,7 @@ impl BudgetCheck<'_> {
                     QuestionChoice::plain('g', &format!("continue, up to {limit} more")),
                     QuestionChoice::plain('s', "stop the turn"),
                 ],
+                checks: None,
                 takes_reason: false,
                 reply,
             })

@@ -190,6 +190,10 @@ impl Compaction<'_> {
             CompactCause::Window => KEPT * window,
         };
         let upto = cut_at(self.conversation.unsummarized(), kept, cause).ok_or(CompactError::Short)?;
+        let trigger = if cause == CompactCause::Person { "manual" } else { "auto" };
+        if let Some(why) = self.checks.before_summary(trigger, focus, self.events, cancel).await {
+            return Err(CompactError::Failed(why));
+        }
         let room = self.client.context.room(&self.client.model.spec, self.longest()) * PIECE;
         let mut so_far = self.conversation.summary().map(|(text, _)| text.to_string());
         let mut begin = 0;
@@ -293,7 +297,8 @@ impl Compaction<'_> {
             let mut notes = newest_first(before).chain(earlier.iter().rev());
             notes.find(|note| note.pinned_kind() == Some(kind)).cloned()
         };
-        let pinned = [PinnedNoteKind::Instructions, PinnedNoteKind::Mode].into_iter().filter_map(newest);
+        let kinds = [PinnedNoteKind::Instructions, PinnedNoteKind::Skills, PinnedNoteKind::Mode];
+        let pinned = kinds.into_iter().filter_map(newest);
         std::iter::once(Note::Summary { text }).chain(pinned).collect()
     }
 }

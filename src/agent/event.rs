@@ -5,9 +5,10 @@ use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::{Grant, Mode};
 use crate::provider::ProviderError;
 use crate::provider::catalog::Money;
-use crate::tools::{CallPreview, CallSummary, DisplayDetail, TodoItem, UserReply};
+use crate::tools::{CallPreview, CallSummary, CheckBoard, DisplayDetail, TodoItem, UserReply};
 use crate::workspace::ChangeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -171,6 +172,8 @@ pub struct ChoiceQuestion {
     pub reason: String,
     pub detail: DisplayDetail,
     pub choices: Vec<QuestionChoice>,
+    /// The checks of the changes that are asked about; runs of them end with the question.
+    pub checks: Option<Arc<CheckBoard>>,
     /// Text that the person types instead of a choice becomes the next message to the agent.
     pub takes_reason: bool,
     /// Receives the key of the choice.
@@ -184,10 +187,12 @@ pub enum ChoiceSubject {
     Budget,
     /// What a hook demands to ask.
     Hook,
+    /// What a server gets: of the person, or of the model.
+    Server,
     /// All pending changes.
-    Pending(Box<ChangeSet>),
+    Pending(Arc<ChangeSet>),
     /// The pending change at one path that a program later runs or obeys.
-    Protected { path: PathBuf, set: Box<ChangeSet> },
+    Protected { path: PathBuf, set: Arc<ChangeSet> },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,9 +220,19 @@ impl QuestionChoice {
     }
 }
 
-/// A question from the model. Dropping it means that nobody is here.
+/// Who asks a question that is answered with text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptAsker {
+    Model,
+    Placet,
+    /// A server whose tool runs; the question names it.
+    Server,
+}
+
+/// A question that is answered with text. Dropping it means that nobody is here.
 #[derive(Debug)]
 pub struct UserPrompt {
+    pub asker: PromptAsker,
     pub question: String,
     /// At most nine; any other text is an answer too.
     pub choices: Vec<String>,

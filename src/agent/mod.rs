@@ -20,21 +20,24 @@ mod session_checks;
 mod subagent_pool;
 mod subagents;
 mod turn;
+mod turn_checks;
 mod turn_driver;
 mod turn_transaction;
 
 pub use agent::Agent;
 pub use calls::interceptor::secrets::SecretFilter;
 pub use calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
-pub use calls::single_call::call_once;
+pub use calls::single_call::{call_once, call_with_summary};
 pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
 pub use cost_meter::CostBudget;
-pub use end_of_turn::{ApplyQuestionContext, ApplyQuestionPlace, TurnDecision, ask_about_pending, overview};
-pub use event::{
-    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, QuestionChoice, TurnEvent,
-    UserPrompt,
+pub use end_of_turn::{
+    ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, MessageReceiver, ProtectedAnswer,
+    TurnDecision, ask_about_losses, ask_about_path, ask_about_pending, overview,
 };
-pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
+pub use event::{
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, PromptAsker, QuestionChoice,
+    TurnEvent, UserPrompt,
+};
 pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};
 pub use request::usage::{ContextUsage, UsagePart};
 pub use session_checks::LeaveError;
@@ -43,3 +46,4 @@ pub use turn::empty_answer::EmptyAnswer;
 pub use turn::ending::TurnEnding;
 pub use turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput, TurnLimits};
 pub use turn::repair::TurnRepair;
+pub use turn_checks::{CheckGoal, CheckGoalError, GoalEnd};

@@ -9,8 +9,8 @@ use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, Tur
 use super::services::SharedServices;
 use super::turn::ending::TurnEnding;
 use crate::audit::{AuditEvent, AuditKind};
-use crate::conversation::{AssistantBlock, AssistantMessage, Note};
-use crate::hooks::{HookAction, HookContext, HookPoint, HookRuling};
+use crate::conversation::{AssistantBlock, AssistantMessage, Note, Part};
+use crate::hooks::{HookAction, HookContext, HookPoint, HookRuling, SUBJECT};
 use crate::permission::ClassificationLevel;
 use crate::provider::ProviderError;
 use crate::session::{SessionError, SessionStateKey};
@@ -34,13 +34,16 @@ pub(super) struct SessionChecks {
     services: Arc<SharedServices>,
     /// The hooks allowed the use of the provider's key.
     is_key_allowed: bool,
+    /// The hooks know of the conversation.
+    is_started: bool,
     /// The level that is stored in the session.
     stored_level: ClassificationLevel,
 }
 
 impl SessionChecks {
     pub(super) fn new(services: Arc<SharedServices>) -> SessionChecks {
-        SessionChecks { services, is_key_allowed: false, stored_level: ClassificationLevel::default() }
+        let stored_level = ClassificationLevel::default();
+        SessionChecks { services, is_key_allowed: false, is_started: false, stored_level }
     }
 
     /// Another provider answers from now on, with another key.
@@ -54,9 +57,96 @@ impl SessionChecks {
         start: &TurnStart,
         events: &TurnEvents,
         stop: &CancellationToken,
-    ) -> Result<(), TurnEnding> {
+    ) -> Result<Vec<Part>, TurnEnding> {
         let context = HookContext { text: Some(start.text()), ..self.context(json!({})) };
         self.pass(HookPoint::AgentInvocation, context, events, stop).await
+    }
+
+    /// The first message of the conversation in this process: what hooks want the model to read with it.
+    pub(super) async fn begin_session(
+        &mut self,
+        is_resumed: bool,
+        events: &TurnEvents,
+        stop: &CancellationToken,
+    ) -> Vec<Part> {
+        if std::mem::replace(&mut self.is_started, true) || self.services.subagents.is_child {
+            return Vec::new();
+        }
+        let source = if is_resumed { "resume" } else { "startup" };
+        let context = self.context(json!({ SUBJECT: source }));
+        let ruling = self.hear(HookPoint::SessionStart, context, events, stop).await;
+        hooks::additions(&ruling).collect()
+    }
+
+    /// The conversation ends in this process. Waits for the hooks, within their time limits.
+    pub(super) async fn end_session(&self, reason: &str) -> Vec<String> {
+        if !self.is_started {
+            return Vec::new();
+        }
+        let context = self.context(json!({ SUBJECT: reason }));
+        let (origin, stop) = (&self.services.origin, CancellationToken::new());
+        match hooks::ask(origin, HookPoint::SessionEnd, context, None, &stop).await {
+            Ok(ruling) => ruling.remarks,
+            Err(error) => vec![error.message],
+        }
+    }
+
+    /// The model has ended its work: a text with which a hook wants it to continue. `is_continued` is true if a hook
+    /// already made it continue.
+    pub(super) async fn before_end(
+        &self,
+        answer: String,
+        is_continued: bool,
+        events: &TurnEvents,
+        stop: &CancellationToken,
+    ) -> Option<Part> {
+        let point = match self.services.subagents.is_child {
+            true => HookPoint::SubagentEnd,
+            false => HookPoint::TurnEnd,
+        };
+        if !hooks::has_hook(&self.services.origin, point, "") {
+            return None;
+        }
+        let input = json!({ "continued": is_continued });
+        let context = HookContext { text: Some(answer), ..self.context(input) };
+        let ruling = self.hear(point, context, events, stop).await;
+        let HookAction::Block(text) = ruling.action else { return None };
+        let hook = ruling.hook.unwrap_or_default();
+        events.notice(format!("the hook `{hook}` makes the model continue: {text}"));
+        Some(Part::Note(Note::HookSays { hook, text }))
+    }
+
+    /// Why the conversation must not be summarized now.
+    pub(super) async fn before_summary(
+        &self,
+        trigger: &str,
+        focus: &str,
+        events: &TurnEvents,
+        stop: &CancellationToken,
+    ) -> Option<String> {
+        let context =
+            HookContext { text: Some(focus.to_string()), ..self.context(json!({ SUBJECT: trigger })) };
+        let ruling = self.hear(HookPoint::PreCompact, context, events, stop).await;
+        match &ruling.action {
+            HookAction::Block(_) => Some(ruling.says("blocks it")),
+            _ => None,
+        }
+    }
+
+    /// Asks the hooks, and shows what they say to the person. A failure of the log is a block.
+    async fn hear(
+        &self,
+        point: HookPoint,
+        context: HookContext,
+        events: &TurnEvents,
+        stop: &CancellationToken,
+    ) -> HookRuling {
+        let ruling = match hooks::ask(&self.services.origin, point, context, None, stop).await {
+            Ok(ruling) => ruling,
+            Err(error) => HookRuling { action: HookAction::Block(error.message), ..HookRuling::nothing() },
+        };
+        ruling.remarks.iter().for_each(|remark| events.notice(remark));
+        ruling
     }
 
     /// Called when the person leaves the conversation for a new one: asks the hooks, logs the event, and the level
@@ -142,7 +232,7 @@ impl SessionChecks {
         });
         // The provider `offline` has no key and needs no check.
         if !self.is_key_allowed && model.provider.name() != "offline" {
-            self.pass(HookPoint::SecretAccess, self.context(about.clone()), events, stop).await?;
+            drop(self.pass(HookPoint::SecretAccess, self.context(about.clone()), events, stop).await?);
         }
         self.is_key_allowed = true;
         if !hooks::has_hook(&self.services.origin, HookPoint::PreContextInjection, "") {
@@ -150,7 +240,7 @@ impl SessionChecks {
         }
         let newest = transcript.last().map(words_in).unwrap_or_default();
         let context = HookContext { text: Some(newest), ..self.context(about) };
-        self.pass(HookPoint::PreContextInjection, context, events, stop).await
+        self.pass(HookPoint::PreContextInjection, context, events, stop).await.map(drop)
     }
 
     fn check_provider_level(&self) -> Result<(), TurnEnding> {
@@ -210,25 +300,27 @@ impl SessionChecks {
         HookContext { input, ..hooks::context(&self.services) }
     }
 
-    /// Asks the hooks whether to continue, and the person if the hooks demand it.
+    /// Asks the hooks whether to continue, and the person if the hooks demand it. Returns what they add for the model.
     async fn pass(
         &self,
         point: HookPoint,
         context: HookContext,
         events: &TurnEvents,
         stop: &CancellationToken,
-    ) -> Result<(), TurnEnding> {
+    ) -> Result<Vec<Part>, TurnEnding> {
         let shown = context.text.clone().unwrap_or_default();
         let ruling = hooks::ask(&self.services.origin, point, context, None, stop).await;
         let ruling = ruling
             .map_err(|e| TurnEnding::Blocked { why: e.message, hint: e.hint.map(|hint| hint.to_string()) })?;
+        ruling.remarks.iter().for_each(|remark| events.notice(remark));
+        let added = || hooks::additions(&ruling).collect();
         let why = match &ruling.action {
-            HookAction::Allow | HookAction::Redact(_) => return Ok(()),
+            HookAction::Allow | HookAction::Redact(_) => return Ok(added()),
             HookAction::Block(_) => ruling.says(&format!("blocks it at {}", point.name())),
             HookAction::Ask(_) => {
                 let reason = ruling.says(&format!("asks for a person's approval at {}", point.name()));
                 if ask_yes_no(&reason, shown, events, stop).await {
-                    return Ok(());
+                    return Ok(added());
                 }
                 format!("{reason}, and nobody approved")
             }
@@ -248,6 +340,7 @@ async fn ask_yes_no(reason: &str, shown: String, events: &TurnEvents, stop: &Can
             reason: reason.into(),
             detail: DisplayDetail::Text(shown),
             choices: vec![QuestionChoice::consent('y', "yes"), QuestionChoice::plain('n', "no")],
+            checks: None,
             takes_reason: false,
             reply,
         })

@@ -58,6 +58,12 @@ impl SubagentPool {
         }
     }
 
+    /// Reports a request that a call made, and which the conversation counts.
+    pub(super) fn report_request(&self, cost: &RequestCost) {
+        self.meter.add(cost.picos);
+        lock(&self.uncounted).push(cost.clone());
+    }
+
     /// Counts the costs of sub-agents since the last count. A reader that adds up the day while `count` runs finds each
     /// cost in at least one place, because the costs are removed here only after all of them are stored.
     pub(super) fn count_costs(&self, count: impl FnMut(&RequestCost)) -> bool {

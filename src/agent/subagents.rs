@@ -9,7 +9,7 @@
 //! the turn is stopped, all sub-agents stop.
 
 use super::config::{ActiveModel, AgentConfig, AgentLimits, TurnStart};
-use super::event::{TurnEvent, TurnEvents};
+use super::event::{PromptAsker, TurnEvent, TurnEvents};
 use super::services::SharedServices;
 use super::turn::ending::TurnEnding;
 use crate::conversation::{CallOutcome, Part};
@@ -23,9 +23,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 /// Tools that a sub-agent does not get.
-const NOT_FOR_CHILDREN: [&str; 3] = ["agent", "ask_person", "todo"];
+const NOT_FOR_CHILDREN: [&str; 4] = ["agent", "ask_person", "todo", "remember"];
 /// The only tools of a read-only sub-agent.
-const READING: [&str; 5] = ["read_file", "list_directory", "find_files", "search_contents", "scratchpad"];
+const READING: [&str; 6] =
+    ["read_file", "list_directory", "find_files", "search_contents", "scratchpad", "skill"];
 /// The most bytes of a log.
 const LONGEST_LOG: usize = 200_000;
 
@@ -70,10 +71,15 @@ impl SubagentFactory {
         let SharedServices { registry, env, policy, origin, subagents } = self.services.as_ref();
         let is_offered =
             |name: &str| !NOT_FOR_CHILDREN.contains(&name) && (!is_read_only || READING.contains(&name));
+        // Nobody knows what the tools of servers change: a sub-agent that only reads does not get them.
+        let registry = match is_read_only {
+            true => registry.only(is_offered),
+            false => registry.only_and_servers(is_offered),
+        };
         AgentConfig {
             model: self.model.clone(),
             system: format!("{}{}", self.system, include_str!("../../prompts/agent.md")),
-            registry: Arc::new(registry.only(is_offered)),
+            registry: Arc::new(registry),
             env: Arc::new(env.for_child()),
             policy: Arc::clone(policy),
             limits: self.limits,
@@ -146,6 +152,9 @@ fn forward_event(
             events.send(TurnEvent::Choice(question));
         }
         TurnEvent::LoopQuestion(question) => events.send(TurnEvent::LoopQuestion(question)),
+        TurnEvent::Enquiry(question) if question.asker == PromptAsker::Server => {
+            events.send(TurnEvent::Enquiry(question));
+        }
         _ => {}
     }
 }

@@ -5,6 +5,7 @@ use super::budget::BudgetCheck;
 use super::calls::pipeline::TurnCalls;
 use super::compact::{Compaction, CompactionState};
 use super::config::TurnStart;
+use super::conversation::directory_instructions::add_directory_instructions;
 use super::conversation::log::Conversation;
 use super::conversation::reported::ReportedState;
 use super::event::{LoopQuestion, TurnEvent, TurnEvents};
@@ -158,6 +159,7 @@ impl<'a> TurnDriver<'a> {
         }
         client.count_subagents(conversation, &self.events);
         if let Message::Results { results } = &mut message {
+            add_directory_instructions(conversation, services, results, &self.events);
             // The person may have switched modes while the calls ran: the model learns it with the results.
             if let Some(last) = results.last_mut() {
                 last.parts.extend(reported.changes(services, &self.events));
@@ -249,15 +251,20 @@ impl<'a> TurnDriver<'a> {
         }
         let parts: Vec<Part> = lines.iter().map(Part::text).collect();
         let start = TurnStart::Say(parts.clone());
-        if let Err(blocked) = self.parts.checks.before_turn(&start, &self.events, &self.stop).await {
-            queue.give_back(lines);
-            self.abort(blocked);
-            return Vec::new();
-        }
+        let added = match self.parts.checks.before_turn(&start, &self.events, &self.stop).await {
+            Ok(added) => added,
+            Err(blocked) => {
+                queue.give_back(lines);
+                self.abort(blocked);
+                return Vec::new();
+            }
+        };
         for line in lines {
             self.events.send(TurnEvent::Steered(line));
         }
-        self.parts.services.secrets().clean_message(parts, &self.events)
+        let mut parts = self.parts.services.secrets().clean_message(parts, &self.events);
+        parts.extend(added);
+        parts
     }
 
     async fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<TurnInput> {

@@ -36,9 +36,8 @@ pub(super) fn end(services: &SharedServices, events: &TurnEvents) {
         events.notice(format!("could not discard the changes of commands: {e}"));
     }
     let dropped = view.turn().dropped;
-    if dropped > 0 {
-        let changes = crate::text::count::of(dropped, "change");
-        events.notice(format!("read mode: discarded {changes} made by commands"));
+    if dropped.total() > 0 {
+        events.notice(format!("read mode: discarded changes to {dropped} made by commands"));
         events.send(TurnEvent::LimitedByMode(Mode::Read));
     }
 }

@@ -100,6 +100,8 @@ fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
         with: text.with,
         denylist: text.denylist,
         command: text.command,
+        format: text.format,
+        matcher: text.matcher,
         priority: text.priority,
         timeout_ms: text.timeout_ms,
         reason: text.reason,
@@ -110,7 +112,7 @@ fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
 pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
     let listed = config.settings().guard.permission_protected.clone();
     let own = listed.to_vec();
-    let programs = || ProgramDirs::from_variable(std::env::var_os("PATH").as_deref());
+    let programs = program_dirs;
     match ProtectedPaths::with(&own, programs()) {
         Ok(protected) => protected,
         Err(e) => {
@@ -129,6 +131,11 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
             ProtectedPaths::with(&own, programs()).unwrap_or_default()
         }
     }
+}
+
+/// The directories of `PATH`: an executable in one of them runs when its name is typed.
+pub(super) fn program_dirs() -> ProgramDirs {
+    ProgramDirs::from_variable(std::env::var_os("PATH").as_deref())
 }
 
 /// What the settings classify. What cannot be read leaves placet in doubt, and everything RESTRICTED.

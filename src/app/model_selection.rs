@@ -35,6 +35,16 @@ impl App {
     /// The provider that the settings name, or the first provider whose key is in the environment or was stored, or the
     /// offline provider. `name` and `model` override the settings. Opens no connection.
     pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<SelectedModel, AppError> {
+        self.answerer_or(OfflineProvider::new(), name, model)
+    }
+
+    /// The same with this provider where none is named.
+    pub(super) fn answerer_or(
+        &self,
+        offline: OfflineProvider,
+        name: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<SelectedModel, AppError> {
         if let Some(path) = &self.request.replay {
             let replay = ReplayProvider::open(path).map_err(|e| file_error(path, e))?;
             let recorded = model.map(String::from).or_else(|| replay.model());
@@ -43,10 +53,10 @@ impl App {
         }
         let chosen = name.map(String::from).or_else(|| self.chosen());
         let answerer = match chosen.as_deref() {
-            Some("offline") => self.offline_like(Arc::new(OfflineProvider::new()), "offline", None),
+            Some("offline") => self.offline_like(Arc::new(offline), "offline", None),
             None => {
                 let note = "no provider is configured, so the built-in offline provider answers: `placet setup` adds a model, `help` lists what works without one";
-                self.offline_like(Arc::new(OfflineProvider::new()), "offline", Some(note.into()))
+                self.offline_like(Arc::new(offline), "offline", Some(note.into()))
             }
             Some(chosen) => self.remote(chosen, model)?,
         };

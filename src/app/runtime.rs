@@ -7,10 +7,21 @@ use tokio::runtime::{Builder, Runtime};
 /// A runtime with so many workers. Fails where the process may not open the files or start the threads that it needs:
 /// found out later, that would be a panic.
 pub fn runtime(workers: usize) -> Result<Runtime, AppError> {
-    const FILES: usize = 32;
     const MORE_THREADS: usize = 8;
+    runtime_with(workers, MORE_THREADS)
+}
+
+/// The same for a single command: its threads are one worker, one for blocking work, and the few that pass its input and
+/// its output on. To start and end more of them, only to see that they can be started, takes a part of a millisecond.
+pub fn small_runtime() -> Result<Runtime, AppError> {
+    const MORE_THREADS: usize = 4;
+    runtime_with(1, MORE_THREADS)
+}
+
+fn runtime_with(workers: usize, more_threads: usize) -> Result<Runtime, AppError> {
+    const FILES: usize = 32;
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    crate::process::check_room(FILES, workers + MORE_THREADS)?;
+    crate::process::check_room(FILES, workers + more_threads)?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(workers)
         .thread_keep_alive(DAY)

@@ -1,10 +1,11 @@
 //! Views: where they are stored, what walls commands get, and which ones wait for the person.
 
 use super::App;
+use super::program_access::ProgramAccess;
 pub(super) use super::view_name::fresh_name;
 use crate::config::BackendSetting;
 use crate::permission::Access;
-use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
+use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe_again, recorded_probe};
 use crate::text::regular_file;
 use crate::tools::{CommandSandbox, WithheldReport};
 use crate::workspace::{
@@ -12,6 +13,7 @@ use crate::workspace::{
     ViewPaths, keeps_pending, prune, recover, roots_of, views_in,
 };
 use std::collections::HashMap;
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -26,6 +28,22 @@ pub struct PendingView {
     pub busy: bool,
 }
 
+/// When the pending changes of a view changed; `None` where it has none. A time that cannot be read is an error: the
+/// view may have pending changes.
+fn changed_at(view: &Path, name: &str) -> io::Result<Option<SystemTime>> {
+    let modified = |file: PathBuf| match std::fs::metadata(file).and_then(|meta| meta.modified()) {
+        Ok(at) => Ok(Some(at)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    };
+    let changed = modified(view.join("pending/base.jsonl"))?;
+    // A run may have changed only files in the home directory.
+    if changed.is_none() && name.starts_with("run-") {
+        return modified(view.join("roots.json"));
+    }
+    Ok(changed)
+}
+
 impl App {
     /// A name for a view that belongs to no session.
     pub fn fresh_view(&self) -> String {
@@ -37,12 +55,12 @@ impl App {
         self.guarded(View::at(self.places(name), self.workspace.roots()))
     }
 
-    fn guarded(&self, view: View) -> View {
+    pub(super) fn guarded(&self, view: View) -> View {
         view.guard(self.workspace.protected(), self.brake());
         view
     }
 
-    fn places(&self, name: &str) -> ViewPaths {
+    pub(super) fn places(&self, name: &str) -> ViewPaths {
         let state = &self.paths.state;
         let home = self.workspace.home();
         let covered = |dir: &Path| self.workspace.roots().iter().any(|root| dir.starts_with(root));
@@ -63,12 +81,8 @@ impl App {
         }
     }
 
-    /// Views of this directory with something pending, the newest first.
-    pub fn waiting(&self) -> Vec<PendingView> {
-        self.waiting_and_unread().0
-    }
-
-    /// The same, with the reasons why other views cannot be read: they may have pending changes.
+    /// Views of this directory with something pending, the newest first, and the reasons why other views cannot be
+    /// read: they may have pending changes.
     /// [`App::pending_damage_here`] reports damage as well.
     pub fn waiting_and_unread(&self) -> (Vec<PendingView>, Vec<String>) {
         let dir = self.places("x").view;
@@ -77,20 +91,27 @@ impl App {
         // `App::damage_at_start` reports damage, and also a directory that cannot be listed.
         for place in views_in(&[dir.to_path_buf()]).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let record = place.join("pending/base.jsonl");
-            let Ok(changed) = std::fs::metadata(&record).and_then(|m| m.modified()) else { continue };
+            let changed = match changed_at(&place, &name) {
+                Ok(Some(changed)) => changed,
+                Ok(None) => continue,
+                Err(e) => {
+                    unread.push(format!("`{}`: {e}", place.display()));
+                    continue;
+                }
+            };
             let Ok(roots) = roots_of(&place) else { continue };
             if roots.first().is_none_or(|first| first != self.cwd()) {
                 continue;
             }
             let view = self.guarded(View::at(self.places(&name), &roots));
-            match view.changes(LayerKind::Pending) {
-                Ok(set) if set.is_empty() => {}
-                Ok(_) => {
-                    let busy = is_locked(&place.join("lock"));
-                    found.push(PendingView { name, view, changed, busy });
+            let busy = is_locked(&place.join("lock"));
+            let at_home = self.home_changes_of(&name).map(|view| (format!("{name}-home"), view));
+            for (name, view) in std::iter::once((name, view)).chain(at_home) {
+                match view.has_changes(LayerKind::Pending) {
+                    Ok(false) => {}
+                    Ok(true) => found.push(PendingView { name, view, changed, busy }),
+                    Err(e) => unread.push(format!("`{}`: {e}", place.display())),
                 }
-                Err(e) => unread.push(format!("`{}`: {e}", place.display())),
             }
         }
         found.sort_by_key(|w| std::cmp::Reverse(w.changed));
@@ -109,10 +130,11 @@ impl App {
             let roots = roots_of(place).ok()?;
             let is_here = roots.first().is_some_and(|first| first == self.cwd());
             is_here.then(|| {
-                View::at(self.places(&place.file_name().unwrap_or_default().to_string_lossy()), &roots)
+                let name = place.file_name().unwrap_or_default().to_string_lossy();
+                std::iter::once(View::at(self.places(&name), &roots)).chain(self.home_changes_of(&name))
             })
         });
-        Ok(here.filter(|view| !matches!(view.last_discard(), Ok(None))).collect())
+        Ok(here.flatten().filter(|view| !matches!(view.last_discard(), Ok(None))).collect())
     }
 
     /// Whether the view of this name has pending changes, in any directory. An unreadable view counts as pending.
@@ -121,12 +143,12 @@ impl App {
             let places = ViewPaths { view: views.join(name), ..self.places(name) };
             keeps_pending(&places.view)
                 && roots_of(&places.view).ok().is_none_or(|roots| {
-                    !View::at(places, &roots).changes(LayerKind::Pending).is_ok_and(|set| set.is_empty())
+                    View::at(places, &roots).has_changes(LayerKind::Pending).unwrap_or(true)
                 })
         })
     }
 
-    /// How many changes are pending in each view of any directory, by the name of its session. What cannot be read is left
+    /// How many files have pending changes in each view of any directory, by the name of its session. What cannot be read is left
     /// out here: [`App::is_pending`] counts it.
     pub fn pending_counts(&self) -> HashMap<String, usize> {
         let mut out = HashMap::new();
@@ -142,7 +164,7 @@ impl App {
             if let Ok(set) = view.changes(LayerKind::Pending)
                 && !set.is_empty()
             {
-                out.insert(name, set.listed(&view.classify(&set)));
+                out.insert(name, set.count().total());
             }
         }
         out
@@ -204,7 +226,19 @@ impl App {
 
     /// The same with all results of the probe.
     pub fn probe(&self) -> SandboxProbe {
-        tried(&self.view("probe"), &self.request.supervisor())
+        let (supervisor, record) = (self.request.supervisor(), self.probe_record());
+        tried(&self.view("probe"), |dirs| recorded_probe(&supervisor, dirs, &record))
+    }
+
+    /// The same, tried again whatever is recorded.
+    pub fn probe_again(&self) -> SandboxProbe {
+        let (supervisor, record) = (self.request.supervisor(), self.probe_record());
+        tried(&self.view("probe"), |dirs| probe_again(&supervisor, dirs, &record))
+    }
+
+    /// No command sees the state directory.
+    fn probe_record(&self) -> PathBuf {
+        self.paths.state.join("sandbox.json")
     }
 
     /// The directories that hold the views of all workspaces, and the layers of their commands.
@@ -217,6 +251,11 @@ impl App {
     }
 
     pub(super) fn confining(&self, view: &View) -> CommandSandbox {
+        self.confining_for(view, &ProgramAccess::default())
+    }
+
+    /// The same for a program of the person's own, with what it may see in addition.
+    pub(super) fn confining_for(&self, view: &View, access: &ProgramAccess) -> CommandSandbox {
         let settings = &self.config.settings().sandbox;
         let set = |number: u64| Some(number).filter(|n| *n > 0);
         let limits = ResourceLimits {
@@ -226,16 +265,20 @@ impl App {
         };
         let home = self.workspace.home().and_then(|home| std::fs::canonicalize(home).ok());
         let mut masked: Vec<PathBuf> = settings.mask.iter().map(|text| self.expanded(text)).collect();
-        masked.extend(self.credential_files(home.as_deref()));
-        masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
+        masked
+            .extend(self.credential_files(home.as_deref()).into_iter().filter(|file| !access.unmasks(file)));
+        masked.extend([self.paths.keys_file(), self.paths.state.clone()]);
+        masked.extend(settings_masks(&self.paths.config));
         let (view, sweep, supervisor) = (view.clone(), self.sweep(), self.request.supervisor());
+        let record = self.probe_record();
         let snapshot = settings.backend == BackendSetting::Snapshot;
         CommandSandbox {
+            probe_record: Some(record.clone()),
             backend: Box::new(move || {
                 // Once, before the first command: removes what no view needs any more.
                 static SWEPT: std::sync::Once = std::sync::Once::new();
                 SWEPT.call_once(|| sweep.prune());
-                let probe = tried(&view, &supervisor);
+                let probe = tried(&view, |dirs| recorded_probe(&supervisor, dirs, &record));
                 match probe.backend {
                     SandboxBackend::Overlay if snapshot && probe.landlock_abi.is_some() => {
                         (SandboxBackend::Landlock, "the settings ask for snapshots".into())
@@ -246,8 +289,9 @@ impl App {
             home,
             masked,
             writable: settings.passthrough.iter().map(|text| self.cwd().join(text)).collect(),
+            readable: access.readable.clone(),
             limits,
-            keep_env: settings.keep_env.to_vec(),
+            keep_env: settings.keep_env.iter().map(String::from).chain(access.variables.clone()).collect(),
             withheld: WithheldReport::default(),
             hosts: settings.hosts.to_vec(),
         }
@@ -313,8 +357,26 @@ impl JournalCleanup {
     }
 }
 
+/// What hides placet's settings from commands. The scripts of the person's own skills are there as well, and commands run
+/// them: with a directory `skills`, each other entry is hidden by itself.
+fn settings_masks(config: &Path) -> Vec<PathBuf> {
+    const SKILLS: &str = "skills";
+    let entries = std::fs::read_dir(config).ok().filter(|_| config.join(SKILLS).is_dir());
+    let Some(entries) = entries else { return vec![config.to_path_buf()] };
+    let mut masks: Vec<PathBuf> = Vec::new();
+    for entry in entries {
+        match entry {
+            Ok(entry) if entry.file_name() == SKILLS => {}
+            Ok(entry) => masks.push(entry.path()),
+            // What cannot be listed cannot be hidden by itself.
+            Err(_) => return vec![config.to_path_buf()],
+        }
+    }
+    masks
+}
+
 /// True while another process holds this lock.
-fn is_locked(path: &Path) -> bool {
+pub(super) fn is_locked(path: &Path) -> bool {
     // Shared: two processes that ask at the same time must not see each other as busy.
     let how = rustix::fs::FlockOperation::NonBlockingLockShared;
     regular_file::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
@@ -331,13 +393,13 @@ fn private(shared: &Path) -> PathBuf {
     if ours { dir } else { std::env::temp_dir().join(format!("placet-{uid}-{}", std::process::id())) }
 }
 
-fn tried(view: &View, supervisor: &Path) -> SandboxProbe {
+fn tried(view: &View, probe: impl FnOnce(&[PathBuf]) -> SandboxProbe) -> SandboxProbe {
     for dir in view.layer_places() {
         // A directory that cannot be made is left out of the trial below.
         drop(std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
     }
     let places: Vec<PathBuf> = view.layer_places().iter().filter(|dir| dir.is_dir()).cloned().collect();
-    let probe = probe(supervisor, &places);
+    let probe = probe(&places);
     if let Some(dir) = &probe.layers {
         view.set_layers_dir(dir.clone());
     }

@@ -54,7 +54,7 @@ pub struct AuditEvent {
     pub tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// What it touches: `read /a/b`, `run cargo test`.
+    /// What it touches: `read /a/b`, `run cargo test`; of an apply, the checks that passed on what was applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reach: Vec<String>,
     /// `allow`, `ask`, `deny`, `yes`, `no`; of a hook `ALLOW`, `BLOCK`, `REDACT`, `REQUIRE_APPROVAL`.

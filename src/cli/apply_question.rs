@@ -1,38 +1,93 @@
-//! The question at the end of a turn, asked by a subcommand: the same rows, keys and guards as in the shell, without a
-//! conversation.
+//! Questions of a subcommand in the pane of the shell: the apply question at the end of a program, with the same rows, keys
+//! and guards, and the message that the program gets. There is no conversation.
 
 use super::report::CliError;
 use super::screen;
-use crate::agent::{ApplyQuestionContext, ApplyQuestionPlace, MessageQueue, TurnDecision, ask_about_pending};
+use crate::agent::{
+    ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, MessageQueue, PromptAsker, TurnDecision,
+    TurnEvent, UserPrompt, ask_about_pending,
+};
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::permission::{Mode, ModeCell};
-use crate::tools::ToolContext;
+use crate::session::Scratchpads;
+use crate::tools::{JobRegistry, ToolContext, UserReply};
+
 use crate::ui::paste::PasteStore;
 use crate::ui::turn_pane::{self, TurnPaneSettings, TurnPaneStatus};
 use crate::ui::{LinkFinder, Notifier, NotifyMethod};
-use crate::workspace::TransactionLabel;
-use tokio::sync::mpsc::unbounded_channel;
+use crate::workspace::Workspace;
+use std::sync::Arc;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// Asks what becomes of everything that is pending in the view of `env`, and does it. `label` is what the journal says of
-/// it, `by` what the audit log does. The base mode must hold ([`crate::ui::term::BaseMode`]). Esc, Ctrl-C and the end of the terminal leave it pending.
+/// Asks what becomes of everything that is pending in the view of `workspace`, and does it. `by` is what the audit log says
+/// of it. The base mode must hold ([`crate::ui::term::BaseMode`]). Esc, Ctrl-C and the end of the terminal leave it pending.
 pub(super) async fn ask(
     app: &App,
-    env: &ToolContext,
-    label: TransactionLabel,
+    (workspace, home): (&Workspace, Option<&Workspace>),
+    asked: CommandLineQuestion,
     by: &str,
 ) -> Result<TurnDecision, CliError> {
-    let ui = &app.config.settings().ui;
-    let record = |kind: AuditKind, report: &str| match app.gate.log_decision(kind, by, None, report) {
+    let label = &asked.label;
+    let log = |kind: AuditKind, report: &str| match &label.program {
+        Some(program) => app.gate.log_program_decision(kind, by, program, report),
+        None => app.gate.log_decision(kind, by, None, report),
+    };
+    let record = |kind: AuditKind, report: &str| match log(kind, report) {
         Ok(()) => {
-            let failures = env.mounts.push_all().into_iter();
+            let failures = app.mounts.push_all().into_iter();
             failures.map(|why| format!("not saved to the store: {why}")).collect()
         }
         Err(e) => vec![format!("this is not recorded in the audit log: {e}")],
     };
     // Nothing is approved by the mode: protected files are asked about one by one, as in ask mode.
     let mode = ModeCell::new(Mode::Ask);
+    let place = ApplyQuestionPlace::CommandLine(Box::new(asked.clone()));
+    let env = conversation_env(app, workspace);
+    let env = env.as_ref();
+    with_pane(app, &mode, async |events| {
+        let context = ApplyQuestionContext { workspace, home, mode: &mode, env, place, record: &record };
+        ask_about_pending(context, &events).await
+    })
+    .await
+}
+
+/// What checks of this view run with: as in a conversation, not with what the program was given in addition.
+fn conversation_env(app: &App, workspace: &Workspace) -> Option<Arc<ToolContext>> {
+    let name = workspace.view()?.dir().file_name()?.to_str()?.to_string();
+    Some(app.env(Arc::new(Scratchpads::in_memory()), &name))
+}
+
+/// Asks for a text, or one of `choices`. `None` where the person gives none. The base mode must hold.
+pub(super) async fn ask_for_text(
+    app: &App,
+    question: &str,
+    choices: Vec<String>,
+) -> Result<Option<String>, CliError> {
+    let question = question.to_string();
+    let asking = async |events: UnboundedSender<TurnEvent>| {
+        let (reply, answer) = oneshot::channel();
+        let asked = UserPrompt { asker: PromptAsker::Placet, question, choices, reply };
+        match events.send(TurnEvent::Enquiry(asked)) {
+            Ok(()) => answer.await.ok(),
+            Err(_) => None,
+        }
+    };
+    Ok(match with_pane(app, &ModeCell::new(Mode::Ask), asking).await? {
+        Some(UserReply::Words(words)) => Some(words),
+        _ => None,
+    })
+}
+
+/// Shows the questions that `asking` sends, until it returns. The base mode must hold.
+pub(super) async fn with_pane<T>(
+    app: &App,
+    mode: &ModeCell,
+    asking: impl AsyncFnOnce(UnboundedSender<TurnEvent>) -> T,
+) -> Result<T, CliError> {
+    let ui = &app.config.settings().ui;
     let settings = TurnPaneSettings {
         theme: screen::theme(app)?.0,
         facts: TurnPaneStatus { questions_only: true, wrap: ui.wrap, ..TurnPaneStatus::default() },
@@ -44,16 +99,13 @@ pub(super) async fn ask(
         pastes: PasteStore::default(),
         notifier: Notifier::new(NotifyMethod::Off, false),
         links: LinkFinder::none(),
+        // Nothing runs in the background of a command line.
+        jobs: JobRegistry::default(),
+        check_output: screen::check_output(app, &app.workspace)?,
     };
     let (events, inbox) = unbounded_channel();
-    let place = ApplyQuestionPlace::CommandLine(Box::new(label));
-    let asking = async {
-        let context = ApplyQuestionContext { workspace: &env.workspace, mode: &mode, place, record: &record };
-        let decision = ask_about_pending(context, &events).await;
-        // The pane ends with the last sender.
-        drop(events);
-        decision
-    };
+    // The pane ends with the last sender, which `asking` drops.
+    let asking = asking(events);
     // Nothing runs that could be stopped: Ctrl-C closes the question.
     let stop = CancellationToken::new();
     Ok(if ui.linear {

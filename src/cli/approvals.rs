@@ -1,17 +1,28 @@
 //! Questions of the command line about what is approved by itself: large losses, and each path that runs later. They
-//! are those of the shell, asked through the same guarded reader, a line for each answer.
+//! are those of the shell. The pane asks them where standard input and output are a terminal; elsewhere a person types a
+//! line for each answer, through the same guarded reader.
 
-use super::report::{pass_on_rendered, warn};
+use super::report::{CliError, pass_on_rendered, warn};
+use super::{apply_question, start};
+use crate::agent::{ProtectedAnswer, TurnEvent, ask_about_losses, ask_about_path};
+use crate::app::App;
 use crate::audit::AuditKind;
+use crate::permission::{Mode, ModeCell};
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
+use crate::ui::term::BaseMode;
 use crate::ui::{Theme, line_ui, verbatim};
 use crate::workspace::{
-    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LayerKind, SelectedPart,
-    TransactionLabel, View, Workspace, shown_patches,
+    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LayerKind, PathPatch,
+    SelectedPart, TransactionLabel, View, Workspace, shown_patches,
 };
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// The command that reverts what was applied.
+pub(super) const UNDO: &str = "placet undo";
 
 /// The longest difference that is shown whole. What is longer is not asked about here.
 const MOST: usize = 1 << 20;
@@ -21,13 +32,10 @@ pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks for the word that confirms the large losses in the request, and approves the losses if the person types it.
-pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut ApplyRequest) {
-    let shown = |path: &Path| workspace.shortened(path);
-    let losses = changes::losses_of(view, wanted, &shown);
-    if line_ui::confirm_losses(&losses, &shown, line_ui::consent_alone) {
-        wanted.approval = std::mem::take(&mut wanted.approval).seen(&losses);
-    }
+/// How the person is asked.
+pub(super) enum ApprovalPrompt<'a> {
+    Pane(&'a App),
+    Lines,
 }
 
 /// What was done with one path.
@@ -36,47 +44,102 @@ pub(super) struct PathOutcome {
     pub(super) told: UserReport,
 }
 
-enum PathAnswer {
-    Apply,
-    Keep,
-    KeepRest,
-    Discard,
+/// What was done with the paths that were asked about.
+pub(super) struct PathOutcomes {
+    pub(super) done: Vec<PathOutcome>,
+    /// The person wants to look at the rest in the review.
+    pub(super) review: bool,
 }
 
-/// Shows each of `waiting` and asks about it alone.
-pub(super) fn one_by_one(
-    view: &View,
-    workspace: &Workspace,
-    waiting: &[PathBuf],
-    label: &TransactionLabel,
-) -> Vec<PathOutcome> {
-    let shown = |path: &Path| workspace.shortened(path);
-    let mut done = Vec::new();
-    for path in waiting {
-        let Ok(set) = view.changes(LayerKind::Pending) else { break };
-        let classes = view.classify(&set);
-        let Some(change) = set.get(path) else { continue };
-        if !show(&set, &classes, change, (view, workspace)) {
-            continue;
+impl ApprovalPrompt<'_> {
+    /// `None` where nobody can be asked.
+    pub(super) fn here(app: &App) -> Option<ApprovalPrompt<'_>> {
+        if io::stdin().is_terminal() && io::stdout().is_terminal() {
+            return Some(ApprovalPrompt::Pane(app));
         }
-        match ask() {
-            PathAnswer::Apply => {
-                let approval = approval_of(&set, &classes, change);
-                let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
-                let told = changes::apply(view, &wanted, label.clone(), &shown);
-                // What is left is asked about next, and listed at the end.
-                let lines = told.lines.iter().take(1).cloned().collect();
-                done.push(PathOutcome { kind: AuditKind::Apply, told: UserReport { lines, ..told } });
-            }
-            PathAnswer::Discard => {
-                let told = changes::discard(view, std::slice::from_ref(path), "placet undo", &shown);
-                done.push(PathOutcome { kind: AuditKind::Discard, told });
-            }
-            PathAnswer::Keep => {}
-            PathAnswer::KeepRest => break,
-        }
+        can_ask().then_some(ApprovalPrompt::Lines)
     }
-    done
+
+    /// Asks for the word that confirms the large losses in the request, and approves the losses if the person types it.
+    pub(super) fn confirm_losses(
+        &self,
+        view: &View,
+        workspace: &Workspace,
+        wanted: &mut ApplyRequest,
+    ) -> Result<(), CliError> {
+        let shown = |path: &Path| workspace.shortened(path);
+        let losses = changes::losses_of(view, wanted, &shown);
+        if losses.is_empty() {
+            return Ok(());
+        }
+        let confirmed = match self {
+            ApprovalPrompt::Lines => line_ui::confirm_losses(&losses, &shown, line_ui::consent_alone),
+            ApprovalPrompt::Pane(app) => {
+                let asking = async |events| ask_about_losses(&losses, workspace, &events).await;
+                in_pane(app, asking)?
+            }
+        };
+        if confirmed {
+            wanted.approval = std::mem::take(&mut wanted.approval).seen(&losses);
+        }
+        Ok(())
+    }
+
+    /// Shows each of `waiting` and asks about it alone.
+    pub(super) fn one_by_one(
+        &self,
+        view: &View,
+        workspace: &Workspace,
+        waiting: &[PathBuf],
+        label: &TransactionLabel,
+    ) -> Result<PathOutcomes, CliError> {
+        let shown = |path: &Path| workspace.shortened(path);
+        let (mut done, mut review) = (Vec::new(), false);
+        for path in waiting {
+            let Ok(set) = view.changes(LayerKind::Pending).map(Arc::new) else { break };
+            let classes = view.classify(&set);
+            let Some(change) = set.get(path) else { continue };
+            let answer = match self {
+                ApprovalPrompt::Pane(app) => {
+                    let asking =
+                        async |events| ask_about_path(&set, change, (view, workspace), &events).await;
+                    in_pane(app, asking)?
+                }
+                ApprovalPrompt::Lines if show(&set, &classes, change, (view, workspace)) => ask(),
+                ApprovalPrompt::Lines => ProtectedAnswer::Keep,
+            };
+            match answer {
+                ProtectedAnswer::Apply => {
+                    let approval = approval_of(&set, &classes, change);
+                    let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
+                    let told = changes::apply(view, &wanted, label.clone(), UNDO, &shown);
+                    // What is left is asked about next, and listed at the end.
+                    let lines = told.lines.iter().take(1).cloned().collect();
+                    done.push(PathOutcome { kind: AuditKind::Apply, told: UserReport { lines, ..told } });
+                }
+                ProtectedAnswer::Discard => {
+                    let told = changes::discard(view, std::slice::from_ref(path), UNDO, &shown);
+                    done.push(PathOutcome { kind: AuditKind::Discard, told });
+                }
+                ProtectedAnswer::Keep => {}
+                // There is no program that could get a message.
+                ProtectedAnswer::KeepRest | ProtectedAnswer::SendBack => break,
+                ProtectedAnswer::Review => {
+                    review = true;
+                    break;
+                }
+            }
+        }
+        Ok(PathOutcomes { done, review })
+    }
+}
+
+/// One question in the pane.
+fn in_pane<T>(app: &App, asking: impl AsyncFnOnce(UnboundedSender<TurnEvent>) -> T) -> Result<T, CliError> {
+    let runtime = start::runtime()?;
+    let _base = BaseMode::enter_any().map_err(CliError::new)?;
+    let mode = ModeCell::new(Mode::Ask);
+    runtime.block_on(apply_question::with_pane(app, &mode, asking))
 }
 
 /// The person saw this change with all that goes with it.
@@ -99,7 +162,7 @@ fn show(
     let name = visible::path(&workspace.shortened(&change.path));
     let why = classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default();
     let why = visible::guard_line(&why).into_owned();
-    let patches = shown_patches(&part, view.objects(), workspace.cwd());
+    let patches: Vec<PathPatch> = shown_patches(&part, view.objects(), workspace.cwd()).collect();
     let missing: u64 = patches.iter().map(|patch| patch.missing).sum();
     let bytes: Vec<u8> = patches.into_iter().flat_map(|patch| patch.bytes).collect();
     if bytes.len() > MOST || missing > 0 {
@@ -113,15 +176,15 @@ fn show(
     true
 }
 
-fn ask() -> PathAnswer {
+fn ask() -> ProtectedAnswer {
     loop {
         let answer =
             line_ui::consent_alone("apply this file? yes, no, discard, or keep (leave the rest pending): ");
         match answer.as_deref().map(str::trim) {
-            Some("yes" | "y") => return PathAnswer::Apply,
-            Some("discard" | "d") => return PathAnswer::Discard,
-            Some("" | "no" | "n") => return PathAnswer::Keep,
-            None | Some("keep" | "k") => return PathAnswer::KeepRest,
+            Some("yes" | "y") => return ProtectedAnswer::Apply,
+            Some("discard" | "d") => return ProtectedAnswer::Discard,
+            Some("" | "no" | "n") => return ProtectedAnswer::Keep,
+            None | Some("keep" | "k") => return ProtectedAnswer::KeepRest,
             Some(_) => warn("not an answer: type `yes`, `no`, `discard` or `keep`, and Enter"),
         }
     }

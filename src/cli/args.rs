@@ -1,10 +1,15 @@
 //! The command line. Parsing is total and touches nothing: what the words mean for the world comes later, once each.
 
+use super::checks_args::ChecksCommand;
+use super::option_number::number;
+use super::run::RunArgs;
+use super::session_args::SessionCommand;
 use super::session_selector::SessionSelector;
+use super::try_args::{CompareArgs, TryCommand};
+use crate::agent::CheckGoal;
+use crate::session::TryName;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use std::str::FromStr;
-use thiserror::Error;
 
 /// An interactive agent shell in which every change waits for your approval.
 #[derive(Debug, Parser)]
@@ -15,8 +20,8 @@ use thiserror::Error;
     disable_help_subcommand = true,
     override_usage = "placet [OPTIONS] [PROMPT]\n       placet [OPTIONS] COMMAND",
     after_help = "Without a terminal and without a prompt, placet reads prompts from standard input, one per line.\n\
-                  Exit codes: 0 done, 1 error, 2 usage, 3 refused or pending, 4 provider,\n\
-                  5 done but not recorded, 130 interrupted."
+                  Exit codes: 0 done, 1 error, 2 usage, 3 refused or pending, 4 provider, \
+                  5 not recorded, 130 stopped."
 )]
 pub struct Args {
     /// The first turn
@@ -93,6 +98,13 @@ pub struct Options {
     /// Resume the session with this ID, or choose from a list
     #[arg(short, long, num_args = 0..=1, value_name = "ID-PREFIX", default_missing_value = "", conflicts_with = "continue_last")]
     pub resume: Option<String>,
+    /// With --print: continue until these checks pass, at most N more turns
+    // Hidden: `--help` has to fit a screen, and the guide page of checks explains it.
+    #[arg(long, value_name = "CHECKS[:N]", value_parser = CheckGoal::parse, hide = true)]
+    pub until: Option<CheckGoal>,
+    /// Work in the try of this name
+    #[arg(long = "try", value_name = "NAME", value_parser = TryName::parse, conflicts_with_all = ["continue_last", "resume"])]
+    pub try_name: Option<TryName>,
     /// Maximum number of requests in one turn
     #[arg(long, value_name = "N", value_parser = number::<u64>)]
     pub max_turns: Option<u64>,
@@ -184,6 +196,9 @@ pub enum CliCommand {
     Apply {
         /// Apply only these paths
         paths: Vec<PathBuf>,
+        /// Apply only if the required checks pass on exactly these changes
+        #[arg(long)]
+        checked: bool,
         #[command(flatten)]
         which: SessionSelector,
     },
@@ -221,13 +236,30 @@ pub enum CliCommand {
         #[command(flatten)]
         which: SessionSelector,
     },
+    /// List, rename, drop and prune tries; `placet compare A B` compares two
+    #[command(subcommand)]
+    Try(TryCommand),
+    /// Review the difference between two tries, and take parts of the second into the first
+    #[command(hide = true)]
+    Compare(CompareArgs),
     /// Review pending changes, a git diff or a patch
     Review(super::review_args::ReviewArgs),
     /// Show the changes applied in this directory
     #[command(subcommand)]
     Journal(JournalCommand),
-    /// Run a command in the copy-on-write view
-    #[command(subcommand)]
+    /// Run a program in the copy-on-write view, and ask about its changes
+    Run(RunArgs),
+    /// List the programs of `placet run` that are running, or stop one
+    #[command(hide = true)]
+    Runs {
+        #[command(subcommand)]
+        command: Option<RunsCommand>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// The old name of `placet run`
+    #[command(subcommand, hide = true)]
     Sandbox(SandboxCommand),
     /// Show the permission rules, and check a command against them
     #[command(subcommand)]
@@ -239,11 +271,17 @@ pub enum CliCommand {
     #[command(subcommand)]
     Provider(ProviderCommand),
     /// Print how often each tool ran and how long it took, in the Prometheus format
+    #[command(hide = true)]
     Metrics {
         #[command(subcommand)]
         command: Option<MetricsCommand>,
     },
-    /// Offer the tools to other programs
+    /// Run checks on pending changes, list them, or propose them
+    Checks {
+        #[command(subcommand)]
+        command: Option<ChecksCommand>,
+    },
+    /// Add and test MCP servers, or offer the tools as one
     #[command(subcommand)]
     Mcp(McpCommand),
     /// Show tokens and cost, by day and model
@@ -274,6 +312,7 @@ pub enum CliCommand {
         shell: clap_complete::Shell,
     },
     /// Print the manual page
+    #[command(hide = true)]
     Man,
 }
 
@@ -313,103 +352,17 @@ pub enum ThemeCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum SandboxCommand {
-    /// Run a command, show what it would change, and ask
-    Run {
-        /// Apply the changes without asking
-        #[arg(long, conflicts_with = "discard")]
-        apply: bool,
-        /// Discard the changes without asking
-        #[arg(long)]
-        discard: bool,
-        /// Allow a host: crates.io, *.npmjs.org:443
-        #[arg(long, value_name = "HOST")]
-        network: Vec<String>,
-        /// The command and its arguments
-        #[arg(last = true, required = true, num_args = 1..)]
-        command: Vec<String>,
-    },
+    /// Run a program in the copy-on-write view, and ask about its changes; the same as `placet run`
+    Run(RunArgs),
 }
 
 #[derive(Debug, Subcommand)]
-pub enum SessionCommand {
-    /// List the newest sessions, those of this directory first
-    List {
-        /// Show at most N entries
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
-        limit: usize,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        /// Also list runs of `placet -p`, which are otherwise folded
-        #[arg(long)]
-        all: bool,
+pub enum RunsCommand {
+    /// Stop a program: everything that it started ends, and placet asks about nothing
+    Stop {
+        /// The process number in the list
+        pid: u32,
     },
-    /// Show the messages of a session
-    Show {
-        /// ID of the session, or a prefix of it
-        id: String,
-    },
-    /// Export a session as Markdown, HTML or JSON
-    Export {
-        /// ID of the session, or a prefix of it
-        id: String,
-        /// Format of the document
-        #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
-        format: ExportFormat,
-        /// Write to this file, or to this directory with the pictures next to the document
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
-    /// Import a session that `export --format json` wrote
-    Import {
-        /// The exported JSON file, or - for standard input
-        file: PathBuf,
-    },
-    /// Remove sessions that are older or larger than the settings allow
-    Prune {
-        /// Show what would be removed, and remove nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
-    /// Rename a session
-    Rename {
-        /// ID of the session, or a prefix of it
-        id: String,
-        /// The new title
-        #[arg(required = true)]
-        title: Vec<String>,
-    },
-    /// Pin a session: list it first and never remove it automatically
-    Pin {
-        /// ID of the session, or a prefix of it
-        id: String,
-    },
-    /// Unpin a session
-    Unpin {
-        /// ID of the session, or a prefix of it
-        id: String,
-    },
-    /// Delete a session permanently
-    Delete {
-        /// ID of the session, or a prefix of it
-        id: String,
-    },
-    /// Search the messages of all sessions
-    Search {
-        /// Words that a message must contain
-        #[arg(required = true)]
-        query: Vec<String>,
-        /// Show at most N entries
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
-        limit: usize,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    Markdown,
-    Html,
-    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -553,29 +506,50 @@ pub enum MetricsCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum McpCommand {
+    /// List the servers whose tools placet uses
+    List,
+    /// Start a server, and show its tools or why it fails
+    Test {
+        /// Name of the server
+        name: String,
+    },
+    /// Add a server to your settings
+    Add {
+        /// Name of the server: a part of the names of its tools
+        name: String,
+        /// A host that it may connect to; can be given several times
+        #[arg(long = "host", value_name = "HOST")]
+        hosts: Vec<String>,
+        /// An environment variable, NAME=VALUE, or NAME for a variable that you have; can be given several times
+        #[arg(long = "env", value_name = "NAME[=VALUE]")]
+        env: Vec<String>,
+        /// Run it without the view, with all your rights
+        #[arg(long)]
+        outside: bool,
+        /// The address of a server over HTTP, instead of a program
+        #[arg(long, value_name = "URL", conflicts_with_all = ["hosts", "env", "outside", "command"])]
+        url: Option<String>,
+        /// A header of each request to it, such as 'Authorization: Bearer ${TOKEN}'; can be given several times
+        #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+        headers: Vec<String>,
+        /// The program and its arguments
+        #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
+        command: Vec<String>,
+    },
+    /// Remove a server from your settings
+    Remove {
+        /// Name of the server
+        name: String,
+    },
     /// Serve the tools over standard input and output
     Serve {
         /// The workspace [default: the current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
+        /// Offer a tool that applies pending changes; protected files and large losses wait for you
+        #[arg(long)]
+        allow_apply: bool,
     },
-}
-
-/// Why a text is not the number of an option.
-#[derive(Debug, Error)]
-enum OptionNumberError {
-    #[error("`{0}` is not a number")]
-    NoNumber(String),
-    #[error("`{0}` is too large")]
-    TooLarge(String),
-}
-
-/// A whole number; the standard library's own words for a mistake say nothing of the text.
-fn number<T: FromStr>(text: &str) -> Result<T, OptionNumberError> {
-    text.parse().map_err(|_| match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => OptionNumberError::TooLarge(text.into()),
-        false => OptionNumberError::NoNumber(text.into()),
-    })
 }
 
 /// The command line as clap knows it: for completions, the manual page and the reference.

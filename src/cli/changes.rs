@@ -1,9 +1,10 @@
-//! `placet changes`, `apply`, `discard`, `undo` and `redo`.
+//! `placet changes`, `discard`, `undo` and `redo`, and what other subcommands need for pending changes.
 
+use super::approvals::UNDO;
 use super::args::Options;
 use super::report::{self, CliError, print, print_foreign, print_own, warn};
-use super::session_selector::SessionSelector;
-use super::{approvals, start};
+use super::session_selector::{SessionSelector, session_of};
+use super::start;
 use crate::agent::Agent;
 use crate::app::App;
 use crate::audit::{AuditError, AuditKind};
@@ -19,6 +20,9 @@ use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+/// How the names of views end that have the changes of a program in the home directory.
+pub(super) const HOME_CHANGES: &str = "-home";
+
 /// The view that is meant, and the workspace through it.
 pub(super) struct SelectedView {
     pub(super) name: String,
@@ -26,9 +30,29 @@ pub(super) struct SelectedView {
     pub(super) workspace: Workspace,
 }
 
+/// What a killed `placet run` left becomes pending before changes are listed, applied or undone.
+fn take_over_killed(app: &App) {
+    for (name, found) in app.take_over_killed_runs() {
+        match found {
+            Ok(paths) => warn_of_killed(&format!("an earlier run ({})", visible::name(&name)), paths),
+            Err(e) => {
+                let line = format!("what an interrupted run ({name}) left cannot be read: {e}");
+                warn(&visible::guard(&format!("warning: {line}")));
+            }
+        }
+    }
+}
+
+pub(super) fn warn_of_killed(run: &str, paths: usize) {
+    let changes = count::of(paths, "change");
+    warn(&format!("note: {run} was interrupted; what it changed is pending ({changes})"));
+}
+
 pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<SelectedView>, CliError> {
-    let (mut waiting, unread) = app.waiting_and_unread();
+    take_over_killed(app);
+    // Before the views: both read the records, of which there may be very many.
     let damage = app.pending_damage_here();
+    let (mut waiting, unread) = app.waiting_and_unread();
     if let Some(line) = changes::damage_line(&damage).or_else(|| unread.into_iter().next()) {
         let line = format!("cannot read the pending changes: {}", visible::guard(&line));
         if waiting.is_empty() {
@@ -36,13 +60,27 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
         }
         warn(&format!("warning: {line}"));
     }
+    // What a program left in the home directory is meant only by its own name.
+    let is_at_home = |name: &str| name.ends_with(HOME_CHANGES);
+    let of_try = which.try_name.as_ref().map(|name| session_of(app, name)).transpose()?;
+    if let Some(id) = &of_try {
+        waiting.retain(|w| w.name == id.as_str());
+        return Ok(waiting.pop().map(|w| SelectedView::of(app, w.name, w.view)));
+    }
     if let Some(prefix) = &which.session {
-        waiting.retain(|w| w.name.starts_with(prefix.as_str()));
+        waiting.retain(|w| w.name.starts_with(prefix.as_str()) && is_at_home(&w.name) <= is_at_home(prefix));
         if waiting.is_empty() {
             return Err(CliError::new(format!(
                 "no session of this directory that starts with `{prefix}` has pending changes"
             )));
         }
+    } else {
+        let (at_home, here): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|w| is_at_home(&w.name));
+        if let (Some(first), true) = (at_home.first(), here.is_empty()) {
+            warn("note: a program left changes in your home directory");
+            warn(&format!("hint: `placet changes --session {}` shows them", first.name));
+        }
+        waiting = here;
     }
     let others = waiting.len().saturating_sub(1);
     let first = waiting.into_iter().next();
@@ -54,10 +92,14 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
         warn(&format!("note: using session {}; {more} {have} pending changes", first.name));
         warn("hint: choose a session with --session");
     }
-    Ok(first.map(|w| {
-        let workspace = app.workspace.with_view(w.view.clone());
-        SelectedView { name: w.name, view: w.view, workspace }
-    }))
+    Ok(first.map(|w| SelectedView::of(app, w.name, w.view)))
+}
+
+impl SelectedView {
+    pub(super) fn of(app: &App, name: String, view: View) -> SelectedView {
+        let workspace = app.workspace.with_view(view.clone());
+        SelectedView { name, view, workspace }
+    }
 }
 
 /// Each call of the command line is a turn of its own: undo takes back one of them at a time.
@@ -68,6 +110,8 @@ pub(super) fn cli_label(name: &str, title: &str) -> TransactionLabel {
         session: Some(name.into()),
         title: title.into(),
         assent: ApprovedBy::you(title),
+        program: None,
+        checks: Vec::new(),
     }
 }
 
@@ -81,7 +125,7 @@ pub(super) fn report_outcome(
 ) -> Result<u8, CliError> {
     let mut incomplete = told.incomplete;
     if told.done {
-        if let Err(e) = app.gate.log_decision(kind, by, None, &told.lines.join("\n")) {
+        if let Err(e) = app.gate.log_checked_decision(kind, by, &told.checks, &told.lines.join("\n")) {
             incomplete = true;
             not_audited(&e);
         }
@@ -178,6 +222,11 @@ pub(super) fn show(
 }
 
 fn as_json(set: &ChangeSet, view: &View) -> String {
+    serde_json::to_string_pretty(&values(set, view)).unwrap_or_default()
+}
+
+/// One object for each path.
+pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
     let classes = view.classify(set);
     let lost = lost_paths(set, &classes);
     let git = view.git_events(set);
@@ -211,54 +260,13 @@ fn as_json(set: &ChangeSet, view: &View) -> String {
         }
         value
     };
-    serde_json::to_string_pretty(&set.changes.iter().map(each).collect::<Vec<_>>()).unwrap_or_default()
+    set.changes.iter().map(each).collect()
 }
 
 /// Paths of pending changes on the command line.
-fn resolved(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+pub(super) fn resolved(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let one = |path: &PathBuf| workspace.pending_path(&path.to_string_lossy());
     paths.iter().map(one).collect::<Result<_, _>>().map_err(CliError::new)
-}
-
-pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
-    let app = start::app(options)?;
-    let Some(SelectedView { name, view, workspace }) = chosen(&app, which)? else {
-        warn("nothing is pending");
-        return Ok(report::DONE);
-    };
-    let approval = approval(resolved(&workspace, &options.apply_protected)?, options);
-    let mut wanted = ApplyRequest { paths: resolved(&workspace, paths)?, approval, only_approved: false };
-    if approvals::can_ask() {
-        approvals::confirm_losses(&view, &workspace, &mut wanted);
-    }
-    let label = cli_label(&name, "placet apply");
-    let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shortened(path));
-    if !approvals::can_ask() || told.waiting.is_empty() {
-        return report_outcome(&app, AuditKind::Apply, "placet apply", &told, options.apply_loss);
-    }
-    let first = told.before_questions();
-    let mut incomplete = false;
-    if !first.lines.is_empty() {
-        incomplete = report_outcome(&app, AuditKind::Apply, "placet apply", &first, options.apply_loss)?
-            == report::INCOMPLETE;
-    }
-    for asked in approvals::one_by_one(&view, &workspace, &told.waiting, &label) {
-        let code = report_outcome(
-            &app,
-            asked.kind,
-            "placet apply",
-            &UserReport { waiting: Vec::new(), ..asked.told },
-            options.apply_loss,
-        )?;
-        incomplete |= code == report::INCOMPLETE;
-    }
-    let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-    let stays = told.waiting.iter().any(|path| left.get(path).is_some());
-    Ok(match stays || !told.losses.is_empty() {
-        _ if incomplete => report::INCOMPLETE,
-        true => report::REFUSED,
-        false => report::DONE,
-    })
 }
 
 pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
@@ -274,6 +282,7 @@ pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Opti
 
 pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
+    take_over_killed(&app);
     let view = app.view("undo");
     let back = match what {
         None => UndoTarget::Turns(1),
@@ -300,6 +309,7 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
+    take_over_killed(&app);
     let shown = |path: &Path| app.workspace.shortened(path);
     let label = cli_label("redo", "placet redo");
     let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
@@ -355,11 +365,11 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     if !unread.is_empty() {
         return Ok(Some(after(workspace, code)));
     }
-    let approval = named_and_pending(view, workspace, options)?;
+    let approval = named_and_pending(&[view], workspace, options)?.pop().unwrap_or_else(ChangeApproval::none);
     if options.apply || !approval.is_none() {
         let label = TransactionLabel { assent: ApprovedBy::you("--apply"), ..view.turn().label.clone() };
         let wanted = ApplyRequest { approval, only_approved: !options.apply, ..ApplyRequest::default() };
-        let told = changes::apply(view, &wanted, label, &shown);
+        let told = changes::apply(view, &wanted, label, UNDO, &shown);
         let mut incomplete = told.incomplete;
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
@@ -402,29 +412,29 @@ pub(super) fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
     warn(&all.map(|line| visible::guard_line(&line).into_owned()).collect::<Vec<_>>().join("\n"));
 }
 
-/// What the flags approve of what is pending. A path at which nothing is pending is reported, and is no error: it may
-/// not have been changed this time.
+/// What the flags approve of what is pending in each view. A path at which nothing is pending is reported, and is no
+/// error: it may not have been changed this time.
 pub(super) fn named_and_pending(
-    view: &View,
+    views: &[&View],
     workspace: &Workspace,
     options: &Options,
-) -> Result<ChangeApproval, CliError> {
-    let mut named = resolved(workspace, &options.apply_protected)?;
+) -> Result<Vec<ChangeApproval>, CliError> {
+    let named = resolved(workspace, &options.apply_protected)?;
+    let mut found = vec![Vec::new(); views.len()];
     if !named.is_empty() {
-        let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-        let classes = view.classify(&set);
-        named.retain(|path| {
-            let pending = !classes.goes_with(&set, path).is_empty();
-            if !pending {
-                warn(&format!("note: nothing is pending at `{}`", visible::path(&workspace.shortened(path))));
-            }
-            pending
-        });
+        for (view, found) in views.iter().zip(&mut found) {
+            let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
+            let classes = view.classify(&set);
+            found.extend(named.iter().filter(|path| !classes.goes_with(&set, path).is_empty()).cloned());
+        }
     }
-    Ok(approval(named, options))
+    for path in named.iter().filter(|path| !found.iter().any(|found| found.contains(path))) {
+        warn(&format!("note: nothing is pending at `{}`", visible::path(&workspace.shortened(path))));
+    }
+    Ok(found.into_iter().map(|named| approval(named, options)).collect())
 }
 
-fn approval(named: Vec<PathBuf>, options: &Options) -> ChangeApproval {
+pub(super) fn approval(named: Vec<PathBuf>, options: &Options) -> ChangeApproval {
     let approval = named.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
     match options.apply_loss {
         Some(files) => approval.removal_of(files),

@@ -1,17 +1,16 @@
 //! The subcommands.
 
-use super::args::{CliCommand, ConfigCommand, McpCommand, Options, SandboxCommand, ToolCommand};
+use super::args::{CliCommand, ConfigCommand, Options, RunsCommand, SandboxCommand, ToolCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::{
-    audit, blame, changes, doctor, metrics, permission, provider, review, sandbox, session, setup, start,
-    theme, tour, usage,
+    apply, audit, blame, changes, checks, compare, doctor, mcp, metrics, permission, provider, review,
+    session, setup, start, theme, tour, tries, usage,
 };
 use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, IncludeProject};
 use crate::config::{ProjectSettings, SettingKey, SettingKind};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::provider::ApiKey;
-use crate::serve::mcp::McpServer;
 use crate::session::Scratchpads;
 use crate::ui::term;
 use std::fmt::Write as _;
@@ -28,9 +27,11 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Audit(command) => audit::run(&command),
         CliCommand::Provider(command) => provider::run(command, options),
         CliCommand::Metrics { command } => metrics::run(command, options),
-        CliCommand::Mcp(McpCommand::Serve { root }) => mcp(root, options),
+        CliCommand::Mcp(command) => mcp::run(command, options),
         CliCommand::Changes { json, patch, which } => changes::show(json, patch, &which, options),
-        CliCommand::Apply { paths, which } => changes::apply(&paths, &which, options),
+        CliCommand::Apply { paths, checked: true, which } => checks::apply_checked(&paths, &which, options),
+        CliCommand::Apply { paths, checked: false, which } => apply::apply(&paths, &which, options),
+        CliCommand::Checks { command } => checks::run(command, options),
         CliCommand::Discard { paths, which } => changes::discard(&paths, &which, options),
         CliCommand::Undo { what, rest } => changes::undo(what.as_deref(), rest, options),
         CliCommand::Redo { rest } => changes::redo(rest, options),
@@ -38,12 +39,15 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
             let form = if json { blame::BlameOutputFormat::Json } else { blame::BlameOutputFormat::Table };
             blame::run(&file, lines.as_deref(), form, &which, options)
         }
+        CliCommand::Try(command) => tries::run(command, options),
+        CliCommand::Compare(args) => compare::run(&args, options),
         CliCommand::Review(args) => review::run(&args, options),
         CliCommand::Journal(command) => super::journal::run(command, options),
-        CliCommand::Sandbox(SandboxCommand::Run { apply, discard, network, command }) => {
-            let then = sandbox::SandboxRunAction::of(apply, discard);
-            sandbox::run(&command, &network, then, options)
+        CliCommand::Run(args) | CliCommand::Sandbox(SandboxCommand::Run(args)) => {
+            super::run::run(&args, options)
         }
+        CliCommand::Runs { command: Some(RunsCommand::Stop { pid }), .. } => super::run::stop_running(pid),
+        CliCommand::Runs { command: None, json } => super::run::list_running(json),
         CliCommand::Theme(command) => theme::run(command, options),
         CliCommand::Usage { since, json } => usage::run(since.as_deref(), json, options),
         CliCommand::Setup { linear } => setup::run(linear, options),
@@ -259,22 +263,15 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, CliError> {
 fn trust(options: &Options) -> Result<u8, CliError> {
     let cwd = start::working_directory(options)?;
     let (sources, mut store) = app::sources(&start::paths()?, &cwd, IncludeProject::Yes);
-    let Some(ProjectSettings { path, text, hash, .. }) = sources.project else {
-        return Err(CliError::new("no .placet/config.toml in this project"));
-    };
-    print_foreign(&format!("# {}\n{text}\n", path.display()))?;
-    store.trust(&path, &hash).map_err(CliError::new)?;
+    let files: Vec<ProjectSettings> = sources.project.into_iter().chain(sources.mcp_file).collect();
+    if files.is_empty() {
+        return Err(CliError::new("no .placet/config.toml and no .mcp.json in this project"));
+    }
+    for ProjectSettings { path, text, hash, .. } in files {
+        print_foreign(&format!("# {}\n{text}\n", path.display()))?;
+        store.trust(&path, &hash).map_err(CliError::new)?;
+    }
     warn("trusted with exactly this content; placet asks again when the file changes");
-    Ok(report::DONE)
-}
-
-fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, CliError> {
-    let options = Options { cwd: root.or_else(|| options.cwd.clone()), ..options.clone() };
-    let app = start::app(&options)?;
-    let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
-    let server =
-        McpServer::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy), Arc::clone(&app.gate));
-    start::runtime()?.block_on(server.serve()).map_err(CliError::new)?;
     Ok(report::DONE)
 }
 

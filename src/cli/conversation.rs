@@ -6,7 +6,7 @@ use super::moved::start_again;
 use super::report::{self, CliError, code_for, warn, written};
 use super::signals::{self, CurrentTurn};
 use super::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
-use crate::agent::{Agent, TurnStart};
+use crate::agent::{Agent, GoalEnd, TurnStart};
 use crate::app::App;
 use crate::config::is_shown_first;
 use crate::conversation::Part;
@@ -78,7 +78,8 @@ fn fixed_directory(options: &Options) -> Option<String> {
 /// Refuses options that decide about the changes of a single turn where they would have no effect: in a shell, where
 /// the person answers for each turn, and with a subcommand. Anyone who gives such an option expects it to take effect.
 pub(super) fn needs_print(options: &Options) -> Result<(), CliError> {
-    let given = [(options.dry_run, "--dry-run"), (options.apply, "--apply")];
+    let given =
+        [(options.dry_run, "--dry-run"), (options.apply, "--apply"), (options.until.is_some(), "--until")];
     match given.iter().find(|(given, _)| *given) {
         Some((_, name)) => Err(CliError::usage(format!("`{name}` needs `--print`"))
             .hint(format!("for example: placet {name} --print \"show README.md\""))),
@@ -87,6 +88,9 @@ pub(super) fn needs_print(options: &Options) -> Result<(), CliError> {
 }
 
 fn resume_of(options: &Options) -> repl::ResumeTarget {
+    if let Some(name) = &options.try_name {
+        return repl::ResumeTarget::Try(name.clone());
+    }
     match (&options.resume, options.continue_last) {
         (Some(prefix), _) if prefix.is_empty() => repl::ResumeTarget::Choose,
         (Some(prefix), _) => repl::ResumeTarget::Named(prefix.clone()),
@@ -116,8 +120,17 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
     signals::watch(&runtime, current.clone());
     let start = begin(&loaded.app, prompt.trim_end(), piped, options)?;
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
+    if let Some(goal) = &options.until {
+        super::checks::needs_checks(&loaded.app, &goal.checks)?;
+        agent.set_goal(goal.clone());
+    }
     let turn = turn(&runtime, &current, &mut agent, start, options.output_format)?;
-    turn.end(&agent, options, || stop_jobs(&runtime, &agent))
+    let code = turn.end(&agent, options, || end_conversation(&runtime, &agent))?;
+    Ok(match agent.goal_end() {
+        // Whatever is pending: the person asked for checks that pass.
+        Some(GoalEnd::Failed) => code.max(report::ERROR),
+        _ => code,
+    })
 }
 
 /// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
@@ -136,9 +149,11 @@ fn begin(app: &App, prompt: &str, piped: bool, options: &Options) -> Result<Turn
     }
 }
 
-/// What runs in the background without a screen ends with the last turn.
-fn stop_jobs(runtime: &tokio::runtime::Runtime, agent: &Agent) {
+/// What runs in the background without a screen ends with the last turn, and hooks learn of the end.
+fn end_conversation(runtime: &tokio::runtime::Runtime, agent: &Agent) {
     runtime.block_on(agent.env().jobs.stop_all()).iter().for_each(|words| warn(words));
+    let said = runtime.block_on(agent.end_session("other"));
+    said.iter().for_each(|words| warn(&crate::text::visible::guard(words)));
 }
 
 /// What is pending after a turn without a screen.
@@ -183,7 +198,7 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
         }
     }
     if let Some(agent) = &agent {
-        stop_jobs(&runtime, agent);
+        end_conversation(&runtime, agent);
     }
     unread.map(|()| worst)
 }
@@ -239,6 +254,10 @@ fn open_session(
             }
         },
         repl::ResumeTarget::Named(prefix) => Some(store.find(&prefix)?.id),
+        repl::ResumeTarget::Try(name) => match store.find_try(app.cwd(), &name)? {
+            Some(row) => Some(row.id),
+            None => return Ok((store.create_try(app.cwd(), &name)?, false)),
+        },
         repl::ResumeTarget::Choose => {
             return Err(CliError::usage("--resume needs a session ID when there is no terminal")
                 .hint("`placet session list` lists the sessions"));

@@ -143,7 +143,7 @@ fn colours(depth: ColorDepth) -> &'static str {
 
 /// Reports what isolates commands from this machine. placet finds out by trying it.
 fn commands(out: &mut String, app: &App) -> usize {
-    let probe = app.probe();
+    let probe = app.probe_again();
     let wrong = usize::from(probe.backend == SandboxBackend::None);
     let _ = writeln!(out, "sandbox       {}", probe.sentence);
     for remark in &probe.remarks {

@@ -4,23 +4,33 @@
 //! monitor, external diffs, text conversions, and a remote's transport when objects are missing. Each of them is
 //! switched off here by name. The person's own filters (global and system configuration, such as git-lfs) stay on.
 
-use super::report::CliError;
+use super::git_special_files;
+use super::report::{CliError, warn};
+use crate::text::visible;
 use crate::ui::review::IndexDirection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The largest difference that is read, in bytes.
 pub(super) const MOST: u64 = 64 << 20;
 /// The largest list of settings, and the most of what git says on standard error.
 const MOST_TEXT: u64 = 8 << 20;
-/// A pipe in the place of a file that git reads would make git wait for ever.
+/// How long git may be silent: a pipe in the place of a file that it reads makes it wait for ever.
+const SILENCE: Duration = Duration::from_secs(20);
+/// How long git may take in all.
 const DEADLINE: Duration = Duration::from_secs(120);
+/// When the person is told what placet waits for, from the first start of git.
+const SLOW: Duration = Duration::from_millis(800);
+/// How often the wait looks whether git has written something.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Settings of a repository that make `git diff` run or wait for something, and what they are set to instead.
 const OFF: [&str; 5] = [
@@ -112,8 +122,44 @@ pub(super) fn switched_off_filters(
     Ok(found.collect())
 }
 
+/// Refuses a repository in which staging would write to another place: git follows a link in the place of the index or of
+/// a directory of objects. What the environment names (`GIT_INDEX_FILE`, `GIT_OBJECT_DIRECTORY`) is the person's own
+/// choice, and alternates are only read.
+pub(super) fn refuse_links_out(cwd: &Path) -> Result<(), CliError> {
+    let own = |what: &str| {
+        let dir = cwd.join(rev_parse(cwd, what)?);
+        dir.canonicalize().map_err(|e| CliError::new(format!("cannot read `{}`: {e}", visible::path(&dir))))
+    };
+    // A linked worktree has its index in a directory of its own, and its objects with the others.
+    let (own_dir, common) = (own("--git-dir")?, own("--git-common-dir")?);
+    let is_named = |variable: &str| std::env::var_os(variable).is_some();
+    let mut written = Vec::new();
+    if !is_named("GIT_INDEX_FILE") {
+        written.push(own_dir.join("index"));
+    }
+    let objects = common.join("objects");
+    if !is_named("GIT_OBJECT_DIRECTORY") {
+        written.push(objects.clone());
+        let entries = std::fs::read_dir(&objects).into_iter().flatten().flatten();
+        written.extend(entries.map(|entry| entry.path()));
+    }
+    for path in written.iter().filter(|path| path.is_symlink()) {
+        // A link to what is not there yet would be followed, too.
+        let to = path.canonicalize().or_else(|_| std::fs::read_link(path)).map_err(CliError::new)?;
+        if !to.starts_with(&own_dir) && !to.starts_with(&common) {
+            let (path, to) = (visible::path(path), visible::path(&to));
+            return Err(CliError::new(format!(
+                "`{path}` is a link that leads out of the repository, to `{to}`; placet does not stage through it"
+            ))
+            .hint("put the file or directory itself in the place of the link, or stage with git"));
+        }
+    }
+    Ok(())
+}
+
 /// Gives a patch to the index, all of it or nothing. The work tree does not change.
 pub(super) fn apply_to_index(cwd: &Path, patch: Vec<u8>, direction: IndexDirection) -> Result<(), CliError> {
+    refuse_links_out(cwd)?;
     let mut command = without_filters(cwd)?;
     at_top(&mut command, cwd)?;
     command.args(["-c", "apply.ignoreWhitespace=no", "apply", "--cached", "--whitespace=nowarn"]);
@@ -233,7 +279,11 @@ fn configured_filters(cwd: &Path) -> Result<BTreeSet<Vec<u8>>, CliError> {
     Ok(filters)
 }
 
-type GitOutputReceiver = mpsc::Receiver<io::Result<Vec<u8>>>;
+/// What a thread reads from git, and how many bytes of it there are so far.
+struct GitStream {
+    whole: mpsc::Receiver<io::Result<Vec<u8>>>,
+    bytes: Arc<AtomicU64>,
+}
 
 struct GitOutput {
     success: bool,
@@ -247,13 +297,16 @@ impl GitOutput {
     }
 
     fn with_input(command: &mut Command, input: Vec<u8>, most: u64) -> Result<GitOutput, CliError> {
+        // Here and not by the callers: no git is started without it.
+        if let Some(dir) = command.get_current_dir() {
+            git_special_files::refuse(dir)?;
+        }
         command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| {
             CliError::new(format!("`git` cannot be started: {e}"))
                 .hint("pass a patch file, or - for standard input")
         })?;
-        let end = Instant::now() + DEADLINE;
         let readers = writer(child.stdin.take(), input)
             .and_then(|()| reader(child.stdout.take(), most))
             .and_then(|output| Ok((output, reader(child.stderr.take(), MOST_TEXT)?)));
@@ -261,12 +314,13 @@ impl GitOutput {
             stop(&mut child);
             CliError::new(format!("the output of `git` cannot be read: {e}"))
         })?;
-        let mut wait = |from: &GitOutputReceiver| -> Result<Vec<u8>, CliError> {
-            let left = end.saturating_duration_since(Instant::now());
-            match from.recv_timeout(left) {
-                Ok(read) => read.map_err(CliError::new),
-                Err(_) => Err(overdue(&mut child)),
-            }
+        let mut wait = GitWait::new();
+        let dir = command.get_current_dir().map(Path::to_path_buf);
+        let mut wait = |from: &GitStream| -> Result<Vec<u8>, CliError> {
+            wait.for_all_of(from).map_err(|stopped| {
+                stop(&mut child);
+                stopped.unwrap_or_else(|| overdue(dir.as_deref()))
+            })
         };
         let output = wait(&output)?;
         if output.len() as u64 > most {
@@ -281,10 +335,64 @@ impl GitOutput {
     }
 }
 
-fn overdue(child: &mut Child) -> CliError {
-    stop(child);
-    CliError::new(format!("`git` did not answer within {} seconds", DEADLINE.as_secs()))
-        .hint("git waits if a file that it reads is a pipe: search for pipes with `find . -type p`")
+/// A wait for what git writes, with its deadlines.
+struct GitWait {
+    began: Instant,
+    /// When git last wrote something.
+    heard: Instant,
+    bytes: u64,
+}
+
+impl GitWait {
+    fn new() -> GitWait {
+        let now = Instant::now();
+        GitWait { began: now, heard: now, bytes: 0 }
+    }
+
+    /// Everything that git writes to this stream; an error without a reason is a deadline that has passed.
+    fn for_all_of(&mut self, stream: &GitStream) -> Result<Vec<u8>, Option<CliError>> {
+        loop {
+            match stream.whole.recv_timeout(LOOK) {
+                Ok(read) => return read.map_err(|e| Some(CliError::new(e))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Some(CliError::new("the output of `git` cannot be read")));
+                }
+                Err(RecvTimeoutError::Timeout) => say_if_slow(),
+            }
+            let (now, bytes) = (Instant::now(), stream.bytes.load(Ordering::Relaxed));
+            if bytes != self.bytes {
+                (self.heard, self.bytes) = (now, bytes);
+            }
+            if now.duration_since(self.heard) > SILENCE || now.duration_since(self.began) > DEADLINE {
+                return Err(None);
+            }
+        }
+    }
+}
+
+/// Names once what placet waits for, where a person sees it: several runs of git come before a difference.
+fn say_if_slow() {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    static SAID: Once = Once::new();
+    let began = *FIRST.get_or_init(Instant::now);
+    if began.elapsed() > SLOW && io::stderr().is_terminal() {
+        SAID.call_once(|| warn("waiting for git; Ctrl-C stops"));
+    }
+}
+
+fn overdue(dir: Option<&Path>) -> CliError {
+    let (silence, all) = (SILENCE.as_secs(), DEADLINE.as_secs());
+    let error = CliError::new(format!(
+        "`git` did not answer: it may be silent for {silence} seconds and take {all} in all"
+    ));
+    match dir.and_then(git_special_files::search) {
+        Some(pipe) => {
+            error.hint(format!("`{}` is a named pipe, and git waits for it: remove it", visible::path(&pipe)))
+        }
+        None => {
+            error.hint("git waits if a file that it reads is a pipe: search for pipes with `find . -type p`")
+        }
+    }
 }
 
 fn stop(child: &mut Child) {
@@ -300,12 +408,34 @@ fn writer(to: Option<impl Write + Send + 'static>, input: Vec<u8>) -> io::Result
 }
 
 /// Reads on a thread of its own, so that neither pipe can fill while the other one is read.
-fn reader(from: Option<impl Read + Send + 'static>, most: u64) -> io::Result<GitOutputReceiver> {
-    let (send, receive) = mpsc::channel();
+fn reader(from: Option<impl Read + Send + 'static>, most: u64) -> io::Result<GitStream> {
+    let (send, whole) = mpsc::channel();
+    let bytes = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&bytes);
     std::thread::Builder::new().name("git".into()).spawn(move || {
-        let mut bytes = Vec::new();
-        let read = from.map_or(Ok(0), |from| from.take(most + 1).read_to_end(&mut bytes));
-        drop(send.send(read.map(|_| bytes)));
+        let mut output = Vec::new();
+        let read = from.map_or(Ok(0), |from| {
+            io::copy(&mut from.take(most + 1), &mut CountedOutput { output: &mut output, count: &count })
+        });
+        drop(send.send(read.map(|_| output)));
     })?;
-    Ok(receive)
+    Ok(GitStream { whole, bytes })
+}
+
+/// Counts what was read for the thread that waits.
+struct CountedOutput<'a> {
+    output: &'a mut Vec<u8>,
+    count: &'a AtomicU64,
+}
+
+impl Write for CountedOutput<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.extend_from_slice(bytes);
+        self.count.store(self.output.len() as u64, Ordering::Relaxed);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -23,7 +23,9 @@ pub(super) fn start(path: &Path, verbose: u8) {
     };
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("placet=debug"));
     let writer = Mutex::new(LazyLogFile { path: path.into(), file: None });
-    drop(tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).try_init());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer);
+    // A log that cannot be written, for example on a full disk, is reported on stderr otherwise: that is the screen.
+    drop(log.log_internal_errors(false).try_init());
 }
 
 /// A file that is opened by the first line written to it.

@@ -1,5 +1,6 @@
 //! The door: the command line, its subcommands, and the exit code.
 
+mod apply;
 mod apply_question;
 mod approvals;
 mod args;
@@ -7,15 +8,21 @@ mod audit;
 mod bare_word;
 mod blame;
 mod changes;
+mod checks;
+mod checks_args;
 mod commands;
+mod compare;
 mod conversation;
 mod doctor;
 mod file_modes;
 mod git_diff;
+mod git_special_files;
 mod journal;
 mod log_file;
+mod mcp;
 mod metrics;
 mod moved;
+mod option_number;
 mod panic_hook;
 mod permission;
 mod provider;
@@ -24,10 +31,11 @@ mod report;
 mod review;
 mod review_args;
 mod review_screen;
-mod sandbox;
+mod run;
 mod screen;
 mod screen_keys;
 mod session;
+mod session_args;
 mod session_selector;
 mod settings_file;
 mod setup;
@@ -35,8 +43,11 @@ mod signals;
 mod stage;
 mod start;
 mod stdin_forwarder;
+mod terminal_run;
 mod theme;
 mod tour;
+mod tries;
+mod try_args;
 mod usage;
 
 pub use args::Args;
@@ -51,8 +62,12 @@ use std::process::ExitCode;
 /// Runs the program.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == process::RUN) {
-        return process::supervise(words.collect(), crate::sandbox::confine);
+    match words.next() {
+        Some(word) if word == process::RUN => {
+            return process::supervise(words.collect(), crate::sandbox::confine);
+        }
+        Some(word) if word == terminal_run::GUARD => return terminal_run::guard(),
+        _ => {}
     }
     panic_hook::install();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();

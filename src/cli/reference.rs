@@ -93,6 +93,7 @@ fn configuration() -> String {
             TrustRequirement::Harmless => "may set it",
             TrustRequirement::Tightens => "may make it stricter",
             TrustRequirement::Needed => "may not",
+            TrustRequirement::Never => "never",
         };
         let default = if key.default.is_empty() { "".into() } else { format!("`{}`", key.default) };
         let kind = key.kind.describe();
@@ -115,6 +116,7 @@ fn keys() -> String {
     screen(&mut out, "pager", ui::pager::KEYS);
     screen(&mut out, "picker", ui::picker::KEYS);
     screen(&mut out, "scratchpads", ui::scratchpads::KEYS);
+    screen(&mut out, "run", ui::run_page::KEYS);
     out
 }
 

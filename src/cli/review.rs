@@ -1,20 +1,27 @@
 //! `placet review`: the review pane on what is pending, on a git difference, or on a patch.
 
+use super::approvals::UNDO;
 use super::args::Options;
 use super::changes::{SelectedView, chosen, cli_label, report_outcome};
 use super::git_diff::{self, MOST};
 use super::report::{self, CliError, warn};
 use super::review_args::ReviewArgs;
 use super::review_screen::{leave, shown};
+use super::screen::check_output;
 use super::stage;
 use super::start;
 use crate::app::App;
-use crate::repl::{TurnNumbers, apply_review, blamed, memory_of, review_of};
+use crate::audit::AuditKind;
+use crate::repl::{TurnNumbers, apply_review, blamed, memory_of, review_of, taken_by};
+use crate::session::Scratchpads;
 use crate::text::patch::{PatchSet, StripLevels, parse};
 use crate::text::visible;
+use crate::tools::{CheckBoard, passed_checks, passed_words};
 use crate::ui::line_ui;
-use crate::ui::review::{Review, ReviewOutcome, ReviewSubject, binary_file, of_patch};
-use crate::workspace::LargeLoss;
+use crate::ui::review::{
+    Review, ReviewChecks, ReviewOpenedFrom, ReviewOutcome, ReviewSubject, binary_file, of_patch,
+};
+use crate::workspace::{LargeLoss, LayerKind, TransactionLabel};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,42 +63,123 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
         start::paths()?.state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
     let mut review = Review::new(&title, ReviewSubject::Patch, files);
     review.output = args.output.as_deref().map(visible::path);
-    let Some((review, outcome)) =
-        shown(args, &app, review, memory, Arc::new(|_: &Path| Err(std::io::Error::other("it is a patch"))))?
+    let Some((review, outcome)) = shown(
+        args,
+        &app,
+        review,
+        memory,
+        Arc::new(|_: &Path| Err(std::io::Error::other("it is a patch"))),
+        None,
+    )?
     else {
         return Ok(report::DONE);
     };
     leave(args, &review, outcome)
 }
 
+/// Reviews the pending changes from the apply question. Returns true when the person went back to the question.
+pub(super) fn from_question(app: &App, chosen: &SelectedView) -> Result<bool, CliError> {
+    let label = cli_label(&chosen.name, "placet review");
+    let opened = ReviewOpening { program: None, opened_from: ReviewOpenedFrom::ApplyQuestion };
+    Ok(reviewed(&ReviewArgs::default(), (app, chosen), opened, label)?.is_left)
+}
+
+/// What opened a review of pending changes, and the program that made the changes.
+#[derive(Default)]
+struct ReviewOpening {
+    program: Option<String>,
+    opened_from: ReviewOpenedFrom,
+}
+
+/// How a review of pending changes ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PendingReview {
+    pub(super) code: u8,
+    /// There are rejections or comments to report.
+    pub(super) has_report: bool,
+    /// The person wants to report them now.
+    pub(super) sends_now: bool,
+    /// The person left the review without applying the decisions.
+    pub(super) is_left: bool,
+}
+
 /// Reviews the pending changes and applies the decisions, as in the shell.
 pub(super) fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
-    let SelectedView { name, view, workspace } = chosen;
+    let name = &chosen.name;
+    let label = cli_label(name, "placet review");
+    let ended = reviewed(args, (app, chosen), ReviewOpening::default(), label)?;
+    if ended.has_report {
+        // A run has no next message: its question sends them.
+        let how = match name.starts_with("run-") {
+            true => "are saved: `s` at the question of the next `placet run` sends them",
+            false => "will be sent with your next message",
+        };
+        warn(&format!("your rejections and comments {how} ({name})"));
+    }
+    Ok(ended.code)
+}
+
+/// The same of what a program changed, which gets the comments; the journal names the program.
+pub(super) fn of_program(
+    app: &App,
+    chosen: &SelectedView,
+    (program, label): (String, TransactionLabel),
+) -> Result<PendingReview, CliError> {
+    let opened = ReviewOpening { program: Some(program), opened_from: ReviewOpenedFrom::ApplyQuestion };
+    reviewed(&ReviewArgs::default(), (app, chosen), opened, label)
+}
+
+fn reviewed(
+    args: &ReviewArgs,
+    (app, chosen): (&App, &SelectedView),
+    opened: ReviewOpening,
+    label: TransactionLabel,
+) -> Result<PendingReview, CliError> {
+    let SelectedView { view, workspace, .. } = chosen;
     let review = review_of(workspace, view, &[]).map_err(CliError::new)?;
-    let Some(review) = review else {
+    let Some(mut review) = review else {
         warn("nothing is pending");
-        return Ok(report::DONE);
+        return Ok(PendingReview::default());
     };
+    (review.program, review.opened_from) = (opened.program, opened.opened_from);
     let blaming = view.clone();
     let blame = Arc::new(move |path: &Path| blamed(&blaming, path, &TurnNumbers::new()));
-    let Some((review, outcome)) = shown(args, app, review, memory_of(view), blame)? else {
-        return Ok(report::DONE);
+    // Checks run as in a conversation, not with what a program was given in addition.
+    let env = app.env(Arc::new(Scratchpads::in_memory()), &chosen.name);
+    let runtime = if env.checks.is_empty() { None } else { Some(start::runtime()?) };
+    let board = runtime.as_ref().and_then(|runtime| CheckBoard::new(&env, runtime.handle().clone()));
+    let checks = match board {
+        Some(board) => {
+            let (selection, output) = (Box::new(taken_by), check_output(app, workspace)?);
+            Some(ReviewChecks { board, selection, output })
+        }
+        None => None,
     };
-    if outcome == ReviewOutcome::Left {
-        return Ok(report::DONE);
-    }
+    let Some((review, outcome)) = shown(args, app, review, memory_of(view), blame, checks)? else {
+        return Ok(PendingReview::default());
+    };
+    let ReviewOutcome::Apply { tell } = outcome else {
+        return Ok(PendingReview { is_left: true, ..PendingReview::default() });
+    };
     let shown = |path: &Path| workspace.shortened(path);
     let confirm = |losses: &[LargeLoss]| line_ui::confirm_losses(losses, &shown, line_ui::consent_alone);
-    let carried = apply_review(workspace, view, &review, confirm, cli_label(name, "placet review"));
-    let carried = carried.map_err(CliError::new)?;
+    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
+    let checks = passed_checks(&env, view, (&set, &taken_by(&review))).map_err(|e| CliError {
+        code: report::REFUSED,
+        ..CliError::new(e).hint("your decisions are saved; `t` in the review runs the checks")
+    })?;
+    let label = TransactionLabel { checks: checks.clone(), ..label };
+    let carried = apply_review(workspace, view, &review, confirm, label, UNDO).map_err(CliError::new)?;
     let mut code = report::DONE;
-    for (kind, told) in &carried.steps {
-        code = code.max(report_outcome(app, *kind, "placet review", told, None)?);
+    for (kind, mut told) in carried.steps {
+        if kind == AuditKind::Apply && told.done {
+            told.lines.extend(passed_words(&checks));
+            told.checks.clone_from(&checks);
+        }
+        code = code.max(report_outcome(app, kind, "placet review", &told, None)?);
     }
-    if carried.outbox.is_some() {
-        warn(&format!("your rejections and comments will be sent with your next message in {name}"));
-    }
-    Ok(code)
+    let has_report = carried.outbox.is_some();
+    Ok(PendingReview { code, has_report, sends_now: has_report && tell, is_left: false })
 }
 
 fn is_patch(what: &str, cwd: &Path) -> bool {

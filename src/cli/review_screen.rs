@@ -9,8 +9,8 @@ use crate::repl::keymap;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::picture::PictureDisplay;
 use crate::ui::review::{
-    BlameFn, Review, ReviewContext, ReviewItem, ReviewOutcome, ReviewPane, SavedReview, TABLE, accepted,
-    markdown, value,
+    BlameFn, Review, ReviewChecks, ReviewContext, ReviewItem, ReviewOutcome, ReviewPane, SavedReview, TABLE,
+    accepted, markdown, value,
 };
 use crate::ui::{full_screen, term};
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ pub(super) fn shown(
     review: Review,
     memory: PathBuf,
     blame: BlameFn,
+    checks: Option<ReviewChecks<'_>>,
 ) -> Result<Option<(Review, ReviewOutcome)>, CliError> {
     let settings = app.config.settings();
     let linear = args.linear || settings.ui.linear;
@@ -49,6 +50,7 @@ pub(super) fn shown(
         memory: Some(memory),
         blame,
         display,
+        checks,
         copy: Box::new(move |text| {
             let board = Clipboard::new(|name| std::env::var(name).ok(), &cache);
             board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())

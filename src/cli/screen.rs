@@ -3,9 +3,13 @@
 use super::report::CliError;
 use super::start;
 use crate::app::App;
-use crate::repl::RememberedBackground;
-use crate::ui::Theme;
+use crate::repl::{RememberedBackground, keymap};
 use crate::ui::ansi::ColorDepth;
+use crate::ui::clipboard::Clipboard;
+use crate::ui::input::background;
+use crate::ui::viewer::{self, CheckOutputScreen};
+use crate::ui::{Theme, editor, pager, term};
+use crate::workspace::Workspace;
 
 /// The theme of the settings, at the depth of this terminal.
 pub(super) fn theme(app: &App) -> Result<(Theme, ColorDepth), CliError> {
@@ -15,4 +19,33 @@ pub(super) fn theme(app: &App) -> Result<(Theme, ColorDepth), CliError> {
     let background = RememberedBackground::load(&dirs.state);
     let theme = Theme::load(&settings.ui.theme, &dirs.config, depth, |name| background.variable(name));
     Ok((theme.map_err(CliError::new)?, depth))
+}
+
+/// Asks the terminal for its background, where the answer would decide how placet's questions look.
+pub(super) fn ask_background(app: &App) {
+    if RememberedBackground::is_wanted(&app.config.settings().ui.theme) {
+        term::write_all(background::QUESTION.as_bytes());
+        background::asked();
+    }
+}
+
+/// Remembers what the terminal answered, for the next theme.
+pub(super) fn keep_background() {
+    if let (Some(found), Ok(dirs)) = (background::take_answer(), start::paths()) {
+        RememberedBackground::load(&dirs.state).remember(found);
+    }
+}
+
+/// Shows the output of checks, with files as `workspace` has them.
+pub(super) fn check_output(app: &App, workspace: &Workspace) -> Result<CheckOutputScreen, CliError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    Ok(CheckOutputScreen {
+        theme: theme(app)?.0,
+        keys: keymap(&app.config, "viewer", viewer::KEYS).map_err(CliError::usage)?,
+        pager: keymap(&app.config, "pager", pager::KEYS).map_err(CliError::usage)?,
+        clipboard: Clipboard::new(variable, &app.paths.cache),
+        editor: editor::program(app.config.settings().conversation.editor.as_deref()),
+        workspace: workspace.clone(),
+        store: app.check_store(),
+    })
 }

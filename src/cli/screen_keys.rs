@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::repl::keymap;
 use crate::ui::keymap::KeyBinding;
-use crate::ui::{pager, picker, review, scratchpads, transcript, viewer};
+use crate::ui::{pager, picker, review, run_page, scratchpads, transcript, viewer};
 
 /// The first mistake of each screen.
 pub(super) fn errors(config: &Config) -> Vec<String> {
@@ -14,6 +14,7 @@ pub(super) fn errors(config: &Config) -> Vec<String> {
         error(config, "pager", pager::KEYS),
         error(config, "picker", picker::KEYS),
         error(config, "scratchpads", scratchpads::KEYS),
+        error(config, "run", run_page::KEYS),
     ];
     found.into_iter().flatten().collect()
 }

@@ -1,9 +1,10 @@
 //! `placet session`: lists, shows, renames, exports and deletes the stored conversations.
 
-use super::args::{ExportFormat, Options, SessionCommand};
+use super::args::Options;
 use super::report::{self, CliError, print, print_foreign, warn};
+use super::session_args::{ExportFormat, SessionCommand};
 use super::start::{self, StartedFor};
-use crate::repl::{SessionListing, session_table, title_columns};
+use crate::repl::{SessionListing, session_table, table_room, title_columns};
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
 use crate::text::{count, regular_file, visible};
 use crate::ui::term;
@@ -91,7 +92,7 @@ fn list(store: &SessionStore, all: bool, limit: usize, options: &Options) -> Res
     let (runs, others) = (&listing.one_shots, &listing.elsewhere);
     let folded: &[_] = if all { runs } else { &[] };
     let shown: Vec<_> = listing.conversations().chain(folded).take(limit).collect();
-    let wide = title_columns(&shown, room);
+    let wide = title_columns(&shown, table_room(None, &shown, room));
     for (title, rows) in
         [("", listing.here.as_slice()), ("other directories", others.as_slice()), ("placet -p", folded)]
     {

@@ -1,9 +1,10 @@
 //! The person's own settings file, as subcommands read and replace it.
 
 use super::report::CliError;
+use crate::private;
 use crate::text::regular_file;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The text of the file; empty where there is none.
@@ -26,10 +27,5 @@ pub(super) fn replace(path: &Path, text: &str) -> Result<(), CliError> {
     let failed = |e: std::io::Error| CliError::new(format!("cannot write `{}`: {e}", path.display()));
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let dir = target.parent().unwrap_or(Path::new("."));
-    crate::private::make_dir(dir).map_err(failed)?;
-    // It is for its owner alone from the start.
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    file.persist(&target).map_err(|e| failed(e.error))?;
-    Ok(())
+    private::make_dir(dir).and_then(|()| private::write(&target, text.as_bytes())).map_err(failed)
 }

@@ -26,15 +26,36 @@ impl CurrentTurn {
 /// How long a turn may take to end and be saved after a signal.
 const SAVE_WITHIN: Duration = Duration::from_millis(1500);
 
+/// A watch that ends when this is dropped. The signals do nothing then, until somebody else watches for them.
+pub(super) struct SignalWatch(tokio::task::JoinHandle<()>);
+
+impl Drop for SignalWatch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Watches for SIGTERM and SIGHUP, and for SIGINT where the terminal does not turn Ctrl-C into a key.
 pub(super) fn watch(runtime: &tokio::runtime::Runtime, current: CurrentTurn) {
+    drop(spawn_watch(runtime, current));
+}
+
+/// The same until the result is dropped. `None` where the signals cannot be watched.
+pub(super) fn watch_for_now(runtime: &tokio::runtime::Runtime, current: CurrentTurn) -> Option<SignalWatch> {
+    spawn_watch(runtime, current).map(SignalWatch)
+}
+
+fn spawn_watch(
+    runtime: &tokio::runtime::Runtime,
+    current: CurrentTurn,
+) -> Option<tokio::task::JoinHandle<()>> {
     let _guard = runtime.enter();
     let (Ok(mut term), Ok(mut hup), Ok(mut int)) =
         (signal(SignalKind::terminate()), signal(SignalKind::hangup()), signal(SignalKind::interrupt()))
     else {
-        return;
+        return None;
     };
-    runtime.spawn(async move {
+    Some(runtime.spawn(async move {
         let mut interrupted = false;
         loop {
             let code = tokio::select! {
@@ -53,7 +74,7 @@ pub(super) fn watch(runtime: &tokio::runtime::Runtime, current: CurrentTurn) {
             }
             end(code);
         }
-    });
+    }))
 }
 
 /// The main thread may be waiting for a key that will never come: the process ends from here.

@@ -20,6 +20,10 @@ pub(super) fn review(args: &ReviewArgs, app: &App) -> Result<u8, CliError> {
     let cwd = app.cwd();
     let side = if args.staged { IndexSide::Staged } else { IndexSide::WorkTree };
     let text = git_diff::of_index(cwd, side)?;
+    if args.output.is_none() {
+        // Before anybody decides something that cannot be done.
+        git_diff::refuse_links_out(cwd)?;
+    }
     let sections = sections(&text);
     let conflicted = git_diff::conflicted(cwd)?;
     let mut changed = git_diff::changed(cwd, side)?;
@@ -61,7 +65,7 @@ pub(super) fn review(args: &ReviewArgs, app: &App) -> Result<u8, CliError> {
     let mut review = Review::new(title, subject, files);
     review.output = args.output.as_deref().map(visible::path);
     let blame = Arc::new(|_: &Path| Err(std::io::Error::other("it is a difference of git")));
-    let Some((review, outcome)) = shown(args, app, review, memory, blame)? else {
+    let Some((review, outcome)) = shown(args, app, review, memory, blame, None)? else {
         return Ok(report::DONE);
     };
     if args.output.is_none() && matches!(outcome, ReviewOutcome::Apply { .. }) {
@@ -99,7 +103,7 @@ fn stage(cwd: &Path, review: &Review, sections: &[&[u8]]) -> Result<(), CliError
     let direction = match review.subject {
         ReviewSubject::Stage => IndexDirection::Stage,
         ReviewSubject::Unstage => IndexDirection::Unstage,
-        ReviewSubject::Pending | ReviewSubject::Patch => return Ok(()),
+        ReviewSubject::Pending | ReviewSubject::Patch | ReviewSubject::Compare => return Ok(()),
     };
     let parts = review.files.iter().zip(sections);
     let patch: Vec<u8> =

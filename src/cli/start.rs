@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// An application, with the project's file when it waits for the person's trust.
 pub(super) struct LoadedApp {
     pub(super) app: App,
-    pub(super) untrusted: Option<(ProjectSettings, TrustStore)>,
+    pub(super) untrusted: Option<(Vec<ProjectSettings>, TrustStore)>,
 }
 
 pub(super) fn paths() -> Result<AppDirs, CliError> {
@@ -88,18 +88,13 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     if let Some(problem) = flags.problems.first() {
         return Err(CliError { hint: problem.hint.clone(), ..CliError::usage(&problem.message) });
     }
-    let untrusted = sources.project.as_ref().filter(|p| !p.trusted).map(|p| ProjectSettings {
-        path: p.path.clone(),
-        text: p.text.clone(),
-        hash: p.hash.clone(),
-        layer: p.layer.clone(),
-        trusted: false,
-    });
+    let files = sources.project.iter().chain(&sources.mcp_file);
+    let untrusted: Vec<ProjectSettings> = files.filter(|file| !file.trusted).cloned().collect();
     let flags = sources.flags.clone();
     let config = Config::merge(sources);
     print_problems(&config.problems);
     let told = config.problems.len();
-    let untrusted = untrusted.filter(|_| !config.untrusted.is_empty()).map(|p| (p, trust));
+    let untrusted = (!config.untrusted.is_empty()).then_some((untrusted, trust));
     let request = app::LaunchOptions {
         cwd,
         add_dirs: options.add_dir.clone(),
@@ -163,11 +158,12 @@ pub(super) fn app(options: &Options) -> Result<App, CliError> {
 }
 
 pub(super) fn note_untrusted(loaded: &LoadedApp) {
-    if let Some((project, _)) = &loaded.untrusted {
+    if let Some((files, _)) = &loaded.untrusted {
+        let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
         let left_out = loaded.app.config.untrusted.join(", ");
         warn(&format!(
             "note: {} is not trusted; ignored: {}\nhint: review and trust it with `placet config trust`",
-            project.path.display(),
+            paths.join(" and "),
             crate::text::sanitize::line(&left_out)
         ));
     }

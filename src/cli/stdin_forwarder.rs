@@ -1,4 +1,4 @@
-//! Standard input of `placet sandbox run`, passed on to the command for as long as it runs. What the command has not
+//! Standard input of `placet run`, passed on to the command for as long as it runs. What the command has not
 //! been given when it ends stays unread: on a terminal the next lines belong to the question.
 
 use crate::process::CommandInput;

@@ -99,15 +99,23 @@ impl AppDirs {
 
     /// The project file that applies to `cwd`: the nearest one upwards, but none at or above the home directory.
     pub fn project_file(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
-        cwd.ancestors()
-            .take_while(|dir| Some(*dir) != home)
-            .map(|dir| dir.join(".placet").join("config.toml"))
-            .find(|path| match path.metadata() {
+        AppDirs::nearest(cwd, home, ".placet/config.toml")
+    }
+
+    /// The file of servers that projects have for other programs too: `.mcp.json`, here or above.
+    pub fn mcp_file(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
+        AppDirs::nearest(cwd, home, ".mcp.json")
+    }
+
+    fn nearest(cwd: &Path, home: Option<&Path>, name: &str) -> Option<PathBuf> {
+        cwd.ancestors().take_while(|dir| Some(*dir) != home).map(|dir| dir.join(name)).find(|path| {
+            match path.metadata() {
                 Ok(meta) => meta.is_file(),
                 // The file may exist. It is reported as unreadable and not skipped, because it may have
                 // rules that deny.
                 Err(e) => !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
-            })
+            }
+        })
     }
 }
 

@@ -19,6 +19,8 @@ pub struct HookSettings {
     pub with: Option<String>,
     pub denylist: Vec<String>,
     pub command: Option<String>,
+    pub format: Option<String>,
+    pub matcher: Option<String>,
     pub priority: Option<u64>,
     pub timeout_ms: Option<u64>,
     pub reason: Option<String>,
@@ -26,7 +28,7 @@ pub struct HookSettings {
     pub line: Option<usize>,
 }
 
-const KNOWN: &str = "name, point, tool, argument, when, deny, ask, allow, redact, with, denylist, command, priority, timeout_ms, reason";
+const KNOWN: &str = "name, point, tool, argument, when, deny, ask, allow, redact, with, denylist, command, format, matcher, priority, timeout_ms, reason";
 
 /// The error of an item, and its byte offset.
 type HookItemError = (String, Option<usize>);
@@ -85,6 +87,8 @@ fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<HookSettings, Ho
             "redact" => hook.redact = Some(text()?),
             "with" => hook.with = Some(text()?),
             "command" => hook.command = Some(text()?),
+            "format" => hook.format = Some(text()?),
+            "matcher" => hook.matcher = Some(text()?),
             "reason" => hook.reason = Some(text()?.split_whitespace().collect::<Vec<_>>().join(" ")),
             "priority" => hook.priority = Some(number()?),
             "timeout_ms" => hook.timeout_ms = Some(number()?),
@@ -121,6 +125,8 @@ impl fmt::Display for HookSettings {
             ("redact", &self.redact),
             ("with", &self.with),
             ("command", &self.command),
+            ("format", &self.format),
+            ("matcher", &self.matcher),
             ("reason", &self.reason),
         ] {
             if let Some(value) = value {

@@ -175,7 +175,7 @@ fn unknown(name: &str) -> (String, Option<String>) {
     )
 }
 
-fn line_column(text: &str, at: usize) -> (usize, usize) {
+pub(super) fn line_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at.min(text.len())).unwrap_or("");
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;

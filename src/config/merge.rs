@@ -4,12 +4,14 @@ use super::hook_settings::HookSettings;
 use super::layer::SettingsLayer;
 use super::origin::SettingOrigin;
 use super::problem::ConfigProblem;
+use super::server_source::{self, ShadowedServer};
 use super::settings::{
-    FieldReader, MountSettings, ProviderSettings, SettingKey, SettingKind, Settings, TrustRequirement,
+    CheckSettings, FieldReader, McpServerSettings, MountSettings, ProviderSettings, RunPresetSettings,
+    SettingKey, SettingKind, Settings, TrustRequirement,
 };
 use super::trust::ProjectSettings;
 use super::value::SettingValue;
-use super::values::MergedSettings;
+use super::values::{MergedSettings, setting_as_shown};
 
 /// The layers, weakest first.
 #[derive(Debug, Default)]
@@ -18,6 +20,8 @@ pub struct SettingsSources {
     pub defaults: SettingsLayer,
     pub user: SettingsLayer,
     pub project: Option<ProjectSettings>,
+    /// The project's `.mcp.json`; its settings file is stronger.
+    pub mcp_file: Option<ProjectSettings>,
     pub environment: SettingsLayer,
     pub flags: SettingsLayer,
 }
@@ -30,6 +34,8 @@ pub struct Config {
     pub problems: Vec<ConfigProblem>,
     /// Settings of an untrusted project that were ignored, as `key = value`.
     pub untrusted: Vec<String>,
+    /// MCP servers of a project that are not used, because a stronger source defines them.
+    pub shadowed_servers: Vec<ShadowedServer>,
     /// Some permission setting could not be parsed: see [`Config::strict`].
     strict: bool,
 }
@@ -42,12 +48,16 @@ impl Config {
             merged,
             problems: Vec::new(),
             untrusted: Vec::new(),
+            shadowed_servers: Vec::new(),
             strict: false,
         };
+        let own = [&sources.defaults, &sources.user, &sources.environment, &sources.flags];
+        let (mut project, mut mcp_file) = (sources.project, sources.mcp_file);
+        config.shadowed_servers = server_source::separate(&own, project.as_mut(), mcp_file.as_mut());
         config.take_layer(sources.defaults);
         config.take_layer(sources.user);
-        if let Some(project) = sources.project {
-            config.take_project(project);
+        for file in mcp_file.into_iter().chain(project) {
+            config.take_project(file);
         }
         config.take_layer(sources.environment);
         config.take_layer(sources.flags);
@@ -79,6 +89,36 @@ impl Config {
                 (name, mount)
             })
             .collect()
+    }
+
+    /// Every `[mcp.servers.NAME]`.
+    pub fn mcp_servers(&self) -> Vec<(String, McpServerSettings)> {
+        let names = self.merged.names_below("mcp.servers").into_iter();
+        let read = |name: String| {
+            let server = McpServerSettings::read(FieldReader::named(&self.merged, &name));
+            (name, server)
+        };
+        names.map(read).collect()
+    }
+
+    /// Every `[run.presets.NAME]`.
+    pub fn run_presets(&self) -> Vec<(String, RunPresetSettings)> {
+        let names = self.merged.names_below("run.presets").into_iter();
+        let read = |name: String| {
+            let preset = RunPresetSettings::read(FieldReader::named(&self.merged, &name));
+            (name, preset)
+        };
+        names.map(read).collect()
+    }
+
+    /// Every `[checks.NAME]`.
+    pub fn checks(&self) -> Vec<(String, CheckSettings)> {
+        let names = self.merged.names_below("checks").into_iter();
+        let read = |name: String| {
+            let check = CheckSettings::read(FieldReader::named(&self.merged, &name));
+            (name, check)
+        };
+        names.map(read).collect()
     }
 
     /// The actions of a screen whose keys were changed, and these keys.
@@ -141,10 +181,14 @@ impl Config {
         for (name, setting, origin) in project.layer.values {
             if let (SettingValue::Hooks(hooks), false) = (&setting, project.trusted) {
                 self.take_foreign(hooks, &origin);
+            } else if project.trusted && is_personal(&name) {
+                let message = format!("`{name}` is ignored: only your own settings can contain it");
+                let problem = ConfigProblem::of_value(&origin, message);
+                self.take_problems(vec![ConfigProblem { hint: None, permission: false, ..problem }]);
             } else if project.trusted || self.only_tightens(&name, &setting) {
                 self.merged.put(name, setting, origin);
             } else {
-                self.untrusted.push(format!("{name} = {setting}"));
+                self.untrusted.push(format!("{name} = {}", setting_as_shown(&name, &setting)));
             }
         }
     }
@@ -181,9 +225,14 @@ impl Config {
                 }
                 _ => false,
             },
-            Some(TrustRequirement::Needed) | None => false,
+            Some(TrustRequirement::Needed | TrustRequirement::Never) | None => false,
         }
     }
+}
+
+/// True for a key that no project may set.
+fn is_personal(name: &str) -> bool {
+    SettingKey::find(name).is_some_and(|key| key.trust == TrustRequirement::Never)
 }
 
 /// The values without any layer. Tables that repeat have no default values until they exist.

@@ -250,3 +250,62 @@ fn the_typed_values_are_those_of_the_layers_and_follow_a_doubt() {
     assert_eq!(config.settings().conversation.mode, "read");
     assert_eq!(origin(&config, "mode"), "restricted: a permission setting cannot be read");
 }
+
+/// A project's `.mcp.json` with a server `g`.
+fn mcp_file(text: &str, trusted: bool) -> Option<ProjectSettings> {
+    let path = Path::new("/p/.mcp.json");
+    let layer = super::super::mcp_file::layer(path, text);
+    Some(ProjectSettings { layer, trusted, ..ProjectSettings::none(path) })
+}
+
+#[test]
+fn a_server_has_one_source_and_no_key_of_two_is_joined() {
+    let own = "[mcp.servers.g]\ncommand = \"good\"\noutside = true\ntrusted = true\nhosts = [\"h\"]\nenv = [\"T\"]\n";
+    let file = r#"{"mcpServers": {"g": {"command": "evil", "args": ["x"], "env": {"E": "1"}}, "h": {"command": "own"}}}"#;
+    let settings = "[mcp.servers.g]\nenabled = false\nkeep = true\n[mcp.servers.h]\ncommand = \"settings\"\n";
+    let told = |config: &Config| -> Vec<String> {
+        config.shadowed_servers.iter().map(ToString::to_string).collect()
+    };
+    let server = |config: &Config, name: &str| {
+        config.mcp_servers().into_iter().find(|(one, _)| one == name).unwrap().1
+    };
+    let alone = Config::merge(SettingsSources { user: user(own), ..SettingsSources::default() });
+    for trusted in [true, false] {
+        let config = Config::merge(SettingsSources {
+            user: user(own),
+            project: project(settings, trusted),
+            mcp_file: mcp_file(file, trusted),
+            ..SettingsSources::default()
+        });
+        assert_eq!(server(&config, "g"), server(&alone, "g"));
+        assert!(config.problems.is_empty(), "{:?}", config.problems);
+        assert_eq!(
+            told(&config),
+            [
+                "/p/.placet/config.toml: the server `g` is not used: your own settings have one of that name",
+                "/p/.mcp.json: the server `g` is not used: your own settings have one of that name",
+                "/p/.mcp.json: the server `h` is not used: /p/.placet/config.toml has one of that name",
+            ]
+        );
+        // The trust question shows only what would be used.
+        let asked: &[&str] = if trusted { &[] } else { &["mcp.servers.h.command = \"settings\""] };
+        assert_eq!(config.untrusted, asked);
+    }
+    // What the person gives to a name on the command line is not given to a project's program.
+    let mut flags = SettingsLayer::default();
+    flags.set("mcp.servers.g.outside=true");
+    let config = Config::merge(SettingsSources {
+        mcp_file: mcp_file(file, true),
+        flags,
+        ..SettingsSources::default()
+    });
+    assert_eq!((server(&config, "g").command, server(&config, "h").command.as_deref()), (None, Some("own")));
+    // Settings without trust hide no server of a trusted file, and change none.
+    let config = Config::merge(SettingsSources {
+        project: project(settings, false),
+        mcp_file: mcp_file(file, true),
+        ..SettingsSources::default()
+    });
+    assert_eq!(server(&config, "h").command.as_deref(), Some("own"));
+    assert!(server(&config, "g").enabled && !server(&config, "g").keep && told(&config).is_empty());
+}

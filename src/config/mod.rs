@@ -7,10 +7,12 @@
 mod dirs;
 mod hook_settings;
 mod layer;
+mod mcp_file;
 mod merge;
 mod origin;
 mod problem;
 mod rule_settings;
+mod server_source;
 mod settings;
 mod shown_once;
 mod toml_text;
@@ -26,11 +28,13 @@ pub use merge::{Config, SettingsSources};
 pub use origin::{AuthorTrust, SettingOrigin};
 pub use problem::ConfigProblem;
 pub use rule_settings::RuleSettings;
+pub use server_source::ShadowedServer;
 pub use settings::{
-    BackendSetting, ColorSetting, ConversationSettings, EditModeSetting, GuardSettings, HookList,
-    LinksSetting, MenusSetting, MotionSetting, MountSettings, NetworkSettings, PictureSetting,
-    ProviderSettings, RuleList, SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings,
-    StorageSettings, ToolsSettings, TrustRequirement, UiSettings, WrapSetting,
+    BackendSetting, CheckSettings, ColorSetting, ConversationSettings, EditModeSetting, GuardSettings,
+    HookList, LinksSetting, McpServerSettings, MenusSetting, MotionSetting, MountSettings, NetworkSettings,
+    PictureSetting, ProviderSettings, RuleList, RunPresetSettings, RunSettings, SandboxSettings, SettingKey,
+    SettingKind, SettingTexts, Settings, StorageSettings, ToolsSettings, TrustRequirement, UiSettings,
+    WrapSetting,
 };
 pub use shown_once::is_shown_first;
 pub use toml_text::TomlText;

@@ -1,6 +1,7 @@
 //! Trust in a project's file: given once by the person, bound to the file's content.
 
 use super::layer::SettingsLayer;
+use super::mcp_file;
 use crate::text::regular_file;
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 4 << 20;
 
 /// A project's settings file, parsed and checked, and whether the person trusts it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ProjectSettings {
     pub path: PathBuf,
     /// The text that was read and hashed: the text that the person is shown is the text that applies.
@@ -35,6 +36,14 @@ impl ProjectSettings {
             hash,
             trusted,
         })
+    }
+
+    /// The same for a project's `.mcp.json`.
+    pub fn read_mcp(path: &Path, trust: &TrustStore) -> io::Result<ProjectSettings> {
+        let text = regular_file::read_to_string(path, LARGEST)?;
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        let trusted = trust.trusts(path, &hash);
+        Ok(ProjectSettings { layer: mcp_file::layer(path, &text), path: path.into(), text, hash, trusted })
     }
 
     /// An empty file at `path`, for tests and defaults.

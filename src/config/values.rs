@@ -72,8 +72,10 @@ impl MergedSettings {
         let mut names: Vec<String> = self
             .values
             .keys()
+            .chain(self.lists.keys())
             .filter_map(|key| first(key.strip_prefix(&prefix)?).map(String::from))
             .collect();
+        names.sort();
         names.dedup();
         names
     }
@@ -84,7 +86,8 @@ impl MergedSettings {
             self.values.iter().map(|(k, (v, o))| (k.clone(), v.to_string(), o.to_string())).collect();
         for (name, items) in &self.lists {
             let texts = SettingValue::Texts(items.iter().map(|(t, _)| t.clone()).collect());
-            rows.push((name.clone(), texts.to_string(), joined(items.iter().map(|(_, o)| o))));
+            let texts = setting_as_shown(name, &texts);
+            rows.push((name.clone(), texts, joined(items.iter().map(|(_, o)| o))));
         }
         for (name, items) in &self.rules {
             let rules = SettingValue::Rules(items.iter().map(|(r, _)| r.clone()).collect());
@@ -139,4 +142,18 @@ fn joined<'a>(origins: impl Iterator<Item = &'a SettingOrigin>) -> String {
     let mut told: Vec<String> = origins.map(ToString::to_string).collect();
     told.dedup();
     if told.is_empty() { SettingOrigin::Default.to_string() } else { told.join("; ") }
+}
+
+/// A value as the person sees it. That of a header may be a key.
+pub(super) fn setting_as_shown(name: &str, setting: &SettingValue) -> String {
+    match setting {
+        SettingValue::Texts(headers) if name.ends_with(".headers") => {
+            let hidden = |line: &String| match line.split_once(':') {
+                Some((header, _)) => format!("{header}: [hidden]"),
+                None => "[hidden]".into(),
+            };
+            SettingValue::Texts(headers.iter().map(hidden).collect()).to_string()
+        }
+        other => other.to_string(),
+    }
 }

@@ -22,7 +22,8 @@ pub use id::{CallId, SessionId};
 pub use message::{AssistantBlock, AssistantMessage, Message, StopReason, ThinkingBlock};
 pub use message_prefix::{MessagePrefix, MessageSource};
 pub use note::{
-    BlockedWrite, CallInterruption, HistoryScope, InstructionsVersion, JobEnd, Note, PinnedNoteKind,
+    BlockedWrite, CallInterruption, FailedCheck, HistoryScope, InstructionsSource, InstructionsVersion,
+    JobEnd, Note, PinnedNoteKind,
 };
 pub use part::{Image, Part, text_of, words_of};
 pub use summary::ConversationSummary;

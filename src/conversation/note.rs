@@ -11,10 +11,23 @@ use serde::{Deserialize, Serialize};
 pub enum Note {
     /// The mode, if it differs from the mode that was last reported to the model.
     Mode { mode: String, meaning: String },
-    /// The project's AGENTS.md.
-    Instructions { text: String, edition: InstructionsVersion },
+    /// The person's and the project's instructions, and the files that they come from.
+    Instructions {
+        text: String,
+        edition: InstructionsVersion,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sources: Vec<InstructionsSource>,
+    },
     /// The project has no AGENTS.md any more.
     InstructionsGone,
+    /// The instructions of a deeper directory, in which a call touched a file.
+    DirectoryInstructions { dir: String, text: String, sources: Vec<InstructionsSource> },
+    /// The names and descriptions of the skills; an empty text if there are none any more.
+    Skills { text: String, edition: InstructionsVersion },
+    /// The next part is the text of a skill that the person chose.
+    ChosenSkill { name: String, dir: String },
+    /// The next part is the text of a command that the person wrote, or of the project.
+    CustomCommand { line: String },
     /// The summary that replaces the beginning of the conversation.
     Summary { text: String },
     /// The beginning of the conversation is not in this request.
@@ -57,6 +70,10 @@ pub enum Note {
     SumUp { focus: String },
     /// A hook withholds an answer; the hook's reason replaces it.
     AnswerWithheld { reason: String },
+    /// A text of one of the person's hooks.
+    HookSays { hook: String, text: String },
+    /// Checks failed on what the agent changed, for the `round`th time of at most `most`.
+    ChecksFailed { failed: Vec<FailedCheck>, round: u32, most: u32 },
     /// A message of a damaged session.
     MessageLost,
     /// A change that could not be written to its mounted store.
@@ -75,12 +92,29 @@ pub enum InstructionsVersion {
     Changed,
 }
 
+/// A file of instructions, and how many of its bytes are sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionsSource {
+    pub path: String,
+    pub bytes: usize,
+}
+
 /// How much of a conversation [`Note::PlainHistory`] contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryScope {
     Whole,
     End,
+}
+
+/// A check of [`Note::ChecksFailed`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedCheck {
+    pub check: String,
+    /// `test: failed: 1 of 4 tests`.
+    pub outcome: String,
+    /// What it found or wrote.
+    pub lines: Vec<String>,
 }
 
 /// A file of [`Note::WriteDownBlocked`], and its level.
@@ -118,13 +152,14 @@ pub struct JobEnd {
 pub enum PinnedNoteKind {
     Summary,
     Instructions,
+    Skills,
     Mode,
 }
 
 impl PinnedNoteKind {
     /// In the order in which they are sent.
-    pub const ALL: [PinnedNoteKind; 3] =
-        [PinnedNoteKind::Summary, PinnedNoteKind::Instructions, PinnedNoteKind::Mode];
+    pub const ALL: [PinnedNoteKind; 4] =
+        [PinnedNoteKind::Summary, PinnedNoteKind::Instructions, PinnedNoteKind::Skills, PinnedNoteKind::Mode];
 }
 
 impl Note {
@@ -132,6 +167,7 @@ impl Note {
         match self {
             Note::Summary { .. } => Some(PinnedNoteKind::Summary),
             Note::Instructions { .. } | Note::InstructionsGone => Some(PinnedNoteKind::Instructions),
+            Note::Skills { .. } => Some(PinnedNoteKind::Skills),
             Note::Mode { .. } => Some(PinnedNoteKind::Mode),
             _ => None,
         }
@@ -143,6 +179,8 @@ impl Note {
             self,
             Note::Mode { .. }
                 | Note::JobEnded(_)
+                | Note::DirectoryInstructions { .. }
+                | Note::HookSays { .. }
                 | Note::Repeated { .. }
                 | Note::Interrupted { .. }
                 | Note::PictureMissing { .. }
@@ -155,6 +193,9 @@ impl Note {
     pub fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Note::Instructions { text, .. }
+            | Note::DirectoryInstructions { text, .. }
+            | Note::Skills { text, .. }
+            | Note::HookSays { text, .. }
             | Note::Summary { text }
             | Note::PlainHistory { text, .. }
             | Note::Earlier { text } => Some(text),
@@ -176,6 +217,10 @@ impl Note {
             Note::DirectoryChanged { from, to } => vec![from, to],
             Note::NotStored { reason } | Note::AnswerWithheld { reason } => vec![reason],
             Note::SumUp { focus } => vec![focus],
+            Note::DirectoryInstructions { dir, text, .. } => vec![dir, text],
+            Note::HookSays { hook, text } => vec![hook, text],
+            Note::ChosenSkill { name, dir } => vec![name, dir],
+            Note::CustomCommand { line } => vec![line],
             Note::WriteDownBlocked { files, .. } => files.iter_mut().map(|file| &mut file.path).collect(),
             other => other.text_mut().into_iter().collect(),
         }

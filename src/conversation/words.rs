@@ -4,7 +4,7 @@
 //! request, and provider caches remain valid. No code parses a sentence. Names and commands in them are foreign text:
 //! they remain on one line, whatever they contain.
 
-use super::{BlockedWrite, CallInterruption, HistoryScope, InstructionsVersion, JobEnd, Note};
+use super::{BlockedWrite, CallInterruption, FailedCheck, HistoryScope, InstructionsVersion, JobEnd, Note};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -16,15 +16,34 @@ impl Note {
     pub fn words(&self) -> Cow<'_, str> {
         let words = match self {
             Note::Mode { mode, meaning } => format!("[placet: the mode is {mode}: {meaning}]"),
-            Note::Instructions { text, edition: InstructionsVersion::First } => {
+            Note::Instructions { text, edition: InstructionsVersion::First, .. } => {
                 format!("[placet: the project's instructions]\n{text}")
             }
-            Note::Instructions { text, edition: InstructionsVersion::Changed } => {
+            Note::Instructions { text, edition: InstructionsVersion::Changed, .. } => {
                 format!(
                     "[placet: the project's instructions, changed; this replaces the earlier text]\n{text}"
                 )
             }
             Note::InstructionsGone => return Cow::Borrowed(INSTRUCTIONS_GONE),
+            Note::DirectoryInstructions { dir, text, .. } => {
+                format!("[placet: instructions for files in {}]\n{text}", on_one_line(dir))
+            }
+            Note::Skills { text, .. } if text.is_empty() => return Cow::Borrowed(SKILLS_GONE),
+            Note::Skills { text, edition } => {
+                let head = match edition {
+                    InstructionsVersion::First => SKILLS,
+                    InstructionsVersion::Changed => SKILLS_CHANGED,
+                };
+                format!("{head}{text}")
+            }
+            Note::ChosenSkill { name, dir } => format!(
+                "[placet: the person chose the skill {}; its files are in {}]",
+                on_one_line(name),
+                on_one_line(dir)
+            ),
+            Note::CustomCommand { line } => {
+                format!("[placet: the person typed {}, a command with this text]", on_one_line(line))
+            }
             Note::Summary { text } => format!("{SUMMARY}{text}"),
             Note::BeginningLeftOut => return Cow::Borrowed(BEGINNING_LEFT_OUT),
             Note::WorkLeftOut => return Cow::Borrowed(WORK_LEFT_OUT),
@@ -74,6 +93,10 @@ impl Note {
             Note::AnswerWithheld { reason } => {
                 format!("[placet: the answer is withheld: {}]", on_one_line(reason))
             }
+            Note::HookSays { hook, text } => {
+                format!("[placet: the person's hook `{}` says]\n{text}", on_one_line(hook))
+            }
+            Note::ChecksFailed { failed, round, most } => checks_failed(failed, *round, *most),
             Note::MessageLost => return Cow::Borrowed(MESSAGE_LOST),
             Note::NotStored { reason } => format!("[not saved to the store: {}]", on_one_line(reason)),
             Note::WriteDownBlocked { level, files, more } => write_down_blocked(level, files, *more),
@@ -88,6 +111,12 @@ impl Note {
             Note::Mode { mode, .. } => return Cow::Owned(format!("the mode is {mode}")),
             Note::Instructions { .. } => "the project's instructions",
             Note::InstructionsGone => "the project's instructions are gone",
+            Note::DirectoryInstructions { dir, .. } => {
+                return Cow::Owned(format!("the instructions of {}", on_one_line(dir)));
+            }
+            Note::Skills { .. } => "the list of skills",
+            Note::ChosenSkill { name, .. } => return Cow::Owned(format!("the skill {}", on_one_line(name))),
+            Note::CustomCommand { line } => return Cow::Owned(on_one_line(line).into_owned()),
             Note::Summary { .. } => "summary of what came before",
             Note::Review { brief, .. } => brief,
             Note::JobEnded(JobEnd { job, how, .. }) => {
@@ -101,6 +130,13 @@ impl Note {
             Note::AttachedScratchpad { name } => {
                 return Cow::Owned(format!("attached the scratchpad `{}`", on_one_line(name)));
             }
+            Note::HookSays { hook, text } => {
+                return Cow::Owned(format!("the hook `{}`: {}", on_one_line(hook), on_one_line(text)));
+            }
+            Note::ChecksFailed { failed, .. } => {
+                let names: Vec<&str> = failed.iter().map(|failed| failed.check.as_str()).collect();
+                return Cow::Owned(format!("checks failed: {}", on_one_line(&names.join(", "))));
+            }
             Note::EmptyAnswer => "the answer was empty",
             Note::Earlier { text } => return on_one_line(text.lines().next().unwrap_or_default()),
             other => return other.words(),
@@ -111,6 +147,10 @@ impl Note {
 
 const SUMMARY: &str = "[placet: what came before, summed up; the person still has all of it]\n";
 const INSTRUCTIONS_GONE: &str = "[placet: the project's AGENTS.md is gone; its instructions no longer hold]";
+const SKILLS: &str = "[placet: skills; before you do what one describes, read it with the tool `skill`]\n";
+const SKILLS_CHANGED: &str =
+    "[placet: the skills, changed; this replaces the earlier list; read one with the tool `skill`]\n";
+const SKILLS_GONE: &str = "[placet: there are no skills any more]";
 const BEGINNING_LEFT_OUT: &str =
     "[placet: the beginning of this conversation was left out to fit the context window]";
 const WORK_LEFT_OUT: &str = "[placet: the beginning of this work was left out to fit the context window]";
@@ -121,6 +161,23 @@ const PLAIN_HISTORY: &str =
     "[placet: the conversation so far, as text, because the provider refused it as it was]";
 const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";
 const MESSAGE_LOST: &str = "[placet: a message here cannot be read any more]";
+
+/// Each line of the checks is behind two blanks: none of them can look like a line of placet's.
+fn checks_failed(failed: &[FailedCheck], round: u32, most: u32) -> String {
+    let mut words = match round {
+        0 => "[placet: these checks fail; make them pass]".to_string(),
+        round => {
+            format!("[placet: checks failed on your changes, round {round} of {most}; correct the changes]")
+        }
+    };
+    for FailedCheck { outcome, lines, .. } in failed {
+        let _ = write!(words, "\n{}", on_one_line(outcome));
+        for line in lines {
+            let _ = write!(words, "\n  {}", on_one_line(line.trim_start()));
+        }
+    }
+    words
+}
 
 fn interrupted(at: CallInterruption) -> &'static str {
     match at {

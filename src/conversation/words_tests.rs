@@ -6,9 +6,14 @@ fn all(hostile: &str) -> Vec<Note> {
     let text = || hostile.to_string();
     vec![
         Note::Mode { mode: "ask".into(), meaning: "a copy".into() },
-        Note::Instructions { text: text(), edition: InstructionsVersion::First },
-        Note::Instructions { text: text(), edition: InstructionsVersion::Changed },
+        Note::Instructions { text: text(), edition: InstructionsVersion::First, sources: Vec::new() },
+        Note::Instructions { text: text(), edition: InstructionsVersion::Changed, sources: Vec::new() },
         Note::InstructionsGone,
+        Note::DirectoryInstructions { dir: text(), text: text(), sources: Vec::new() },
+        Note::Skills { text: text(), edition: InstructionsVersion::First },
+        Note::Skills { text: String::new(), edition: InstructionsVersion::Changed },
+        Note::ChosenSkill { name: text(), dir: text() },
+        Note::CustomCommand { line: text() },
         Note::Summary { text: text() },
         Note::BeginningLeftOut,
         Note::WorkLeftOut,
@@ -31,6 +36,12 @@ fn all(hostile: &str) -> Vec<Note> {
         Note::GoesOn,
         Note::SumUp { focus: text() },
         Note::AnswerWithheld { reason: text() },
+        Note::HookSays { hook: text(), text: text() },
+        Note::ChecksFailed {
+            failed: vec![FailedCheck { check: text(), outcome: text(), lines: vec![text()] }],
+            round: 1,
+            most: 2,
+        },
         Note::MessageLost,
         Note::NotStored { reason: text() },
         Note::WriteDownBlocked {
@@ -64,11 +75,14 @@ fn names_and_commands_stay_on_their_line() {
         let blocks = matches!(
             note,
             Note::Instructions { .. }
+                | Note::DirectoryInstructions { .. }
+                | Note::Skills { .. }
                 | Note::Summary { .. }
                 | Note::Review { .. }
                 | Note::PlainHistory { .. }
                 | Note::SumUp { .. }
                 | Note::Earlier { .. }
+                | Note::HookSays { .. }
         );
         let words = note.words();
         // A line for each file.

@@ -5,14 +5,14 @@ use super::changes::PendingChanges;
 use super::loss::Loss;
 use super::worker::SessionState;
 use crate::audit::AuditKind;
-use crate::text::count;
 use crate::workspace::{
     ApplyError, ApplyOutcome, ApplyReport, ApprovedBy, ChangeApproval, ChangeClasses, ChangeSelection,
     ChangeSet, DiscardBackup, LargeLoss, LayerKind, PermittedChanges, SelectedPart, TransactionLabel, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How the journal and the audit log name a program that embeds placet.
 pub(super) const PROGRAM: &str = "the embedding program";
@@ -113,7 +113,7 @@ impl ChangeChoice {
         classes: &ChangeClasses,
     ) -> Result<(ChangeSelection, ChangeApproval), Error> {
         let set = shown.set();
-        let mut paths: BTreeSet<PathBuf> = if self.everything { set.paths() } else { BTreeSet::new() };
+        let mut paths: BTreeSet<Arc<Path>> = if self.everything { set.paths() } else { BTreeSet::new() };
         for path in self.paths.iter().map(|path| shown.absolute(path)) {
             let below = set.below(&path);
             if below.is_empty() {
@@ -137,13 +137,13 @@ impl ChangeChoice {
             if let Some(index) = indices.iter().copied().find(|index| *index >= there) {
                 return Err(Error::NoHunk { path, index });
             }
-            chosen.insert(path, SelectedPart::Hunks(indices.clone()));
+            chosen.insert(path.into(), SelectedPart::Hunks(indices.clone()));
         }
         Ok((chosen, approval))
     }
 }
 
-fn whole(paths: BTreeSet<PathBuf>) -> ChangeSelection {
+fn whole(paths: BTreeSet<Arc<Path>>) -> ChangeSelection {
     paths.into_iter().map(|path| (path, SelectedPart::Whole)).collect()
 }
 
@@ -197,9 +197,10 @@ impl SessionState {
             return Ok(Discarded { count: 0, can_undo: true, incomplete: Vec::new() });
         }
         let backup = view.set_aside(&chosen).map_err(Error::Pending)?;
-        let left = view.changes(LayerKind::Pending).map_or(0, |left| left.len());
-        let gone = set.len().saturating_sub(left);
-        let incomplete = self.record(AuditKind::Discard, &format!("discarded {}", count::of(gone, "change")));
+        let left = view.changes(LayerKind::Pending).unwrap_or_default();
+        let gone = set.len().saturating_sub(left.len());
+        let count = set.count_of(|change| left.get(&change.path).is_none());
+        let incomplete = self.record(AuditKind::Discard, &format!("discarded changes to {count}"));
         Ok(Discarded { count: gone, can_undo: backup == DiscardBackup::Kept, incomplete })
     }
 
@@ -227,7 +228,7 @@ fn applied(report: ApplyReport, left: Applied) -> Result<Applied, Error> {
     match result {
         Ok(ApplyOutcome::Landed(entry)) => {
             applied.incomplete.extend(entry.shortfalls);
-            applied.paths = entry.changes.into_iter().map(|change| change.path).collect();
+            applied.paths = entry.changes.iter().map(|change| change.path.to_path_buf()).collect();
             Ok(applied)
         }
         Ok(ApplyOutcome::Nothing) => Ok(applied),

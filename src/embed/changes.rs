@@ -178,7 +178,7 @@ impl PendingChange {
                 PendingClass::RunsLater { by, why }
             }
             ChangeClass::LargeLoss(_) => PendingClass::LargeLoss,
-            _ if lost.contains(change.path.as_path()) => PendingClass::LargeLoss,
+            _ if lost.contains(&*change.path) => PendingClass::LargeLoss,
             ChangeClass::RunsWithBuild(build) => {
                 let (by, why) = runner(build);
                 PendingClass::RunsWithBuild { by, why }
@@ -186,11 +186,11 @@ impl PendingChange {
             ChangeClass::Ordinary => PendingClass::Ordinary,
         };
         PendingChange {
-            path: change.path.clone(),
+            path: change.path.to_path_buf(),
             kind: change.verb(),
-            moved_from: change.moved_from.clone(),
-            before: FileState::from(&change.before),
-            after: FileState::from(&change.after),
+            moved_from: change.moved_from.as_deref().map(Path::to_path_buf),
+            before: FileState::from(&*change.before),
+            after: FileState::from(&*change.after),
             class,
             made_by: change.made_by().into_iter().map(|origin| origin.title.clone()).collect(),
         }

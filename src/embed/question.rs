@@ -6,9 +6,10 @@ use super::Error;
 use super::changes::PendingChanges;
 use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, UserPrompt};
 use crate::text::count;
-use crate::tools::{DisplayDetail, UserReply};
+use crate::tools::{DisplayDetail, MatchedText, UserReply};
 use crate::workspace::{ListedChange, Workspace};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -93,7 +94,7 @@ pub struct ContinueQuestion {
     pub title: String,
     /// Why it is asked.
     pub reason: String,
-    /// What a hook wants to have looked at; empty for other causes.
+    /// What a hook or a server wants to have looked at; empty for other causes.
     pub detail: String,
     reply: ContinueReply,
 }
@@ -113,6 +114,8 @@ pub enum ContinueCause {
     Budget,
     /// A hook asks.
     Hook,
+    /// A server of tools asks for input or for an answer of the model; yes agrees to what `detail` says.
+    Server,
 }
 
 #[derive(Debug)]
@@ -267,15 +270,16 @@ impl Question {
         let keys = |reply, yes, no| ContinueReply::Choice { reply, yes, no };
         let (cause, reply) = match subject {
             ChoiceSubject::Pending(set) => {
-                let changes = PendingChanges::new(*set, workspace)?;
+                let changes = PendingChanges::new(Arc::unwrap_or_clone(set), workspace)?;
                 return Some(Question::Apply(ApplyQuestion { changes, title, reason, reply }));
             }
             ChoiceSubject::Protected { path, set } => {
-                let changes = PendingChanges::new(*set, workspace)?;
+                let changes = PendingChanges::new(Arc::unwrap_or_clone(set), workspace)?;
                 return Some(Question::Protected(ProtectedQuestion { path, changes, reason, reply }));
             }
             ChoiceSubject::Budget => (ContinueCause::Budget, keys(reply, 'g', 's')),
             ChoiceSubject::Hook => (ContinueCause::Hook, keys(reply, 'y', 'n')),
+            ChoiceSubject::Server => (ContinueCause::Server, keys(reply, 'y', 'n')),
         };
         let detail = preview(detail).0;
         Some(Question::Continue(ContinueQuestion { cause, title, reason, detail, reply }))
@@ -293,7 +297,7 @@ impl Question {
     }
 
     pub(super) fn of_model(asked: UserPrompt, stop: &CancellationToken) -> Question {
-        let UserPrompt { question, choices, reply } = asked;
+        let UserPrompt { question, choices, reply, .. } = asked;
         Question::Model(ModelQuestion { question, choices, reply: until_cancelled(reply, stop) })
     }
 }
@@ -338,7 +342,8 @@ fn until_cancelled<T: Send + 'static>(reply: oneshot::Sender<T>, stop: &Cancella
 fn preview(detail: DisplayDetail) -> (String, usize) {
     match detail {
         DisplayDetail::None => (String::new(), 0),
-        DisplayDetail::Text(text) => (text, 0),
+        DisplayDetail::Text(text) | DisplayDetail::Matches(MatchedText { text, .. }) => (text, 0),
+        DisplayDetail::Command(command) => (command.words(), 0),
         DisplayDetail::Diff(diff) => (diff.text, diff.left_out),
         DisplayDetail::Changes(changes) => {
             (changes.list.iter().map(ListedChange::line).collect::<Vec<_>>().join("\n"), 0)

@@ -50,8 +50,9 @@ impl SessionState {
             return Err(Error::NotUndone(report.lines));
         }
         let entry = view.journal().newest().filter(|entry| before.is_some_and(|before| entry.id > before));
-        let paths: Vec<PathBuf> =
-            entry.map(|entry| entry.changes.into_iter().map(|c| c.path).collect()).unwrap_or_default();
+        let paths: Vec<PathBuf> = entry
+            .map(|entry| entry.changes.iter().map(|c| c.path.to_path_buf()).collect())
+            .unwrap_or_default();
         let mut lines = report.lines;
         lines.extend(self.record(AuditKind::Undo, &lines.join("\n")));
         Ok(Undone { paths, restored: false, lines })

@@ -1,5 +1,6 @@
 //! The points at which hooks are asked, and their input.
 
+use crate::permission::Access;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -24,10 +25,22 @@ pub enum HookPoint {
     AgentInvocation,
     /// A call came from an MCP client; asked before PRE_TOOL_CALL.
     McpToolCall,
+    /// The first message of a conversation in this process.
+    SessionStart,
+    /// A conversation ends in this process. Nothing can be refused any more.
+    SessionEnd,
+    /// A turn is about to end. A hook that blocks gives the model another message: its reason.
+    TurnEnd,
+    /// The same for a sub-agent.
+    SubagentEnd,
+    /// The beginning of the conversation is about to be summarized.
+    PreCompact,
+    /// placet asks the person something.
+    Notification,
 }
 
 impl HookPoint {
-    pub const ALL: [HookPoint; 8] = [
+    pub const ALL: [HookPoint; 14] = [
         HookPoint::PreContextInjection,
         HookPoint::PreToolCall,
         HookPoint::PostToolResponse,
@@ -36,6 +49,12 @@ impl HookPoint {
         HookPoint::SessionReset,
         HookPoint::AgentInvocation,
         HookPoint::McpToolCall,
+        HookPoint::SessionStart,
+        HookPoint::SessionEnd,
+        HookPoint::TurnEnd,
+        HookPoint::SubagentEnd,
+        HookPoint::PreCompact,
+        HookPoint::Notification,
     ];
 
     pub fn name(self) -> &'static str {
@@ -48,6 +67,12 @@ impl HookPoint {
             HookPoint::SessionReset => "SESSION_RESET",
             HookPoint::AgentInvocation => "AGENT_INVOCATION",
             HookPoint::McpToolCall => "MCP_TOOL_CALL",
+            HookPoint::SessionStart => "SESSION_START",
+            HookPoint::SessionEnd => "SESSION_END",
+            HookPoint::TurnEnd => "TURN_END",
+            HookPoint::SubagentEnd => "SUBAGENT_END",
+            HookPoint::PreCompact => "PRE_COMPACT",
+            HookPoint::Notification => "NOTIFICATION",
         }
     }
 
@@ -86,6 +111,13 @@ pub struct HookContext {
     pub session_taint: String,
     pub flow: HookFlow,
     pub cwd: PathBuf,
+    /// placet's own name of the tool, whatever a tool set calls it.
+    pub native: String,
+    pub call_id: Option<String>,
+    /// What the call touches.
+    pub reach: Vec<Access>,
+    /// The call has failed.
+    pub has_failed: bool,
 }
 
 impl HookContext {

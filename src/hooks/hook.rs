@@ -1,5 +1,6 @@
 //! One hook: its point, its pattern, and its effect.
 
+use super::claude::{self, ClaudeHook, HookOpinion};
 pub use super::environment::HookEnvironment;
 use super::ruling::{HookAction, HookRedaction};
 use super::{HookContext, HookPoint, program};
@@ -20,7 +21,7 @@ pub enum HookSource {
 }
 
 /// A hook as it is configured.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookSpec {
     pub name: String,
     pub source: HookSource,
@@ -40,6 +41,10 @@ pub struct HookSpec {
     /// Texts of which none may occur in a command.
     pub denylist: Vec<String>,
     pub command: Option<String>,
+    /// `claude`: the point is an event of Claude Code, and the program speaks its format.
+    pub format: Option<String>,
+    /// In that format: a regular expression over its names of tools, or over what the event is about.
+    pub matcher: Option<String>,
     pub priority: Option<u64>,
     pub timeout_ms: Option<u64>,
     pub reason: Option<String>,
@@ -49,6 +54,18 @@ pub struct HookSpec {
 pub enum HookError {
     #[error("the hook `{hook}` has the unknown point `{point}`; the points are {known}")]
     Point { hook: String, point: String, known: String },
+    #[error("the hook `{hook}` has the unknown format `{format}`; the only one is `claude`")]
+    Format { hook: String, format: String },
+    #[error(
+        "the hook `{hook}` has the unknown event `{event}`; the events of the format `claude` are {known}"
+    )]
+    Event { hook: String, event: String, known: String },
+    #[error(
+        "the hook `{hook}` has the format `claude`: it needs `command`, and of the other keys it takes only point, name, matcher, timeout_ms and priority"
+    )]
+    ClaudeKeys { hook: String },
+    #[error("the hook `{hook}` has `matcher`, which needs `format = \"claude\"`")]
+    Matcher { hook: String },
     #[error("the hook `{hook}` must have exactly one of command, deny, denylist, ask, allow, redact")]
     Effect { hook: String },
     #[error(
@@ -85,6 +102,7 @@ enum HookEffect {
     Denylist(Vec<String>),
     Redact(HookRedaction),
     Program { line: String, timeout: Duration },
+    Claude(ClaudeHook),
 }
 
 #[derive(Clone, Copy)]
@@ -96,6 +114,12 @@ enum HookPatternAction {
 
 impl Hook {
     pub fn parse(spec: HookSpec) -> Result<Hook, HookError> {
+        match spec.format.as_deref() {
+            Some("claude") => return Hook::of_claude(spec),
+            Some(format) => return Err(HookError::Format { format: format.into(), hook: spec.name }),
+            None if spec.matcher.is_some() => return Err(HookError::Matcher { hook: spec.name }),
+            None => {}
+        }
         let point = HookPoint::parse(&spec.point).ok_or_else(|| HookError::Point {
             hook: spec.name.clone(),
             point: spec.point.clone(),
@@ -127,6 +151,46 @@ impl Hook {
         })
     }
 
+    fn of_claude(spec: HookSpec) -> Result<Hook, HookError> {
+        let Some(point) = claude::point_of(&spec.point) else {
+            let known = claude::event_names();
+            return Err(HookError::Event { hook: spec.name, event: spec.point, known });
+        };
+        let HookSpec { name, source, command, matcher, priority, timeout_ms, .. } = spec.clone();
+        let plain = HookSpec {
+            name: name.clone(),
+            source,
+            point: spec.point.clone(),
+            format: spec.format.clone(),
+            command: command.clone(),
+            matcher: matcher.clone(),
+            priority,
+            timeout_ms,
+            ..HookSpec::default()
+        };
+        let (Some(line), true) = (command, plain == spec) else {
+            return Err(HookError::ClaudeKeys { hook: name });
+        };
+        let matcher = claude::matcher(matcher.as_deref().unwrap_or_default())
+            .map_err(|e| HookError::Pattern { hook: name.clone(), reason: e.to_string() })?;
+        let timeout = timeout_ms.map_or(claude::TIMEOUT, Duration::from_millis);
+        Ok(Hook {
+            name,
+            source,
+            point,
+            tool: None,
+            argument: None,
+            when: Vec::new(),
+            effect: HookEffect::Claude(ClaudeHook { line, timeout, matcher }),
+            priority: priority.unwrap_or(PRIORITY),
+            reason: String::new(),
+        })
+    }
+
+    pub(super) fn is_of_claude(&self) -> bool {
+        matches!(self.effect, HookEffect::Claude(_))
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -143,8 +207,22 @@ impl Hook {
         self.point == point && self.tool.as_ref().is_none_or(|glob| glob.is_match(tool))
     }
 
-    /// The hook's decision; `None` if it makes none.
+    /// What the hook says.
     pub(super) async fn ask(
+        &self,
+        point: HookPoint,
+        context: &HookContext,
+        programs: &HookEnvironment,
+        cancel: &CancellationToken,
+    ) -> HookOpinion {
+        match &self.effect {
+            HookEffect::Claude(hook) => hook.ask(point, context, programs, cancel).await,
+            _ => HookOpinion::of(self.decide(point, context, programs, cancel).await),
+        }
+    }
+
+    /// The hook's decision; `None` if it makes none.
+    async fn decide(
         &self,
         point: HookPoint,
         context: &HookContext,
@@ -174,6 +252,7 @@ impl Hook {
             HookEffect::Program { line, timeout } => {
                 program::ask(line, *timeout, point, context, programs, cancel).await
             }
+            HookEffect::Claude(_) => None,
         }
     }
 

@@ -4,12 +4,14 @@
 //! the first hook with a decision decides. A hook that fails, gives an invalid answer or takes too long blocks the
 //! call: nobody must be able to bypass a guard by breaking it.
 
+mod claude;
 mod context;
 mod environment;
 mod hook;
 mod program;
 mod ruling;
 
+pub use claude::SUBJECT;
 pub use context::{HookContext, HookFlow, HookPoint};
 pub use hook::{Hook, HookEnvironment, HookError, HookSource, HookSpec};
 pub use ruling::{HookAction, HookRedaction, HookRuling};
@@ -65,12 +67,21 @@ impl HookSet {
     ) -> HookRuling {
         let mut redactions: Vec<HookRedaction> = Vec::new();
         let mut redacting: Option<String> = None;
+        let (mut additions, mut remarks) = (Vec::new(), Vec::new());
+        // The other format asks all its hooks: a later one may still refuse what an earlier one asks about.
+        let mut asking: Option<(HookAction, String)> = None;
         for hook in self.hooks.iter().filter(|hook| hook.source() == source) {
             if !hook.applies_to(point, context.tool.as_deref().unwrap_or_default()) {
                 continue;
             }
-            match hook.ask(point, context, &self.programs, cancel).await {
+            let opinion = hook.ask(point, context, &self.programs, cancel).await;
+            additions.extend(opinion.addition.map(|text| (hook.name().to_string(), text)));
+            remarks.extend(opinion.remark.map(|text| format!("the hook `{}`: {text}", hook.name())));
+            match opinion.action {
                 None => {}
+                Some(action @ HookAction::Ask(_)) if hook.is_of_claude() => {
+                    asking.get_or_insert_with(|| (action, hook.name().to_string()));
+                }
                 Some(HookAction::Redact(more)) => {
                     if let Some(text) = &mut context.text {
                         *text = more.iter().fold(std::mem::take(text), |text, r| r.apply(&text));
@@ -80,11 +91,19 @@ impl HookSet {
                 }
                 // Redacted text remains redacted, whatever a later hook allows.
                 Some(HookAction::Allow) if !redactions.is_empty() => break,
-                Some(action) => return HookRuling { action, hook: Some(hook.name().into()), redactions },
+                // The person is asked, whatever a later hook allows.
+                Some(HookAction::Allow) if asking.is_some() => break,
+                Some(action) => {
+                    let hook = Some(hook.name().to_string());
+                    return HookRuling { action, hook, redactions, additions, remarks };
+                }
             }
+        }
+        if let Some((action, hook)) = asking {
+            return HookRuling { action, hook: Some(hook), redactions, additions, remarks };
         }
         let action =
             if redactions.is_empty() { HookAction::Allow } else { HookAction::Redact(redactions.clone()) };
-        HookRuling { action, hook: redacting, redactions }
+        HookRuling { action, hook: redacting, redactions, additions, remarks }
     }
 }

@@ -6,6 +6,7 @@ use super::ruling::{HookAction, HookRedaction};
 use super::{HookContext, HookEnvironment, HookPoint};
 use crate::process::{CommandExit, CommandInput, ProcessError, ShellCommand};
 use serde::Deserialize;
+use serde_json::Value;
 use std::io::Read;
 use std::time::Duration;
 use thiserror::Error;
@@ -31,14 +32,21 @@ struct RedactionPair {
 }
 
 /// How much of the error output of a failing program is quoted, in characters.
-const QUOTED: usize = 200;
+pub(super) const QUOTED: usize = 200;
+
+/// How much of it is quoted after exit code 2, which other programs use for a refusal with a reason.
+const REASON: usize = 2_000;
 
 /// How much of the error output is read, in bytes: leading white space is not quoted.
 const READ: u64 = 64 << 10;
 
+/// A program that writes more bytes is ended. How often its error output is measured.
+const MOST_OUTPUT: u64 = 8 << 20;
+const MEASURE_EVERY: Duration = Duration::from_millis(200);
+
 /// Why a program made no decision: the call is blocked, and these are the reasons.
 #[derive(Debug, Error)]
-enum HookProgramError {
+pub(super) enum HookProgramError {
     #[error("it could not be run: {0}")]
     Output(#[from] std::io::Error),
     #[error("it could not be run: {0}")]
@@ -49,6 +57,8 @@ enum HookProgramError {
     Killed { signal: i32, said: QuotedOutput },
     #[error("it did not answer within {} ms", .0.as_millis())]
     TimedOut(Duration),
+    #[error("it wrote more than {} MiB", MOST_OUTPUT >> 20)]
+    Flooded,
     #[error("it was stopped before it answered")]
     Stopped,
     #[error("its supervisor was killed")]
@@ -67,7 +77,18 @@ enum HookProgramError {
 
 /// The beginning of the output of a failing program.
 #[derive(Debug)]
-struct QuotedOutput(String);
+pub(super) struct QuotedOutput(String);
+
+impl QuotedOutput {
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a program wrote that ended with exit code 0.
+pub(super) struct ProgramEnd {
+    pub(super) output: String,
+}
 
 impl std::fmt::Display for QuotedOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -84,19 +105,20 @@ pub(super) async fn ask(
     programs: &HookEnvironment,
     cancel: &CancellationToken,
 ) -> Option<HookAction> {
-    let answer = run(line, timeout, point, context, programs, cancel).await;
-    let opinion = answer.and_then(|text| read(&text, point));
+    let answer = run(line, timeout, context.json(point), context, programs, cancel).await;
+    let opinion = answer.and_then(|end| read(&end.output, point));
     opinion.unwrap_or_else(|error| Some(HookAction::Block(error.to_string())))
 }
 
-async fn run(
+/// Runs the program with `input` as one JSON object.
+pub(super) async fn run(
     line: &str,
     timeout: Duration,
-    point: HookPoint,
+    input: Value,
     context: &HookContext,
     programs: &HookEnvironment,
     cancel: &CancellationToken,
-) -> Result<String, HookProgramError> {
+) -> Result<ProgramEnd, HookProgramError> {
     // Standard error is not a part of the answer; it is stored for the message in case the program fails.
     let side = tempfile::NamedTempFile::new()?;
     let quoted = side.path().display().to_string().replace('\'', "'\\''");
@@ -106,18 +128,46 @@ async fn run(
         supervisor: programs.supervisor.clone(),
         timeout,
         withheld: programs.withheld.clone(),
-        stdin: CommandInput::Bytes(context.json(point).to_string().into_bytes()),
+        stdin: CommandInput::Bytes(input.to_string().into_bytes()),
         sandbox: None,
     };
-    let mut finished = command.run(cancel, |_| {}).await?;
+    let enough = cancel.child_token();
+    let (mut written, flood) = (0, enough.clone());
+    let running = command.run(&enough, |bytes| {
+        written += bytes.len() as u64;
+        if written > MOST_OUTPUT {
+            flood.cancel();
+        }
+    });
+    let measured = async {
+        loop {
+            tokio::time::sleep(MEASURE_EVERY).await;
+            if side.as_file().metadata().is_ok_and(|file| file.len() > MOST_OUTPUT) {
+                enough.cancel();
+                // The program is ended now: the other branch has the result.
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    let mut finished = tokio::select! {
+        finished = running => finished?,
+        () = measured => return Err(HookProgramError::Flooded),
+    };
+    if enough.is_cancelled() && !cancel.is_cancelled() {
+        return Err(HookProgramError::Flooded);
+    }
+    // A program of another format gives its reason there.
+    let most = if finished.ending == CommandExit::Exit(2) { REASON } else { QUOTED };
     let said = || {
         let mut said = Vec::new();
         // A program may have written gigabytes until its time was over; only the beginning is quoted.
         drop(side.reopen().map(|file| file.take(READ).read_to_end(&mut said)));
-        QuotedOutput(String::from_utf8_lossy(&said).trim().chars().take(QUOTED).collect())
+        QuotedOutput(String::from_utf8_lossy(&said).trim().chars().take(most).collect())
     };
     match finished.ending {
-        CommandExit::Exit(0) => Ok(String::from_utf8_lossy(&finished.output.whole()).into_owned()),
+        CommandExit::Exit(0) => {
+            Ok(ProgramEnd { output: String::from_utf8_lossy(&finished.output.whole()).into_owned() })
+        }
         CommandExit::Exit(code) => Err(HookProgramError::Failed { code, said: said() }),
         CommandExit::Signal(signal) => Err(HookProgramError::Killed { signal, said: said() }),
         CommandExit::TimedOut => Err(HookProgramError::TimedOut(timeout)),

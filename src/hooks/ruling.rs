@@ -21,6 +21,10 @@ pub struct HookRuling {
     pub hook: Option<String>,
     /// What is redacted in any case, even if a person is asked.
     pub redactions: Vec<HookRedaction>,
+    /// Texts for the model, each with the name of its hook.
+    pub additions: Vec<(String, String)>,
+    /// Texts for the person.
+    pub remarks: Vec<String>,
 }
 
 /// A pattern and its replacement.
@@ -67,8 +71,23 @@ impl HookAction {
 }
 
 impl HookRuling {
+    /// No hook was asked.
+    pub fn nothing() -> HookRuling {
+        HookRuling {
+            action: HookAction::Allow,
+            hook: None,
+            redactions: Vec::new(),
+            additions: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
     /// Combines two rulings: the stricter decision, and all redactions.
-    pub(super) fn stricter(self, other: HookRuling) -> HookRuling {
+    pub(super) fn stricter(mut self, mut other: HookRuling) -> HookRuling {
+        let mut additions = std::mem::take(&mut self.additions);
+        additions.append(&mut other.additions);
+        let mut remarks = std::mem::take(&mut self.remarks);
+        remarks.append(&mut other.remarks);
         let mut redactions = self.redactions.clone();
         redactions.extend(other.redactions.iter().cloned());
         let winner = if other.action.strictness() > self.action.strictness() { other } else { self };
@@ -76,7 +95,7 @@ impl HookRuling {
             HookAction::Redact(_) => HookAction::Redact(redactions.clone()),
             action => action,
         };
-        HookRuling { action, hook: winner.hook, redactions }
+        HookRuling { action, hook: winner.hook, redactions, additions, remarks }
     }
 
     /// A text with all redactions applied.

@@ -4,12 +4,13 @@
 //! Plain HTTP to this machine is sent directly and loads no certificates; everything else uses the proxies of the
 //! environment. Redirects are not followed: they would send a key to a host that nobody configured.
 
+use super::body_pump::BodyPump;
 use super::error_cause;
 pub use super::error_kind::HttpErrorKind;
 use super::proxy::EnvProxy;
 use super::sleep_detector::{SleepDetector, WallClock};
 use crate::text::regular_file;
-use reqwest::header::HeaderValue;
+use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Certificate, Method, StatusCode, Url};
 use std::path::PathBuf;
 use std::sync::{Mutex, Once, PoisonError};
@@ -50,6 +51,32 @@ impl Default for HttpClientSettings {
     }
 }
 
+impl HttpClientSettings {
+    /// What every client has: placet's name, the connection timeout, and no redirects, which could send a key to
+    /// another host.
+    pub(super) fn builder(&self) -> reqwest::ClientBuilder {
+        install_tls();
+        reqwest::Client::builder()
+            .user_agent(concat!("placet/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(self.connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+    }
+
+    pub(super) fn with_certificates(
+        &self,
+        builder: reqwest::ClientBuilder,
+    ) -> Result<reqwest::ClientBuilder, HttpSetupError> {
+        let Some(path) = &self.ca_file else { return Ok(builder) };
+        let unread = |cause: String| HttpSetupError::CaFile { path: path.clone(), cause };
+        let pem = regular_file::read(path, LARGEST_CA_FILE).map_err(|e| unread(e.to_string()))?;
+        let certificates = Certificate::from_pem_bundle(&pem).map_err(|e| unread(error_cause::of(&e)))?;
+        if certificates.is_empty() {
+            return Err(HttpSetupError::EmptyCaFile(path.clone()));
+        }
+        Ok(builder.tls_certs_merge(certificates))
+    }
+}
+
 /// No answer came, or it stopped coming.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{host}: {message}")]
@@ -62,7 +89,7 @@ pub struct HttpError {
 
 /// Why no request can be sent at all. The client stores this error, and so it has the causes as text.
 #[derive(Clone, Debug, Error)]
-enum HttpSetupError {
+pub(super) enum HttpSetupError {
     #[error("the certificates in `{}` cannot be read: {cause}", .path.display())]
     CaFile { path: PathBuf, cause: String },
     #[error("the certificates in `{}` cannot be read: the file has no certificate", .0.display())]
@@ -108,6 +135,20 @@ impl HttpClient {
         self.send(Method::GET, url, &[("accept", "application/json")], headers, Vec::new()).await
     }
 
+    /// Sends a GET request for the events at `url`.
+    pub async fn get_events(
+        &self,
+        url: &str,
+        headers: &[(String, String)],
+    ) -> Result<HttpResponse, HttpError> {
+        self.send(Method::GET, url, &[("accept", "text/event-stream")], headers, Vec::new()).await
+    }
+
+    /// Sends a DELETE request for `url`.
+    pub async fn delete(&self, url: &str, headers: &[(String, String)]) -> Result<HttpResponse, HttpError> {
+        self.send(Method::DELETE, url, &[], headers, Vec::new()).await
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -118,7 +159,7 @@ impl HttpClient {
     ) -> Result<HttpResponse, HttpError> {
         let url =
             Url::parse(url).map_err(|e| HttpError::connection(url.to_string(), format!("not a URL: {e}")))?;
-        let host = host(&url);
+        let host = host_of(&url);
         let failed = |message| HttpError::connection(host.clone(), message);
         let broken = |error: &reqwest::Error, message| {
             let kind = error_cause::kind(error);
@@ -141,7 +182,7 @@ impl HttpClient {
         let sent = request.body(body).send().await.map_err(reqwest::Error::without_url);
         let Some(proxy) = self.proxy(&url).filter(|_| !near) else {
             return sent
-                .map(|inner| HttpResponse { host: host.clone(), inner })
+                .map(|inner| HttpResponse::new(host.clone(), inner))
                 .map_err(|e| broken(&e, error_cause::of(&e)));
         };
         match sent {
@@ -149,7 +190,7 @@ impl HttpClient {
                 Err(broken(&error, proxy.blamed(&error, &error_cause::of(&error))))
             }
             Ok(inner) if inner.status() != StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
-                Ok(HttpResponse { host, inner })
+                Ok(HttpResponse::new(host, inner))
             }
             _ => Err(HttpError { host, message: proxy.refusal(), kind: HttpErrorKind::ProxyRefuses }),
         }
@@ -170,12 +211,9 @@ impl HttpClient {
     }
 
     fn build(&self, near: bool) -> Result<reqwest::Client, HttpSetupError> {
-        install_tls();
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("placet/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.settings.connect_timeout)
-            // The key would be sent to the new address.
-            .redirect(reqwest::redirect::Policy::none())
+        let mut builder = self
+            .settings
+            .builder()
             .pool_idle_timeout(Duration::from_secs(60))
             .tcp_keepalive(PROBE)
             .http2_keep_alive_interval(PROBE)
@@ -186,14 +224,8 @@ impl HttpClient {
         if near {
             // The URL is plain HTTP, and so no certificates are loaded for it.
             builder = builder.tls_certs_only([]);
-        } else if let Some(path) = &self.settings.ca_file {
-            let unread = |cause: String| HttpSetupError::CaFile { path: path.clone(), cause };
-            let pem = regular_file::read(path, LARGEST_CA_FILE).map_err(|e| unread(e.to_string()))?;
-            let certificates = Certificate::from_pem_bundle(&pem).map_err(|e| unread(error_cause::of(&e)))?;
-            if certificates.is_empty() {
-                return Err(HttpSetupError::EmptyCaFile(path.clone()));
-            }
-            builder = builder.tls_certs_merge(certificates);
+        } else {
+            builder = self.settings.with_certificates(builder)?;
         }
         builder.build().map_err(|e| HttpSetupError::Client(error_cause::of(&e)))
     }
@@ -207,8 +239,14 @@ impl HttpClient {
     }
 }
 
+impl Default for HttpClient {
+    fn default() -> HttpClient {
+        HttpClient::new(HttpClientSettings::default())
+    }
+}
+
 impl HttpError {
-    fn connection(host: String, message: String) -> HttpError {
+    pub(super) fn connection(host: String, message: String) -> HttpError {
         HttpError { host, message, kind: HttpErrorKind::Connection }
     }
 }
@@ -217,38 +255,60 @@ impl HttpError {
 #[derive(Debug)]
 pub struct HttpResponse {
     host: String,
-    inner: reqwest::Response,
+    status: StatusCode,
+    headers: HeaderMap,
+    body: ResponseBody,
+}
+
+#[derive(Debug)]
+enum ResponseBody {
+    /// Nobody has asked for it.
+    Unread(Box<reqwest::Response>),
+    Read(BodyPump),
+    /// Between the two.
+    Moved,
 }
 
 impl HttpResponse {
+    pub(super) fn new(host: String, response: reqwest::Response) -> HttpResponse {
+        let (status, headers) = (response.status(), response.headers().clone());
+        HttpResponse { host, status, headers, body: ResponseBody::Unread(Box::new(response)) }
+    }
+
     pub fn host(&self) -> &str {
         &self.host
     }
 
     pub fn status(&self) -> u16 {
-        self.inner.status().as_u16()
+        self.status.as_u16()
     }
 
     /// A header's value; `None` where it is missing or not text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.inner.headers().get(name)?.to_str().ok()
+        self.headers.get(name)?.to_str().ok()
     }
 
-    /// The next bytes of the body; `None` at its end. Safe to drop and to call again.
-    pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, HttpError> {
+    /// The next bytes of the body, all that have arrived; `None` at its end. Safe to drop and to call again.
+    pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
         let host = &self.host;
         let failed = |e: reqwest::Error| {
             let kind = error_cause::kind(&e);
             HttpError { host: host.clone(), message: error_cause::of(&e.without_url()), kind }
         };
-        self.inner.chunk().await.map_err(failed)
+        self.body = match std::mem::replace(&mut self.body, ResponseBody::Moved) {
+            ResponseBody::Unread(response) => ResponseBody::Read(BodyPump::new(*response)),
+            started => started,
+        };
+        match &self.body {
+            ResponseBody::Read(pump) => pump.take().await.map_err(failed),
+            ResponseBody::Unread(_) | ResponseBody::Moved => Ok(None),
+        }
     }
 
     /// The whole body as text; an error if it is cut short or longer than `most` bytes.
     pub async fn whole(&mut self, most: usize) -> Result<String, HttpError> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await? {
-            let chunk = chunk.as_ref();
             if bytes.len() + chunk.len() > most {
                 let message = format!("the answer is longer than {most} bytes");
                 return Err(HttpError {
@@ -257,7 +317,7 @@ impl HttpResponse {
                     kind: HttpErrorKind::TooLong { most },
                 });
             }
-            bytes.extend_from_slice(chunk);
+            bytes.extend_from_slice(&chunk);
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -265,7 +325,7 @@ impl HttpResponse {
     /// The body as text, up to `most` bytes. A part that cannot be read is omitted: this is for error messages.
     pub async fn text(&mut self, most: usize) -> String {
         let mut bytes = Vec::new();
-        while let Ok(Some(chunk)) = self.inner.chunk().await {
+        while let Ok(Some(chunk)) = self.chunk().await {
             bytes.extend_from_slice(&chunk);
             if bytes.len() >= most {
                 bytes.truncate(most);
@@ -287,10 +347,11 @@ pub fn install_tls() {
 /// The host and port of `url` if anyone on the network path can read the request: plain HTTP to another machine.
 pub fn readable_host(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
-    (url.scheme() == "http" && !is_loopback(&url)).then(|| host(&url))
+    (url.scheme() == "http" && !is_loopback(&url)).then(|| host_of(&url))
 }
 
-fn host(url: &Url) -> String {
+/// The host of `url`, with its port if that is not the usual one.
+pub fn host_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     match url.port() {
         Some(port) => format!("{host}:{port}"),

@@ -24,16 +24,7 @@ enum ProxyAuth {
 impl EnvProxy {
     /// The proxy for a request to `url` by the values that `variable` returns; `None` for a direct connection.
     pub(super) fn of(url: &Url, variable: impl Fn(&str) -> Option<String>) -> Option<EnvProxy> {
-        // As a CGI program the client trusts none of them: a caller could set HTTP_PROXY by a header.
-        if variable("REQUEST_METHOD").is_some() || is_exempt(url, &first(&NO, &variable).1) {
-            return None;
-        }
-        let own = if url.scheme() == "https" { &HTTPS } else { &HTTP };
-        let taken = |names: &'static [&'static str; 2]| {
-            let (name, value) = first(names, &variable);
-            parsed(&value).map(|url| (name, url))
-        };
-        let (name, proxy) = taken(own).or_else(|| taken(&ALL))?;
+        let (name, proxy) = chosen(url, variable)?;
         let host = proxy.host_str()?;
         // Only the SOCKS schemes have no known port here; theirs is 1080.
         let port = proxy.port_or_known_default().unwrap_or(1080);
@@ -66,6 +57,28 @@ impl EnvProxy {
             None => format!("the proxy {at} from {variable} cannot be reached: {words}"),
         }
     }
+}
+
+/// The address, with name and password, of the proxy that the environment names for a connection to `host`, and that
+/// is not exempt by `NO_PROXY`. Port 80 counts as HTTP, every other port as HTTPS.
+pub fn environment_proxy(host: &str, port: u16) -> Option<Url> {
+    let scheme = if port == 80 { "http" } else { "https" };
+    let url = Url::parse(&format!("{scheme}://{host}:{port}")).ok()?;
+    chosen(&url, |name| std::env::var(name).ok()).map(|(_, proxy)| proxy)
+}
+
+/// The variable and the address of the proxy for `url`.
+fn chosen(url: &Url, variable: impl Fn(&str) -> Option<String>) -> Option<(&'static str, Url)> {
+    // As a CGI program the client trusts none of them: a caller could set HTTP_PROXY by a header.
+    if variable("REQUEST_METHOD").is_some() || is_exempt(url, &first(&NO, &variable).1) {
+        return None;
+    }
+    let own = if url.scheme() == "https" { &HTTPS } else { &HTTP };
+    let taken = |names: &'static [&'static str; 2]| {
+        let (name, value) = first(names, &variable);
+        parsed(&value).map(|url| (name, url))
+    };
+    taken(own).or_else(|| taken(&ALL))
 }
 
 const HTTPS: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];

@@ -1,9 +1,13 @@
 //! A parser of server-sent events. Pure and incremental: the same bytes give the same events however they were split.
 //!
-//! The format is the WHATWG's (HTML, "Server-sent events", 9.2.6). The fields `id` and `retry` are ignored, because a
-//! broken answer cannot be resumed by a reconnect.
+//! The format is the WHATWG's (HTML, "Server-sent events", 9.2.6). The fields `id` and `retry` are of the stream and not
+//! of an event: only a reader that can continue a stream over another connection asks for them.
 
+use std::time::Duration;
 use thiserror::Error;
+
+/// The longest id of an event that is kept, in bytes: it is sent back in a header.
+const LONGEST_ID: usize = 1_000;
 
 /// One dispatched event. `name` is empty if the server gave none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +33,10 @@ pub struct SseParser {
     name: String,
     data: String,
     has_data: bool,
+    id: Option<String>,
+    /// The id that counts once its event is complete.
+    next_id: Option<String>,
+    retry: Option<Duration>,
 }
 
 impl SseParser {
@@ -42,7 +50,20 @@ impl SseParser {
             name: String::new(),
             data: String::new(),
             has_data: false,
+            id: None,
+            next_id: None,
+            retry: None,
         }
+    }
+
+    /// The id of the last complete event that had one.
+    pub fn last_id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// How long the server wants its clients to wait before they connect again.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry
     }
 
     /// Takes the next bytes and returns the events they complete.
@@ -94,12 +115,19 @@ impl SseParser {
                 }
                 self.data.push_str(value);
             }
+            "id" if value.len() <= LONGEST_ID && !value.contains('\0') => self.next_id = Some(value.into()),
+            "retry" => {
+                self.retry = value.parse().ok().map(Duration::from_millis).or(self.retry);
+            }
             _ => {}
         }
         None
     }
 
     fn dispatch(&mut self) -> Option<SseEvent> {
+        if let Some(id) = self.next_id.take() {
+            self.id = Some(id).filter(|id| !id.is_empty());
+        }
         let event = SseEvent { name: std::mem::take(&mut self.name), data: std::mem::take(&mut self.data) };
         // The format requires that an event without data is not dispatched.
         std::mem::take(&mut self.has_data).then_some(event)
@@ -139,6 +167,16 @@ mod tests {
         assert_eq!(parser.push(b"data: {\"a\":1}\ndata: [DO").unwrap(), []);
         assert_eq!(parser.finish(), None);
     }
+
+    #[test]
+    fn the_id_of_a_complete_event_and_the_pause_are_those_of_the_stream() {
+        let mut parser = SseParser::new(1000);
+        parser.push(b"id: 1\nretry: 250\ndata:\n\nid: 2\ndata: x\nretry: soon\n").unwrap();
+        assert_eq!((parser.last_id(), parser.retry()), (Some("1"), Some(Duration::from_millis(250))));
+        parser.push(b"\n").unwrap();
+        assert_eq!(parser.last_id(), Some("2"));
+    }
+
     #[test]
     fn an_event_has_an_end_in_one_line_or_in_many() {
         let push = |bytes: &[u8]| SseParser::new(100).push(bytes).map(|events| events.len());

@@ -33,6 +33,21 @@ pub enum Access {
     Network {
         host: String,
     },
+    /// A host from which placet itself gets a page: `docs.rs`, with a port if it is not the usual one.
+    Fetch {
+        host: String,
+    },
+    /// A tool of a server that speaks MCP.
+    ServerTool {
+        server: String,
+        tool: String,
+        /// It runs in the view and reaches no host: what it changes is pending or discarded.
+        confined: bool,
+        /// A server that the person trusts says that the tool changes nothing.
+        vouched: bool,
+        /// The server describes the tool in another way than before, and no person has approved that.
+        changed: bool,
+    },
     /// Starting to carry out a plan: only the person can approve this.
     Approval,
     /// Only the session's own data: scratchpads.
@@ -47,6 +62,8 @@ impl Access {
             Access::Write { .. } => "write",
             Access::Run { .. } => "run",
             Access::Network { .. } => "network",
+            Access::Fetch { .. } => "fetch",
+            Access::ServerTool { .. } => "mcp",
             Access::Approval => "approval",
             Access::Session => "session",
         }
@@ -55,7 +72,12 @@ impl Access {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Access::Read { path, .. } | Access::Write { path, .. } => Some(path),
-            Access::Run { .. } | Access::Network { .. } | Access::Approval | Access::Session => None,
+            Access::Run { .. }
+            | Access::Network { .. }
+            | Access::Fetch { .. }
+            | Access::ServerTool { .. }
+            | Access::Approval
+            | Access::Session => None,
         }
     }
 }

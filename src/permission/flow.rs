@@ -43,7 +43,11 @@ impl Policy {
                         writes.extend(written);
                     }
                 }
-                Access::Network { .. } | Access::Approval | Access::Session => {}
+                Access::Network { .. }
+                | Access::Fetch { .. }
+                | Access::ServerTool { .. }
+                | Access::Approval
+                | Access::Session => {}
             }
         }
         let touched = reads.iter().chain(&writes).map(|path| self.level_of(path)).max();
@@ -66,11 +70,15 @@ impl Policy {
             }
         }
         for one in reach {
-            if let Access::Network { host } = one
-                && self.labels.of_host(host) < taint
-            {
-                let level = self.labels.of_host(host);
-                violations.push(FlowViolation::Sink { taint, target: host.clone(), level });
+            // A server gets the arguments: it is a place to which data flows, as a host is.
+            let target = match one {
+                Access::Network { host } | Access::Fetch { host } => host.clone(),
+                Access::ServerTool { server, .. } => format!("mcp.{server}"),
+                _ => continue,
+            };
+            let level = self.labels.of_host(&target);
+            if level < taint {
+                violations.push(FlowViolation::Sink { taint, target, level });
             }
         }
         violations.dedup();

@@ -19,6 +19,10 @@ pub enum Grant {
     WriteInside,
     /// Reads of one file outside the workspace, or of one directory and everything below it.
     ReadBelow(PathBuf),
+    /// Pages of one host.
+    Fetch(String),
+    /// One tool of one server, with any arguments.
+    ServerTool { server: String, tool: String },
 }
 
 /// How long a grant is valid.
@@ -62,6 +66,11 @@ impl Grant {
             }
             (Grant::WriteInside, Access::Write { place: AccessLocation::Inside, .. }) => true,
             (Grant::ReadBelow(dir), Access::Read { path, .. }) => path.starts_with(dir),
+            (Grant::Fetch(granted), Access::Fetch { host }) => granted == host,
+            (
+                Grant::ServerTool { server, tool },
+                Access::ServerTool { server: wanted, tool: called, changed: false, .. },
+            ) => server == wanted && tool == called,
             _ => false,
         }
     }
@@ -76,6 +85,8 @@ impl Grant {
             }
             Grant::WriteInside => "changing files in the workspace".into(),
             Grant::ReadBelow(dir) => format!("reading {}", dir.display()),
+            Grant::Fetch(host) => format!("pages from {host}"),
+            Grant::ServerTool { server, tool } => format!("mcp({server}.{tool}), with any arguments"),
         }
     }
 }

@@ -35,7 +35,7 @@ pub use explain::{ExplainedCommand, MatchedRule, PermissionExplanation};
 pub use git_repository::{is_git_name, is_repository};
 pub use grant::{ActiveGrant, Grant, GrantId, GrantLimit};
 pub use mode::{Mode, ModeCell, PlanModeState, WritePolicy};
-pub use policy::Policy;
+pub use policy::{Policy, network_reason};
 pub use protected::{
     PathClass, PathPatternError, ProgramDirs, ProtectedPaths, Runner, is_protected, protected_paths_table,
 };

@@ -106,6 +106,16 @@ impl RulePattern {
         })
     }
 
+    /// True for `localhost` and `localhost:...`, also with a wildcard for the port.
+    pub(super) fn names_this_machine(&self) -> bool {
+        self.raw.split(':').next() == Some("localhost")
+    }
+
+    /// A server and its tool, `github.get_issue`. A name is not a path: `*` matches any character of it.
+    pub(super) fn matches_name(&self, name: &str) -> bool {
+        self.command.is_match(name)
+    }
+
     /// A host with or without its port; upper and lower case are equal.
     pub(super) fn matches_host(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();

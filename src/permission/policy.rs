@@ -114,6 +114,14 @@ impl Policy {
     }
 
     /// The rules with the number of permits that each made.
+    /// True if commands can have a network without a person: in unrestricted mode, or by a rule.
+    pub fn permits_network(&self) -> bool {
+        let network = Access::Network { host: String::new() };
+        let allows =
+            |rule: &Rule| rule.verdict == RuleVerdict::Allow && rule.applies_to("run_command", &network);
+        self.mode() == Mode::Unrestricted || self.rules.iter().any(allows)
+    }
+
     pub fn rules_and_hits(&self) -> impl Iterator<Item = (&Rule, u32)> {
         self.rules.iter().zip(self.rule_hits.iter().map(Cell::get))
     }
@@ -226,7 +234,7 @@ impl Policy {
 
     /// In a classified session a command's writes are checked before they are applied: no mode applies them at once.
     fn write_policy(&self, reach: &[Access], flowing: &FlowCheck) -> WritePolicy {
-        let runs = reach.iter().any(|one| matches!(one, Access::Run { .. }));
+        let runs = reach.iter().any(|one| matches!(one, Access::Run { .. } | Access::ServerTool { .. }));
         let classified = self.taint.load().max(flowing.level) > ClassificationLevel::Public;
         match self.mode().write_policy() {
             WritePolicy::Apply if runs && classified && !self.labels.is_off() => WritePolicy::Hold,
@@ -390,18 +398,26 @@ fn refused_by_mode(mode: Mode, reach: &Access) -> Option<AccessVerdict> {
         }
         (Mode::Read, Access::Write { .. }) => deny(
             "read mode does not allow writing",
-            "describe the change instead, or try it in a command (its changes are discarded); the person can switch with Shift+Tab, /mode ask or --mode ask",
+            "describe the change instead, or try it in a command (its changes are discarded)",
         ),
         (Mode::Read, Access::Run { confined: false, .. }) => deny(
             "in read mode commands run only in the copy-on-write view, and this command would run outside of it",
             "use the file tools; `placet doctor` shows the person what is missing",
         ),
-        (Mode::Read, Access::Network { .. }) => deny(
-            "in read mode commands have no network",
-            "continue without it; the person can switch with Shift+Tab, /mode ask or --mode ask",
+        (Mode::Read, Access::Network { .. }) => {
+            deny("in read mode commands have no network", "continue without it")
+        }
+        (Mode::Read, Access::ServerTool { confined: false, vouched: false, .. }) => deny(
+            "in read mode a server is used only in the copy-on-write view and without hosts",
+            "continue without it",
         ),
         _ => None,
     }
+}
+
+/// Why placet asks about a command that wants the network.
+pub fn network_reason(host: &str) -> String {
+    format!("the command wants to connect to `{host}`")
 }
 
 fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -> AccessVerdict {
@@ -414,9 +430,28 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         // Without a sandbox nothing separates a command from the network.
         Access::Network { .. } if mode == Mode::Unrestricted => allow,
         Access::Network { host } => AccessVerdict::Ask {
-            reason: format!("the command wants to connect to `{host}`"),
+            reason: network_reason(host),
             always: None,
             flag: Some(format!("--allow 'network({host})'")),
+        },
+        Access::Fetch { .. } if mode == Mode::Unrestricted => allow,
+        Access::Fetch { host } => AccessVerdict::Ask {
+            reason: format!("placet would get a page from `{host}`"),
+            always: Some(Grant::Fetch(host.clone())),
+            flag: Some(format!("--allow 'fetch({host})'")),
+        },
+        // No rule and no grant knows the new description.
+        Access::ServerTool { server, tool, changed: true, .. } => AccessVerdict::Ask {
+            reason: format!("`{server}` describes `{tool}` in another way than before"),
+            always: None,
+            flag: None,
+        },
+        Access::ServerTool { vouched: true, .. } => allow,
+        Access::ServerTool { .. } if mode == Mode::Unrestricted => allow,
+        Access::ServerTool { server, tool, .. } => AccessVerdict::Ask {
+            reason: format!("the MCP server `{server}` would run its tool `{tool}`"),
+            always: Some(Grant::ServerTool { server: server.clone(), tool: tool.clone() }),
+            flag: Some(format!("--allow 'mcp({server}.{tool})'")),
         },
         Access::Read { place: AccessLocation::Inside | AccessLocation::Protected, .. } => allow,
         Access::Read { .. } if mode == Mode::Unrestricted => allow,

@@ -269,6 +269,24 @@ fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
             ["deny", "deny", "ask", "ask", "allow"],
         ),
     ];
+    let own = || Access::Network { host: "localhost:5432".into() };
+    for (rule, expected) in [
+        ("network(*)", "ask"),
+        ("network", "ask"),
+        ("run_command", "ask"),
+        ("*", "ask"),
+        ("network(local*)", "ask"),
+        ("network(localhost:80)", "ask"),
+        ("network(localhost:5432)", "allow"),
+        ("network(LOCALHOST:*)", "allow"),
+    ] {
+        let policy = policy(Mode::Write, &[(rule, RuleVerdict::Allow)]);
+        assert_eq!(answer(&policy, "run_command", own()), expected, "{rule}");
+    }
+    assert_eq!(
+        answer(&policy(Mode::Write, &[("network(*)", RuleVerdict::Deny)]), "run_command", own()),
+        "deny"
+    );
     for (tool, reach, rule, verdict, expected) in table {
         let got = Mode::ALL.map(|mode| answer(&policy(mode, &[(rule, verdict)]), tool, reach.clone()));
         assert_eq!(got, expected, "{rule} {verdict:?} {reach:?}");
@@ -481,4 +499,24 @@ fn a_refusal_in_plan_mode_names_the_plan_and_not_the_mode() {
         }
         _ => panic!("allowed"),
     }
+}
+
+#[test]
+fn rules_about_pages_name_hosts_and_forbidden_hosts_have_no_pages() {
+    let page = |host: &str| Access::Fetch { host: host.into() };
+    let rule = |text: &str, verdict| Rule::parse(text, verdict, "test", &["fetch_url".into()]).unwrap();
+    let matches =
+        |text: &str, verdict, host: &str| rule(text, verdict).matches("fetch_url", &page(host), &[]);
+    assert!(matches("fetch(docs.rs)", RuleVerdict::Allow, "docs.rs"));
+    assert!(matches("fetch_url(*.RS)", RuleVerdict::Allow, "docs.rs"));
+    assert!(!matches("fetch(docs.rs)", RuleVerdict::Allow, "evil.docs.rs.example"));
+    assert!(!matches("network(docs.rs)", RuleVerdict::Allow, "docs.rs"), "a rule for commands");
+    assert!(matches("network(docs.rs)", RuleVerdict::Deny, "docs.rs"));
+    assert!(matches("network(docs.rs)", RuleVerdict::Ask, "docs.rs"));
+    assert!(!matches("fetch(*)", RuleVerdict::Allow, "localhost:8080"), "this machine has to be named");
+    let policy = Policy::new(ModeCell::new(Mode::Read), Vec::new(), Vec::new());
+    let Decision::Ask(question) = policy.decide(&CallId::new("c"), "fetch_url", vec![page("docs.rs")]) else {
+        panic!("read mode asks about pages");
+    };
+    assert!(question.reason.contains("docs.rs"));
 }

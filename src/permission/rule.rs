@@ -1,8 +1,9 @@
-//! Rules that people write: `read_file`, `write(docs/**)`, `run(cargo test *)`, `network(*.crates.io)`.
+//! Rules that people write: `read_file`, `write(docs/**)`, `run(cargo test *)`, `network(*.crates.io)`,
+//! `mcp(github.get_*)`.
 //!
-//! The head is a tool's name, a kind of access (`read`, `write`, `run`, `network`) or `*`. The pattern in brackets is a
-//! glob: over the path (relative patterns start at each root), over the words of each command of a line, or over the
-//! host.
+//! The head is a tool's name, a kind of access (`read`, `write`, `run`, `network`, `mcp`) or `*`. The pattern in brackets
+//! is a glob: over the path (relative patterns start at each root), over the words of each command of a line, over the
+//! host, or over a server and its tool.
 
 use super::Access;
 use super::command;
@@ -60,11 +61,13 @@ impl RuleError {
     }
 }
 
-const KINDS: [&str; 5] = ["read", "write", "run", "network", "*"];
+const KINDS: [&str; 7] = ["read", "write", "run", "network", "fetch", "mcp", "*"];
+/// The kinds whose patterns are host names.
+const HOSTS: [&str; 3] = ["network", "fetch", "fetch_url"];
 
 impl Rule {
-    /// Parses a rule; `tools` are the names with which it may start, in addition to `read`, `write`, `run`, `network`
-    /// and `*`.
+    /// Parses a rule; `tools` are the names with which it may start, in addition to `read`, `write`, `run`, `network`,
+    /// `fetch`, `mcp` and `*`.
     pub fn parse(
         text: &str,
         verdict: RuleVerdict,
@@ -88,7 +91,8 @@ impl Rule {
             let known = known.collect::<Vec<_>>().join(", ");
             return Err(RuleError::Head { rule: trimmed.into(), head: head.into(), known });
         }
-        let lower = |raw: &str| if head == "network" { raw.to_ascii_lowercase() } else { raw.to_string() };
+        let lower =
+            |raw: &str| if HOSTS.contains(&head) { raw.to_ascii_lowercase() } else { raw.to_string() };
         let pattern = pattern
             .map(|raw| RulePattern::parse(&lower(raw)))
             .transpose()
@@ -100,7 +104,8 @@ impl Rule {
     /// The same with prefixes of paths that mean directories elsewhere: a rule about `/memories/**` applies to the
     /// files that tools find there.
     pub fn mounted(self, mounts: &[(String, PathBuf)]) -> Result<Rule, RuleError> {
-        let Some(mut pattern) = self.pattern.clone().filter(|_| self.head != "network") else {
+        let is_path = |head: &str| head != "mcp" && !HOSTS.contains(&head);
+        let Some(mut pattern) = self.pattern.clone().filter(|_| is_path(&self.head)) else {
             return Ok(self);
         };
         for (prefix, dir) in mounts {
@@ -131,7 +136,8 @@ impl Rule {
         let Some(pattern) = &self.pattern else { return true };
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
         match self.head.as_str() {
-            "network" => pattern.matches_host(example),
+            head if HOSTS.contains(&head) => pattern.matches_host(example),
+            "mcp" => pattern.matches_name(example),
             "run" | "run_command" => self.matches_line(example, root),
             "*" => {
                 self.matches_line(example, root) || pattern.matches_path(&command::join(root, example), roots)
@@ -158,11 +164,19 @@ impl Rule {
         if !self.applies_to(tool, reach) {
             return false;
         }
+        // The programs of this machine are not among "all hosts": a rule that allows one of them has to name it.
+        if self.verdict == RuleVerdict::Allow
+            && matches!(reach, Access::Network { host } | Access::Fetch { host } if host.to_ascii_lowercase().starts_with("localhost:"))
+            && !self.pattern.as_ref().is_some_and(RulePattern::names_this_machine)
+        {
+            return false;
+        }
         let Some(pattern) = &self.pattern else { return true };
         match reach {
             Access::Read { path, .. } | Access::Write { path, .. } => pattern.matches_path(path, roots),
             Access::Run { command, cwd, .. } => self.matches_line(command, cwd),
-            Access::Network { host } => pattern.matches_host(host),
+            Access::Network { host } | Access::Fetch { host } => pattern.matches_host(host),
+            Access::ServerTool { server, tool, .. } => pattern.matches_name(&format!("{server}.{tool}")),
             Access::Session | Access::Approval => false,
         }
     }
@@ -174,7 +188,11 @@ impl Rule {
     }
 
     pub(super) fn applies_to(&self, tool: &str, reach: &Access) -> bool {
-        self.head == "*" || self.head == tool || self.head == reach.kind()
+        // A rule that forbids connections to a host also forbids its pages; one that allows them is about commands only.
+        let is_forbidden_host = self.head == "network"
+            && self.verdict != RuleVerdict::Allow
+            && matches!(reach, Access::Fetch { .. });
+        self.head == "*" || self.head == tool || self.head == reach.kind() || is_forbidden_host
     }
 
     /// True if the rule matches everything that a tool or a kind does.

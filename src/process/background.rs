@@ -1,14 +1,15 @@
 //! A command that runs in the background: its supervisor writes its output to a file. The command ends by itself, when
 //! it is stopped, or with placet, unless it shall outlive placet.
 
-use super::command::GRACE;
-use super::protocol::STAY;
+use super::command::PassedFiles;
+use super::protocol::{DRAIN, GRACE, STAY};
 use super::{ChildPid, CommandExit, ProcessError, ShellCommand};
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// A supervisor of a background command.
@@ -16,8 +17,11 @@ use tokio_util::sync::CancellationToken;
 pub struct BackgroundSupervisor {
     child: tokio::process::Child,
     line: UnixStream,
+    sandbox_report: Option<String>,
     /// The supervisor reads these files when it starts; they are removed when it has ended.
-    _passed: [Option<tempfile::NamedTempFile>; 2],
+    _passed: PassedFiles,
+    /// Writes the log of a command that began in the foreground; otherwise the supervisor does.
+    reader: Option<JoinHandle<()>>,
 }
 
 impl ShellCommand {
@@ -28,11 +32,26 @@ impl ShellCommand {
         }
         let failed = |e: std::io::Error| ProcessError::Start(e.to_string());
         let (child, line, _passed) = self.spawn(Some(log), None).map_err(failed)?;
-        Ok(BackgroundSupervisor { child, line, _passed })
+        Ok(BackgroundSupervisor { child, line, sandbox_report: None, _passed, reader: None })
     }
 }
 
 impl BackgroundSupervisor {
+    /// The supervisor of a command that began in the foreground. `reader` ends with the command's output.
+    pub(super) fn moved(
+        child: tokio::process::Child,
+        line: UnixStream,
+        _passed: PassedFiles,
+        reader: JoinHandle<()>,
+    ) -> BackgroundSupervisor {
+        BackgroundSupervisor { child, line, sandbox_report: None, _passed, reader: Some(reader) }
+    }
+
+    /// True if the output reaches the log without this process.
+    pub fn writes_own_log(&self) -> bool {
+        self.reader.is_none()
+    }
+
     /// The supervisor: a SIGTERM to it ends the command and all the processes that it started. `None` if it has ended.
     pub fn pid(&self) -> Option<ChildPid> {
         self.child.id().and_then(|id| ChildPid::checked(id).ok())
@@ -69,7 +88,20 @@ impl BackgroundSupervisor {
             }
         }
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
-        let ending = CommandExit::said(&String::from_utf8_lossy(&said))?;
+        if let Some(mut reader) = self.reader.take()
+            && tokio::time::timeout(DRAIN, &mut reader).await.is_err()
+        {
+            // Only a process that escaped its supervisor still has the pipe open.
+            reader.abort();
+        }
+        let said = String::from_utf8_lossy(&said);
+        let ending = CommandExit::said(&said)?;
+        self.sandbox_report = CommandExit::sandbox_report(&said);
         Ok(stopped.unwrap_or(ending))
+    }
+
+    /// What the sandbox reported when the command ended, unread, as in [`FinishedCommand`](super::FinishedCommand).
+    pub fn sandbox_report(&mut self) -> Option<String> {
+        self.sandbox_report.take()
     }
 }

@@ -34,6 +34,25 @@ pub(crate) enum ReapResult {
     Nobody,
 }
 
+/// What happened to a child, for a process that also watches jobs being stopped and continued.
+#[derive(Debug)]
+pub(crate) enum JobChange {
+    Ended(ChildPid, WaitStatus),
+    Stopped(ChildPid),
+    Continued(ChildPid),
+    /// There are children, and nothing happened to them.
+    Nothing,
+    /// There are no children.
+    Nobody,
+}
+
+/// Whether to wait until something happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitMode {
+    Block,
+    Poll,
+}
+
 impl ChildPid {
     /// The only constructor. It refuses 1, too: process 1 of a namespace is nobody's child in it.
     pub fn checked(number: impl Into<i64>) -> Result<ChildPid, InvalidChildPid> {
@@ -93,6 +112,31 @@ impl ChildPid {
     /// Waits for the end of any child.
     pub(crate) fn wait_any() -> rustix::io::Result<ReapResult> {
         reap(WaitOptions::empty())
+    }
+
+    /// Waits for the next change of any child, or asks whether there was one.
+    pub(crate) fn job_change(mode: WaitMode) -> rustix::io::Result<JobChange> {
+        let changes = WaitOptions::UNTRACED | WaitOptions::CONTINUED;
+        let options = if mode == WaitMode::Poll { changes | WaitOptions::NOHANG } else { changes };
+        loop {
+            return match rustix::process::wait(options) {
+                Ok(Some((pid, status))) => match ChildPid::checked(pid.as_raw_nonzero().get()) {
+                    Ok(child) if status.stopped() => Ok(JobChange::Stopped(child)),
+                    Ok(child) if status.continued() => Ok(JobChange::Continued(child)),
+                    Ok(child) => Ok(JobChange::Ended(child, status)),
+                    Err(_) => continue,
+                },
+                Ok(None) => Ok(JobChange::Nothing),
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(rustix::io::Errno::CHILD) => Ok(JobChange::Nobody),
+                Err(error) => Err(error),
+            };
+        }
+    }
+
+    /// Makes the group that this child leads the foreground group of its terminal.
+    pub(crate) fn put_in_foreground(self, terminal: impl rustix::fd::AsFd) -> rustix::io::Result<()> {
+        rustix::termios::tcsetpgrp(terminal, self.pid()?)
     }
 
     /// Reaps a child that has ended, if there is one.

@@ -1,23 +1,19 @@
 //! A command from placet's point of view: started, read, stopped.
 
 use super::command_input::send_pipe;
-use super::protocol::{DRAIN, PIPED, RUN};
+use super::protocol::{PIPED, RUN};
+use super::ready::OrderedSupervisor;
 use super::start_failure::StartFailure;
-use super::{CommandInput, OutputCapture};
-use rustix::pipe::PipeFlags;
+use super::{CommandInput, OutputCapture, ReadySupervisor};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use thiserror::Error;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::net::unix::pipe::Receiver;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-
-/// How long a supervisor has to end everything before it is killed itself.
-pub(super) const GRACE: Duration = Duration::from_secs(4);
 
 /// A command line for `sh -c`.
 #[derive(Clone, Debug)]
@@ -37,7 +33,18 @@ pub struct ShellCommand {
 }
 
 /// A supervisor, the line to it, and files that it has not read yet.
-type SpawnedSupervisor = (tokio::process::Child, UnixStream, [Option<tempfile::NamedTempFile>; 2]);
+/// The input and the description of the sandbox, which the supervisor reads when it starts.
+pub(super) type PassedFiles = [Option<tempfile::NamedTempFile>; 2];
+
+type SpawnedSupervisor = (tokio::process::Child, UnixStream, PassedFiles);
+
+/// A supervisor that is about to be started.
+pub(super) struct PreparedSupervisor {
+    pub(super) command: std::process::Command,
+    /// placet's end of the line.
+    pub(super) line: std::os::unix::net::UnixStream,
+    pub(super) passed: PassedFiles,
+}
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +63,8 @@ pub struct FinishedCommand {
     /// Standard output and standard error, in the order in which they were written.
     pub output: OutputCapture,
     pub elapsed: Duration,
+    /// What the sandbox reported, unread: `sandbox::NetworkRecord::from_words` reads it.
+    pub sandbox_report: Option<String>,
 }
 
 #[derive(Debug, Error)]
@@ -69,7 +78,8 @@ pub enum ProcessError {
 impl CommandExit {
     /// Parses the supervisor's report about the end of its command.
     pub(super) fn said(words: &str) -> Result<CommandExit, ProcessError> {
-        match words.split_once(' ') {
+        let (first, _) = words.split_once('\n').unwrap_or((words, ""));
+        match first.split_once(' ') {
             Some(("exit", code)) => Ok(code.parse().map_or(CommandExit::Lost, CommandExit::Exit)),
             Some(("signal", number)) => Ok(number.parse().map_or(CommandExit::Lost, CommandExit::Signal)),
             _ => match StartFailure::read(words) {
@@ -77,6 +87,11 @@ impl CommandExit {
                 None => Ok(CommandExit::Lost),
             },
         }
+    }
+
+    /// The report of the sandbox, which follows the report about the end.
+    pub(super) fn sandbox_report(words: &str) -> Option<String> {
+        words.split_once('\n').map(|(_, report)| report.to_string())
     }
 }
 
@@ -86,29 +101,26 @@ impl ShellCommand {
     pub async fn run(
         self,
         cancel: &CancellationToken,
-        mut on_output: impl FnMut(&[u8]) + Send,
+        on_output: impl FnMut(&[u8]) + Send,
     ) -> Result<FinishedCommand, ProcessError> {
-        if !self.cwd.is_dir() {
-            return Err(ProcessError::NoDirectory(self.cwd));
-        }
-        let start = Instant::now();
-        let mut started = self.start().map_err(|e| ProcessError::Start(e.to_string()))?;
-        let mut output = OutputCapture::default();
-        let stopped = started.listen(self.timeout, cancel, |bytes| {
-            output.push(bytes);
-            on_output(bytes);
-        });
-        let stopped = stopped.await;
-        let ending = started.read_exit_report().await?;
-        // For a stopped command, the reason of the stop matters more than how it ended.
-        let ending = stopped.unwrap_or(ending);
-        Ok(FinishedCommand { ending, output, elapsed: start.elapsed() })
+        self.run_below(None, cancel, on_output).await
     }
 
-    fn start(&self) -> std::io::Result<RunningSupervisor> {
-        let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        let (child, line, _passed) = self.spawn(None, Some(write))?;
-        Ok(RunningSupervisor { child, line, pipe: Receiver::from_owned_fd(read)?, _passed })
+    /// As [`ShellCommand::run`], below a supervisor that is ready, if there is one.
+    pub async fn run_below(
+        self,
+        ready: Option<ReadySupervisor>,
+        cancel: &CancellationToken,
+        mut on_output: impl FnMut(&[u8]) + Send,
+    ) -> Result<FinishedCommand, ProcessError> {
+        let mut running = self.begin_foreground_below(ready)?;
+        // Nobody has the other end: the command stays in the foreground.
+        let never = Notify::new();
+        loop {
+            if let Some(ending) = running.ended(cancel, &never, &mut on_output).await? {
+                return Ok(running.finish(ending));
+            }
+        }
     }
 
     /// A supervisor whose command writes to `output`, or to the file `log`.
@@ -117,18 +129,47 @@ impl ShellCommand {
         log: Option<&Path>,
         output: Option<OwnedFd>,
     ) -> std::io::Result<SpawnedSupervisor> {
-        let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
-        // `UnixStream::from_std` below expects it.
-        mine.set_nonblocking(true)?;
-        let stdin = match &self.stdin {
-            CommandInput::Nothing => None,
-            CommandInput::Bytes(bytes) => Some(passed_file(bytes)?),
-            CommandInput::Pipe(pipe) => {
-                send_pipe(&mine, pipe)?;
-                None
-            }
+        let PreparedSupervisor { mut command, line, passed } = self.prepare()?;
+        if let Some(log) = log {
+            command.arg("--log").arg(log);
+        }
+        command.arg("--").arg(&self.line);
+        match output {
+            Some(write) => command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write)),
+            None => command.stdout(Stdio::null()).stderr(Stdio::null()),
         };
-        let mut command = tokio::process::Command::new(&self.supervisor);
+        self.set_environment(&mut command);
+        let child = tokio::process::Command::from(command).spawn()?;
+        Ok((child, UnixStream::from_std(line)?, passed))
+    }
+
+    /// The same with a supervisor that waits for an order. Fails if it cannot be used; then nothing has run.
+    pub(super) fn order(&self, ready: ReadySupervisor) -> std::io::Result<(OrderedSupervisor, PassedFiles)> {
+        let (mut command, passed) = self.described()?;
+        command.arg("--").arg(&self.line);
+        self.set_environment(&mut command);
+        Ok((ready.order(&command, &self.stdin)?, passed))
+    }
+
+    /// The supervisor's program and arguments up to the command line, which the caller adds.
+    pub(super) fn prepare(&self) -> std::io::Result<PreparedSupervisor> {
+        let (mut command, passed) = self.described()?;
+        let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
+        // tokio and the loop of a terminal expect it.
+        mine.set_nonblocking(true)?;
+        if let CommandInput::Pipe(pipe) = &self.stdin {
+            send_pipe(&mine, pipe)?;
+        }
+        command.stdin(Stdio::from(OwnedFd::from(theirs)));
+        Ok(PreparedSupervisor { command, line: mine, passed })
+    }
+
+    fn described(&self) -> std::io::Result<(std::process::Command, PassedFiles)> {
+        let stdin = match &self.stdin {
+            CommandInput::Nothing | CommandInput::Pipe(_) => None,
+            CommandInput::Bytes(bytes) => Some(passed_file(bytes)?),
+        };
+        let mut command = std::process::Command::new(&self.supervisor);
         command.arg(RUN);
         let sandbox = self.sandbox.as_deref().map(passed_file).transpose()?;
         for (name, file) in [("--stdin", &stdin), ("--sandbox", &sandbox)] {
@@ -139,22 +180,12 @@ impl ShellCommand {
         if let CommandInput::Pipe(_) = self.stdin {
             command.arg(PIPED);
         }
-        if let Some(log) = log {
-            command.arg("--log").arg(log);
-        }
-        command.arg("--").arg(&self.line).current_dir(&self.cwd);
-        command.stdin(Stdio::from(OwnedFd::from(theirs)));
-        match output {
-            Some(write) => command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write)),
-            None => command.stdout(Stdio::null()).stderr(Stdio::null()),
-        };
-        self.set_environment(&mut command);
-        let child = command.spawn()?;
-        Ok((child, UnixStream::from_std(mine)?, [stdin, sandbox]))
+        command.current_dir(&self.cwd);
+        Ok((command, [stdin, sandbox]))
     }
 
     /// Sets an environment in which no program waits for a person.
-    fn set_environment(&self, command: &mut tokio::process::Command) {
+    pub(super) fn set_environment(&self, command: &mut std::process::Command) {
         const NO_EDITOR: &str =
             "echo 'no editor here: pass the text with -m or -F, or use --no-edit' >&2; false";
         for (name, value) in [
@@ -201,68 +232,4 @@ fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
         );
         std::io::Error::new(e.kind(), why)
     })
-}
-
-/// A running supervisor.
-struct RunningSupervisor {
-    child: tokio::process::Child,
-    /// Closing it ends the command.
-    line: UnixStream,
-    pipe: Receiver,
-    /// Removed when the command has ended.
-    _passed: [Option<tempfile::NamedTempFile>; 2],
-}
-
-impl RunningSupervisor {
-    /// Reads output until there is no more. `Some` if the command had to be stopped.
-    async fn listen(
-        &mut self,
-        timeout: Duration,
-        cancel: &CancellationToken,
-        mut take: impl FnMut(&[u8]),
-    ) -> Option<CommandExit> {
-        let mut stopped = None;
-        let mut gone = false;
-        let far = Duration::from_secs(365 * 24 * 3600);
-        let timer = tokio::time::sleep(timeout.min(far));
-        // Far in the future until the supervisor has ended, or was asked to stop.
-        let last = tokio::time::sleep(far);
-        tokio::pin!(timer, last);
-        let mut chunk = vec![0; 65_536];
-        loop {
-            tokio::select! {
-                read = self.pipe.read(&mut chunk) => match read {
-                    Ok(0) | Err(_) => return stopped,
-                    Ok(length) => take(chunk.get(..length).unwrap_or_default()),
-                },
-                () = cancel.cancelled(), if stopped.is_none() => stopped = Some(CommandExit::Cancelled),
-                () = &mut timer, if stopped.is_none() => stopped = Some(CommandExit::TimedOut),
-                _ = self.child.wait(), if !gone => {
-                    gone = true;
-                    last.as_mut().reset(tokio::time::Instant::now() + DRAIN);
-                    continue;
-                }
-                () = &mut last => {
-                    // Fails if it has ended already, and only a remaining process keeps the pipe open.
-                    let _ = self.child.start_kill();
-                    return stopped;
-                }
-            }
-            if stopped.is_some() && !gone && last.deadline() > tokio::time::Instant::now() + GRACE {
-                // Half closed: the last report can still be read.
-                let _ = self.line.shutdown().await;
-                last.as_mut().reset(tokio::time::Instant::now() + GRACE);
-            }
-        }
-    }
-
-    async fn read_exit_report(&mut self) -> Result<CommandExit, ProcessError> {
-        let mut words = String::new();
-        let heard = tokio::time::timeout(GRACE, self.line.read_to_string(&mut words)).await;
-        let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
-        if heard.is_err() {
-            return Ok(CommandExit::Lost);
-        }
-        CommandExit::said(&words)
-    }
 }

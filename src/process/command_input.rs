@@ -1,13 +1,8 @@
 //! The input of a command: nothing, bytes, or a pipe that somebody still writes to.
 
-use rustix::io::retry_on_intr;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
-};
+use super::pass_descriptors;
 use std::fs::File;
-use std::io::{self, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -29,28 +24,13 @@ impl From<Option<Vec<u8>>> for CommandInput {
 
 /// Sends a pipe to a supervisor, on the line to it.
 pub(super) fn send_pipe(line: &impl AsFd, pipe: &OwnedFd) -> io::Result<()> {
-    let descriptors = [pipe.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut attached = SendAncillaryBuffer::new(&mut space);
-    attached.push(SendAncillaryMessage::ScmRights(&descriptors));
-    // A descriptor can only be sent together with at least one byte.
-    retry_on_intr(|| sendmsg(line, &[IoSlice::new(b"i")], &mut attached, SendFlags::empty()))?;
-    Ok(())
+    pass_descriptors::send(line, b"i", &[pipe.as_fd()])
 }
 
 /// Receives the pipe that [`send_pipe`] sent.
 pub(super) fn receive_pipe(line: &impl AsFd) -> io::Result<File> {
-    let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut attached = RecvAncillaryBuffer::new(&mut space);
-    let mut parts = [IoSliceMut::new(&mut byte)];
-    retry_on_intr(|| recvmsg(line, &mut parts, &mut attached, RecvFlags::CMSG_CLOEXEC))?;
-    for message in attached.drain() {
-        if let RecvAncillaryMessage::ScmRights(mut descriptors) = message
-            && let Some(pipe) = descriptors.next()
-        {
-            return Ok(File::from(pipe));
-        }
-    }
-    Err(io::Error::other("the pipe for its input was not passed"))
+    let mut passed = Vec::new();
+    pass_descriptors::receive(line, &mut [0], &mut passed)?;
+    let pipe = passed.into_iter().next();
+    pipe.map(File::from).ok_or_else(|| io::Error::other("the pipe for its input was not passed"))
 }

@@ -4,6 +4,7 @@ use super::ChildPid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use thiserror::Error;
 
@@ -16,6 +17,8 @@ pub struct ConfineRequest {
     pub stdin: Option<File>,
     /// For `sh -c`.
     pub line: OsString,
+    /// The environment, before the sandbox withholds variables of it.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 /// A command that has been started in a sandbox.
@@ -25,6 +28,32 @@ pub struct ConfinedProcess {
     pub pid: ChildPid,
     /// Sends `exit 3` or `signal 9` before it ends, if the command ended by itself.
     pub words: Option<UnixStream>,
+    /// The outer end of the command's terminal, where it has one. Then `words` also reports that the command was
+    /// stopped or continued, and takes [`CONTINUE`](super::CONTINUE).
+    pub terminal: Option<OwnedFd>,
+    pub report: Option<SandboxReport>,
+}
+
+/// What a sandbox reports about its command when the command has ended: one line, passed on unread to
+/// [`FinishedCommand::sandbox_report`](super::FinishedCommand).
+pub struct SandboxReport(Box<dyn Fn() -> String + Send>);
+
+impl SandboxReport {
+    /// `report` is called once, after the last process inside has ended. Its result must fit into the buffer of a
+    /// socket, because nobody reads until the supervisor has ended.
+    pub fn new(report: impl Fn() -> String + Send + 'static) -> SandboxReport {
+        SandboxReport(Box::new(report))
+    }
+
+    pub(super) fn line(&self) -> String {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for SandboxReport {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("SandboxReport")
+    }
 }
 
 /// Why a sandbox was not set up; nothing has run.

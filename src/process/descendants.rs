@@ -77,6 +77,30 @@ pub(super) fn end_all_now() {
 /// Every process below this one with its parent, by the parents in `/proc`.
 #[cfg(target_os = "linux")]
 fn descendants() -> Vec<(ChildPid, i32)> {
+    below(rustix::process::getpid().as_raw_nonzero().get())
+}
+
+/// The names of the processes below `supervisor`, without process 1 of its sandbox.
+#[cfg(target_os = "linux")]
+pub(super) fn programs_below(supervisor: ChildPid) -> Vec<String> {
+    let Ok(root) = i32::try_from(supervisor.number()) else { return Vec::new() };
+    let programs = below(root).into_iter().filter(|(_, parent)| *parent != root);
+    let name = |(pid, _): (ChildPid, i32)| std::fs::read(pid.proc_dir().join("comm")).ok();
+    let mut names: Vec<String> = programs
+        .filter_map(name)
+        .map(|name| String::from_utf8_lossy(&name).trim_end_matches('\n').to_string())
+        .collect();
+    names.sort();
+    names
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn programs_below(_: ChildPid) -> Vec<String> {
+    Vec::new()
+}
+
+#[cfg(target_os = "linux")]
+fn below(root: i32) -> Vec<(ChildPid, i32)> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
@@ -88,7 +112,7 @@ fn descendants() -> Vec<(ChildPid, i32)> {
         }
     }
     let mut found = Vec::new();
-    let mut todo = vec![rustix::process::getpid().as_raw_nonzero().get()];
+    let mut todo = vec![root];
     while let Some(parent) = todo.pop() {
         let below = children.remove(&parent).unwrap_or_default();
         found.extend(below.iter().filter_map(|&pid| Some((ChildPid::checked(pid).ok()?, parent))));

@@ -6,11 +6,31 @@ use std::time::Duration;
 /// The hidden argument by which placet becomes a supervisor.
 pub const RUN: &str = "__run";
 
+/// The only argument of a supervisor whose order comes over the line.
+pub(super) const WAIT: &str = "--wait";
+
 /// Announces to a supervisor that its command's input comes over the line first.
 pub(super) const PIPED: &str = "--piped";
+
+/// Announces to a supervisor that its command has a terminal: the command ends with the process that started the
+/// supervisor.
+pub(super) const TERMINAL: &str = "--terminal";
 
 /// Sent to a supervisor: the command outlives placet.
 pub(super) const STAY: u8 = b'k';
 
+/// Sent to a supervisor, and by the supervisor to process 1 of the sandbox: a stopped command continues.
+pub const CONTINUE: u8 = b'c';
+
+/// The line that comes together with the terminal of a command.
+pub(super) const TERMINAL_PASSED: &str = "terminal";
+
+/// The lines that report what happened to the command of a terminal. Process 1 of the sandbox writes them.
+pub const STOPPED: &str = "stopped";
+pub const CONTINUED: &str = "continued";
+
 /// How long output is still read after the supervisor has ended.
 pub(super) const DRAIN: Duration = Duration::from_millis(300);
+
+/// How long a supervisor has to end everything before it is killed itself.
+pub(super) const GRACE: Duration = Duration::from_secs(4);

@@ -1,23 +1,27 @@
-//! The supervisor: `placet __run [--stdin FILE | --piped] [--sandbox FILE] [--log FILE] -- COMMAND`, in a
-//! process of its own.
+//! The supervisor: `placet __run [--stdin FILE | --piped] [--sandbox FILE] [--log FILE] [--terminal] -- COMMAND`, in a
+//! process of its own. With `placet __run --wait` these arguments come over the line, later.
 //!
 //! Its standard input is a socket to placet. The supervisor reports there how the command ended; and when the other end
 //! closes, for whatever reason, it ends every process. There is no parent-death signal: that signal is bound to the
-//! thread that forked, and threads of a runtime come and go.
+//! thread that forked, and threads of a runtime come and go. A command with a terminal is different: placet's main
+//! thread starts its supervisor, and so the signal comes exactly when placet ends.
 
 use super::command_input::receive_pipe;
 use super::confine::{ConfineError, ConfineFn, ConfineRequest, ConfinedProcess};
 use super::descendants::{end_all, end_all_now, reap};
+use super::job_reports::JobReports;
 use super::output_log::SupervisorLog;
 use super::panic_info::panic_reason;
-use super::protocol::{DRAIN, PIPED, STAY};
+use super::pass_descriptors;
+use super::protocol::{CONTINUE, DRAIN, PIPED, STAY, TERMINAL, TERMINAL_PASSED, WAIT};
 use super::resource_check::check_room;
 use super::start_failure::StartFailure;
+use super::supervisor_order::{SupervisorOrder, VariableChanges};
 use super::{ChildPid, InvalidChildPid};
 use rustix::process::WaitStatus;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -44,7 +48,11 @@ struct SupervisorArgs {
     piped: bool,
     sandbox: Option<PathBuf>,
     log: Option<PathBuf>,
+    /// The command has a terminal.
+    terminal: bool,
     command: OsString,
+    /// Variables that the command gets in addition to those of the supervisor, or does not get.
+    variables: VariableChanges,
 }
 
 /// Why the command was not started.
@@ -73,10 +81,22 @@ impl From<SupervisorError> for StartFailure {
 /// Runs one command and leaves no process of it. `args` are the arguments after `RUN`; `confine` starts commands that
 /// need a sandbox. Called from `main`, before anything else has started a thread.
 pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
-    let Some(order) = SupervisorArgs::parse(args) else { return ExitCode::from(2) };
+    let given = match args.as_slice() {
+        [only] if only == WAIT => None,
+        _ => match SupervisorArgs::parse(args) {
+            Some(given) => Some(given),
+            None => return ExitCode::from(2),
+        },
+    };
     end_all_on_panic();
     // Without a session of its own the command could access the person's terminal.
     let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    if given.as_ref().is_some_and(|given| given.terminal) {
+        // If placet has ended already, the line is closed, and the loop below sees that.
+        let signal = Some(rustix::process::Signal::TERM);
+        let _ = rustix::process::set_parent_process_death_signal(signal);
+    }
     // A process that loses its parent becomes a child of this process, where `end_all` finds it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -88,6 +108,12 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(reason) => return refuse(&reason),
+    };
+    // Everything above is done while placet does something else.
+    let order = match given.map_or_else(SupervisorArgs::wait, |given| Ok(Some(given))) {
+        Ok(Some(order)) => order,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(error) => return refuse(&error.to_string()),
     };
     let log = order.log.as_deref().map(SupervisorLog::open).transpose();
     let (started, log) = match log {
@@ -136,40 +162,75 @@ fn refuse(reason: &str) -> ExitCode {
 impl SupervisorArgs {
     fn parse(args: Vec<OsString>) -> Option<SupervisorArgs> {
         let mut args = args.into_iter();
-        let (mut stdin, mut sandbox, mut log, mut piped) = (None, None, None, false);
+        let (mut stdin, mut sandbox, mut log) = (None, None, None);
+        let (mut piped, mut terminal) = (false, false);
         loop {
             match args.next()?.to_str()? {
                 "--stdin" => stdin = Some(PathBuf::from(args.next()?)),
                 "--sandbox" => sandbox = Some(PathBuf::from(args.next()?)),
                 PIPED => piped = true,
+                TERMINAL => terminal = true,
                 "--log" => log = Some(PathBuf::from(args.next()?)),
-                "--" => return Some(SupervisorArgs { stdin, piped, sandbox, log, command: args.next()? }),
+                "--" => {
+                    let command = args.next()?;
+                    let variables = Vec::new();
+                    return Some(SupervisorArgs { stdin, piped, sandbox, log, terminal, command, variables });
+                }
                 _ => return None,
             }
         }
+    }
+
+    /// Waits for the order and enters its directory. `None` if placet has ended, or needs no supervisor.
+    fn wait() -> std::io::Result<Option<SupervisorArgs>> {
+        // The environment of the command depends on it.
+        crate::text::secret::prepare();
+        let mut line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+        let Some(SupervisorOrder { cwd, variables, arguments }) = SupervisorOrder::read(&mut line)? else {
+            return Ok(None);
+        };
+        if !cwd.is_empty() {
+            std::env::set_current_dir(cwd)?;
+        }
+        let unknown = || std::io::Error::other("the order has unknown arguments");
+        let args = SupervisorArgs::parse(arguments).ok_or_else(unknown)?;
+        Ok(Some(SupervisorArgs { variables, ..args }))
+    }
+
+    /// The environment of the command, before the sandbox withholds variables of it.
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let mut all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        for (name, value) in &self.variables {
+            all.retain(|(known, _)| known != name);
+            all.extend(value.clone().map(|value| (name.clone(), value)));
+        }
+        all
     }
 
     fn start(self, confine: ConfineFn) -> Result<ConfinedProcess, SupervisorError> {
         let failed = SupervisorError::Shell;
         let stdin = match self.piped {
             true => Some(receive_pipe(&std::io::stdin())),
-            false => self.stdin.map(File::open),
+            false => self.stdin.as_ref().map(File::open),
         };
         let stdin = stdin.transpose().map_err(failed)?;
+        let variables = self.environment();
         if let Some(file) = self.sandbox {
             let words = std::fs::read(file).map_err(failed)?;
-            return Ok(confine(ConfineRequest { words, stdin, line: self.command })?);
+            return Ok(confine(ConfineRequest { words, stdin, line: self.command, variables })?);
         }
         // A group of its own: `kill 0` in a script must not signal the supervisor.
         let child = std::process::Command::new("sh")
             .arg("-c")
             .arg(&self.command)
+            .env_clear()
+            .envs(variables)
             .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
             .process_group(0)
             .spawn()
             .map_err(failed)?;
         let pid = ChildPid::of(&child)?;
-        Ok(ConfinedProcess { pid, words: None })
+        Ok(ConfinedProcess { pid, words: None, terminal: None, report: None })
     }
 }
 
@@ -182,9 +243,18 @@ async fn wait_for_child(
     let mut line = UnixStream::from_std(line)?;
     let mut ended = signal(SignalKind::child())?;
     let mut stops = StopSignals::new()?;
-    let ConfinedProcess { pid: main, words: own } = match started {
+    let ConfinedProcess { pid: main, words: own, terminal, report } = match started {
         Ok(started) => started,
         Err(error) => return say(&mut line, &StartFailure::from(error).report()).await,
+    };
+    let mut reports = match (own, terminal) {
+        (Some(own), Some(terminal)) => {
+            pass_descriptors::send(&line, format!("{TERMINAL_PASSED}\n").as_bytes(), &[terminal.as_fd()])?;
+            // Only placet has it from here on: when placet closes it, the program's terminal hangs up.
+            drop(terminal);
+            JobReports::lines(own)?
+        }
+        (own, _) => JobReports::at_the_end(own),
     };
     let keeping = log.map(|log| tokio::spawn(log.keep()));
     let mut byte = [0];
@@ -196,9 +266,11 @@ async fn wait_for_child(
             _ = ended.recv() => reaped = reap(main),
             () = stops.recv() => break,
             () = tokio::time::sleep(LOOK) => reaped = reap(main),
-            // One byte may be sent here; everything else means that the other end is gone.
+            report = reports.next() => say(&mut line, &format!("{report}\n")).await?,
+            // Two bytes may be sent here; everything else means that the other end is gone.
             read = line.read(&mut byte), if !alone => match read {
                 Ok(1) if byte == [STAY] => stays = true,
+                Ok(1) if byte == [CONTINUE] => reports.resume().await,
                 _ if stays => alone = true,
                 _ => break,
             },
@@ -209,27 +281,21 @@ async fn wait_for_child(
     if let Some(keeping) = keeping {
         let _ = tokio::time::timeout(DRAIN, keeping).await;
     }
-    let said = own.and_then(read_exit_report).unwrap_or_else(|| match reaped {
+    let mut said = reports.exit_report().unwrap_or_else(|| match reaped {
         Err(error) if late.is_none() => {
             StartFailure::Other(format!("the command cannot be waited for: {error}")).report()
         }
         _ => words(late),
     });
+    // A failure is text of several lines; what the sandbox saw does not matter then.
+    if let Some(report) = report.filter(|_| said.starts_with("exit ") || said.starts_with("signal ")) {
+        said = format!("{said}\n{}", report.line());
+    }
     say(&mut line, &said).await
 }
 
 async fn say(line: &mut UnixStream, words: &str) -> std::io::Result<()> {
     tokio::time::timeout(SAY, line.write_all(words.as_bytes())).await?
-}
-
-/// A sandbox's report about the end of its command. The sandbox's own exit says less: nobody can signal the first
-/// process of a namespace.
-fn read_exit_report(mut from: std::os::unix::net::UnixStream) -> Option<String> {
-    let mut said = String::new();
-    // Its writers have ended by now; a writer that does not end must not be waited for.
-    from.set_nonblocking(true).ok()?;
-    from.read_to_string(&mut said).ok()?;
-    Some(said.trim_end().to_string()).filter(|said| !said.is_empty())
 }
 
 fn words(status: Option<WaitStatus>) -> String {

@@ -3,12 +3,8 @@
 
 pub use super::key_value::ApiKey;
 use super::{ProviderError, keyring};
-use crate::process::ChildPid;
-use std::process::{ExitStatus, Stdio};
+use crate::process::command_output;
 use std::time::Duration;
-use thiserror::Error;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
 
 /// Where a key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,86 +49,14 @@ impl ApiKeySource {
                 keyring::read(entry).await.map_err(|e| unusable(&e.to_string()))?
             }
             ApiKeySource::Command { line, deadline } => {
-                run(line, *deadline).await.map_err(|e| unusable(&e.to_string()))?
+                let output = command_output(line, *deadline).await;
+                let output = output.map_err(|e| unusable(&format!("the key command {e}")))?;
+                ApiKey::new(output.lines().next().unwrap_or_default())
             }
         };
         match key.problem() {
             Some(problem) => Err(unusable(problem)),
             None => Ok(Some(key)),
-        }
-    }
-}
-
-/// Why the command gave no key.
-#[derive(Debug, Error)]
-enum KeyCommandError {
-    #[error("the key command could not be started: {0}")]
-    Start(std::io::Error),
-    #[error("the key command took longer than {} seconds", .0.as_secs_f64())]
-    TimedOut(Duration),
-    #[error("the key command failed: {0}")]
-    Io(std::io::Error),
-    /// With the last line of what the command wrote to its standard error.
-    #[error("the key command failed ({status}): {last}")]
-    Failed { status: ExitStatus, last: String },
-}
-
-async fn run(line: &str, deadline: Duration) -> Result<ApiKey, KeyCommandError> {
-    let child = Command::new("sh")
-        .args(["-c", line])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(KeyCommandError::Start)?;
-    let mut group = ChildGroup(child);
-    let (status, stdout, stderr) = match tokio::time::timeout(deadline, group.output()).await {
-        Err(_) => return Err(KeyCommandError::TimedOut(deadline)),
-        Ok(Err(e)) => return Err(KeyCommandError::Io(e)),
-        Ok(Ok(output)) => output,
-    };
-    if !status.success() {
-        let words = String::from_utf8_lossy(&stderr);
-        let last = words.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default();
-        let last = last.chars().take(200).collect();
-        return Err(KeyCommandError::Failed { status, last });
-    }
-    let text = String::from_utf8_lossy(&stdout);
-    Ok(ApiKey::new(text.lines().next().unwrap_or_default()))
-}
-
-/// A child that leads a group of its own. When the wait for it ends early, all of the group is killed; never after the
-/// child was reaped, because its number may be another's then.
-struct ChildGroup(Child);
-
-/// The most that is read of either output, in bytes.
-const OUTPUT: u64 = 1 << 20;
-
-impl ChildGroup {
-    /// Reads both outputs to their ends, up to [`OUTPUT`], and waits for the child.
-    async fn output(&mut self) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
-        let (out, err) = (self.0.stdout.take(), self.0.stderr.take());
-        // Both at once: the child would wait forever if it filled the pipe that is not being read.
-        let (out, err) = tokio::try_join!(read_all(out), read_all(err))?;
-        Ok((self.0.wait().await?, out, err))
-    }
-}
-
-async fn read_all(from: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if let Some(from) = from {
-        from.take(OUTPUT).read_to_end(&mut bytes).await?;
-    }
-    Ok(bytes)
-}
-
-impl Drop for ChildGroup {
-    fn drop(&mut self) {
-        // No id means that it was reaped.
-        if let Some(Ok(leader)) = self.0.id().map(ChildPid::checked) {
-            // Fails when all of them are gone already, which is what is wanted.
-            let _ = leader.signal_group(rustix::process::Signal::KILL);
         }
     }
 }

@@ -21,6 +21,8 @@ pub enum ProviderError {
     RateLimited { message: String, retry_after: Option<Duration> },
     #[error("the provider is overloaded (HTTP {status}): {message}")]
     Overloaded { status: u16, message: String, retry_after: Option<Duration> },
+    #[error("the server had an error (HTTP {status}): {message}")]
+    ServerFailure { status: u16, message: String, retry_after: Option<Duration> },
     #[error("the conversation is longer than the model's window: {message}")]
     TooLong { message: String },
     /// The server named a part of the request that it will never accept; `images` when it names a picture.
@@ -77,6 +79,7 @@ impl ProviderError {
             self,
             ProviderError::RateLimited { .. }
                 | ProviderError::Overloaded { .. }
+                | ProviderError::ServerFailure { .. }
                 | ProviderError::Network { .. }
                 | ProviderError::Timeout(_)
         )
@@ -85,7 +88,8 @@ impl ProviderError {
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             ProviderError::RateLimited { retry_after, .. }
-            | ProviderError::Overloaded { retry_after, .. } => *retry_after,
+            | ProviderError::Overloaded { retry_after, .. }
+            | ProviderError::ServerFailure { retry_after, .. } => *retry_after,
             _ => None,
         }
     }
@@ -97,6 +101,7 @@ impl ProviderError {
             | ProviderError::KeyUnusable { message }
             | ProviderError::RateLimited { message, .. }
             | ProviderError::Overloaded { message, .. }
+            | ProviderError::ServerFailure { message, .. }
             | ProviderError::TooLong { message }
             | ProviderError::BadRequest { message, .. }
             | ProviderError::Network { message, .. }
@@ -119,7 +124,8 @@ impl ProviderError {
     /// The same error with the wait from the response's `Retry-After`.
     pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> ProviderError {
         if let ProviderError::RateLimited { retry_after, .. }
-        | ProviderError::Overloaded { retry_after, .. } = &mut self
+        | ProviderError::Overloaded { retry_after, .. }
+        | ProviderError::ServerFailure { retry_after, .. } = &mut self
         {
             *retry_after = wait.or(*retry_after);
         }

@@ -109,7 +109,10 @@ impl HttpProvider {
     /// Asks the server which models it has. One attempt, and no longer than `most`.
     pub async fn models(&self, most: Duration) -> Result<Vec<String>, ProviderError> {
         let (host, text) = self.get(self.0.dialect.models_path(), most).await?;
-        model_list::ids(&text).map_err(|e| ProviderError::Protocol(format!("{host}: {e}")))
+        let ids = model_list::ids(&text).map_err(|e| ProviderError::Protocol(format!("{host}: {e}")));
+        let keys = self.0.keys();
+        // A hostile server may list what it was sent. A name is shown and stored, and a key must not be.
+        ids.map(|ids| ids.into_iter().filter(|id| !keys.iter().any(|key| key.is_quoted_in(id))).collect())
     }
 
     /// Requests something that only a valid key may read; the content of the answer does not matter.
@@ -325,17 +328,21 @@ impl HttpProviderInner {
         Ok(key)
     }
 
-    /// The server's text without this key, and without anything that looks like a key: a key of another service is as
-    /// secret.
-    fn hide_key(&self, error: ProviderError) -> ProviderError {
+    /// The secrets that this server was sent.
+    fn keys(&self) -> Vec<ApiKey> {
         let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let given = match &self.source {
             ApiKeySource::Value(key) => Some(key.clone()),
             _ => None,
         };
         let own = self.endpoint.headers.iter().filter(|(name, _)| names_secret(name));
-        let keys: Vec<ApiKey> =
-            known.or(given).into_iter().chain(own.map(|(_, value)| ApiKey::new(value))).collect();
+        known.or(given).into_iter().chain(own.map(|(_, value)| ApiKey::new(value))).collect()
+    }
+
+    /// The server's text without this key, and without anything that looks like a key: a key of another service is as
+    /// secret.
+    fn hide_key(&self, error: ProviderError) -> ProviderError {
+        let keys = self.keys();
         // The text about a proxy is placet's own and has no password; `NAME:PASSWORD` in the advice only has the shape
         // of one.
         let foreign = !matches!(error, ProviderError::Proxy { .. });

@@ -5,6 +5,10 @@ use std::fmt;
 /// A shorter value occurs in many texts, and hiding it would protect nothing.
 pub(super) const SHORTEST: usize = 4;
 
+/// A shorter value may be a word such as `vllm`, which servers that need no key are sent, and which names of models
+/// contain.
+const WORD: usize = 8;
+
 /// So much of the beginning of a key is more than the `sk-` of its vendor.
 pub(super) const QUOTED: usize = 10;
 
@@ -50,6 +54,11 @@ impl ApiKey {
         out
     }
 
+    /// True if `name` shows the key or its beginning.
+    pub(super) fn is_quoted_in(&self, name: &str) -> bool {
+        if self.0.len() < WORD { name == self.0 } else { self.redact(name) != name }
+    }
+
     /// The secret itself, for the request that sends it and the place that stores it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
@@ -65,5 +74,21 @@ impl fmt::Debug for ApiKey {
 impl fmt::Display for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[hidden]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_shows_a_key_is_found_and_a_name_with_a_common_word_is_not() {
+        let quotes = |key: &str, name: &str| ApiKey::new(key).is_quoted_in(name);
+        assert!(quotes("sk-secret-0123456789", "m-sk-secret-0123456789"));
+        assert!(quotes("sk-secret-0123456789", "sk-secret-0"), "the beginning");
+        assert!(quotes("k4-9x7q2", "org/k4-9x7q2"));
+        assert!(quotes("vllm", "vllm"));
+        assert!(!quotes("vllm", "vllm/qwen3"));
+        assert!(!quotes("", "qwen3") && !quotes("sk-secret-0123456789", "sk-1"));
     }
 }

@@ -12,6 +12,7 @@ mod event_stream;
 mod exceeded_limit;
 mod fallback;
 mod http_provider;
+mod joined_events;
 mod key_value;
 mod keyring;
 mod limit;

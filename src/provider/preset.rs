@@ -35,6 +35,16 @@ impl WireFormatKind {
         }
     }
 
+    /// The vendor's name of the API.
+    pub fn api_name(self) -> &'static str {
+        match self {
+            WireFormatKind::Anthropic => "Messages",
+            WireFormatKind::OpenaiChat => "Chat Completions",
+            WireFormatKind::OpenaiResponses => "Responses",
+            WireFormatKind::Gemini => "Gemini",
+        }
+    }
+
     pub fn parse(name: &str) -> Option<WireFormatKind> {
         WireFormatKind::ALL.into_iter().find(|wire| wire.name() == name)
     }

@@ -1,6 +1,7 @@
 //! One response being read: event by event under a watchdog, and what its end means. What had arrived when the
 //! connection broke is returned, without calls; whether to repeat the attempt is decided elsewhere.
 
+use super::joined_events::JoinedEvents;
 use super::limit::AnswerMeter;
 use super::timeout::{AttemptWatchdog, WaitInterruption};
 use super::{AnswerDecoder, AnswerLimits, ExceededLimit, ModelRequest, ProviderError, StreamEvent};
@@ -76,9 +77,8 @@ impl<'r> ResponseReader<'r> {
             };
             let events = match chunk {
                 Ok(Some(bytes)) => {
-                    let bytes = bytes.as_ref();
                     self.meter.receive(bytes.len()).map_err(|limit| self.over(limit))?;
-                    parser.push(bytes)
+                    parser.push(&bytes)
                 }
                 Ok(None) => {
                     // The last event may lack the blank line that ends an event.
@@ -92,10 +92,8 @@ impl<'r> ResponseReader<'r> {
                 Err(error) => return self.torn(error, watch).await,
             };
             let events = events.map_err(|long| self.over(ExceededLimit::EventBytes { most: long.most }))?;
-            for event in events {
-                if let ResponseProgress::Done = self.feed(event, watch).await? {
-                    return Ok(());
-                }
+            if let ResponseProgress::Done = self.feed_all(events, watch).await? {
+                return Ok(());
             }
         }
     }
@@ -105,6 +103,44 @@ impl<'r> ResponseReader<'r> {
         event: SseEvent,
         watch: &mut AttemptWatchdog<'_>,
     ) -> Result<ResponseProgress, FailedAttempt> {
+        self.feed_all(vec![event], watch).await
+    }
+
+    /// Hands over what these events say. Text that arrived together is one event: a fast server sends hundreds of pieces
+    /// in the time that one of them takes to the screen.
+    async fn feed_all(
+        &mut self,
+        events: Vec<SseEvent>,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<ResponseProgress, FailedAttempt> {
+        let mut joined = JoinedEvents::default();
+        let mut read = Ok(None);
+        for event in events {
+            read = self.decode(event, watch, &mut joined);
+            if !matches!(read, Ok(None)) {
+                break;
+            }
+        }
+        // Also before an error: what arrived before it is shown.
+        for event in joined.take() {
+            watch.send_event(event).await.map_err(unstarted)?;
+        }
+        match read? {
+            None => Ok(ResponseProgress::More),
+            Some(answer) => {
+                watch.finish(answer).await;
+                Ok(ResponseProgress::Done)
+            }
+        }
+    }
+
+    /// Decodes one event; gives the answer when it is complete.
+    fn decode(
+        &mut self,
+        event: SseEvent,
+        watch: &mut AttemptWatchdog<'_>,
+        joined: &mut JoinedEvents,
+    ) -> Result<Option<AssistantMessage>, FailedAttempt> {
         self.meter.accept(&event.data).map_err(|limit| self.over(limit))?;
         let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
         self.meter.count(event.data.len(), &told).map_err(|limit| self.over(limit))?;
@@ -116,19 +152,15 @@ impl<'r> ResponseReader<'r> {
         }
         for event in told {
             match event {
-                StreamEvent::Finished(answer) => {
-                    let answer = self.named(answer);
-                    watch.finish(answer).await;
-                    return Ok(ResponseProgress::Done);
-                }
+                StreamEvent::Finished(answer) => return Ok(Some(self.named(answer))),
                 other => {
                     // Usage alone shows nothing of the answer: the attempt can still be repeated.
                     self.begun |= !matches!(other, StreamEvent::Usage(_));
-                    watch.send_event(other).await.map_err(unstarted)?;
+                    joined.push(other);
                 }
             }
         }
-        Ok(ResponseProgress::More)
+        Ok(None)
     }
 
     /// The connection failed while the body was being read.

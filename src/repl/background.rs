@@ -3,6 +3,8 @@
 
 use crate::private;
 use crate::text::regular_file;
+use crate::ui::Theme;
+use crate::ui::ansi::ColorDepth;
 use crate::ui::input::background::{TerminalBackground, may_ask};
 use std::path::{Path, PathBuf};
 
@@ -36,21 +38,26 @@ impl RememberedBackground {
     /// The variable of the environment; where `COLORFGBG` is not set, what is remembered in its form.
     pub fn variable(&self, name: &str) -> Option<String> {
         let set = std::env::var(name).ok().filter(|value| name != "COLORFGBG" || !value.is_empty());
-        let known = || match self.known? {
-            TerminalBackground::Dark => Some("15;0".to_string()),
-            TerminalBackground::Light => Some("0;15".to_string()),
+        if name == "COLORFGBG" { set.or_else(|| self.known.map(colorfgbg)) } else { set }
+    }
+
+    /// The theme for the background that the terminal has just answered with.
+    pub(super) fn theme_for(found: TerminalBackground, dir: &Path, depth: ColorDepth) -> Option<Theme> {
+        let variable = |name: &str| match name {
+            "COLORFGBG" => Some(colorfgbg(found)),
+            name => std::env::var(name).ok(),
         };
-        if name == "COLORFGBG" { set.or_else(known) } else { set }
+        Theme::load("auto", dir, depth, variable).ok()
     }
 
     /// True where an answer of the terminal would decide something.
-    pub(super) fn is_wanted(theme: &str) -> bool {
+    pub fn is_wanted(theme: &str) -> bool {
         let variable = |name: &str| std::env::var(name).ok();
         theme == "auto" && variable("COLORFGBG").is_none_or(|value| value.is_empty()) && may_ask(variable)
     }
 
     /// Keeps an answer; false where it is known already.
-    pub(super) fn remember(&mut self, found: TerminalBackground) -> bool {
+    pub fn remember(&mut self, found: TerminalBackground) -> bool {
         if self.known.replace(found) == Some(found) {
             return false;
         }
@@ -67,6 +74,14 @@ impl RememberedBackground {
             tracing::warn!("the terminal's background is not remembered: {e}");
         }
         true
+    }
+}
+
+/// A background in the form of the variable `COLORFGBG`.
+fn colorfgbg(background: TerminalBackground) -> String {
+    match background {
+        TerminalBackground::Dark => "15;0".into(),
+        TerminalBackground::Light => "0;15".into(),
     }
 }
 

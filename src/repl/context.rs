@@ -1,17 +1,18 @@
 //! What a slash command may use, and what it can ask of the shell.
 
 use super::conversation::{ShellConversation, add_closing_line};
+use super::custom_prompt::CustomPrompt;
 use super::directory_change::ShellDirectory;
 use super::error::{ReplError, UserError};
 use super::output::ShellOutput;
 use super::prompt::UnfinishedLine;
 use super::user_context::UserContext;
-use crate::agent::{Agent, ApprovalReply, TurnStart, call_once};
+use crate::agent::{Agent, ApprovalReply, TurnStart, call_with_summary};
 use crate::audit::AuditKind;
 use crate::conversation::{CallId, CallInput, CallResult, SessionId, ToolCall};
 use crate::serve::changes::UserReport;
 use crate::session::{ScratchpadError, SessionError, SessionStore};
-use crate::tools::ToolError;
+use crate::tools::{CallSummary, ToolError};
 use crate::workspace::{View, Workspace, WorkspaceError};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -26,6 +27,8 @@ pub(crate) struct CommandContext<'r> {
     pub(super) directory: ShellDirectory,
     /// The table of commands, for `/help`: its function is in the table, so it cannot name the table itself.
     pub(super) commands: &'static [SlashCommand],
+    /// Gets what stops the work that Ctrl-C is to stop, and `None` when that has ended.
+    pub(super) on_turn: Box<dyn Fn(Option<CancellationToken>)>,
 }
 
 /// A row of the table of commands.
@@ -47,6 +50,10 @@ pub(crate) enum CommandFollowUp {
     Turn(TurnStart),
     /// A turn in which the agent is sent the report of the review, which is forgotten after it.
     TurnWithReport(TurnStart),
+    /// The review that the apply question opened was left: the question is asked again.
+    ApplyQuestion,
+    /// A message that a command makes.
+    Prompt(Box<CustomPrompt>),
     /// The next line begins as this.
     EditLine(UnfinishedLine),
     /// The prompt has not heard of the theme yet.
@@ -173,11 +180,15 @@ impl CommandContext<'_> {
         (id, tool): (&str, &str),
         input: serde_json::Value,
         reply: ApprovalReply,
-    ) -> CallResult {
+    ) -> (CallResult, Option<CallSummary>) {
         let call = ToolCall { id: CallId::new(id), name: tool.into(), input: CallInput::Object(input) };
         let (registry, env) = (Arc::new(self.app.tools.registry.for_person()), Arc::clone(agent.env()));
         let policy = Arc::clone(self.app.policy);
-        let never = CancellationToken::new();
-        self.runtime.block_on(call_once(registry, env, policy, agent.call_origin(), call, reply, never))
+        let stop = CancellationToken::new();
+        let (origin, runtime) = (agent.call_origin(), self.runtime);
+        (self.on_turn)(Some(stop.clone()));
+        let answer = runtime.block_on(call_with_summary(registry, env, policy, origin, call, reply, stop));
+        (self.on_turn)(None);
+        answer
     }
 }

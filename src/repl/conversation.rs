@@ -7,8 +7,8 @@ use super::user_context::UserContext;
 use crate::agent::{Agent, SelectedModel};
 use crate::conversation::{Message, Note, Part};
 use crate::provider::OfflineProvider;
-use crate::session::{OpenSession, SessionStore};
-use crate::workspace::{LayerKind, View, Workspace};
+use crate::session::{OpenSession, SessionStore, TryName};
+use crate::workspace::{ChangeCount, LayerKind, View, Workspace};
 
 /// The conversation of the shell. It begins with the first message.
 pub(super) struct ShellConversation<'r> {
@@ -61,6 +61,11 @@ impl<'r> ShellConversation<'r> {
         self.agent.as_ref().and_then(Agent::session)
     }
 
+    /// The name of the try that this conversation is.
+    pub(super) fn try_name(&self) -> Option<TryName> {
+        self.session()?.try_name().ok().flatten()
+    }
+
     /// Names of the provider and of the model.
     pub(super) fn answered_by(&self) -> (String, String) {
         match (&self.agent, &self.answerer) {
@@ -108,11 +113,10 @@ impl<'r> ShellConversation<'r> {
     }
 
     /// Changes that wait for the person.
-    pub(super) fn pending(&self) -> usize {
-        let count =
-            |view: View| view.changes(LayerKind::Pending).map_or(0, |set| set.listed(&view.classify(&set)));
+    pub(super) fn pending(&self) -> ChangeCount {
         let view = self.viewed().map(|(_, view)| view).filter(|view| !view.is_empty(LayerKind::Pending));
-        view.map_or(0, count)
+        let set = view.and_then(|view| view.changes(LayerKind::Pending).ok());
+        set.map_or_else(ChangeCount::default, |set| set.count())
     }
 
     /// The agent of this conversation, begun with `first` if there is none yet.

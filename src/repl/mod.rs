@@ -5,8 +5,11 @@ mod background;
 mod commands;
 mod context;
 mod conversation;
+mod custom_prompt;
+mod custom_turn;
 mod directory_change;
 mod error;
+mod message_parts;
 mod output;
 mod pending_elsewhere;
 mod prompt;
@@ -16,19 +19,24 @@ mod start_card;
 mod terminal_status;
 mod titles;
 mod tour;
+mod try_rows;
 mod turn;
 mod user_context;
 
 pub use background::RememberedBackground;
 pub use commands::COMMANDS;
 pub use commands::cost::priced;
-pub use commands::review::{AppliedReview, TurnNumbers, apply_review, blamed, memory_of, review_of};
+pub use commands::review::{
+    AppliedReview, TurnNumbers, apply_review, blamed, memory_of, review_of, send_back_review, taken_by,
+    unsent_review,
+};
 pub use context::SlashCommand;
 pub use directory_change::{DirectoryChange, ShellDirectory};
 pub use error::{ReplError, UserError};
 pub use output::keymap;
-pub use session_rows::{SessionListRow, SessionListing, session_table, title_columns};
+pub use session_rows::{SessionListRow, SessionListing, session_table, table_room, title_columns};
 pub use shell::{ResumeTarget, ShellEnd, ShellOptions, run};
 pub use titles::{title_of, when};
 pub use tour::FILES as TOUR_FILES;
-pub use user_context::{ConversationBuilder, ToolServices, UserContext};
+pub use try_rows::{TryListRow, tries_of, try_table};
+pub use user_context::{ConversationBuilder, EarlierPending, ToolServices, UserContext};

@@ -1,5 +1,6 @@
 //! What the shell shows: lines that stay in the scrollback, and screens that close again.
 
+use crate::checks::ProjectChecks;
 use crate::config::{AppDirs, Config, WrapSetting};
 use crate::serve::changes::UserReport;
 use crate::text::{sanitize, visible, width};
@@ -10,8 +11,9 @@ use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::picker::{KEYS, Picker, PickerFeed};
 use crate::ui::picture::PictureDisplay;
 use crate::ui::prose::{self, ProseIndent, ProseWidth};
-use crate::ui::viewer::{self, Viewer, ViewerCallbacks, ViewerText};
+use crate::ui::viewer::{self, CheckOutputScreen, Viewer, ViewerCallbacks, ViewerText};
 use crate::ui::{Theme, ansi, editor, margin_mark, pager, scrollback, term};
+use crate::workspace::Workspace;
 use ratatui::text::{Line, Span};
 use std::io::IsTerminal;
 
@@ -24,6 +26,10 @@ pub(super) struct ShellOutput<'r> {
 
 /// Columns that the second of two columns needs.
 const SECOND_COLUMN: usize = 24;
+/// Columns of the line numbers on a screen of its own, without those of the mark.
+const NUMBERS: usize = 6;
+/// Rows that a list leaves for the prompt, the line that was typed, and the hint below the list.
+const ROWS_OF_PROMPT: usize = 5;
 /// What the second column begins with where it is below the first.
 const NARROW_INDENT: &str = "      ";
 
@@ -132,20 +138,57 @@ impl<'r> ShellOutput<'r> {
 
     /// Rows of two columns; what is somebody else's in them was rendered before.
     pub(super) fn rows(&self, rows: &[(String, String)]) {
+        self.print(&self.row_lines(rows, self.width()));
+    }
+
+    /// The same as lines.
+    pub(super) fn row_lines(&self, rows: &[(String, String)], width: ProseWidth) -> Vec<Line<'static>> {
         let names = rows.iter().map(|(name, _)| width::of(name)).max().unwrap_or(0);
-        self.print_rows(rows, names, margin_mark::lead(&self.theme));
+        self.lines_of_rows(rows, names, margin_mark::lead(&self.theme), width)
     }
 
     /// The same below a title, with a first column of `names`.
-    pub(super) fn titled_rows(&self, title: &str, rows: &[(String, String)], names: usize) {
+    pub(super) fn titled_lines(
+        &self,
+        title: &str,
+        rows: &[(String, String)],
+        names: usize,
+        width: ProseWidth,
+    ) -> Vec<Line<'static>> {
         let title = Span::styled(title.to_string(), self.theme.style("heading"));
-        self.print(&[margin_mark::line(title, &self.theme)]);
-        self.print_rows(rows, names, Span::raw(margin_mark::UNDER));
+        let mut lines = vec![margin_mark::line(title, &self.theme)];
+        lines.extend(self.lines_of_rows(rows, names, Span::raw(margin_mark::UNDER), width));
+        lines
+    }
+
+    /// Prints placet's own lines, or shows them on a screen of their own where their beginning would leave the screen.
+    pub(super) fn print_or_page(&self, name: &str, lines: &dyn Fn(ProseWidth) -> Vec<Line<'static>>) {
+        let (columns, rows) = term::size();
+        let of_line = |line: &Line<'_>| line.width().max(1).div_ceil(usize::from(columns.max(1)));
+        let all = lines(self.width());
+        let fits = all.iter().map(of_line).sum::<usize>() + ROWS_OF_PROMPT <= usize::from(rows);
+        if fits || self.linear || term::is_dumb() || !is_interactive() {
+            return self.print(&all);
+        }
+        let text = |line: Line<'_>| {
+            let text = line.to_string();
+            let words = text.strip_prefix(margin_mark::LEAD).or(text.strip_prefix(margin_mark::UNDER));
+            format!("{}\n", words.unwrap_or(&text))
+        };
+        let beside_numbers =
+            ProseWidth { columns: usize::from(columns).saturating_sub(NUMBERS), ..self.width() };
+        let text: String = lines(beside_numbers).into_iter().map(text).collect();
+        self.look_at(name, &text);
     }
 
     /// The second column is below the first where the first is wider than `names`, and on a narrow screen.
-    fn print_rows(&self, rows: &[(String, String)], names: usize, lead: Span<'static>) {
-        let width = self.width();
+    fn lines_of_rows(
+        &self,
+        rows: &[(String, String)],
+        names: usize,
+        lead: Span<'static>,
+        width: ProseWidth,
+    ) -> Vec<Line<'static>> {
         let second = margin_mark::UNDER.len() + names + 2;
         let is_narrow = width.wrap == WrapSetting::Words && second + SECOND_COLUMN > width.columns;
         let further = if is_narrow { NARROW_INDENT.to_string() } else { " ".repeat(second) };
@@ -165,7 +208,7 @@ impl<'r> ShellOutput<'r> {
             let indent = ProseIndent { first, further: further.clone() };
             lines.extend(prose::lines(indent, prose::of_spans([text]), width));
         }
-        self.print(&lines);
+        lines
     }
 
     /// Several lines of placet's own.
@@ -243,6 +286,19 @@ impl<'r> ShellOutput<'r> {
         // A shell that has begun has its directories; nothing can be written below this path.
         let cache = AppDirs::from_variables(variable).map_or_else(|_| "/dev/null".into(), |dirs| dirs.cache);
         Clipboard::new(variable, &cache)
+    }
+
+    /// Shows the output of checks.
+    pub(super) fn check_output(&self, workspace: &Workspace, checks: &ProjectChecks) -> CheckOutputScreen {
+        CheckOutputScreen {
+            theme: self.theme.clone(),
+            keys: self.keymap("viewer", viewer::KEYS),
+            pager: self.keymap("pager", pager::KEYS),
+            clipboard: self.clipboard(),
+            editor: self.editor(),
+            workspace: workspace.clone(),
+            store: checks.store.clone(),
+        }
     }
 
     /// The person's own editor.

@@ -3,9 +3,10 @@
 
 use super::context::CommandContext;
 use super::titles::{age_words, now, short_id};
+use super::user_context::EarlierPending;
 use crate::session::SessionStore;
-use crate::text::{count, visible, width};
-use crate::workspace::{LayerKind, Workspace};
+use crate::text::{visible, width};
+use crate::workspace::{ChangeCount, LayerKind, Workspace};
 
 /// Columns of a title within the line.
 const TITLE: usize = 40;
@@ -14,26 +15,62 @@ const TITLE: usize = 40;
 pub(super) struct PendingElsewhere {
     pub(super) workspace: Workspace,
     pub(super) line: String,
+    /// They are of a try: nothing but its own conversation shows or applies them.
+    pub(super) is_of_try: bool,
 }
 
-/// What the newest other session of this directory left pending. One that is open elsewhere is not this person's to
-/// decide here.
-pub(super) fn pending_elsewhere(context: &CommandContext<'_>) -> Option<PendingElsewhere> {
+/// What the newest other session of this directory left pending, and a line for each view that cannot be read. A session
+/// that is open elsewhere is not this person's to decide here.
+pub(super) fn pending_elsewhere(context: &CommandContext<'_>) -> (Option<PendingElsewhere>, Vec<String>) {
     let own = context.conversation.session().map(|session| session.id().as_str());
-    let (name, workspace) = context.app.builder.earlier(own)?;
-    let view = workspace.view()?;
-    let set = view.changes(LayerKind::Pending).ok()?;
-    let pending = set.listed(&view.classify(&set));
-    let line = line(context.conversation.store.as_ref(), &name, pending);
-    Some(PendingElsewhere { workspace, line })
+    let EarlierPending { newest, mut unread } = context.app.builder.earlier(own);
+    let found = newest.and_then(|(name, workspace)| {
+        let changes = workspace.view()?.changes(LayerKind::Pending);
+        match changes {
+            Ok(set) => Some(found(context, &name, workspace, set.count())),
+            Err(e) => {
+                unread.push(format!("`{name}`: {e}"));
+                None
+            }
+        }
+    });
+    let lines = unread.iter().map(|why| {
+        let why = visible::guard_line(why);
+        format!("cannot read the changes that another session left pending: {why}; `placet doctor` says what to do")
+    });
+    (found, lines.collect())
 }
 
-/// `3 changes are pending from session "fix the tests", yesterday: /resume 06h02x7712x67`
-fn line(store: Option<&SessionStore>, name: &str, pending: usize) -> String {
-    let changes = format!("{} {}", count::of(pending, "change"), if pending == 1 { "is" } else { "are" });
+/// The lines about other sessions, for a review.
+pub(super) fn lines_about_others(context: &CommandContext<'_>) -> Vec<String> {
+    let (found, unread) = pending_elsewhere(context);
+    found.map(|found| found.line).into_iter().chain(unread).collect()
+}
+
+fn found(
+    context: &CommandContext<'_>,
+    name: &str,
+    workspace: Workspace,
+    pending: ChangeCount,
+) -> PendingElsewhere {
+    let store = context.conversation.store.as_ref();
+    let tries = store.and_then(|store| store.tries(context.app.cwd()).ok()).unwrap_or_default();
+    let of_try = tries.into_iter().find(|one| one.session.id.as_str() == name);
+    let line = match &of_try {
+        Some(one) => {
+            format!("changes to {pending} are pending in the try {}: /try {}", one.name, one.name)
+        }
+        None => line(store, name, pending),
+    };
+    PendingElsewhere { workspace, line, is_of_try: of_try.is_some() }
+}
+
+/// `changes to 3 files are pending from session "fix the tests", yesterday: /resume 06h02x7712x67`
+fn line(store: Option<&SessionStore>, name: &str, pending: ChangeCount) -> String {
+    let changes = format!("changes to {pending} are");
     let Some(row) = store.and_then(|store| store.find(name).ok()).filter(|row| row.id.as_str() == name)
     else {
-        // `placet sandbox run` and a single tool call have a view and no session.
+        // `placet run` and a single tool call have a view and no session.
         return format!("{changes} pending from an earlier command: /changes, /apply, /discard");
     };
     let title = width::cut(&visible::prose_line(&row.title), TITLE);

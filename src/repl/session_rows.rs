@@ -4,11 +4,14 @@
 use super::titles::{age, now, short_id};
 use crate::session::{SessionError, SessionOverview, SessionRow, SessionStore};
 use crate::text::{visible, width};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Columns of a title at most.
-const TITLE: usize = 36;
+/// Columns of a title at least.
+const LEAST_TITLE: usize = 12;
+/// Columns before the last words: the age, the turns and the pending changes.
+const FIGURES: usize = 24;
 
 /// A session, and what a list says of it.
 #[derive(Clone, Debug)]
@@ -46,8 +49,7 @@ impl SessionListing {
         for (row, overview) in rows.into_iter().zip(overviews) {
             let pending = pending.get(row.id.as_str()).copied().unwrap_or(0);
             let is_here = row.cwd == cwd;
-            // A run that left something to decide is no less than a conversation, and so is one with a pin.
-            let is_folded = overview.is_one_shot && pending == 0 && !row.pinned;
+            let is_folded = is_folded(&row, &overview, pending);
             let one = SessionListRow { row, overview, pending, is_here };
             match (is_folded, is_here) {
                 (false, true) => out.here.push(one),
@@ -68,6 +70,29 @@ impl SessionListing {
     pub fn all(&self) -> impl Iterator<Item = &SessionListRow> {
         self.conversations().chain(&self.one_shots)
     }
+}
+
+/// True for a `-p` run that a list leaves out at first. A run that left something to decide is no less than a
+/// conversation, and so is one with a pin.
+fn is_folded(row: &SessionRow, overview: &SessionOverview, pending: usize) -> bool {
+    overview.is_one_shot && pending == 0 && !row.pinned
+}
+
+/// The last used session of `cwd` that a list shows without asking for more. `pending` reads all views: it is called
+/// only where it decides.
+pub(super) fn last_shown(
+    store: &SessionStore,
+    cwd: &Path,
+    pending: impl Fn() -> HashMap<String, usize>,
+) -> Result<Option<SessionRow>, SessionError> {
+    let counts = OnceCell::new();
+    let is_shown = |row: &SessionRow| {
+        let pending = || counts.get_or_init(&pending).get(row.id.as_str()).copied().unwrap_or(0);
+        let overviews = store.overviews(std::slice::from_ref(row));
+        let is_shown = |of: &SessionOverview| !is_folded(row, of, 0) || !is_folded(row, of, pending());
+        overviews.iter().any(is_shown)
+    };
+    Ok(store.of_directory(cwd)?.into_iter().find(is_shown))
 }
 
 impl SessionListRow {
@@ -91,11 +116,31 @@ impl SessionListRow {
     }
 }
 
-/// Columns that the titles of a table need, which may have several parts.
+/// Columns that the titles of a list get, of `room` for the titles and what is behind them. Titles and last words share
+/// what is left beside the figures: the titles get what the last words do not need, and at least two thirds.
 pub fn title_columns(rows: &[&SessionListRow], room: usize) -> usize {
-    let most = TITLE.min(room / 3).max(12);
-    rows.iter().map(|row| width::of(&row.title())).max().unwrap_or(0).min(most)
+    let now = now();
+    let widest = |of: &dyn Fn(&SessionListRow) -> String| rows.iter().map(|row| width::of(&of(row))).max();
+    let wanted = widest(&SessionListRow::title).unwrap_or(0);
+    let last = widest(&|row| row.columns(now)).unwrap_or(0).saturating_sub(FIGURES);
+    let shared = room.saturating_sub(FIGURES + GAP);
+    wanted.min(shared.saturating_sub(last).max(shared * 2 / 3).max(LEAST_TITLE))
 }
+
+/// Columns between the ID, the title and what is behind it.
+const GAP: usize = 2;
+
+/// Columns that [`session_table`] has for titles and what is behind them.
+pub fn table_room(first_number: Option<usize>, rows: &[&SessionListRow], columns: usize) -> usize {
+    let lead = rows.iter().map(|row| match first_number {
+        Some(_) => NUMBER + width::of(short_id(&row.row.id)),
+        None => width::of(row.row.id.as_str()),
+    });
+    columns.saturating_sub(lead.max().unwrap_or(0) + GAP)
+}
+
+/// Columns of a number and the blanks behind it.
+const NUMBER: usize = 5;
 
 /// Lines of a table with titles of `wide` columns, cut at `room` columns; numbers before them where there is a first one.
 pub fn session_table(
@@ -120,7 +165,8 @@ pub fn session_table(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{ONE_SHOT, SessionStateKey};
+    use crate::conversation::Message;
+    use crate::session::{ONE_SHOT, SessionRecord, SessionStateKey};
 
     #[test]
     fn sessions_of_this_directory_come_first_and_runs_are_folded_unless_they_left_changes() {
@@ -144,8 +190,30 @@ mod tests {
         assert_eq!(titles(&listing.elsewhere), ["there"]);
         assert_eq!(titles(&listing.one_shots), ["run here"]);
         let rows: Vec<&SessionListRow> = listing.here.iter().collect();
-        let table = session_table(&rows, Some(1), (title_columns(&rows, 60), 60));
+        let wide = title_columns(&rows, table_room(Some(1), &rows, 60));
+        let table = session_table(&rows, Some(1), (wide, 60));
         assert!(table.iter().all(|line| width::of(line) <= 60), "{table:?}");
         assert!(table.iter().any(|line| line.contains("±3")), "{table:?}");
+    }
+
+    /// Story: a title was cut at 20 columns next to an empty half of the screen.
+    #[test]
+    fn a_title_is_as_wide_as_there_is_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _) = SessionStore::open(dir.path()).unwrap();
+        let title = "a title that has a little more than sixty columns, to be exact";
+        let mut open = store.create(Path::new("/a"), title).unwrap();
+        let say = |text: &str| SessionRecord::Message { message: Message::user(text) };
+        let row = |store: &SessionStore| {
+            SessionListing::of(store, 9, Path::new("/a"), &HashMap::new()).unwrap().here.remove(0)
+        };
+        open.append(say("short")).unwrap();
+        let all = width::of(title);
+        assert_eq!(title_columns(&[&row(&store)], 120), all);
+        assert_eq!(title_columns(&[&row(&store)], FIGURES + GAP + all + 5), all);
+        // Where both do not fit, both are cut.
+        open.append(say(&"long ".repeat(40))).unwrap();
+        assert_eq!(title_columns(&[&row(&store)], FIGURES + GAP + 60), 40);
+        assert_eq!(title_columns(&[&row(&store)], 20), LEAST_TITLE);
     }
 }

@@ -1,18 +1,23 @@
 //! The loop: a prompt, a line, what comes of it, and again.
 
-use super::attach::{AttachError, attach, mentioned, named_file, without_escapes};
+use super::attach::{
+    AttachError, attach_all, may_name_skills, mentioned, missing, named_skills, without_escapes,
+};
 use super::background::RememberedBackground;
-use super::commands::review::{report_was_sent, unsent_report};
-use super::commands::{COMMANDS, directory, jobs, run as run_command, sessions};
-use super::context::{CommandContext, CommandFollowUp};
+use super::commands::review::{report_was_sent, review_from_question};
+use super::commands::{COMMANDS, custom, directory, jobs, run as run_command, sessions, tries};
+use super::context::{CommandContext, CommandFollowUp, CommandStop};
 use super::conversation::ShellConversation;
+use super::custom_prompt::CustomPrompt;
+use super::custom_turn;
 use super::directory_change::{DirectoryChange, ShellDirectory};
 use super::error::ReplError;
+use super::message_parts::{HasReport, parts_before};
 use super::output::ShellOutput;
 use super::pending_elsewhere::pending_elsewhere;
 use super::prompt::{
-    MenuSources, PromptEditor, PromptInput, PromptOutcome, PromptScreen, UnfinishedLine, UnsentInput,
-    pick_into,
+    MenuSources, PromptEditor, PromptInput, PromptOutcome, PromptScreen, PromptStatus, UnfinishedLine,
+    UnsentInput, pick_into,
 };
 use super::start_card;
 use super::terminal_status::TerminalStatus;
@@ -21,14 +26,14 @@ use super::turn;
 use super::user_context::UserContext;
 use crate::agent::{TurnDecision, TurnEnding, TurnStart};
 use crate::config::{ProjectSettings, TrustStore, is_shown_first};
-use crate::conversation::{Note, Part};
+use crate::conversation::Part;
 use crate::provider::{OfflineProvider, catalog};
-use crate::session::SessionStore;
+use crate::session::{SessionStore, TryName};
 use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::input::{answering_decoder, background};
 use crate::ui::turn_pane::TurnPaneSettings;
-use crate::ui::{Theme, line_ui, review, term};
+use crate::ui::{Theme, line_ui, term};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,7 +51,7 @@ pub struct ShellOptions {
     /// The directory that the conversation came from, and whether it may go to another.
     pub directory: ShellDirectory,
     /// A project's file that waits for the person's trust.
-    pub trust: Option<(ProjectSettings, TrustStore)>,
+    pub trust: Option<(Vec<ProjectSettings>, TrustStore)>,
     /// Hears of the turn that runs now, so that a signal can stop it.
     pub on_turn: Box<dyn Fn(Option<CancellationToken>)>,
 }
@@ -65,6 +70,8 @@ pub enum ResumeTarget {
     Last,
     Named(String),
     Choose,
+    /// The session of this name, or a new one.
+    Try(TryName),
 }
 
 /// A connection is opened again before the old one is closed for doing nothing; after so many times nobody is there.
@@ -83,7 +90,6 @@ struct Shell<'r> {
     prompter: PromptEditor,
     unsent: UnsentInput,
     signals: TerminalStatus,
-    on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     /// Thinking and output are shown at length.
     expanded: bool,
     tour: Option<Tour>,
@@ -124,16 +130,18 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     let is_coloured = depth != ColorDepth::None && !output.is_linear();
     if is_coloured && prompter.knows_keys() && RememberedBackground::is_wanted(named) {
-        prompter.ask_background();
+        let (dir, depth) = (app.dirs.config.clone(), output.theme.depth);
+        prompter.ask_background(Box::new(move |found| RememberedBackground::theme_for(found, &dir, depth)));
     }
     let expanded = app.config.settings().ui.expanded;
     let tour = opening.is_tour.then(Tour::default);
     let mut conversation = ShellConversation::new(app, answerer, store);
     conversation.is_temporary = opening.is_tour;
     let directory = opening.directory;
-    let context = CommandContext { app, runtime, output, conversation, directory, commands: COMMANDS };
     let on_turn = opening.on_turn;
-    let mut shell = Shell { context, prompter, unsent, signals, on_turn, expanded, tour, background };
+    let commands = COMMANDS;
+    let context = CommandContext { app, runtime, output, conversation, directory, commands, on_turn };
+    let mut shell = Shell { context, prompter, unsent, signals, expanded, tour, background };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
     }
@@ -146,7 +154,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         shell.context.output.note(&note);
     }
     if let Some((project, store)) = opening.trust {
-        shell.ask_trust(project, store)?;
+        shell.ask_trust(&project, store)?;
     }
     shell.begin(&opening.resume)?;
     // Each as its own: a short line stays to be read.
@@ -157,6 +165,10 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     let code = shell.rounds(opening.prompt, left)?;
     jobs::stop(&shell.context);
+    if let Some(agent) = &shell.context.conversation.agent {
+        let said = runtime.block_on(agent.end_session("prompt_input_exit"));
+        said.iter().for_each(|words| shell.context.output.note(words));
+    }
     answering_decoder::drain();
     drop(base);
     Ok(ShellEnd { code, next: shell.context.directory.next.take() })
@@ -172,21 +184,27 @@ fn begin_anew() -> std::io::Error {
 }
 
 impl Shell<'_> {
-    /// Shows a project's file and asks for trust, once for this content.
-    fn ask_trust(&mut self, project: ProjectSettings, mut store: TrustStore) -> Result<(), ReplError> {
+    /// Shows what a project's files would set and asks for trust, once for this content.
+    fn ask_trust(&mut self, files: &[ProjectSettings], mut store: TrustStore) -> Result<(), ReplError> {
         let output = &self.context.output;
-        let path = crate::text::sanitize::name(&project.path.to_string_lossy()).into_owned();
-        let head = Line::styled(format!("{path} would set:"), output.theme.style("question"));
+        let name =
+            |file: &ProjectSettings| crate::text::sanitize::name(&file.path.to_string_lossy()).into_owned();
+        let paths = files.iter().map(name).collect::<Vec<_>>().join(" and ");
+        let head = Line::styled(format!("{paths} would set:"), output.theme.style("question"));
         let clean = |setting: &String| crate::text::sanitize::line(setting).into_owned();
         let settings = self.context.app.config.untrusted.iter();
         let settings = settings.map(|one| Line::styled(clean(one), output.theme.style("text")));
-        output.say_unbroken(std::iter::once(head).chain(settings));
+        let notes = self.context.app.config.shadowed_servers.iter();
+        let notes = notes.map(|one| Line::styled(clean(&one.to_string()), output.theme.style("hint")));
+        output.say_unbroken(std::iter::once(head).chain(settings).chain(notes));
         let answer = line_ui::consent("Type `trust` to accept it, Enter to continue without it: ");
         if answer.is_none_or(|answer| answer.trim() != "trust") {
             output.note("ignored; placet asks again next time");
             return Ok(());
         }
-        store.trust(&project.path, &project.hash)?;
+        for file in files {
+            store.trust(&file.path, &file.hash)?;
+        }
         // Started again, every part is built from the settings that hold now.
         // `exec` runs no destructor, so the terminal is restored here.
         term::leave();
@@ -199,15 +217,7 @@ impl Shell<'_> {
         if let Some(store) = context.conversation.store.clone() {
             match resume {
                 ResumeTarget::No => {}
-                ResumeTarget::Last => match store.latest(context.app.cwd())? {
-                    Some(id) => {
-                        sessions::resume_session(context, &store.find(id.as_str())?)?;
-                        sessions::show_past(context);
-                    }
-                    None => {
-                        context.output.note("no earlier session in this directory; started a new one");
-                    }
-                },
+                ResumeTarget::Last => sessions::resume_last(context)?,
                 ResumeTarget::Named(prefix) => {
                     sessions::resume_session(context, &store.find(prefix)?)?;
                     match context.directory.previous.clone() {
@@ -216,6 +226,7 @@ impl Shell<'_> {
                     }
                 }
                 ResumeTarget::Choose => sessions::choose(context)?,
+                ResumeTarget::Try(name) => tries::begin(context, name)?,
             }
             // After that: the session that was resumed is open now, and an open session is never removed.
             if let Some(note) = context.app.builder.prune_sessions(&store) {
@@ -223,9 +234,12 @@ impl Shell<'_> {
             }
         }
         // Pending changes of an earlier session are not forgotten.
-        if let Some(elsewhere) = pending_elsewhere(context) {
+        let (elsewhere, unread) = pending_elsewhere(context);
+        unread.iter().for_each(|line| context.output.error(line, None));
+        if let Some(elsewhere) = elsewhere {
             context.output.note(&elsewhere.line);
-            if context.conversation.pending() == 0 {
+            let is_in_try = context.conversation.try_name().is_some();
+            if !elsewhere.is_of_try && !is_in_try && context.conversation.pending().total() == 0 {
                 context.conversation.earlier = Some(elsewhere.workspace);
             }
         }
@@ -262,6 +276,7 @@ impl Shell<'_> {
                     }
                     PromptOutcome::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
+                            sessions::say_how_to_continue(&self.context);
                             // 128 + SIGINT, as shells report it.
                             return Ok(130);
                         }
@@ -273,7 +288,10 @@ impl Shell<'_> {
                         draft = self.open(screen, typed)?;
                         continue;
                     }
-                    PromptOutcome::Closed => return Ok(0),
+                    PromptOutcome::Closed => {
+                        sessions::say_how_to_continue(&self.context);
+                        return Ok(0);
+                    }
                 },
             };
             interrupted = None;
@@ -322,7 +340,11 @@ impl Shell<'_> {
         let printer = self.prompter.printer();
         let watch = printer.and_then(|tell| jobs::watch(&self.context, tell));
         let beside = [self.prewarm_connection(), watch];
-        let status = (self.context.conversation.pending(), self.context.app.level());
+        let status = PromptStatus {
+            pending: self.context.conversation.pending().total(),
+            level: self.context.app.level(),
+            attempt: tries::mark(&self.context.conversation),
+        };
         let asked = self.prompter.ask(draft, status, &self.menu_sources());
         beside.into_iter().flatten().for_each(|task| task.abort());
         // What follows the first line has the colours already.
@@ -340,6 +362,8 @@ impl Shell<'_> {
             store: conversation.store.clone(),
             models: Arc::new(models.collect()),
             tools: Arc::new(app.tools.registry.names()),
+            guidance: Arc::clone(app.guidance),
+            servers: app.tools.servers.clone(),
         }
     }
 
@@ -383,7 +407,9 @@ impl Shell<'_> {
         match after {
             CommandFollowUp::Nothing | CommandFollowUp::Quit(_) => {}
             CommandFollowUp::Turn(start) => return self.take_turn(start, draft),
+            CommandFollowUp::Prompt(prompt) => return self.say_custom(*prompt, draft),
             CommandFollowUp::TurnWithReport(start) => return self.take_turn_with_report(start, draft),
+            CommandFollowUp::ApplyQuestion => return self.ask_to_apply(draft),
             CommandFollowUp::EditLine(line) => self.prompter.restore_line(line),
             CommandFollowUp::ChangeTheme => self.prompter.set_theme(&self.context.output.theme),
         }
@@ -425,40 +451,76 @@ impl Shell<'_> {
             return Ok(draft);
         }
         // Before a session is made of a message that is not sent.
-        if let Some(missing) = mentioned.iter().find(|path| named_file(&self.context, path).is_none()) {
+        if let Some(missing) = missing(&self.context, &mentioned) {
             let hint = format!("nothing was sent; to send it as text, write \\@{missing}");
             self.context.output.error(&format!("@{missing}: {}", AttachError::NoFile), Some(&hint));
             return Ok(self.unsent.take(Some(text.to_string()), draft));
         }
+        let skills = match self.chosen_skills(&self.unsent.pastes.expand_typed(text)) {
+            Ok(parts) => parts,
+            Err(stop) => {
+                stop.tell(&self.context.output);
+                return Ok(self.unsent.take(Some(text.to_string()), draft));
+            }
+        };
         let context = &mut self.context;
         context.conversation.agent_for(&whole, &context.output)?;
-        let report = unsent_report(context);
-        let noted = |report: &String| {
-            let brief = review::summary(report).unwrap_or_default();
-            Part::Note(Note::Review { report: report.clone(), brief })
-        };
-        let mut parts: Vec<Part> = report.iter().map(noted).collect();
-        parts.extend(context.conversation.notes.iter().cloned().map(Part::Note));
+        let (mut parts, has_report) = parts_before(context);
         parts.push(Part::text(whole));
-        for path in mentioned {
-            match attach(context, &path) {
-                Ok(attached) => parts.extend(attached),
-                Err(why) => {
-                    context.output.error(
-                        &format!("@{path}: {why}"),
-                        Some("nothing was sent; change the line or remove the file"),
-                    );
-                    return Ok(self.unsent.take(Some(text.to_string()), draft));
-                }
+        parts.extend(skills);
+        match attach_all(context, &mentioned) {
+            Ok(attached) => parts.extend(attached),
+            Err((path, why)) => {
+                let hint = "nothing was sent; change the line or remove the file";
+                context.output.error(&format!("@{path}: {why}"), Some(hint));
+                return Ok(self.unsent.take(Some(text.to_string()), draft));
             }
         }
-        context.conversation.notes.clear();
-        let pinned = std::mem::take(&mut context.conversation.pinned);
+        self.send(parts, has_report, draft)
+    }
+
+    /// Sends a message, with what goes along with the next one.
+    fn send(
+        &mut self,
+        mut parts: Vec<Part>,
+        has_report: HasReport,
+        draft: String,
+    ) -> Result<UnsentText, ReplError> {
+        let conversation = &mut self.context.conversation;
+        conversation.notes.clear();
+        let pinned = std::mem::take(&mut conversation.pinned);
         parts.extend(pinned.into_iter().flat_map(|pinned| pinned.parts));
-        match report {
-            Some(_) => self.take_turn_with_report(TurnStart::Say(parts), draft),
-            None => self.take_turn(TurnStart::Say(parts), draft),
+        match has_report {
+            HasReport::Yes => self.take_turn_with_report(TurnStart::Say(parts), draft),
+            HasReport::No => self.take_turn(TurnStart::Say(parts), draft),
         }
+    }
+
+    /// The text of the skills that a message names. Nothing is read for a message without a sign.
+    fn chosen_skills(&self, text: &str) -> Result<Vec<Part>, CommandStop> {
+        if !may_name_skills(text) {
+            return Ok(Vec::new());
+        }
+        let catalog = self.context.app.guidance.skills();
+        let named = named_skills(text, &catalog);
+        let parts = named.iter().map(|skill| custom::parts_of(&self.context, skill));
+        Ok(parts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Sends the message of a command, whose model and permissions hold for its turn.
+    fn say_custom(&mut self, prompt: CustomPrompt, draft: String) -> Result<UnsentText, ReplError> {
+        if self.has_nobody_to_answer(&prompt.text) {
+            return Ok(draft);
+        }
+        let context = &mut self.context;
+        context.conversation.agent_for(&prompt.line, &context.output)?;
+        let (mut parts, has_report) = parts_before(context);
+        parts.extend(prompt.parts);
+        let before = prompt.model.and_then(|model| custom_turn::switch_model(context, &model));
+        let grants = custom_turn::grant(context, &prompt.allowed);
+        let sent = self.send(parts, has_report, draft);
+        custom_turn::end(&mut self.context, grants, before);
+        sent
     }
 
     /// Returns true when no model is configured and the first message needs a model, and reports that.
@@ -491,21 +553,31 @@ impl Shell<'_> {
         if decision != TurnDecision::Review {
             return Ok(draft);
         }
-        let after = run_command(&mut self.context, "review", "");
+        let after = review_from_question(&mut self.context);
         self.follow(after, draft)
+    }
+
+    /// The apply question again, after a review of the same changes.
+    fn ask_to_apply(&mut self, draft: String) -> Result<UnsentText, ReplError> {
+        let settings = self.pane_settings(draft)?;
+        let (decision, ended) = turn::ask_again(&mut self.context, settings)?;
+        if let Some(cleared) = ended.cleared {
+            self.remember(&cleared);
+        }
+        self.review_if(decision, ended.draft)
     }
 
     /// One turn; what the person decided about its changes, and what was typed meanwhile and not sent.
     fn run_turn(&mut self, start: TurnStart, draft: String) -> Result<(TurnDecision, UnsentText), ReplError> {
         let stop = CancellationToken::new();
-        (self.on_turn)(Some(stop.clone()));
+        (self.context.on_turn)(Some(stop.clone()));
         self.signals.title(&start);
         if !self.context.output.is_linear() {
             self.context.output.print(&[Line::default()]);
         }
         let settings = self.pane_settings(draft)?;
         let (decision, ended) = turn::run(&mut self.context, settings, start, stop.clone())?;
-        (self.on_turn)(None);
+        (self.context.on_turn)(None);
         if std::mem::replace(&mut self.expanded, ended.expanded) != ended.expanded {
             let (file, expanded) = (self.context.app.settings_file(), self.expanded);
             let hint = format!("to make it permanent: ui.expanded = {expanded} in {}", file.display());
@@ -538,6 +610,8 @@ impl Shell<'_> {
             pastes,
             notifier: self.signals.notifier.clone(),
             links: self.signals.links.clone(),
+            jobs: context.app.tools.jobs.clone(),
+            check_output: context.output.check_output(&agent.env().workspace, &agent.env().checks),
         })
     }
 }

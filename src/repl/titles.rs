@@ -1,6 +1,6 @@
 //! How a session is named for the person: its title, its date, the beginning of its ID.
 
-use crate::conversation::{Part, SessionId};
+use crate::conversation::{Note, Part, SessionId};
 use crate::text::count;
 
 /// The first words of a message, as a title.
@@ -12,6 +12,12 @@ pub fn title_of(text: &str) -> String {
 
 /// What a turn began with, in the person's words: what placet put before them does not count.
 pub(super) fn first_words(parts: &[Part]) -> String {
+    // The text of a command is long, and the person typed its name.
+    let typed =
+        parts.iter().filter_map(Part::as_note).find(|note| matches!(note, Note::CustomCommand { .. }));
+    if let Some(note) = typed {
+        return note.headline().into_owned();
+    }
     let said = parts.iter().find_map(Part::as_text).map(String::from);
     let noted = || parts.iter().find_map(Part::as_note).map(|note| note.headline().into_owned());
     said.or_else(noted).unwrap_or_default()

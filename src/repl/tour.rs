@@ -26,7 +26,7 @@ const STEPS: [TourStep; 4] = [
         title: "Tour, 1 of 4: the agent edits a file, and you review the edits",
         words: "The project is made for the tour; Ctrl-C and then Ctrl-D leaves at each prompt. Press Enter to send the \
                 request below, then r for the review. There, a accepts the first change; c comments on the second \
-                one (Enter ends the comment), and r rejects it. Enter shows the summary, and y confirms it.",
+                one (Enter ends the comment), and r rejects it. Enter shows the summary, and a confirms it.",
         line: r#"replace "0.19" with "0.21" in src/price.py; replace "round(total, 2)" with "total" in src/price.py"#,
     },
     TourStep {

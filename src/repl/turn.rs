@@ -10,6 +10,7 @@ use crate::config::MotionSetting;
 use crate::permission::{Mode, Taint};
 use crate::tools::todos_in;
 use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
+use crate::workspace::LayerKind;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -81,6 +82,31 @@ pub(super) fn run(
     }))
 }
 
+/// Asks again what to do with the changes of the last turn.
+pub(super) fn ask_again(
+    context: &mut CommandContext<'_>,
+    settings: TurnPaneSettings,
+) -> Result<(TurnDecision, TurnPaneResult), ReplError> {
+    let linear = context.output.is_linear();
+    let agent = context.conversation.agent_for("", &context.output)?;
+    agent.set_queue(&settings.queue);
+    let (events, inbox) = unbounded_channel();
+    // Nothing runs that could be stopped: Ctrl-C closes the question.
+    let stop = CancellationToken::new();
+    Ok(context.runtime.block_on(async {
+        let asking = async {
+            let decision = ask_to_apply(agent, &events).await;
+            drop(events.send(TurnEvent::Ended(TurnEnding::Done)));
+            decision
+        };
+        if linear {
+            tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop))
+        } else {
+            tokio::join!(asking, turn_pane::run(settings, inbox, stop))
+        }
+    }))
+}
+
 /// Asks what to do with the changes. Stores the notices about the answer, so that they are shown when the conversation
 /// is resumed.
 async fn ask_to_apply(agent: &mut Agent, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
@@ -107,5 +133,21 @@ async fn ask_to_apply(agent: &mut Agent, events: &UnboundedSender<TurnEvent>) ->
         pass(event);
     }
     said.iter().for_each(|words| add_closing_line(agent, words));
+    if decision == TurnDecision::Nothing && said.is_empty() {
+        still_pending(agent).into_iter().for_each(|words| drop(events.send(TurnEvent::Notice(words))));
+    }
     decision
+}
+
+/// After a turn that asked nothing: what still waits from an earlier turn. It is not stored with the conversation,
+/// because it says nothing about this turn.
+fn still_pending(agent: &Agent) -> Option<String> {
+    let view = agent.env().workspace.view().filter(|view| !view.is_empty(LayerKind::Pending))?;
+    match view.changes(LayerKind::Pending) {
+        Ok(set) if set.is_empty() => None,
+        Ok(set) => {
+            Some(format!("nothing new; changes to {} are still pending: /review, /apply", set.count()))
+        }
+        Err(e) => Some(format!("cannot read the pending changes: {e}")),
+    }
 }

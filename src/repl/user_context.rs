@@ -3,10 +3,11 @@
 use super::error::UserError;
 use crate::agent::{Agent, CallInterceptors, SelectedModel};
 use crate::config::{AppDirs, Config};
+use crate::guidance::Guidance;
 use crate::permission::{Access, ClassificationLevel, Mode, ModeCell, Policy};
 use crate::session::{OpenSession, SessionStore};
 use crate::storage::StoreMounts;
-use crate::tools::{JobRegistry, ToolRegistry, ToolSet};
+use crate::tools::{JobRegistry, ServerPool, ToolRegistry, ToolSet};
 use crate::workspace::Workspace;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub struct UserContext<'a> {
     pub policy: &'a Arc<Mutex<Policy>>,
     pub workspace: &'a Workspace,
     pub tools: ToolServices<'a>,
+    pub guidance: &'a Arc<Guidance>,
     pub builder: &'a dyn ConversationBuilder,
 }
 
@@ -31,8 +33,18 @@ pub struct ToolServices<'a> {
     pub tool_set: ToolSet,
     /// Commands in the background.
     pub jobs: &'a JobRegistry,
+    /// Servers with tools, without their processes: these are in the agent's context.
+    pub servers: &'a ServerPool,
     pub mounts: &'a StoreMounts,
     pub interceptors: &'a CallInterceptors,
+}
+
+/// What other sessions of a directory left pending.
+pub struct EarlierPending {
+    /// The name of the newest of them that no other process works on, and the workspace through its view.
+    pub newest: Option<(String, Workspace)>,
+    /// Why views cannot be read. They may have pending changes.
+    pub unread: Vec<String>,
 }
 
 /// What cannot be built before the shell runs. Each of these reads the disk or the environment at the moment in which
@@ -51,9 +63,10 @@ pub trait ConversationBuilder {
     fn command_access(&self, command: String) -> Access;
     /// The workspace through a view in which nothing is pending: its journal is this directory's.
     fn empty_view(&self) -> Workspace;
-    /// The last session of this directory that left something pending, other than `own`, and the workspace through its
-    /// view.
-    fn earlier(&self, own: Option<&str>) -> Option<(String, Workspace)>;
+    /// What sessions of this directory other than `own` left pending.
+    fn earlier(&self, own: Option<&str>) -> EarlierPending;
+    /// The workspace through the view of this session of the directory.
+    fn workspace_of(&self, session: &str) -> Workspace;
     /// How many changes are pending in each session, of every directory.
     fn pending_counts(&self) -> HashMap<String, usize>;
     /// Removes sessions that the settings do not keep, once a day; the sentence says what went. The session that was

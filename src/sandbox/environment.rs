@@ -1,15 +1,17 @@
 //! The environment of a command: without variables that look like keys, and without access to an agent.
 
-use super::SandboxSpec;
+use super::{SandboxNetwork, SandboxSpec};
 use crate::text::secret::{WithheldReason, why_withheld};
 use std::ffi::{OsStr, OsString};
 
-/// The environment inside: the variables of this process without those above, and with the view's additions. `proxy` is
-/// the port of the proxy, if there is one.
+/// Variables that name a proxy of the host, in upper and lower case. It cannot be reached from inside; with a list of
+/// hosts placet itself uses it.
+const PROXIES: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY"];
+
+/// The environment inside: the variables of this process without those above, and with the view's additions.
 pub(super) fn inside(
     all: impl Iterator<Item = (OsString, OsString)>,
     spec: &SandboxSpec,
-    proxy: Option<u16>,
 ) -> Vec<(OsString, OsString)> {
     let passed = judged(all, &spec.keep_env).into_iter().filter(|one| one.why.is_none());
     let mut kept: Vec<(OsString, OsString)> = passed.map(|one| (one.name, one.value)).collect();
@@ -22,18 +24,9 @@ pub(super) fn inside(
         put("TMPDIR", scratch.as_os_str());
         put("PLACET_SCRATCH", scratch.as_os_str());
     }
-    if let Some(port) = proxy {
-        let (http, socks) = (format!("http://127.0.0.1:{port}"), format!("socks5h://127.0.0.1:{port}"));
-        for (name, value) in [
-            ("HTTP_PROXY", http.as_str()),
-            ("HTTPS_PROXY", &http),
-            ("ALL_PROXY", &socks),
-            ("NO_PROXY", "localhost,127.0.0.1,::1"),
-        ] {
-            // Some programs read the lower-case name, some the upper-case name.
-            put(name, OsStr::new(value));
-            put(&name.to_lowercase(), OsStr::new(value));
-        }
+    if spec.network != SandboxNetwork::Open {
+        let is_proxy = |name: &OsStr| PROXIES.iter().any(|proxy| name.eq_ignore_ascii_case(proxy));
+        kept.retain(|(name, _)| !is_proxy(name));
     }
     kept
 }
@@ -91,12 +84,14 @@ mod tests {
                 ("SSH_AUTH_SOCK", "/s"),
                 ("KEPT_KEY", "k"),
                 ("U", "a://b:cde@f"),
+                ("HTTPS_PROXY", "http://proxy.example:3128"),
+                ("no_proxy", "example.org"),
             ]
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))
         };
         let spec = SandboxSpec { keep_env: vec!["KEPT_*".into()], ..SandboxSpec::default() };
-        let names: Vec<OsString> = inside(all(), &spec, None).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<OsString> = inside(all(), &spec).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["PATH", "KEPT_KEY", "PLACET_SANDBOX"]);
         assert_eq!(withheld_secrets(all(), &spec.keep_env), ["STRIPE_KEY", "U"]);
     }
@@ -112,7 +107,7 @@ mod tests {
             ];
             let all = all.into_iter().map(|(name, value)| (name.into(), value.into()));
             let keep_env = keep.iter().map(ToString::to_string).collect();
-            let kept = inside(all, &SandboxSpec { keep_env, ..SandboxSpec::default() }, None).into_iter();
+            let kept = inside(all, &SandboxSpec { keep_env, ..SandboxSpec::default() }).into_iter();
             kept.map(|(name, _)| name.into_string().unwrap()).filter(|name| name.starts_with("GIT")).collect()
         };
         let secret = "Authorization: Bearer ghp_16C7e42F292c6912E7710c838347Ae178B4a";

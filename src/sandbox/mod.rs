@@ -8,26 +8,38 @@
 //! read the layers either: the workspace does.
 
 mod environment;
+mod network;
 #[cfg(target_os = "linux")]
 mod overlay_error;
 mod path_serde;
 mod probe;
 #[cfg(target_os = "linux")]
-mod proxy;
+mod probe_record;
+mod probe_result;
 #[cfg(target_os = "macos")]
 mod seatbelt;
 mod spec;
+mod terminal_spec;
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::ignore_background_writes;
 #[cfg(target_os = "linux")]
 pub use linux::{confine, mounted_below};
 
 #[cfg(not(target_os = "linux"))]
 mod other_platforms;
 #[cfg(not(target_os = "linux"))]
+pub(crate) use other_platforms::ignore_background_writes;
+#[cfg(not(target_os = "linux"))]
 pub use other_platforms::{confine, mounted_below};
 
 pub use environment::withheld_secrets;
-pub use probe::{SandboxProbe, probe};
+pub use network::{
+    HostRule, HostRuleError, MOST_SHARED_NAMES, NetworkControl, NetworkEvent, NetworkEventKind, NetworkRecord,
+};
+pub use probe::{probe, probe_again, recorded_probe};
+pub use probe_result::SandboxProbe;
 pub use spec::{OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec, SandboxSpecError};
+pub use terminal_spec::{TerminalModes, TerminalSize, TerminalSpec};

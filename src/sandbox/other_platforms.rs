@@ -22,3 +22,8 @@ pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
 pub fn mounted_below(_: &Path) -> Vec<PathBuf> {
     Vec::new()
 }
+
+/// No program runs in a terminal of a view here.
+pub(crate) fn ignore_background_writes() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

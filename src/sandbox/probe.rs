@@ -1,6 +1,7 @@
 //! Tests what this machine can do with a command in a real sandbox, whose write must be in its layer and nowhere else.
 //! For each missing feature, one sentence names the cause.
 
+use super::probe_result::SandboxProbe;
 use super::spec::{OverlaySpec, SandboxBackend, SandboxSpec};
 use crate::process::{RUN, StartFailure};
 use std::io::{self, Read, Write};
@@ -8,41 +9,81 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
 
 /// How long a trial may take before it counts as failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The result of the probe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SandboxProbe {
-    pub backend: SandboxBackend,
-    /// The present protection, or why there is no more, for a person: one sentence, no full stop.
-    pub sentence: String,
-    /// The first of the candidate directories in which layers can be stored.
-    pub layers: Option<PathBuf>,
-    /// The Landlock ABI version of the kernel.
-    pub landlock_abi: Option<u32>,
-    /// What is weaker here than it could be, a sentence each.
-    pub remarks: Vec<String>,
+/// A result, and what it was asked for.
+struct KnownProbe {
+    supervisor: PathBuf,
+    dirs: Vec<PathBuf>,
+    found: SandboxProbe,
+    /// The result counts only while this record exists.
+    record: Option<PathBuf>,
 }
 
-type ProbeCache = Mutex<Vec<((PathBuf, Vec<PathBuf>), SandboxProbe)>>;
-static DONE: LazyLock<ProbeCache> = LazyLock::new(ProbeCache::default);
+static DONE: Mutex<Vec<KnownProbe>> = Mutex::new(Vec::new());
 
 /// Runs the trials, once per process and arguments. `supervisor` is placet itself; `dirs` are existing directories for
 /// the layers, the best first. Takes some milliseconds, and leaves nothing behind.
 pub fn probe(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
+    known_or(supervisor, dirs, || (try_all(supervisor, dirs), None))
+}
+
+/// The same, with the result of an earlier process where nothing has changed that it depends on. `record` is the file for
+/// results, which [`SandboxSpec::probe_record`] names as well.
+pub fn recorded_probe(supervisor: &Path, dirs: &[PathBuf], record: &Path) -> SandboxProbe {
+    known_or(supervisor, dirs, || recorded(supervisor, dirs, record))
+}
+
+/// The same without what is known: runs the trials, and records the result.
+pub fn probe_again(supervisor: &Path, dirs: &[PathBuf], record: &Path) -> SandboxProbe {
+    forget(record);
+    recorded_probe(supervisor, dirs, record)
+}
+
+/// Called where a sandbox could not be set up: the next question is answered by a trial.
+pub(super) fn forget(record: &Path) {
+    // Without a record there is nothing to forget.
+    drop(std::fs::remove_file(record));
+}
+
+fn known_or(
+    supervisor: &Path,
+    dirs: &[PathBuf],
+    find: impl FnOnce() -> (SandboxProbe, Option<PathBuf>),
+) -> SandboxProbe {
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (supervisor.to_path_buf(), dirs.to_vec());
-    if let Some((_, found)) = done.iter().find(|(known, _)| *known == key) {
-        return found.clone();
+    done.retain(|known| known.record.as_ref().is_none_or(|record| record.exists()));
+    if let Some(known) = done.iter().find(|known| known.supervisor == supervisor && known.dirs == dirs) {
+        return known.found.clone();
     }
-    let found = try_all(supervisor, dirs);
-    done.push((key, found.clone()));
+    let (found, record) = find();
+    let (supervisor, dirs) = (supervisor.to_path_buf(), dirs.to_vec());
+    done.push(KnownProbe { supervisor, dirs, found: found.clone(), record });
     found
+}
+
+#[cfg(not(target_os = "linux"))]
+fn recorded(supervisor: &Path, dirs: &[PathBuf], _: &Path) -> (SandboxProbe, Option<PathBuf>) {
+    (try_all(supervisor, dirs), None)
+}
+
+#[cfg(target_os = "linux")]
+fn recorded(supervisor: &Path, dirs: &[PathBuf], record: &Path) -> (SandboxProbe, Option<PathBuf>) {
+    use super::probe_record::{key, load, store};
+    let Some(key) = key(supervisor, dirs, super::linux::landlock_abi()) else {
+        return (try_all(supervisor, dirs), None);
+    };
+    let found = load(record, &key, dirs).unwrap_or_else(|| {
+        let found = try_all(supervisor, dirs);
+        store(record, key, &found);
+        found
+    });
+    (found, record.exists().then(|| record.to_path_buf()))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -18,12 +18,12 @@ pub(super) fn start(spec: &SandboxSpec, asked: ConfineRequest) -> io::Result<Con
         .args(["sh", "-c"])
         .arg(&asked.line)
         .env_clear()
-        .envs(environment::inside(std::env::vars_os(), spec, None))
+        .envs(environment::inside(asked.variables.into_iter(), spec))
         .current_dir(&spec.cwd)
         .stdin(asked.stdin.map_or_else(Stdio::null, Stdio::from))
         .process_group(0)
         .spawn()?;
-    Ok(ConfinedProcess { pid: ChildPid::of(&child)?, words: None })
+    Ok(ConfinedProcess { pid: ChildPid::of(&child)?, words: None, terminal: None, report: None })
 }
 
 /// The last rule that matches decides.

@@ -1,6 +1,7 @@
 //! The complete description of a sandbox, as a value that is sent to the helper as JSON.
 
 use super::path_serde;
+use super::terminal_spec::TerminalSpec;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use thiserror::Error;
@@ -34,9 +35,17 @@ pub struct SandboxSpec {
     /// skipped.
     #[serde(with = "path_serde::list")]
     pub writable: Vec<PathBuf>,
+    /// Visible as on the host, read-only, also below a directory that is empty in every view. Missing ones are skipped.
+    #[serde(default, with = "path_serde::list")]
+    pub readable: Vec<PathBuf>,
     #[serde(with = "path_serde")]
     pub cwd: PathBuf,
     pub network: SandboxNetwork,
+    /// A socket that does not exist yet, in a directory that only this user can use: with
+    /// [`SandboxNetwork::Hosts`] (also with an empty list) a [`NetworkControl`](super::NetworkControl) connects there
+    /// while the command runs. The directory is masked inside.
+    #[serde(default, with = "path_serde::maybe")]
+    pub network_control: Option<PathBuf>,
     /// The supervisor of a background command whose `localhost` this command shares; neither has access to hosts. If
     /// the background command has ended, this command gets a `localhost` of its own.
     #[serde(default)]
@@ -47,6 +56,12 @@ pub struct SandboxSpec {
     pub scratch: Option<PathBuf>,
     /// Environment variables that are passed although they look like keys. `*` matches any text.
     pub keep_env: Vec<String>,
+    /// The file of [`recorded_probe`](super::recorded_probe), which is removed if this sandbox cannot be set up.
+    #[serde(default, with = "path_serde::maybe")]
+    pub probe_record: Option<PathBuf>,
+    /// The command gets a terminal of its own inside the view. Only [`SandboxBackend::Overlay`] has one.
+    #[serde(default)]
+    pub terminal: Option<TerminalSpec>,
 }
 
 /// A copy-on-write directory. `upper` and `work` are empty directories of one file system, outside of every `lowers`,
@@ -70,7 +85,8 @@ pub struct OverlaySpec {
 pub enum SandboxNetwork {
     #[default]
     Off,
-    /// Through a proxy, only to these: `host`, `*.host`, `host:port`. Private addresses are refused even then.
+    /// By name, only to these: `host` (ports 443 and 80), `*.host`, `host:port`, as [`HostRule`](super::HostRule)
+    /// reads them. Private addresses are refused even then; `localhost:port` is a port of the host.
     Hosts(Vec<String>),
     /// The host's own network, its `localhost` included.
     Open,

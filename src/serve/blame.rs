@@ -57,6 +57,9 @@ fn cells(claim: &LineAttribution) -> [String; 4] {
         return [none(), none(), width::cut(&standing(claim), TITLE), none()];
     };
     let what = if origin.title.is_empty() { &origin.tool } else { &origin.title };
+    // The exit code of a program that succeeded is only in the JSON form: the column is narrow.
+    let failed = origin.program.as_ref().filter(|program| program.exit_code != Some(0));
+    let what = failed.map_or_else(|| what.clone(), |program| format!("{what} ({})", program.ending()));
     let consent = match claim.standing {
         LineStatus::Pending => "pending".into(),
         _ => claim.assent.words(),
@@ -64,7 +67,7 @@ fn cells(claim: &LineAttribution) -> [String; 4] {
     [
         short_turn(&origin.turn),
         when(origin.at),
-        width::cut(&sanitize::line(what), TITLE),
+        width::cut(&sanitize::line(&what), TITLE),
         width::cut(&consent, CONSENT),
     ]
 }

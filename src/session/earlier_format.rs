@@ -109,8 +109,9 @@ fn attached(text: &str) -> Option<Note> {
 }
 
 fn instructions(text: &str) -> Option<Note> {
-    let of =
-        |edition: InstructionsVersion| move |text: &str| Note::Instructions { text: text.into(), edition };
+    let of = |edition: InstructionsVersion| {
+        move |text: &str| Note::Instructions { text: text.into(), edition, sources: Vec::new() }
+    };
     let given = text.strip_prefix(FIRST).map(of(InstructionsVersion::First));
     let given = given.or_else(|| text.strip_prefix(CHANGED).map(of(InstructionsVersion::Changed)));
     Some(given.unwrap_or(Note::InstructionsGone))

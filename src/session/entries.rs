@@ -6,8 +6,9 @@
 use super::earlier_format::{self, FIRST_WITH_NOTES, NoteExtractor};
 use super::record::{SessionRecord, SessionStateKey};
 use super::store::SessionStore;
-use crate::conversation::SessionId;
+use crate::conversation::{AssistantMessage, Message, Part, SessionId};
 use rusqlite::params;
+use serde::Deserialize;
 use std::ops::Range;
 
 pub(super) struct SessionEntry {
@@ -83,12 +84,41 @@ impl SessionStore {
     }
 }
 
+/// A message of a body that begins with its tags.
+#[derive(Deserialize)]
+struct TaggedMessage<M> {
+    message: M,
+}
+
+#[derive(Deserialize)]
+struct UserParts {
+    parts: Vec<Part>,
+}
+
+/// A body as a record. Nearly all of them are messages, and the general way reads each of their tags into a copy of all that
+/// follows: here the tags are known by the beginning of the text.
+fn record_of(text: &str) -> serde_json::Result<SessionRecord> {
+    const ASSISTANT: &str = "{\"kind\":\"message\",\"message\":{\"role\":\"assistant\",";
+    const USER: &str = "{\"kind\":\"message\",\"message\":{\"role\":\"user\",";
+    let message = if text.starts_with(ASSISTANT) {
+        let tagged = serde_json::from_str::<TaggedMessage<AssistantMessage>>(text);
+        tagged.map(|tagged| Message::Assistant(tagged.message)).ok()
+    } else if text.starts_with(USER) {
+        let tagged = serde_json::from_str::<TaggedMessage<UserParts>>(text);
+        tagged.map(|tagged| Message::User { parts: tagged.message.parts }).ok()
+    } else {
+        None
+    };
+    // The general way also words the errors.
+    message.map_or_else(|| serde_json::from_str(text), |message| Ok(SessionRecord::Message { message }))
+}
+
 /// Every body as a record, on all cores where there are many: a day of work is tens of thousands.
 fn decoded(bodies: &[EntryRow]) -> Vec<serde_json::Result<SessionRecord>> {
     const MANY: usize = 2000;
     let one = |body: &EntryRow| match body.format < FIRST_WITH_NOTES {
         true => earlier_format::record(&body.text),
-        false => serde_json::from_str::<SessionRecord>(&body.text),
+        false => record_of(&body.text),
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if bodies.len() < MANY || cores == 1 {
@@ -106,4 +136,36 @@ fn decoded(bodies: &[EntryRow]) -> Vec<serde_json::Result<SessionRecord>> {
     let all: Vec<_> = parts.into_iter().flatten().collect();
     // If a thread ended early, the results would belong to the wrong entries.
     if all.len() == bodies.len() { all } else { bodies.iter().map(one).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{AssistantBlock, Note};
+
+    #[test]
+    fn a_message_is_read_as_the_general_way_reads_it() {
+        let blocks = vec![AssistantBlock::Text { text: "\"kind\":\"cost\" \u{1b}".into() }];
+        let messages = [
+            Message::user("{\"kind\":\"message\",\"message\":{\"role\":\"assistant\","),
+            Message::User { parts: vec![Part::Note(Note::BeginningLeftOut), Part::text("x")] },
+            Message::User { parts: Vec::new() },
+            Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() }),
+            Message::Results { results: Vec::new() },
+        ];
+        for message in messages {
+            let record = SessionRecord::Message { message };
+            let text = serde_json::to_string(&record).unwrap();
+            assert_eq!(record_of(&text).unwrap(), record, "{text}");
+        }
+        for damaged in [
+            "{\"kind\":\"message\",\"message\":{\"role\":\"user\",\"parts\":[{}]}}",
+            "{\"kind\":\"message\",\"message\":{\"role\":\"assistant\",\"blocks\":3}}",
+            "{\"kind\":\"message\",\"message\":{\"role\":\"user\",",
+            "",
+        ] {
+            let general = serde_json::from_str::<SessionRecord>(damaged).unwrap_err().to_string();
+            assert_eq!(record_of(damaged).unwrap_err().to_string(), general);
+        }
+    }
 }

@@ -13,6 +13,8 @@ pub enum SessionError {
     Missing(String),
     #[error("ambiguous session ID `{prefix}`: {candidates}")]
     Ambiguous { prefix: String, candidates: String },
+    #[error("this directory has a try `{name}` already (session {id})")]
+    TryExists { name: String, id: String },
     #[error("the session {id} ({title}) is open in another placet (process {holder})")]
     Elsewhere { id: String, title: String, holder: String },
     #[error(

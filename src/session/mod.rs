@@ -29,6 +29,7 @@ mod scratchpad;
 mod scratchpad_store;
 mod search;
 mod store;
+mod tries;
 
 pub use branches::{BranchPosition, BranchTree, SessionBranch};
 pub use closing_lines::ClosingLine;
@@ -49,3 +50,4 @@ pub use scratchpad::{
 };
 pub use search::SessionHit;
 pub use store::{SessionPin, SessionRow, SessionStore};
+pub use tries::{TryName, TryNameError, TryRow};

@@ -94,6 +94,8 @@ pub enum SessionStateKey {
     Overview,
     /// Whether the session was begun by `-p` or in the shell.
     Origin,
+    /// The name that makes the session a try: see [`super::TryName`].
+    TryName,
 }
 
 impl SessionStateKey {
@@ -108,6 +110,7 @@ impl SessionStateKey {
             SessionStateKey::ClosingLines => "closing_lines",
             SessionStateKey::Overview => "overview",
             SessionStateKey::Origin => "origin",
+            SessionStateKey::TryName => "try_name",
         }
     }
 }

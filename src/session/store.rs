@@ -124,6 +124,17 @@ impl SessionStore {
         Ok(found.map(SessionId))
     }
 
+    /// The sessions of `cwd`, the last used first.
+    pub fn of_directory(&self, cwd: &Path) -> Result<Vec<SessionRow>, SessionError> {
+        let conn = self.lock();
+        let mut query = conn.prepare(
+            "SELECT id, title, cwd, created, updated, entries, bytes, pinned FROM session
+             WHERE cwd = ?1 ORDER BY updated DESC, id DESC",
+        )?;
+        let rows = query.query_map([cwd.to_string_lossy()], row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Reads a session. Entries that cannot be read are left out and named; a call that was never answered (a
     /// crash) is answered as interrupted.
     pub fn load(&self, id: &SessionId) -> Result<LoadedSession, SessionError> {
@@ -274,7 +285,7 @@ fn pictures_in(conn: &Connection, id: Option<&SessionId>) -> Result<BTreeSet<Str
     Ok(out)
 }
 
-fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionRow> {
+pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
         id: SessionId(row.get(0)?),
         title: row.get(1)?,

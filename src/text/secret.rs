@@ -10,7 +10,7 @@ mod table;
 mod variable;
 
 pub use credential_files::credential_files;
-pub use table::matches;
+pub use table::{matches, prepare};
 pub use variable::{WithheldReason, why_withheld};
 
 use regex::Regex;

@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 
 /// A tool's name and parameters.
 #[derive(Clone, Debug)]
-pub(super) struct ToolSchema {
+pub struct ToolSchema {
     spec: ToolSpec,
 }
 
 impl ToolSchema {
-    pub(super) fn of<T: JsonSchema>(name: &str, description: &str) -> ToolSchema {
+    pub fn of<T: JsonSchema>(name: &str, description: &str) -> ToolSchema {
         let settings = SchemaSettings::draft2020_12().with(|s| {
             s.inline_subschemas = true;
             s.meta_schema = None;
@@ -59,11 +59,14 @@ impl ToolSchema {
         self
     }
 
-    pub(super) fn spec(&self) -> ToolSpec {
-        self.spec.clone()
+    /// What a model gets. That numbers are not negative is checked and not said: no model sends one.
+    pub fn spec(&self) -> ToolSpec {
+        let mut spec = self.spec.clone();
+        without_least(&mut spec.schema);
+        spec
     }
 
-    pub(super) fn parse<T: DeserializeOwned>(&self, input: &Value) -> Result<T, ToolError> {
+    pub fn parse<T: DeserializeOwned>(&self, input: &Value) -> Result<T, ToolError> {
         let Value::Object(given) = input else {
             return Err(self.error(format!("the arguments are {}, not an object", describe(input))));
         };
@@ -178,6 +181,22 @@ fn slim(schema: &mut Value) {
     }
     if let Some(items) = object.get_mut("items") {
         slim(items);
+        // What the type of an item is called says less than the name of the list.
+        items.as_object_mut().and_then(|items| items.shift_remove("description"));
+    }
+}
+
+/// Removes `"minimum": 0`, at any depth.
+fn without_least(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("minimum").is_some_and(|least| *least == 0) {
+                fields.shift_remove("minimum");
+            }
+            fields.values_mut().for_each(without_least);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_least),
+        _ => {}
     }
 }
 

@@ -1,7 +1,9 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
-use super::{JobRegistry, ToolOutput};
+use super::{JobRegistry, ServerPool, ServerRequestHost, ToolError, ToolOutput, WebPages};
+use crate::checks::ProjectChecks;
 use crate::conversation::CallOutcome;
+use crate::guidance::Guidance;
 use crate::permission::ModeCell;
 use crate::sandbox::{self, SandboxBackend};
 use crate::session::Scratchpads;
@@ -28,6 +30,14 @@ pub struct ToolContext {
     pub mounts: Arc<StoreMounts>,
     /// Commands that run in the background.
     pub jobs: JobRegistry,
+    /// Pages of the web.
+    pub pages: Arc<WebPages>,
+    /// The instructions and skills of the person and of the project.
+    pub guidance: Arc<Guidance>,
+    /// Servers with tools.
+    pub servers: ServerPool,
+    /// The checks of the settings.
+    pub checks: Arc<ProjectChecks>,
 }
 
 impl ToolContext {
@@ -42,6 +52,10 @@ impl ToolContext {
             commands: self.commands.clone(),
             mounts: Arc::clone(&self.mounts),
             jobs: self.jobs.clone(),
+            pages: Arc::clone(&self.pages),
+            guidance: Arc::clone(&self.guidance),
+            servers: self.servers.clone(),
+            checks: Arc::clone(&self.checks),
         }
     }
 }
@@ -133,12 +147,16 @@ pub struct CommandSettings {
 pub struct CommandSandbox {
     /// What this machine offers, tested at the first question, and why in one sentence.
     pub backend: Box<dyn Fn() -> (SandboxBackend, String) + Send + Sync>,
+    /// Where the result of that test is recorded.
+    pub probe_record: Option<PathBuf>,
     /// The home directory, which gets a layer of its own.
     pub home: Option<PathBuf>,
     /// Files and directories that no command sees, in addition to what rules hide.
     pub masked: Vec<PathBuf>,
     /// Directories that commands write without the view.
     pub writable: Vec<PathBuf>,
+    /// Directories and files that commands see wherever they are, read-only.
+    pub readable: Vec<PathBuf>,
     pub limits: sandbox::ResourceLimits,
     pub keep_env: Vec<String>,
     /// Whether this conversation already reported the variables that its commands do not get.
@@ -173,9 +191,13 @@ pub struct RunContext {
     pub env: Arc<ToolContext>,
     pub cancel: CancellationToken,
     pub progress: ProgressSink,
+    /// Whether the person may send the call's command to the background.
+    pub may_detach: BackgroundCheck,
     pub inspect: OutputInspector,
     pub enquire: AskUser,
     pub children: SubagentSpawner,
+    /// Answers what servers ask for during the call.
+    pub requests: Arc<dyn ServerRequestHost>,
 }
 
 /// A task for a sub-agent.
@@ -282,6 +304,25 @@ impl OutputInspector {
 
     pub(super) async fn look(&self, output: ToolOutput) -> ToolOutput {
         (self.0)(output).await
+    }
+}
+
+/// Whether a command that runs in the foreground may go to the background now.
+#[derive(Clone)]
+pub struct BackgroundCheck(Arc<dyn Fn() -> Result<(), ToolError> + Send + Sync>);
+
+impl BackgroundCheck {
+    pub fn new(check: impl Fn() -> Result<(), ToolError> + Send + Sync + 'static) -> BackgroundCheck {
+        BackgroundCheck(Arc::new(check))
+    }
+
+    /// Any command may.
+    pub fn always() -> BackgroundCheck {
+        BackgroundCheck::new(|| Ok(()))
+    }
+
+    pub(super) fn check(&self) -> Result<(), ToolError> {
+        (self.0)()
     }
 }
 

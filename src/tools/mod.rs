@@ -8,41 +8,63 @@ mod ask_person;
 mod batch;
 mod blocking;
 mod command;
+mod command_to_approve;
 mod context;
 mod error;
 mod files;
 mod hint;
+mod matched_text;
 mod output;
 mod patch;
 mod registry;
+mod remember;
+mod request_host;
 mod result;
 mod scratchpad;
+mod servers;
+mod skill;
 mod subagent;
 mod todo;
 mod todo_item;
 mod tool_names;
 mod toolset;
+mod web;
 
-pub use command::jobs::{Job, JobRegistry, JobSummary};
-#[cfg(test)]
-pub(crate) use command::run::CommandToApprove;
-pub use command::sandboxed::{run_confined, withheld_line};
+pub use arguments::ToolSchema;
+pub use command::check_board::{CheckBoard, CheckStart};
+pub use command::check_run::{CheckRunError, CheckRunRequest, CheckedState, run_check};
+pub use command::jobs::{ForegroundCall, Job, JobRegistry, JobSummary};
+pub use command::network_summary::NetworkSummary;
+pub use command::passed_checks::{UnmetCheck, passed_checks, passed_words};
+pub use command::sandboxed::{ProgramCommand, run_confined, with_end, withheld_line};
+pub use command::terminal::{TerminalRun, prepare_in_terminal};
+pub use command_to_approve::CommandToApprove;
 pub use context::{
-    AskUser, CommandSandbox, CommandSettings, OutputInspector, ProgressSink, ReadScope, RunContext,
-    SubagentReport, SubagentSpawner, SubagentTask, ToolContext, ToolLimits, UserReply, WithheldReport,
+    AskUser, BackgroundCheck, CommandSandbox, CommandSettings, OutputInspector, ProgressSink, ReadScope,
+    RunContext, SubagentReport, SubagentSpawner, SubagentTask, ToolContext, ToolLimits, UserReply,
+    WithheldReport,
 };
 pub use error::{CallFailure, ToolError};
 pub use files::content_type::named as data_kind;
 use hint::hint;
 pub use hint::{Hint, HintPiece, HintTool};
+pub use matched_text::MatchedText;
 pub use registry::ToolRegistry;
+pub use remember::{INIT_TOOL, REMEMBER_TOOL};
+pub use request_host::{NoRequestHost, ServerConsent, ServerConsentQuestion, ServerRequestHost};
 pub use result::{
     CallPreview, CallSummary, ChangeOverview, CommandEnd, CommandResult, DiffText, DisplayDetail, EditedFile,
     FileDiff, LeftOut, OutputFacts, ToolOutput,
 };
+pub use servers::{
+    PROMPT_TOOL, RESOURCE_TOOL, ServerPool, ServerState, ServerStatus, ServerTools, read_server_tools,
+};
+pub use skill::SKILL_TOOL;
 pub use todo::list_in as todos_in;
 pub use todo_item::{TodoItem, TodoStatus, lines_of as todo_lines};
 pub use toolset::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};
+
+pub use web::WebPages;
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};

@@ -7,12 +7,14 @@ use super::files::{edit, find, list, read};
 use super::files::{search, write};
 use super::output;
 use super::patch::apply_patch;
+use super::servers::{ServerPromptTool, ServerResourceTool};
 use super::tool_names::ToolNames;
+use super::web::fetch_url;
 use super::{
-    CallPreview, OutputDelivery, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError,
-    TouchedPaths,
+    CallPreview, OutputDelivery, Plan, ReadScope, RunContext, RunFuture, ServerTools, Tool, ToolContext,
+    ToolError, TouchedPaths,
 };
-use super::{ask_person, scratchpad, subagent, todo};
+use super::{ask_person, remember, scratchpad, skill, subagent, todo};
 use crate::conversation::{CallInput, ToolSpec};
 use crate::permission::{Access, Permit};
 use crate::session::check_name;
@@ -30,6 +32,8 @@ pub struct ToolRegistry {
     wire: Arc<[String]>,
     /// Tools that no model gets: text that a person types runs them.
     unlisted: Arc<[Arc<dyn Tool>]>,
+    /// The tools of servers, which come after the others.
+    servers: Arc<ServerTools>,
     names: ToolNames,
     /// The prefix that a tool name may have: `tool::`.
     prefix: Option<&'static str>,
@@ -63,10 +67,13 @@ impl ToolRegistry {
             Arc::new(search::SearchContents::default()),
             Arc::new(run::RunCommand::default()),
             Arc::new(jobs::JobTool::default()),
+            Arc::new(fetch_url::FetchUrl::default()),
             Arc::new(scratchpad::ScratchpadTool::default()),
             Arc::new(todo::TodoTool::default()),
             Arc::new(ask_person::AskPerson::default()),
             Arc::new(subagent::SubagentTool::default()),
+            Arc::new(skill::SkillTool::default()),
+            Arc::new(remember::RememberTool::default()),
         ])
     }
 
@@ -79,6 +86,7 @@ impl ToolRegistry {
             called: called.into(),
             wire: wire.into(),
             unlisted: Arc::new([]),
+            servers: Arc::default(),
             names,
             prefix: None,
         }
@@ -90,6 +98,16 @@ impl ToolRegistry {
         ToolRegistry { unlisted: unlisted.into(), ..self }
     }
 
+    /// The same registry with the tools of servers.
+    #[must_use]
+    pub fn with_servers(self, servers: Arc<ServerTools>) -> ToolRegistry {
+        ToolRegistry { servers, ..self }
+    }
+
+    pub fn servers(&self) -> &ServerTools {
+        &self.servers
+    }
+
     /// The same registry, in which calls may put `prefix` before a tool's name.
     #[must_use]
     pub fn with_prefix(self, prefix: &'static str) -> ToolRegistry {
@@ -98,7 +116,7 @@ impl ToolRegistry {
 
     /// The tools under their own names. The bytes are the same each time.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.iter().map(|tool| tool.spec()).collect()
+        self.tools.iter().chain(self.servers.advertised()).map(|tool| tool.spec()).collect()
     }
 
     /// The tools whose names pass `keep`.
@@ -109,22 +127,59 @@ impl ToolRegistry {
         ToolRegistry { names: self.names.clone(), prefix: self.prefix, ..ToolRegistry::of(kept) }
     }
 
+    /// The same as [`ToolRegistry::only`], with the tools of servers.
+    #[must_use]
+    pub fn only_and_servers(&self, keep: impl Fn(&str) -> bool) -> ToolRegistry {
+        self.only(keep).with_servers(Arc::clone(&self.servers))
+    }
+
     /// placet's own tools for what the person runs directly, whatever the model's tools are called. Hints name the
     /// model's tools.
     #[must_use]
     pub fn for_person(&self) -> ToolRegistry {
-        ToolRegistry { names: self.names.clone(), ..ToolRegistry::native() }
+        let of_servers: Vec<Arc<dyn Tool>> =
+            vec![Arc::new(ServerResourceTool::default()), Arc::new(ServerPromptTool::default())];
+        let native = ToolRegistry::native().with_unlisted(of_servers);
+        ToolRegistry { names: self.names.clone(), ..native }
     }
 
-    /// The tools that a program which calls tools directly gets: all except those that need a conversation.
+    /// The tools that a program which calls tools directly gets: all except those that need a conversation. No other
+    /// tool can be called.
+    #[must_use]
+    pub fn for_programs(&self) -> ToolRegistry {
+        let kept = self.tools.iter().filter(|tool| !tool.is_of_conversation()).cloned().collect();
+        let unlisted = self.unlisted.iter().filter(|tool| !tool.is_of_conversation()).cloned().collect();
+        ToolRegistry { names: self.names.clone(), prefix: self.prefix, unlisted, ..ToolRegistry::of(kept) }
+    }
+
+    /// The same registry with more tools after the others, except those whose name is taken.
+    #[must_use]
+    pub fn and(self, more: Vec<Arc<dyn Tool>>) -> ToolRegistry {
+        let more = more.into_iter().filter(|tool| self.get(&tool.spec().name).is_err());
+        let tools = self.tools.iter().cloned().chain(more).collect();
+        let ToolRegistry { unlisted, servers, names, prefix, .. } = self.clone();
+        ToolRegistry { unlisted, servers, names, prefix, ..ToolRegistry::of(tools) }
+    }
+
+    /// The descriptions of [`ToolRegistry::for_programs`]. A command in the background belongs to a conversation, and so
+    /// the schemas do not offer it.
     pub fn specs_for_programs(&self) -> Vec<ToolSpec> {
-        self.tools.iter().filter(|tool| !tool.is_of_conversation()).map(|tool| tool.spec()).collect()
+        let offered = |tool: &Arc<dyn Tool>| {
+            let mut spec = tool.spec();
+            if let Some(parameters) = spec.schema.get_mut("properties").and_then(Value::as_object_mut) {
+                parameters.shift_remove("background");
+            }
+            spec
+        };
+        self.tools.iter().filter(|tool| !tool.is_of_conversation()).map(offered).collect()
     }
 
     /// The tools as a provider gets them: under names that providers accept.
     pub fn wire_specs(&self) -> Vec<ToolSpec> {
         let named = |(spec, wire): (ToolSpec, &String)| ToolSpec { name: wire.clone(), ..spec };
-        self.specs().into_iter().zip(self.wire.iter()).map(named).collect()
+        let own = self.tools.iter().map(|tool| tool.spec()).zip(self.wire.iter()).map(named);
+        // The names of servers' tools are made so that providers accept them.
+        own.chain(self.servers.advertised().iter().map(|tool| tool.spec())).collect()
     }
 
     /// The native tool to which rules about this call refer.
@@ -137,7 +192,8 @@ impl ToolRegistry {
     }
 
     pub fn names(&self) -> Vec<String> {
-        self.called.to_vec()
+        let servers = self.servers.advertised().iter().map(|tool| tool.spec().name);
+        self.called.iter().cloned().chain(servers).collect()
     }
 
     /// The tool's own name, where `name` may be the name that providers get.
@@ -156,7 +212,8 @@ impl ToolRegistry {
         let name = self.unprefixed(name);
         let named = |names: &[String]| names.iter().position(|n| n == name).and_then(|at| self.tools.get(at));
         let unlisted = || self.unlisted.iter().find(|tool| tool.spec().name == name);
-        let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire));
+        let of_servers = || self.servers.find(name);
+        let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire)).or_else(of_servers);
         found.ok_or_else(|| {
             let names = self.names();
             let meant = nearest(name, names.iter().map(String::as_str));

@@ -1,6 +1,8 @@
 //! The result of a call: a part for the model and a part for the person. Neither is ever parsed into the other.
 
 use super::ToolError;
+use super::command_to_approve::CommandToApprove;
+use super::matched_text::MatchedText;
 use crate::conversation::{CallFact, CallOutcome, Image, Part};
 use crate::text::UnifiedDiff;
 use crate::workspace::ListedChange;
@@ -36,6 +38,12 @@ impl ToolOutput {
         ToolOutput::done(text.clone(), CallSummary::text(line, text))
     }
 
+    /// What the model looked up: the person sees `line`, and the text in the transcript.
+    pub fn lookup(line: impl Into<String>, text: impl Into<String>) -> ToolOutput {
+        let text = text.into();
+        ToolOutput::done(text.clone(), CallSummary::lookup(line, DisplayDetail::Text(text)))
+    }
+
     #[must_use]
     pub fn with(self, facts: OutputFacts) -> ToolOutput {
         ToolOutput { facts, ..self }
@@ -49,8 +57,14 @@ impl ToolOutput {
         });
         let mut texts: Vec<&mut String> = parts.chain([&mut self.for_person.line]).collect();
         match &mut self.for_person.detail {
-            DisplayDetail::Text(text) | DisplayDetail::Diff(DiffText { text, .. }) => texts.push(text),
-            DisplayDetail::None | DisplayDetail::Changes(_) | DisplayDetail::Image(_) => {}
+            DisplayDetail::Text(text)
+            | DisplayDetail::Matches(MatchedText { text, .. })
+            | DisplayDetail::Diff(DiffText { text, .. }) => texts.push(text),
+            // A command that is to be approved is part of no result.
+            DisplayDetail::None
+            | DisplayDetail::Changes(_)
+            | DisplayDetail::Command(_)
+            | DisplayDetail::Image(_) => {}
         }
         match &mut self.facts {
             OutputFacts::Ran(ran) => texts.extend([&mut ran.output, &mut ran.effects]),
@@ -115,6 +129,19 @@ pub struct CallSummary {
     pub detail: DisplayDetail,
     /// How the command ended whose output is the detail.
     pub command: Option<CommandEnd>,
+    pub detail_place: DetailPlace,
+}
+
+/// Where the person sees the detail of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DetailPlace {
+    /// In the scrollback, below the line.
+    #[default]
+    Scrollback,
+    /// The detail is a change that is pending: the question at the end of the turn shows it.
+    ApplyQuestion,
+    /// The detail is what the model looked up: the expanded view and the transcript show it.
+    Transcript,
 }
 
 /// What the screen shows of the end of a command.
@@ -134,7 +161,33 @@ impl CommandEnd {
 
 impl CallSummary {
     pub fn line(line: impl Into<String>) -> CallSummary {
-        CallSummary { line: line.into(), detail: DisplayDetail::None, command: None }
+        CallSummary::new(line, DisplayDetail::None)
+    }
+
+    pub fn new(line: impl Into<String>, detail: DisplayDetail) -> CallSummary {
+        CallSummary { line: line.into(), detail, command: None, detail_place: DetailPlace::Scrollback }
+    }
+
+    /// A change that is pending.
+    pub fn pending(line: &str, detail: DisplayDetail) -> CallSummary {
+        let summary = CallSummary::new(format!("{line} · pending"), detail);
+        CallSummary { detail_place: DetailPlace::ApplyQuestion, ..summary }
+    }
+
+    /// What the model looked up.
+    pub fn lookup(line: impl Into<String>, detail: DisplayDetail) -> CallSummary {
+        CallSummary { detail_place: DetailPlace::Transcript, ..CallSummary::new(line, detail) }
+    }
+
+    /// The summary as one line, where the person sees the rest elsewhere. Nothing is shown twice.
+    #[must_use]
+    pub fn for_scrollback(self) -> CallSummary {
+        match self.detail_place {
+            DetailPlace::Scrollback => self,
+            DetailPlace::ApplyQuestion | DetailPlace::Transcript => {
+                CallSummary { detail: DisplayDetail::None, ..self }
+            }
+        }
     }
 
     /// A failure: its first line is next to the title, the other lines are below.
@@ -155,7 +208,7 @@ impl CallSummary {
     }
 
     pub fn text(line: impl Into<String>, text: impl Into<String>) -> CallSummary {
-        CallSummary { line: line.into(), detail: DisplayDetail::Text(text.into()), command: None }
+        CallSummary::new(line, DisplayDetail::Text(text.into()))
     }
 }
 
@@ -164,10 +217,14 @@ pub enum DisplayDetail {
     None,
     /// Output that the screen folds to a few lines.
     Text(String),
+    /// The same with what a search found marked in it.
+    Matches(MatchedText),
     /// A unified diff, its lines with their carriage returns.
     Diff(DiffText),
     /// A change set that is shown, or that a question is about.
     Changes(Box<ChangeOverview>),
+    /// A command that a question is about.
+    Command(Box<CommandToApprove>),
     Image(Image),
 }
 
@@ -201,6 +258,16 @@ pub struct ChangeOverview {
     /// One row for each change; names in it are rendered.
     pub list: Vec<ListedChange>,
     pub files: Vec<FileDiff>,
+}
+
+impl ChangeOverview {
+    /// Adds the changes of another view below these.
+    pub fn append(&mut self, mut other: ChangeOverview) {
+        let rows = self.list.len();
+        other.files.iter_mut().for_each(|file| file.row += rows);
+        self.list.append(&mut other.list);
+        self.files.append(&mut other.files);
+    }
 }
 
 /// How one file changes.

@@ -51,7 +51,6 @@ struct Args {
     to: Option<String>,
     from: Option<Vec<String>>,
     path: Option<String>,
-    /// save: over lines never read.
     force: Option<bool>,
 }
 
@@ -238,7 +237,7 @@ impl Plan for ScratchpadPlan {
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         let title = self.title();
         blocking(title.clone(), move || {
-            let text = |text: String| ToolOutput::text(title.clone(), text);
+            let text = |text: String| ToolOutput::lookup(title.clone(), text);
             self.perform(&permit, &ctx.env, &title).map(|done| match done {
                 ScratchpadReply::Text(t) => text(t),
                 ScratchpadReply::Output(output) => *output,
@@ -360,8 +359,7 @@ fn read(
         ScratchpadEntry::Text(text) => text,
         ScratchpadEntry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
-            let for_person =
-                CallSummary { line: title.into(), detail: DisplayDetail::Image(image), command: None };
+            let for_person = CallSummary::new(title, DisplayDetail::Image(image));
             let (outcome, facts, recorded) = (CallOutcome::Done, OutputFacts::None, Vec::new());
             return Ok(ScratchpadReply::Output(Box::new(ToolOutput {
                 outcome,

@@ -7,7 +7,6 @@ use serde::Deserialize;
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct TodoItem {
-    /// The step in a few words.
     pub text: String,
     pub status: TodoStatus,
 }

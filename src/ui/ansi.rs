@@ -235,7 +235,7 @@ fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {
 
 /// The first sixteen as xterm has them. They are the person's and may be others, but what is dark here is seldom light
 /// elsewhere.
-const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
+pub const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (205, 0, 0)),
     (Color::Green, (0, 205, 0)),
@@ -255,7 +255,7 @@ const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
 ];
 
 /// The number of one of the first sixteen, however it is named.
-pub(super) fn number_of_sixteen(color: Color) -> Option<u8> {
+pub fn number_of_sixteen(color: Color) -> Option<u8> {
     match color {
         Color::Indexed(number) if number < 16 => Some(number),
         _ => SIXTEEN.into_iter().position(|(known, _)| known == color).and_then(|at| u8::try_from(at).ok()),

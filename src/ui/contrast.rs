@@ -41,9 +41,15 @@ pub(super) fn readable_shade(color: Color, grounds: &[Color]) -> Color {
         grounds.iter().map(|ground| ratio(parts, *ground)).fold(f64::INFINITY, f64::min)
     };
     match ansi::other_shade(color) {
+        // Neither yellow can be read on white. Red and green have a meaning of their own, magenta has none.
+        Some(other) if is_yellow(color) && worst(color) < FAINT && worst(other) < FAINT => Color::Magenta,
         Some(other) if worst(color) < FAINT && worst(other) > worst(color) => other,
         _ => color,
     }
+}
+
+fn is_yellow(color: Color) -> bool {
+    ansi::usual_rgb(color).and_then(ansi::ColorName::of) == Some(ansi::ColorName::Yellow)
 }
 
 /// The hues of the terminal's own colours 1 to 6 as they can be read on black and on white, and the same in 256 colours, of

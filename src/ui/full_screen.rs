@@ -23,6 +23,8 @@ pub enum PaneFlow {
     /// The pane needs the terminal in its usual mode: [`FullScreenPane::run_released`] runs, then everything is drawn
     /// again.
     Lend,
+    /// The pane shows another full screen: [`FullScreenPane::run_covered`] runs, then everything is drawn again.
+    Cover,
 }
 
 pub trait FullScreenPane {
@@ -59,6 +61,9 @@ pub trait FullScreenPane {
 
     /// Runs with the terminal released, for example for an editor.
     fn run_released(&mut self) {}
+
+    /// Shows another full screen, which has closed when this returns.
+    fn run_covered(&mut self) {}
 
     /// The same without a screen: the pane writes lines, and the person answers with typed lines. Returns when the
     /// person leaves.
@@ -187,6 +192,13 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             PaneFlow::Lend => {
                 canvas.finish();
                 term::with_screen_released(|| pane.run_released());
+                let (columns, rows) = term::size();
+                pane.resize(columns, rows);
+                PaneStep::Anew
+            }
+            PaneFlow::Cover => {
+                canvas.finish();
+                term::with_screen_covered(|| pane.run_covered());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);
                 PaneStep::Anew

@@ -1,6 +1,7 @@
 //! The screen: who owns it, and how things look on it.
 
 pub mod ansi;
+mod check_lines;
 pub mod clipboard;
 mod code_blocks;
 mod contrast;
@@ -26,6 +27,7 @@ pub mod picker;
 pub mod picture;
 pub mod prose;
 pub mod review;
+pub mod run_page;
 pub mod sample;
 pub mod scratchpads;
 pub mod scrollback;

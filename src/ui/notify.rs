@@ -6,7 +6,7 @@
 //! turn.
 
 use super::term;
-use crate::agent::TurnEvent;
+use crate::agent::{PromptAsker, TurnEvent};
 use crate::text::{sanitize, width};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -131,7 +131,11 @@ fn words(event: &TurnEvent) -> Option<String> {
         TurnEvent::Question(question) => format!("placet asks: {}", question.preview.line),
         TurnEvent::LoopQuestion(question) => format!("placet asks: continue with {}?", question.tool),
         TurnEvent::Choice(question) => format!("placet asks: {}", question.title),
-        TurnEvent::Enquiry(question) => format!("the agent asks: {}", question.question),
+        TurnEvent::Enquiry(question) => match question.asker {
+            PromptAsker::Placet => question.question.clone(),
+            PromptAsker::Model => format!("the agent asks: {}", question.question),
+            PromptAsker::Server => "a server asks for input".into(),
+        },
         TurnEvent::Ended(ending) => match ending.words() {
             None => "placet is done".into(),
             Some((words, _)) => format!("placet stopped: {words}"),

@@ -109,6 +109,9 @@ struct ProseLines {
 impl ProseLines {
     fn take(&mut self, piece: &ProseSpan) {
         let style = piece.span.style;
+        if !piece.is_whole && piece.span.content.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            return self.take_ascii(&piece.span.content, style);
+        }
         for grapheme in piece.span.content.graphemes(true) {
             if grapheme == " " && !piece.is_whole {
                 self.place();
@@ -121,6 +124,23 @@ impl ProseLines {
             }
             self.word.push(grapheme, width::of_grapheme(grapheme), style);
             self.last = grapheme.chars().next_back();
+        }
+    }
+
+    /// The same word by word: most prose is of characters of one column each, between which only a blank breaks.
+    fn take_ascii(&mut self, text: &str, style: Style) {
+        for (at, word) in text.split(' ').enumerate() {
+            if at > 0 {
+                self.place();
+                self.blanks.push(" ", 1, style);
+            }
+            let Some(first) = word.chars().next() else { continue };
+            // The piece before may have ended with a character behind which a line may be broken.
+            if self.last.is_some_and(|last| may_break(last, first)) {
+                self.place();
+            }
+            self.word.push(word, word.len(), style);
+            self.last = word.chars().next_back();
         }
     }
 

@@ -2,13 +2,14 @@
 //!
 //! It is made of the same parts as the real screens where these can be used alone. It asks and runs nothing.
 
+use super::contrast::ContrastAdjuster;
 use super::theme::Theme;
 use super::turn_pane::mode_label;
 use super::{margin_mark, scrollback, syntax};
 use crate::conversation::CallOutcome;
 use crate::permission::Mode;
 use crate::text::{sanitize, width};
-use crate::tools::{CallSummary, DisplayDetail};
+use crate::tools::CallSummary;
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
@@ -20,17 +21,11 @@ pub fn sample(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut out = vec![heading(theme), Line::default()];
     out.extend(Mode::ALL.map(|mode| prompt(mode, theme)));
     out.push(Line::default());
-    let summary = CallSummary {
-        line: "run_command cargo test".into(),
-        detail: DisplayDetail::Text("42 passed".into()),
-        command: None,
-    };
+    let summary = CallSummary::text("run_command cargo test", "42 passed");
     out.extend(scrollback::call(CallOutcome::Done, &summary, theme, 5));
-    let failed =
-        CallSummary { line: "read_file gone.txt".into(), detail: DisplayDetail::None, command: None };
+    let failed = CallSummary::line("read_file gone.txt");
     out.extend(scrollback::call(CallOutcome::Failed, &failed, theme, 5));
-    let denied =
-        CallSummary { line: "run_command rm -rf /".into(), detail: DisplayDetail::None, command: None };
+    let denied = CallSummary::line("run_command rm -rf /");
     out.extend(scrollback::call(CallOutcome::Denied, &denied, theme, 5));
     out.push(Line::default());
     out.extend(change(theme, columns));
@@ -74,10 +69,7 @@ fn change(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let ground = theme.style(back);
         let look = theme.style(label).patch(ground);
         let mut spans = vec![
-            Span::styled(
-                format!("{number} "),
-                theme.style("gutter").patch(Style { bg: ground.bg, ..Style::default() }),
-            ),
+            Span::styled(format!("{number} "), gutter_on(ground, theme)),
             Span::styled(format!("{sign} "), look),
         ];
         for (text, word) in pieces {
@@ -101,6 +93,16 @@ fn change(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
             span("» a comment", "comment", theme),
         ]),
     ]
+}
+
+/// The style of a line's number, as the review draws it on that line.
+fn gutter_on(line: Style, theme: &Theme) -> Style {
+    let gutter = theme.style("gutter");
+    let gutter = match line.bg.filter(|_| line.fg.is_some()) {
+        Some(ground) => ContrastAdjuster::new(&[ground], theme.depth).style(gutter),
+        None => gutter,
+    };
+    gutter.patch(Style { bg: line.bg, ..Style::default() })
 }
 
 fn said(theme: &Theme) -> Vec<Line<'static>> {

@@ -3,17 +3,22 @@
 
 use super::margin_mark;
 use super::picture;
+use super::prose::{self, ProseIndent, ProseSpan, ProseWidth};
 use super::theme::Theme;
 use super::verbatim;
 use crate::agent::TurnEnding;
 use crate::conversation::CallOutcome;
 use crate::text::{sanitize, visible, width};
-use crate::tools::{CallSummary, ChangeOverview, CommandEnd, DisplayDetail, FileDiff, LeftOut};
+use crate::tools::{CallSummary, ChangeOverview, CommandEnd, DisplayDetail, FileDiff, LeftOut, MatchedText};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Lines of a diff shown before it is folded.
 const DIFF_LINES: usize = 60;
+/// What separates a call from its facts.
+const FACTS: &str = " · ";
+/// The indent below the words of a call.
+const FURTHER: &str = "    ";
 /// Columns of one line of output; a longer line is cut, and shows that it is.
 const OUTPUT_COLUMNS: usize = 400;
 
@@ -37,6 +42,30 @@ pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: us
     let mut lines = vec![margin_mark::line(head, theme)];
     lines.extend(call_detail(summary, theme, fold));
     lines
+}
+
+/// The first line of a call, broken at words where it does not fit. A command stays whole, so that copying it is exact:
+/// only what placet says after it is broken.
+pub fn broken_call(head: Line<'static>, of: CallKind, width: ProseWidth) -> Vec<Line<'static>> {
+    let [lead, mark, text] = head.spans.as_slice() else { return vec![head] };
+    let said_from = match of {
+        CallKind::Command => text.content.rfind(FACTS).unwrap_or(text.content.len()),
+        CallKind::Other => 0,
+    };
+    let (whole, said) = text.content.split_at_checked(said_from).unwrap_or((&text.content, ""));
+    let piece =
+        |part: &str, is_whole| ProseSpan { span: Span::styled(part.to_string(), text.style), is_whole };
+    let pieces = [piece(whole, true), piece(said, false)];
+    let pieces = pieces.into_iter().filter(|piece| !piece.span.content.is_empty()).collect();
+    let indent = ProseIndent { first: vec![lead.clone(), mark.clone()], further: FURTHER.into() };
+    prose::lines(indent, pieces, width)
+}
+
+/// What a call ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    Command,
+    Other,
 }
 
 /// The output of a call, folded to `fold` lines. Of a failed command, the last lines are shown, because they give the
@@ -76,10 +105,36 @@ pub fn detail(detail: &DisplayDetail, theme: &Theme, fold: usize) -> Vec<Line<'s
             let clean = visible::output(text.trim_end_matches('\n'));
             folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
         }
+        DisplayDetail::Matches(found) => folded(search_lines(found, theme), fold, theme),
         DisplayDetail::Diff(diff) => folded(diff_lines(&diff.text, theme).into_iter(), DIFF_LINES, theme),
         DisplayDetail::Changes(overview) => changes(overview, theme),
+        DisplayDetail::Command(command) => {
+            let clean = visible::output(&command.words()).into_owned();
+            folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
+        }
         DisplayDetail::Image(image) => vec![styled(&picture::chip(image), theme.style("output"))],
     }
+}
+
+/// The result of a search, with what matched in the colour of matches. It has the same letters without the colour.
+fn search_lines<'a>(found: &'a MatchedText, theme: &'a Theme) -> impl Iterator<Item = Line<'static>> + 'a {
+    let clean = visible::output(found.text.trim_end_matches('\n')).into_owned();
+    let (output, mark) = (theme.style("output"), theme.style("match"));
+    let rows: Vec<String> = clean.lines().map(String::from).collect();
+    rows.into_iter().enumerate().map(move |(row, text)| {
+        let shown = width::cut(&text, OUTPUT_COLUMNS);
+        let (mut spans, mut at) = (vec![Span::raw("  ")], 0);
+        for range in found.matches_in(row, &text) {
+            let (Some(before), Some(matched)) = (shown.get(at..range.start), shown.get(range.clone())) else {
+                break;
+            };
+            spans.push(Span::styled(before.to_string(), output));
+            spans.push(Span::styled(matched.to_string(), output.patch(mark)));
+            at = range.end;
+        }
+        spans.push(Span::styled(shown.get(at..).unwrap_or_default().to_string(), output));
+        Line::from(spans)
+    })
 }
 
 /// A unified diff in colours; the signs show the same without them. A long line is cut, and shows that it is.
@@ -207,4 +262,31 @@ pub fn ending(ending: &TurnEnding, theme: &Theme) -> Vec<Line<'static>> {
         clean.lines().map(|line| Line::styled(line.to_string(), theme.style("warning"))).collect();
     lines.extend(hint.map(|h| Line::styled(h, theme.style("hint"))));
     margin_mark::block(lines, theme)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::WrapSetting;
+
+    /// Story: at 40 columns `pending` was broken in the word.
+    #[test]
+    fn a_call_is_broken_at_words_and_its_command_stays_whole() {
+        let rows = |text: &str, kind| -> Vec<String> {
+            let spans = vec![Span::raw(margin_mark::LEAD), Span::raw("✓ "), Span::raw(text.to_string())];
+            let lines = broken_call(Line::from(spans), kind, ProseWidth::new(40, WrapSetting::Words));
+            lines.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(
+            rows("edit tests/test_price.py +1 -1 · pending", CallKind::Other),
+            ["◆ ✓ edit tests/test_price.py +1 -1 ·", "    pending"]
+        );
+        assert_eq!(rows("edit a.rs +1 -1 · pending", CallKind::Other), ["◆ ✓ edit a.rs +1 -1 · pending"]);
+        // Words of the command are not moved, whatever its length; the terminal breaks it at the margin.
+        let command = "run git commit -qam 'Set the tax' && git push origin main";
+        assert_eq!(
+            rows(&format!("{command} · 12 created, 5 modified, pending"), CallKind::Command),
+            [format!("◆ ✓ {command} · 12 created, 5"), "    modified, pending".into()]
+        );
+    }
 }

@@ -22,19 +22,21 @@ static TITLED: AtomicBool = AtomicBool::new(false);
 static TTY: OnceLock<File> = OnceLock::new();
 /// The terminal as it was standard input at first: the prompt's reader replaces standard input for a time.
 static INPUT: OnceLock<OwnedFd> = OnceLock::new();
+/// What resets the modes that a program in a terminal of the view has set.
+static PROGRAM: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// placet asked the terminal to distinguish more keys.
 static KEYS: AtomicBool = AtomicBool::new(false);
 
 /// Ends a synchronised update, reports of the focus and bracketed paste; shows the cursor, lets lines wrap; resets
 /// colours. Nothing else was ever changed: resetting margins or leaving an alternate screen that was not entered would
 /// move the cursor.
-const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
+pub const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
 /// The alternate screen, cleared; bracketed paste is on; the cursor is hidden and lines do not wrap.
 const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
 /// The reverse. The screen is cleared first: tmux restores the screen at the width it had before, and rows that are too
 /// long for it would wrap onto the row below.
-const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
+pub const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
 
 /// The kitty keyboard protocol's first level, and xterm's `modifyOtherKeys`: Shift+Enter becomes a key of its own. A
 /// terminal that knows neither ignores both.
@@ -51,22 +53,28 @@ impl BaseMode {
         if !io::stdin().is_terminal() {
             return Ok(None);
         }
-        BaseMode::take().map(Some)
+        BaseMode::take_after(|_| ()).map(Some)
     }
 
     /// The same where standard input or output may be a pipe: the terminal that the process belongs to is used. The
     /// error is that it belongs to none.
     pub fn enter_any() -> io::Result<BaseMode> {
+        BaseMode::enter_any_after(|_| ())
+    }
+
+    /// The same, and calls `before_change` with the mode that the terminal has, before it is changed.
+    pub fn enter_any_after(before_change: impl FnOnce(&Termios)) -> io::Result<BaseMode> {
         let both = io::stdin().is_terminal() && io::stdout().is_terminal();
         if !both && TTY.get().is_none() {
             let tty = File::options().read(true).write(true).open("/dev/tty")?;
             drop(TTY.set(tty));
         }
-        BaseMode::take()
+        BaseMode::take_after(before_change)
     }
 
-    fn take() -> io::Result<BaseMode> {
+    fn take_after(before_change: impl FnOnce(&Termios)) -> io::Result<BaseMode> {
         let before = termios::tcgetattr(input())?;
+        before_change(&before);
         set(&base_of(&before))?;
         *lock_saved_mode() = Some(before);
         Ok(BaseMode(()))
@@ -113,11 +121,36 @@ pub fn leave() {
         if TITLED.swap(false, Ordering::SeqCst) {
             write_all(b"\x1b[23;2t");
         }
+        if let Ok(mut reset) = PROGRAM.try_lock() {
+            write_all(&std::mem::take(&mut *reset));
+        }
         if !is_dumb() {
             write_all(RESTORE);
         }
         drop(set(&before));
     }
+}
+
+/// The terminal's settings before placet took it.
+pub fn original_mode() -> Option<Termios> {
+    lock_saved_mode().clone()
+}
+
+/// Passes every byte through unchanged, for a program that has a terminal of its own. The base mode must hold.
+pub fn pass_through() -> io::Result<()> {
+    let Some(mut mode) = original_mode() else { return Ok(()) };
+    mode.make_raw();
+    set(&mode)
+}
+
+/// Takes the terminal back from [`pass_through`].
+pub fn take_back() -> io::Result<()> {
+    original_mode().map_or(Ok(()), |before| set(&base_of(&before)))
+}
+
+/// What [`leave`] writes first, whatever the reason: it resets what the program's output has set.
+pub fn set_program_reset(bytes: Vec<u8>) {
+    *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
 }
 
 /// Drops typed bytes that were not read, once all output is on its way to the screen.
@@ -175,6 +208,17 @@ fn disable_extended_keys() {
 pub fn with_screen_released<T>(work: impl FnOnce() -> T) -> T {
     write_all(LEAVE_FULL);
     let out = with_original_mode(work);
+    write_all(ENTER_FULL);
+    out
+}
+
+/// Leaves the screen for another full screen that `work` shows, and takes it again. The pane has to be drawn again.
+pub fn with_screen_covered<T>(work: impl FnOnce() -> T) -> T {
+    if FULL.swap(false, Ordering::SeqCst) {
+        write_all(LEAVE_FULL);
+    }
+    let out = work();
+    FULL.store(true, Ordering::SeqCst);
     write_all(ENTER_FULL);
     out
 }
@@ -261,12 +305,12 @@ pub(super) fn keep_input() -> io::Result<()> {
 }
 
 /// Where keys come from.
-pub(super) fn input() -> BorrowedFd<'static> {
+pub fn input() -> BorrowedFd<'static> {
     let kept = INPUT.get().map(AsFd::as_fd);
     TTY.get().map(AsFd::as_fd).or(kept).unwrap_or_else(rustix::stdio::stdin)
 }
 
 /// Where the screen is.
-fn stdout() -> BorrowedFd<'static> {
+pub fn stdout() -> BorrowedFd<'static> {
     TTY.get().map_or_else(rustix::stdio::stdout, AsFd::as_fd)
 }

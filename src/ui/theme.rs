@@ -176,7 +176,7 @@ impl Theme {
             let mut style = depth.limit(parse_style(&words, depth).map_err(bad)?);
             // Sixteen colours have no faint ones: the two kinds of lines would look alike.
             if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
-                style.bg = None;
+                (style.fg, style.bg) = (None, None);
             }
             if depth == ColorDepth::Sixteen {
                 let own: Vec<Color> = style.bg.into_iter().collect();
@@ -212,10 +212,12 @@ impl Theme {
         BUILT_IN.iter().map(|(name, ..)| *name).collect()
     }
 
-    /// Everything on which code can stand: the backgrounds of the theme, of changed lines and of what is selected.
+    /// Everything on which code can stand: the backgrounds of the theme, of changed lines and of what is selected. A
+    /// line with a text of its own is not among them: the review adjusts colours to that line alone.
     fn grounds(&self) -> Vec<Color> {
         let labels = ["diff.add.line", "diff.remove.line", "select"];
-        self.backgrounds.iter().copied().chain(labels.iter().filter_map(|l| self.style(l).bg)).collect()
+        let lines = labels.iter().map(|label| self.style(label)).filter(|style| style.fg.is_none());
+        self.backgrounds.iter().copied().chain(lines.filter_map(|style| style.bg)).collect()
     }
 
     /// Makes colours of code readable on all of them.

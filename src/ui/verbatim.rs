@@ -185,6 +185,90 @@ pub fn wrap(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>
     rows.into_iter().map(|row| Line::from(filled(row))).collect()
 }
 
+/// The same, but a row ends after a word where exactly one blank separates it from the next: a command is easier to read
+/// so. A row that is shorter than the screen therefore stands for one blank. A row that ends with `↪` continues in the
+/// next row without a blank: its last columns are blanks, or it ends after the `/` of a path that is wider than the
+/// screen.
+pub fn wrap_at_words(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let columns = columns.max(6);
+    let mut cells: Vec<(String, usize, Style)> = Vec::new();
+    for span in &line.spans {
+        let style = line.style.patch(span.style);
+        let graphemes = span.content.graphemes(true);
+        cells.extend(graphemes.map(|text| (text.to_string(), width::of_grapheme(text), style)));
+    }
+    let hint = theme.style("hint");
+    let mut rows = Vec::new();
+    let mut rest = cells.as_slice();
+    loop {
+        let lead = if rows.is_empty() { 0 } else { 2 };
+        let end = row_end(rest, columns - lead);
+        let (row, after) = rest.split_at(end.cells);
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        if lead > 0 {
+            spans.push(Span::styled(format!("{CONTINUED} "), hint));
+        }
+        for (text, _, style) in row {
+            match spans.last_mut().filter(|last| last.style == *style) {
+                Some(last) => last.content.to_mut().push_str(text),
+                None => spans.push(Span::styled(text.clone(), *style)),
+            }
+        }
+        if end.is_signed {
+            spans.push(Span::styled(CONTINUED.to_string(), hint));
+        }
+        rows.push(Line::from(spans));
+        rest = after;
+        if rest.is_empty() {
+            return rows;
+        }
+    }
+}
+
+/// Where a row ends, and whether it says that its last columns are not empty.
+struct RowEnd {
+    cells: usize,
+    is_signed: bool,
+}
+
+fn row_end(cells: &[(String, usize, Style)], columns: usize) -> RowEnd {
+    let mut used = 0;
+    let full = cells.iter().position(|(_, wide, _)| {
+        used += wide;
+        used > columns
+    });
+    let Some(full) = full else { return RowEnd { cells: cells.len(), is_signed: false } };
+    let is_blank = |at: usize| cells.get(at).is_some_and(|(text, ..)| text == " ");
+    let wide =
+        |range: Range<usize>| cells.get(range).unwrap_or_default().iter().map(|cell| cell.1).sum::<usize>();
+    // A word that does not fit into a row of its own is broken at the margin: nothing is gained before it.
+    let word_fits = |from: usize| {
+        let end = (from..cells.len()).find(|at| is_blank(*at)).unwrap_or(cells.len());
+        wide(from..end) <= columns
+    };
+    let after_word = |at: &usize| {
+        *at >= 2 && !is_blank(*at) && is_blank(*at - 1) && !is_blank(*at - 2) && wide(0..*at) >= columns / 4
+    };
+    if let Some(at) = (1..=full).rev().find(after_word)
+        && word_fits(at)
+    {
+        return RowEnd { cells: at, is_signed: false };
+    }
+    // A path is broken after a name in it. At the margin this needs no sign.
+    let after_slash = |at: &usize| {
+        *at >= 1 && cells.get(*at - 1).is_some_and(|(text, ..)| text == "/") && wide(0..*at) >= columns / 4
+    };
+    let is_margin = |at: usize| wide(0..at) == columns;
+    let found = (1..=full).rev().find(|at| after_slash(at) && (is_margin(*at) || wide(0..*at) < columns));
+    if let Some(at) = found {
+        return RowEnd { cells: at, is_signed: !is_margin(at) };
+    }
+    // The sign takes a column.
+    let ends_blank = full > 0 && is_blank(full - 1);
+    let is_signed = ends_blank || wide(0..full) < columns;
+    RowEnd { cells: (full - usize::from(ends_blank)).max(1), is_signed }
+}
+
 #[cfg(test)]
 #[path = "verbatim_tests.rs"]
 mod tests;

@@ -69,6 +69,29 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(part, 0..14).prop_map(|parts| parts.concat())
 }
 
+/// Words with one blank or more between them.
+fn words() -> impl Strategy<Value = String> {
+    let word =
+        prop_oneof!["[a-c]{1,14}", "[ab/]{1,14}", "[ ]{1,12}", Just(" ".to_string()), Just("日".to_string())];
+    prop::collection::vec(word, 0..12).prop_map(|words| words.concat())
+}
+
+#[test]
+fn a_command_is_broken_at_words_where_that_is_plain() {
+    let theme = Theme::plain();
+    let rows = |text: &str, columns| -> Vec<String> {
+        let rows = wrap_at_words(&line("  ", text.as_bytes(), Style::default(), &theme), columns, &theme);
+        rows.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(rows("$ curl -s https://pypi.org/pypi", 24), ["  $ curl -s ", "↪ https://pypi.org/pypi"]);
+    // A word that is wider than the screen is broken at the margin, and so is a run of blanks.
+    assert_eq!(rows("$ cat /a/very/long/path", 16), ["  $ cat /a/very/", "↪ long/path"]);
+    // A path is broken between its names.
+    assert_eq!(rows("$ cat /a/very/long/path", 14), ["  $ cat /a/↪", "↪ very/long/↪", "↪ path"]);
+    assert_eq!(rows("$ echo a        b", 12), ["  $ echo ", "↪ a        b"]);
+    assert_eq!(rows("$abc        defg", 8), ["  $abc ↪", "↪      ↪", "↪   defg"]);
+}
+
 proptest! {
     /// The rows of a pane of any width can be joined to the original line.
     #[test]
@@ -83,6 +106,21 @@ proptest! {
         prop_assert_eq!(one == other, screen(&one) == screen(&other));
         for row in rows(&one) {
             prop_assert!(width::of(&row) <= columns && !row.chars().any(char::is_control), "{row:?}");
+        }
+    }
+
+    /// The same for rows that end at words: a blank at the end of a row is one blank.
+    #[test]
+    fn two_lines_broken_at_words_are_drawn_differently(one in words(), other in words(), columns in 8usize..60) {
+        let theme = Theme::plain();
+        let rows = |text: &str| wrap_at_words(&line("  ", text.as_bytes(), Style::default(), &theme), columns, &theme);
+        // The screen knows no blanks at the end of a row.
+        let screen = |text: &str| -> Vec<String> {
+            rows(text).iter().map(|row| row.to_string().trim_end().to_string()).collect()
+        };
+        prop_assert_eq!(one == other, screen(&one) == screen(&other), "{:?} {:?}", screen(&one), screen(&other));
+        for row in rows(&one) {
+            prop_assert!(row.width() <= columns, "{row:?}");
         }
     }
 
@@ -129,27 +167,30 @@ proptest! {
     ) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (line, other) = (text(&line), text(&other));
-        let hosts = ["example.org".to_string()];
+        let hosts = vec!["example.org".to_string()];
         let one = crate::tools::CommandToApprove {
-            cwd: std::path::Path::new("/w"), background: false, limit: None, hosts: &[], line: &line, stdin: &[],
+            cwd: None, background: false, limit: None, hosts: Vec::new(), line: line.clone(), stdin: Vec::new(),
         };
         // What could make one command look like another one with input or with the network.
         let imitated = format!("{line}\nstandard input:\n{}", text(&stdin));
         let two = match which {
-            0 => crate::tools::CommandToApprove { line: &other, ..one },
-            1 => crate::tools::CommandToApprove { stdin: &stdin, ..one },
-            2 => crate::tools::CommandToApprove { hosts: &hosts, ..one },
-            3 => crate::tools::CommandToApprove { background: true, ..one },
-            4 => crate::tools::CommandToApprove { line: &imitated, ..one },
-            _ => crate::tools::CommandToApprove { cwd: std::path::Path::new("/w "), ..one },
+            0 => crate::tools::CommandToApprove { line: other.clone(), ..one.clone() },
+            1 => crate::tools::CommandToApprove { stdin: stdin.clone(), ..one.clone() },
+            2 => crate::tools::CommandToApprove { hosts, ..one.clone() },
+            3 => crate::tools::CommandToApprove { background: true, ..one.clone() },
+            4 => crate::tools::CommandToApprove { line: imitated, ..one.clone() },
+            _ => crate::tools::CommandToApprove { cwd: Some("/w ".into()), ..one.clone() },
         };
         let differ = match which {
             0 => line != other,
             1 => !stdin.is_empty(),
             _ => true,
         };
-        let drawn = |command: &crate::tools::CommandToApprove<'_>| {
-            read(&lines(&command.words(), Style::default(), &Theme::plain()), columns)
+        let drawn = |command: &crate::tools::CommandToApprove| {
+            let theme = Theme::plain();
+            let rows = lines(&command.words(), Style::default(), &theme);
+            let rows = rows.iter().flat_map(|line| wrap_at_words(line, columns, &theme));
+            rows.map(|row| format!("{row}\n")).collect::<String>()
         };
         let (a, b) = (drawn(&one), drawn(&two));
         prop_assert!(!differ || a != b, "both look like {a}");

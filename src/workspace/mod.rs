@@ -22,15 +22,17 @@ pub use hash::Hash;
 
 pub use apply::{ApplyError, RecoveryReport, recover};
 pub use changes::batch::{FileRewrite, RewriteAction};
+pub use changes::change_count::{ChangeCount, repositories_of};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
     ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, lost_paths,
 };
-pub use changes::listing::ListedChange;
-pub use changes::patch_export::{PathPatch, patch, shown_patches, without_repositories};
+pub use changes::listing::{ListedChange, removed_words};
+pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteOutcome};
 pub use files::file_window::{FileWindow, WINDOW_CHUNK};
+pub use files::kept_file::{KeepError, KeptFileStamp, keep_file};
 pub use files::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead};
 pub use files::ledger::{LedgerSnapshot, ReadLedger, ReadStatus};
 pub use files::line_index::LineIndex;
@@ -39,6 +41,7 @@ pub use files::open::{OpenConsent, OpenedFile};
 pub use files::path_state::{FileAttrs, PathState};
 pub use files::relative_path::RelativePath;
 pub use files::resolve::ResolvedPath;
+pub use files::shared_state::SharedState;
 pub use files::text_file::{EditError, SpliceResult, TextFile};
 pub use files::walk::{
     DirWalk, SkippedEntries, WalkBudget, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter, WalkTimeout,
@@ -46,11 +49,12 @@ pub use files::walk::{
 pub use history::blame::{BlameLine, FileBlame, LineAttribution, LineStatus};
 pub use history::damage::{DamageKind, DamagedPart, DamagedRecord, REPAIR_HINT};
 pub use history::journal::{
-    AppliedChange, Journal, JournalEntry, PruneLimits, PruneReport, PruneRoots, TransactionKind,
+    AppliedChange, Journal, JournalEntry, PassedCheck, PruneLimits, PruneReport, PruneRoots, TransactionKind,
     TransactionLabel, journals_in, prune,
 };
 pub use history::objects::ObjectStore;
 pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
+pub use history::program_run::ProgramRun;
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use repository::{
     CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind,
@@ -59,9 +63,10 @@ pub use repository::{
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
-    ApplyOutcome, ApplyReport, ChangeSelection, CommandEffects, CommandView, DiscardBackup, DiscardRecord,
-    LayerKind, LossLimit, OverlayMount, PendingReason, RestoreError, SelectedPart, UndoPlan, View, ViewPaths,
-    WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed, discard_damage_at_start, keeps_pending,
+    ApplyOutcome, ApplyReport, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
+    DiscardBackup, DiscardMoment, DiscardRecord, LayerKind, LossLimit, OutdatedChanges, OverlayMount,
+    PendingReason, RestoreError, RunningChanges, SelectedPart, TakeError, UndoPlan, View, ViewDifference,
+    ViewPaths, WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed, discard_damage_at_start, keeps_pending,
     pending_damage, pending_damage_at_start, repository_of, roots_of, views_in,
 };
 
@@ -160,6 +165,11 @@ impl Workspace {
         Workspace(Arc::clone(&self.0), Some(view))
     }
 
+    /// The same without pending changes.
+    pub fn without_view(&self) -> Workspace {
+        Workspace(Arc::clone(&self.0), None)
+    }
+
     pub fn view(&self) -> Option<&View> {
         self.1.as_ref()
     }
@@ -215,6 +225,14 @@ impl Workspace {
         }
     }
 
+    /// Shows paths below the home directory as `~/x` in messages and titles.
+    pub fn name_home(&self) {
+        let Some(home) = self.home().and_then(|home| home.canonicalize().ok()) else { return };
+        if !self.roots().iter().any(|root| home.starts_with(root)) {
+            self.0.named.write().unwrap_or_else(PoisonError::into_inner).push(("~/".into(), home));
+        }
+    }
+
     /// The name of a path in a mount or in a named directory, which is not its path on disk.
     pub fn own_name(&self, path: &Path) -> Option<PathBuf> {
         let of = |names: &[(String, PathBuf)]| {
@@ -224,7 +242,12 @@ impl Workspace {
                 Some(name.into())
             })
         };
-        of(&self.0.aliases).or_else(|| of(&self.0.named.read().unwrap_or_else(PoisonError::into_inner)))
+        let is_inside = || self.roots().iter().any(|root| path.starts_with(root));
+        of(&self.0.aliases).or_else(|| {
+            let named = self.0.named.read().unwrap_or_else(PoisonError::into_inner);
+            // The home directory has a name, and a root may be below it.
+            if named.is_empty() || is_inside() { None } else { of(&named) }
+        })
     }
 
     /// Where relative paths begin and commands run.

@@ -169,17 +169,18 @@ async fn instructions_are_told_with_their_source_and_again_when_they_change() {
 fn the_fixed_part_of_a_request_is_small() {
     use placet::provider::{ModelLimits, ModelRequest};
     let registry = placet::tools::ToolRegistry::native();
-    let system = include_str!("../../prompts/system.md");
+    let files = include_str!("../../prompts/files/native.md");
+    let system = include_str!("../../prompts/system.md").replace("{files}", files);
     for wire in WIRES {
         let request = ModelRequest {
             model: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("mock-1"),
-            system: system.into(),
+            system: system.clone().into(),
             tools: registry.specs().into(),
             messages: vec![placet::conversation::Message::user("")],
             max_output: 8_000,
         };
         let bytes = wire.dialect().encode(&request).to_string().len();
-        assert!(bytes <= 14_000, "{wire:?}: {bytes} bytes");
+        assert!(bytes <= 10_000, "{wire:?}: {bytes} bytes");
     }
 }
 

@@ -244,7 +244,8 @@ fn what_lands_hunk_by_hunk_keeps_its_calls() {
     desk.turn("t1");
     desk.replace("first", "a.txt", "one", "1");
     desk.replace("second", "a.txt", "three", "3");
-    let some = ChangeSelection::from([(desk.0.path("a.txt"), SelectedPart::Hunks(BTreeSet::from([1])))]);
+    let some =
+        ChangeSelection::from([(desk.0.path("a.txt").into(), SelectedPart::Hunks(BTreeSet::from([1])))]);
     let label = TransactionLabel { assent: ApprovedBy::you("/review"), ..desk.view().label() };
     assert!(matches!(desk.view().apply(&some, label).unwrap(), ApplyOutcome::Landed(_)));
     assert_eq!(desk.0.text("a.txt"), "one\ntwo\n3\n");
@@ -472,7 +473,7 @@ fn a_real_command_is_named_by_its_line() {
     place.run(["-p", "run echo three >> a.txt", "--mode", "write"]).code(0);
     place.run(["blame", "a.txt", "3"]).code(0).says("run echo three >> a.txt").says("3  three");
     place.run(["sandbox", "run", "--apply", "--", "echo four >> a.txt"]).code(0);
-    place.run(["blame", "a.txt", "4"]).code(0).says("echo four >> a.txt").says("you, placet sandbox run");
+    place.run(["blame", "a.txt", "4"]).code(0).says("echo four >> a.txt").says("you, placet run");
 }
 
 /// Takes every field that this feature brought out of a record.

@@ -14,7 +14,7 @@ fn what_is_pending_ends_with_three_and_lands_when_it_is_applied() {
     place.run(asked).code(3).warns("A a.txt").warns("placet apply --session");
     assert!(!place.tree.join("a.txt").exists());
     place.run(["changes"]).code(0).says("A a.txt");
-    place.run(["apply"]).code(0).says("applied 1 change");
+    place.run(["apply"]).code(0).says("applied changes to 1 file");
     assert_eq!(place.read("a.txt"), "x");
     place.run(["changes"]).code(0).warns("nothing is pending");
     place.run(["undo"]).code(0).says("D a.txt");
@@ -31,7 +31,7 @@ fn each_apply_of_the_command_line_is_a_turn_of_its_own() {
     place.run(asked).code(3);
     place.run(["apply", "a.txt"]).code(0);
     place.run(["apply", "b.txt"]).code(0);
-    place.run(["undo"]).code(0).says("undid 1 change").says("D b.txt");
+    place.run(["undo"]).code(0).says("undid changes to 1 file").says("D b.txt");
     assert_eq!(place.read("a.txt"), "x");
     place.run(["undo"]).code(0).says("D a.txt");
 }
@@ -53,16 +53,16 @@ fn an_undo_of_a_path_is_redone_and_leaves_the_rest_of_its_turn() {
     let both =
         ["-p", "overwrite a.txt with \"2\" anyway and then create b.txt with \"2\"", "--mode", "write"];
     place.run(both).code(0);
-    let undone = || place.run(["undo", "a.txt"]).code(0).says("undid 1 change").says("M a.txt");
+    let undone = || place.run(["undo", "a.txt"]).code(0).says("undid changes to 1 file").says("M a.txt");
     undone();
     assert_eq!((place.read("a.txt").as_str(), place.read("b.txt").as_str()), ("1", "2"));
-    place.run(["journal", "list"]).code(0).says("undo of ").says(" in part  1 change");
-    place.run(["redo"]).code(0).says("redid 1 change").says("M a.txt");
+    place.run(["journal", "list"]).code(0).says("undo of ").says(" in part  1 file");
+    place.run(["redo"]).code(0).says("redid changes to 1 file").says("M a.txt");
     assert_eq!(place.read("a.txt"), "2");
     place.run(["redo"]).code(0).says("nothing to redo");
     undone();
     // The rest of the turn, and both back in the other order.
-    place.run(["undo"]).code(0).says("undid 1 change").says("D b.txt");
+    place.run(["undo"]).code(0).says("undid changes to 1 file").says("D b.txt");
     place.run(["redo"]).code(0).says("A b.txt");
     place.run(["redo"]).code(0).says("M a.txt");
     assert_eq!((place.read("a.txt").as_str(), place.read("b.txt").as_str()), ("2", "2"));
@@ -94,7 +94,7 @@ fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {
     ];
     place.run(both).code(0);
     place.write("notes.txt", "four");
-    place.run(["undo"]).code(1).warns("hint: `placet undo --rest` handles the other 1 change");
+    place.run(["undo"]).code(1).warns("hint: `placet undo --rest` handles the changes to the other 1 file");
     place.run(["undo", "--rest"]).code(0).says("D k.txt").says("skipped notes.txt");
 }
 
@@ -107,7 +107,7 @@ fn a_pipe_is_left_out_and_the_rest_lands() {
         return;
     }
     place.run(["-p", "run mkfifo pipe; echo a > a.txt", "--mode", "ask"]).code(3).warns("! pipe");
-    place.run(["apply"]).code(0).says("applied 1 change").says("pipe: a pipe, socket or device");
+    place.run(["apply"]).code(0).says("applied changes to 1 file").says("pipe: a pipe, socket or device");
     assert_eq!(place.read("a.txt"), "a\n");
     assert!(!place.tree.join("pipe").exists());
     place.run(["changes"]).code(0).warns("nothing is pending");
@@ -198,6 +198,32 @@ fn what_cannot_be_read_is_never_nothing() {
         }
         assert!((doctor.stdout + &doctor.stderr).contains(&dir.display().to_string()), "{dir:?}");
     }
+    assert!(txn.run(["changes"]).stdout.contains("A n"));
+}
+
+/// One failing `fstat` of the record made `placet apply` say that nothing is pending.
+#[test]
+fn a_record_whose_time_cannot_be_read_is_never_nothing() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), None);
+    txn.hold("echo n > n");
+    let views = txn.state().join("views");
+    let session = std::fs::read_dir(&views).unwrap().next().unwrap().unwrap().path();
+    let (record, kept) = (session.join("pending/base.jsonl"), session.join("kept.jsonl"));
+    std::fs::rename(&record, &kept).unwrap();
+    // A link to itself is an error of `stat` for every user.
+    std::os::unix::fs::symlink("base.jsonl", &record).unwrap();
+    for command in ["changes", "apply", "discard"] {
+        let out = txn.run([command]);
+        assert!(
+            out.code == 1 && out.stderr.contains("cannot read the pending changes"),
+            "{command}: {out:#?}"
+        );
+    }
+    std::fs::remove_file(&record).unwrap();
+    std::fs::rename(&kept, &record).unwrap();
     assert!(txn.run(["changes"]).stdout.contains("A n"));
 }
 

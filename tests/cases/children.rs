@@ -158,7 +158,10 @@ async fn one_that_may_only_read_has_no_tool_that_changes_anything() {
     let child = talk.server.requests().into_iter().find(|r| is_child(&r.body)).unwrap();
     let tools: Vec<String> =
         child.body["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap().into()).collect();
-    assert_eq!(tools, ["read_file", "list_directory", "find_files", "search_contents", "scratchpad"]);
+    assert_eq!(
+        tools,
+        ["read_file", "list_directory", "find_files", "search_contents", "scratchpad", "skill"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

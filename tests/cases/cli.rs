@@ -76,10 +76,13 @@ fn tools_are_listed_shown_and_called_by_name() {
             "search_contents",
             "run_command",
             "job",
+            "fetch_url",
             "scratchpad",
             "todo",
             "ask_person",
             "agent",
+            "skill",
+            "remember",
         ]
     );
     for name in names {
@@ -231,7 +234,7 @@ fn trust_holds_for_the_very_content_that_was_shown() {
     create("c.txt").code(0);
     assert_eq!(mode_of(&place.state_dir().join("trust.json")), 0o600);
     let nothing = Place::new();
-    nothing.run(["config", "trust"]).code(1).warns("no .placet/config.toml in this project");
+    nothing.run(["config", "trust"]).code(1).warns("no .placet/config.toml and no .mcp.json in this project");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn the_conversation_continues_in_another_directory_and_pending_changes_stay_in_t
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("/cd sub");
     pty.until("what stays", |s| {
-        s.contains("1 change stays pending in") && s.contains("`/cd -` returns there")
+        s.contains("changes to 1 file stay pending in") && s.contains("`/cd -` returns there")
     });
     pty.until("the new directory", |s| s.contains("/sub") && s.contains("changed from"));
     pty.until_prompt("");
@@ -26,13 +26,15 @@ fn the_conversation_continues_in_another_directory_and_pending_changes_stay_in_t
     pty.send("q");
     pty.until_prompt("");
     pty.line("/cd -");
-    pty.until("the pending change", |s| s.contains("1 change is pending from session \"replace alpha"));
+    pty.until("the pending change", |s| {
+        s.contains("changes to 1 file are pending from session \"replace alpha")
+    });
     pty.until("the way back", |s| s.contains("placet [a] ±1 >"));
     pty.line("/apply");
-    pty.until("it is applied", |s| s.contains("applied 1 change"));
+    pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "gamma\n");
     pty.line("/undo");
-    pty.until("it is undone", |s| s.contains("undid 1 change"));
+    pty.until("it is undone", |s| s.contains("undid changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "alpha\n");
     pty.line("/quit");
     assert_eq!(pty.ended(), 0);

@@ -21,36 +21,13 @@ const SIZE: (u16, u16) = (120, 40);
 const DEPTHS: [ColorDepth; 3] = [ColorDepth::Sixteen, ColorDepth::Indexed, ColorDepth::True];
 const MARKDOWN: &str = "# Title\n\nText with `code`, **weight**, *stress* and [a link](https://example.org).\n\n> a quote\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\n/// Twice is enough.\nfn retry(limit: u8) -> Option<&'static str> {\n    (limit > 2).then_some(\"no\") // 3\n}\n```\n\n---\n";
 
-/// xterm's own sixteen, the colours that most palettes are near to.
-const SIXTEEN: [(Color, Rgb); 16] = [
-    (Color::Black, (0, 0, 0)),
-    (Color::Red, (205, 0, 0)),
-    (Color::Green, (0, 205, 0)),
-    (Color::Yellow, (205, 205, 0)),
-    (Color::Blue, (0, 0, 238)),
-    (Color::Magenta, (205, 0, 205)),
-    (Color::Cyan, (0, 205, 205)),
-    (Color::Gray, (229, 229, 229)),
-    (Color::DarkGray, (127, 127, 127)),
-    (Color::LightRed, (255, 0, 0)),
-    (Color::LightGreen, (0, 255, 0)),
-    (Color::LightYellow, (255, 255, 0)),
-    (Color::LightBlue, (92, 92, 255)),
-    (Color::LightMagenta, (255, 0, 255)),
-    (Color::LightCyan, (0, 255, 255)),
-    (Color::White, (255, 255, 255)),
-];
-
 fn place_of_sixteen(color: Color) -> Option<usize> {
-    match color {
-        Color::Indexed(n) if n < 16 => Some(usize::from(n)),
-        _ => SIXTEEN.iter().position(|(known, _)| *known == color),
-    }
+    ansi::number_of_sixteen(color).map(usize::from)
 }
 
 fn rgb(color: Color) -> Rgb {
     ansi::rgb(color)
-        .or_else(|| Some(SIXTEEN[place_of_sixteen(color)?].1))
+        .or_else(|| Some(ansi::SIXTEEN[place_of_sixteen(color)?].1))
         .unwrap_or_else(|| panic!("{color:?}"))
 }
 
@@ -90,8 +67,9 @@ fn pairs(theme: &Theme, cell: &Cell) -> Vec<(Rgb, Rgb)> {
 fn is_best_shade(cell: &Cell, (front, back): (Rgb, Rgb)) -> bool {
     let Some(at) = place_of_sixteen(cell.fg) else { return false };
     let back = if cell.modifier.contains(Modifier::REVERSED) { front } else { back };
-    let other = SIXTEEN[(at + 8) % 16].1;
-    !matches!(at % 8, 0 | 7) && ratio(SIXTEEN[at].1, back) >= ratio(other, back)
+    let other = ansi::SIXTEEN[(at + 8) % 16].1;
+    // A grey has more shades, and for yellow on white there is another hue.
+    !matches!(at % 8, 0 | 3 | 7) && ratio(ansi::SIXTEEN[at].1, back) >= ratio(other, back)
 }
 
 fn buffer_of(lines: &[Line<'_>]) -> Buffer {
@@ -166,7 +144,8 @@ fn added_lines_are_green_and_removed_lines_red_in_the_review() {
         for (sign, label, wanted) in
             [("+", "diff.add", ColorName::Green), ("-", "diff.remove", ColorName::Red)]
         {
-            let fg = theme.style(label).fg;
+            let line = theme.style(&format!("{label}.line"));
+            let fg = line.fg.or(theme.style(label).fg);
             let signs = buffer.content().iter().filter(|cell| cell.symbol() == sign && Some(cell.fg) == fg);
             let hues: BTreeSet<String> =
                 signs.map(|cell| format!("{:?}", hue(cell.fg).or_else(|| hue(cell.bg)))).collect();

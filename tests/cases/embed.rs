@@ -93,7 +93,7 @@ fn a_change_is_shown_as_a_value_applied_undone_and_redone() {
         }
         other => panic!("{other:?}"),
     });
-    assert_eq!(titles, [("2 changes, +2 -1 lines: apply?".to_string(), 2)]);
+    assert_eq!(titles, [("2 files, +2 -1 lines: apply?".to_string(), 2)]);
     assert_eq!((outcome.reason, outcome.changes), (EndReason::Done, ChangesOutcome::Pending));
     assert_eq!((outcome.message, outcome.refused_calls), (None, 0));
     assert!(outcome.answer.contains("edit_file a.txt"), "{}", outcome.answer);

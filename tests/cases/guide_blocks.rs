@@ -36,4 +36,11 @@ pages! {
     the_blocks_of_headless_are_what_is_printed: "headless.md",
     the_blocks_of_transactions_are_what_is_printed: "transactions.md",
     the_blocks_of_modes_are_what_is_printed: "modes.md",
+    the_blocks_of_run_are_what_is_printed: "run.md",
+    the_blocks_of_instructions_are_what_is_printed: "instructions.md",
+    the_blocks_of_skills_are_what_is_printed: "skills.md",
+    the_blocks_of_own_commands_are_what_is_printed: "own-commands.md",
+    the_blocks_of_servers_are_what_is_printed: "mcp-servers.md",
+    the_blocks_of_checks_are_what_is_printed: "checks.md",
+    the_blocks_of_run_presets_are_what_is_printed: "run-presets.md",
 }

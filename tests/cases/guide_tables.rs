@@ -61,6 +61,7 @@ fn what_still_asks_is_what_the_policy_asks() {
             name if name.starts_with("[protected files]") => {
                 (write("/w/.envrc", AccessLocation::Protected), None)
             }
+            name if name.starts_with("[pages of the web]") => (Access::Fetch { host: "a.b".into() }, None),
             name if name.starts_with("the [network]") => (Access::Network { host: "a.b".into() }, None),
             name if name.starts_with("a command, where there is no view") => {
                 (run("cargo test", false), Some(run("rm -rf /", false)))
@@ -76,7 +77,7 @@ fn what_still_asks_is_what_the_policy_asks() {
             }
         }
     }
-    assert_eq!(rows.len(), 5);
+    assert_eq!(rows.len(), 6);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn still_open(pty: &Pty, after: &str) {
 
 fn applies(pty: &mut Pty) {
     pty.answer("a");
-    pty.until("the change", |s| s.contains("applied 1 change"));
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
     pty.until_prompt("");
     assert!(!pty.transcript().contains("not a model"), "{}", pty.transcript());
@@ -89,7 +89,7 @@ fn a_burst_answers_nothing_marked_as_a_paste_or_not() {
     // The paste is a draft that can be looked at; back at the question its key counts.
     pty.by_hand("\x15\x15\x15\x15\x15\x15\t");
     pty.answer("a");
-    pty.until("the change", |s| s.contains("applied 1 change"));
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
 }
 
 /// Bytes that type nothing, before a key and after it, and keys that only look like `a`.
@@ -154,7 +154,7 @@ fn escape_close_to_another_key_leads_nowhere() {
 fn escape_keeps_the_changes_pending_and_says_so() {
     let mut pty = asked(shell().size(120, 30));
     pty.answer("\x1b");
-    pty.until("the notice", |s| s.contains("1 change pending"));
+    pty.until("the notice", |s| s.contains("changes to 1 file pending"));
     pty.until("the prompt", |s| s.contains("±1 >"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
 }
@@ -183,30 +183,32 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     pty.answer("d");
     pty.until("the second look", |s| s.contains("press d again"));
     pty.by_hand("d");
-    pty.until("the discard", |s| s.contains("discarded: 1 change; /undo restores it"));
+    pty.until("the discard", |s| s.contains("discarded changes to 1 file; /undo restores them"));
     pty.until_prompt("");
     pty.line("/undo");
-    pty.until("it is pending again", |s| s.contains("restored 1 discarded change") && s.contains("±1 >"));
+    pty.until("it is pending again", |s| {
+        s.contains("restored the discarded changes to 1 file") && s.contains("±1 >")
+    });
     pty.line("create b.txt with \"bee\"");
     pty.until("the question", |s| s.matches("a apply all").count() == 1 && s.contains("b.txt"));
     pty.answer("k");
     pty.until("both are pending", |s| s.contains("±2 >"));
     pty.line("/discard");
-    pty.until("a question", |s| s.contains("discard 2 changes of 2 turns?"));
+    pty.until("a question", |s| s.contains("discard changes to 2 files of 2 turns?"));
     // Typed before it could be read, in one piece, and the answer of another question.
     pty.send("discard\r");
     pty.until("no answer", |s| s.contains("ignored: "));
     pty.answer("y\r");
     pty.until("it is kept", |s| s.contains("nothing was discarded"));
     pty.line("/discard");
-    pty.until("the question again", |s| s.matches("discard 2 changes of 2 turns?").count() >= 3);
+    pty.until("the question again", |s| s.matches("discard changes to 2 files of 2 turns?").count() >= 3);
     pty.answer("discard\r");
-    pty.until("the discard", |s| s.contains("discarded 2 changes; /undo restores them"));
+    pty.until("the discard", |s| s.contains("discarded changes to 2 files; /undo restores them"));
     assert!(!pty.exists("b.txt"));
     pty.line("/undo");
-    pty.until("all of it", |s| s.contains("restored 2 discarded changes"));
+    pty.until("all of it", |s| s.contains("restored the discarded changes to 2 files"));
     pty.line("/apply");
-    pty.until("it is applied", |s| s.contains("applied 2 changes"));
+    pty.until("it is applied", |s| s.contains("applied changes to 2 files"));
     assert_eq!((pty.read("a.txt"), pty.exists("b.txt")), ("alpha\ngamma\n".into(), true));
 }
 
@@ -237,7 +239,7 @@ fn what_is_typed_ahead_or_in_one_piece_does_not_answer_sandbox_run() {
     }
     pty.answer("a");
     assert_eq!(pty.ended(), 0);
-    assert!(pty.screen().contains("applied 1 change; placet undo reverts it"), "{}", pty.screen());
+    assert!(pty.screen().contains("applied changes to 1 file; placet undo reverts them"), "{}", pty.screen());
     assert_eq!(pty.read("new"), "one\n");
     assert!(pty.is_cooked());
 }
@@ -283,7 +285,7 @@ fn linear_questions_take_numbers_that_were_typed_by_hand() {
     }
     pty.until("the answers again", |s| s.contains("not an answer, and not sent"));
     pty.answer("1\r");
-    pty.until("the change", |s| s.contains("applied 1 change"));
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "x\ny\n");
 }
 
@@ -301,7 +303,7 @@ fn a_dumb_terminal_gets_lines_and_can_be_left() {
         pty.by_hand("run echo y >> a.txt\r");
         pty.until("the question", |s| s.contains("answer: type a number and Enter"));
         pty.answer("1\r");
-        pty.until("the change", |s| s.contains("applied 1 change"));
+        pty.until("the change", |s| s.contains("applied changes to 1 file"));
         pty.until_prompt("");
         pty.by_hand("\x04");
         assert_eq!(pty.ended(), 0);
@@ -388,13 +390,13 @@ fn what_is_typed_ahead_is_no_part_of_a_providers_key() {
     assert_eq!(stored.trim(), "anthropic = \"the-key\"");
 }
 
-/// Story: `Y`, Enter and `y` out of one paste accepted everything, and the next `y` by hand applied it.
+/// Story: `Y`, Enter and the key that confirms out of one paste accepted everything, and the next key by hand applied it.
 #[test]
 fn a_burst_in_the_review_decides_nothing_and_what_a_hand_rejects_comes_back() {
     let mut pty = asked(shell().size(120, 30));
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/1 hunks"));
-    for burst in ["Y\ry", "aa\rs", "A\ry", "X\ry", "R\ry", "rr\r"] {
+    for burst in ["Y\ra", "aa\rA", "A\ra", "X\ra", "R\ra", "rr\r"] {
         pause(600);
         pty.send(burst);
         pause(250);
@@ -412,17 +414,19 @@ fn a_burst_in_the_review_decides_nothing_and_what_a_hand_rejects_comes_back() {
     pty.until("the decision", |s| s.contains("1/1 hunks"));
     pty.send("\r");
     pty.until("the summary", |s| s.contains("rejected   1 hunk"));
-    for noise in [b"\xffy".as_slice(), b"y\x1b[999z", b"\x1b[121;9u", b"\x1b[121;5u", b"\x1b[121;1:2u"] {
+    for noise in [b"\xffa".as_slice(), b"a\x1b[999z", b"\x1b[97;9u", b"\x1b[97;5u", b"\x1b[97;1:2u"] {
         pause(600);
         pty.send_bytes(noise);
         pause(250);
         pty.until("the summary still", |s| s.contains("rejected   1 hunk"));
     }
     pause(300);
-    pty.send("y");
+    pty.send("a");
     pty.until("it is gone", |s| s.contains("1 hunk rejected; /undo restores it"));
     pty.until("the prompt", |s| s.trim_end().ends_with("placet [a] >"));
     pty.line("/undo");
-    pty.until("it is pending again", |s| s.contains("restored 1 discarded change") && s.contains("±1 >"));
+    pty.until("it is pending again", |s| {
+        s.contains("restored the discarded changes to 1 file") && s.contains("±1 >")
+    });
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
 }

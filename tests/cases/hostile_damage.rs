@@ -120,7 +120,7 @@ fn undo_does_not_reach_past_a_damaged_entry_until_it_is_moved_aside() {
         place.run(["doctor"]).says("no problems found");
         // What the damaged one changed is in the way, and is not overwritten; one's own words are heard.
         place.write("a.txt", "third");
-        place.run(["undo"]).code(0).says("undid 1 change");
+        place.run(["undo"]).code(0).says("undid changes to 1 file");
         assert_eq!(place.read("a.txt"), "second", "{way}");
         // The number is not used again.
         place.run(["-p", "create n.txt with \"n\"", "--mode", "write"]).code(0);
@@ -133,7 +133,7 @@ fn undo_does_not_reach_past_a_damaged_entry_until_it_is_moved_aside() {
 fn an_older_damaged_entry_does_not_keep_undo_from_the_newer_ones() {
     let place = applied();
     std::fs::write(entry(&place, 1), "").unwrap();
-    place.run(["undo"]).code(0).says("undid 1 change");
+    place.run(["undo"]).code(0).says("undid changes to 1 file");
     assert_eq!(place.read("a.txt"), "third");
     place.run(["redo"]).code(0);
     place.run(["undo", "2"]).code(0);
@@ -283,7 +283,7 @@ fn a_damaged_entry_of_an_interrupted_apply_is_named_and_stops_undo() {
     place.run(["doctor"]).code(1).says("000000000004.open.json");
     place.run(["undo"]).code(1).warns("the interrupted transaction 4 is damaged");
     place.run(["journal", "repair"]).code(0);
-    place.run(["undo"]).code(0).says("undid 1 change");
+    place.run(["undo"]).code(0).says("undid changes to 1 file");
     place.run(["doctor"]).says("no problems found");
 }
 

@@ -65,7 +65,7 @@ fn many_files_go_only_by_their_number() {
         place.run(["apply", "--apply-loss", "29"]).code(3);
         place.run(["apply", "--apply-protected", "."]).code(1);
         assert!(place.tree.join("many/29").exists());
-        place.run(["apply", "--apply-loss", "30"]).code(0).says("applied 31 changes");
+        place.run(["apply", "--apply-loss", "30"]).code(0).says("applied changes to 30 files");
         assert!(!place.tree.join("many").exists());
     }
 }
@@ -272,13 +272,58 @@ fn apply_at_a_terminal_asks_as_sandbox_run_does() {
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
     let mut pty = pty::shell().size(110, 40).arg("apply").after(pty).spawn();
+    pty.until("the word", |s| s.contains("asks because: removes the repository `.git`"));
+    pty.answer("y");
+    pty.answer(".git\r");
+    pty.until("the file", |s| s.contains("! .envrc (created): apply this file?") && s.contains("+ A=1"));
+    assert!(!pty.exists(".git/HEAD") && !pty.exists(".envrc"), "{}", pty.screen());
+    // Keys that arrive together answer nothing.
+    pty.send("yes\r");
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    assert!(!pty.exists(".envrc"));
+    pty.answer("y");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert!(pty.exists(".envrc") && pty.is_cooked());
+}
+
+#[test]
+fn what_apply_is_not_allowed_stays_and_a_discard_is_one() {
+    for (loss, keys, left) in
+        [(&["\x1b"][..], "n", true), (&["y", ".git\r"], "dd", false), (&["y", ".git\r"], "\x1b", true)]
+    {
+        let mut pty = sandbox_run("rm -rf .git; echo A=1 > .envrc; echo two > notes.txt");
+        pty.until("the question", |s| s.contains(QUESTION));
+        pty.answer("k");
+        assert_eq!(pty.ended(), 3);
+        let mut pty = pty::shell().size(110, 40).arg("apply").after(pty).spawn();
+        pty.until("the word", |s| s.contains("asks because: removes the repository `.git`"));
+        loss.iter().for_each(|keys| pty.answer(keys));
+        pty.until("the file", |s| s.contains("! .envrc (created): apply this file?"));
+        assert_eq!(pty.read("notes.txt"), "two\n", "the rest was asked for by the command");
+        keys.chars().for_each(|key| pty.answer(&key.to_string()));
+        assert_eq!(pty.ended(), if left { 3 } else { 0 }, "{keys}: {}", pty.screen());
+        assert!(!pty.exists(".envrc") && pty.is_cooked());
+        assert_eq!(pty.exists(".git/HEAD"), loss.len() == 1);
+        assert_eq!(pty.screen().contains("pending: `placet changes --patch`"), left, "{}", pty.screen());
+    }
+}
+
+#[test]
+fn with_output_to_a_file_apply_asks_line_by_line() {
+    let mut pty = sandbox_run("rm -rf .git; echo A=1 > .envrc");
+    pty.until("the question", |s| s.contains(QUESTION));
+    pty.answer("k");
+    assert_eq!(pty.ended(), 3);
+    let mut pty = pty::shell().size(110, 40).arg("apply").after(pty).output_to("out.txt").spawn();
     pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));
     pty.answer(".git\r");
     pty.until("the file", |s| s.contains("! .envrc (created): direnv runs it") && s.contains(ALONE));
     assert!(!pty.exists(".git/HEAD") && !pty.exists(".envrc"), "{}", pty.screen());
     pty.answer("yes\r");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
-    assert!(pty.exists(".envrc") && pty.is_cooked());
+    assert!(
+        pty.exists(".envrc") && pty.is_cooked() && pty.read("out.txt").contains("applied changes to 1 file")
+    );
 }
 
 #[test]

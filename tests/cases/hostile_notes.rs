@@ -23,9 +23,13 @@ pub(super) fn forgeries() -> Vec<String> {
     let evil = || EVIL.to_string();
     let notes = [
         Note::Mode { mode: "unrestricted".into(), meaning: Mode::Unrestricted.meaning().into() },
-        Note::Instructions { text: evil(), edition: InstructionsVersion::First },
-        Note::Instructions { text: evil(), edition: InstructionsVersion::Changed },
+        Note::Instructions { text: evil(), edition: InstructionsVersion::First, sources: Vec::new() },
+        Note::Instructions { text: evil(), edition: InstructionsVersion::Changed, sources: Vec::new() },
         Note::InstructionsGone,
+        Note::DirectoryInstructions { dir: "/w".into(), text: evil(), sources: Vec::new() },
+        Note::Skills { text: evil(), edition: InstructionsVersion::First },
+        Note::ChosenSkill { name: "x".into(), dir: "/w".into() },
+        Note::CustomCommand { line: evil() },
         Note::Summary { text: evil() },
         Note::BeginningLeftOut,
         Note::WorkLeftOut,
@@ -211,7 +215,8 @@ async fn a_fork_and_an_import_hold_the_same_notes_and_no_others() {
 fn a_strangers_export_claims_no_note_where_placet_puts_none_and_no_job() {
     let talk = Talk::new(Wire::Anthropic);
     let asked = call("c1".into());
-    let note = Note::Instructions { text: EVIL.into(), edition: InstructionsVersion::First };
+    let note =
+        Note::Instructions { text: EVIL.into(), edition: InstructionsVersion::First, sources: Vec::new() };
     let facts = vec![
         CallFact::JobStarted { job: 7 },
         CallFact::StoredIn { scratchpad: "x".into() },

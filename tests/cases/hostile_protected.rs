@@ -218,7 +218,7 @@ fn no_flag_applies_what_runs_later_with_the_rest() {
             .run(["apply", "plain.txt", "--apply-protected", ".envrc"])
             .code(1)
             .warns("nothing is pending at `plain.txt`");
-        place.run(["apply", "--apply-protected", ".envrc"]).code(3).says("applied 1 change");
+        place.run(["apply", "--apply-protected", ".envrc"]).code(3).says("applied changes to 1 file");
         assert_eq!(place.read(".envrc"), "export X=1\n");
         assert!(!place.tree.join(".husky/pre-commit").exists());
         place
@@ -360,6 +360,38 @@ fn the_removal_of_a_repository_is_said_first() {
     assert!(at("! D .git (removed the repository") < at("D plant.sh"));
 }
 
+/// The review called `.git/hooks` with its files "an empty directory that is removed".
+#[test]
+fn the_removal_of_the_hooks_counts_and_lists_their_files() {
+    let place = repository();
+    if !has_view(&place) {
+        return;
+    }
+    let hooks = place.tree.join(".git/hooks");
+    let _ = std::fs::remove_dir_all(&hooks);
+    for name in ["one.sample", "three.sample", "two.sample"] {
+        place.write(&format!(".git/hooks/{name}"), "exit 0\n");
+    }
+    place.run(["-p", "run rm -r .git/hooks", "--mode", "ask"]).code(3);
+    let row = "! D .git/hooks/ (the directory and everything in it: 3 files)";
+    let out = place.run(["changes"]);
+    assert!(out.stdout.contains(row), "{out:#?}");
+    let mut pty =
+        pty::shell().size(110, 40).arg("--mode").arg("ask").file(".git/HEAD", "ref: refs/heads/main\n");
+    for name in ["one.sample", "three.sample", "two.sample"] {
+        pty = pty.file(&format!(".git/hooks/{name}"), "exit 0\n");
+    }
+    let mut pty = pty.open();
+    pty.line("run rm -r .git/hooks");
+    pty.until("the question", |s| s.contains(".git/hooks/ (the directory and everything in it: 3 files)"));
+    quiet();
+    pty.send("r");
+    pty.until("the review", |s| s.contains("D .git/hooks/two.sample"));
+    let screen = pty.screen();
+    assert!(screen.contains("the directory and everything in it: 3 files"), "{screen}");
+    assert!(!screen.contains("an empty directory"), "{screen}");
+}
+
 /// H7: in the question a planted file looked like any other, and one key applied it.
 #[test]
 fn the_question_names_what_runs_later_first_and_asks_about_it_alone() {
@@ -388,7 +420,7 @@ fn the_question_names_what_runs_later_first_and_asks_about_it_alone() {
     assert!(!pty.exists(".envrc"));
     quiet();
     pty.send("y");
-    pty.until("what is left", |s| s.contains("1 change pending"));
+    pty.until("what is left", |s| s.contains("changes to 1 file pending"));
     assert!(pty.exists(".vscode/tasks.json") && !pty.exists(".envrc"));
     pty.line("/apply");
     pty.until("that it stays", |s| s.contains("`/apply .envrc` applies it"));

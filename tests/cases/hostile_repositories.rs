@@ -327,6 +327,41 @@ fn a_link_to_a_device_and_a_pipe_among_the_refs_neither_hang_nor_fill_the_memory
     }
 }
 
+/// Story: `placet review` drew nothing while git waited for a pipe in the place of one of its files.
+#[test]
+fn a_review_starts_no_git_that_would_wait_for_a_pipe() {
+    let names = [
+        ".git/HEAD",
+        ".git/index",
+        ".git/config",
+        ".git/packed-refs",
+        ".git/info/attributes",
+        ".git/info/exclude",
+        ".git/objects/info/alternates",
+        ".git/refs/heads/main",
+        ".gitattributes",
+        "sub/.gitattributes",
+    ];
+    for (name, trap) in names.iter().flat_map(|name| [(name, "mkfifo"), (name, "ln -s /dev/zero")]) {
+        let Some(ground) = Ground::new(FIRST) else { return };
+        let tree = &ground.txn.tree;
+        let line = format!(
+            "mkdir -p sub .git/info; echo 2 >> a; rm -f {name}; {trap} {name}; ln -s {name} linked; true"
+        );
+        assert_eq!(ground.txn.sh(tree, &line), 0);
+        let cwd = if name.starts_with("sub") { tree.join("sub") } else { tree.clone() };
+        for args in [&["review"][..], &["review", "--staged"], &["review", "HEAD"]] {
+            let out = limited(&ground.txn, args).cwd(&cwd).go();
+            let file = name.rsplit('/').next().unwrap();
+            assert_eq!(out.code, 1, "{trap} {name} {args:?}: {out:#?}");
+            assert!(
+                out.stderr.contains(file) && out.stderr.contains("and git would wait for it"),
+                "{trap} {name} {args:?}: {out:#?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn files_of_a_project_that_are_pipes_or_devices_are_reported_and_not_waited_for() {
     let ground = Ground::plain();

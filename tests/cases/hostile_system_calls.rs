@@ -454,7 +454,7 @@ impl Seen {
                 Ask::Doctor => {
                     said.contains("no copy-on-write view") && said.contains("Landlock confines writes")
                 }
-                Ask::SandboxRun => said.contains("`sandbox run` needs a copy-on-write view"),
+                Ask::SandboxRun => said.contains("`placet run` needs a copy-on-write view"),
                 Ask::Run | Ask::Mcp | Ask::Late => works,
                 Ask::Job => said.contains("background commands need the copy-on-write view"),
             };

@@ -72,8 +72,8 @@ fn a_command_in_an_escape_sequence_is_shown_before_it_runs() {
     ]);
     let mut pty = with_model(&server).open();
     pty.line("go on");
-    pty.until("the question", |s| s.contains("Allow?") && s.contains("touch PWNED"));
-    assert!(pty.screen().contains("◆ Allow? run echo hello ␛]; touch PWNED; : ␇world"), "{}", pty.screen());
+    pty.until("the question", |s| s.contains("Allow this command?") && s.contains("touch PWNED"));
+    assert!(pty.screen().contains("  $ echo hello ␛]; touch PWNED; : ␇world"), "{}", pty.screen());
 }
 
 /// H1 d: a protected file.
@@ -134,7 +134,8 @@ fn assert_harmless(out: &[u8]) {
     }
 }
 
-/// H4 and H5: a patch and the output of a command went to the terminal raw; a pipe still gets exact bytes.
+/// H4 and H5: a patch went to the terminal raw; a pipe still gets exact bytes. A program of `run` has the terminal, as
+/// without placet, but cannot read the person's clipboard, and what it leaves on is reset.
 #[test]
 fn a_terminal_gets_signs_and_a_pipe_gets_bytes() {
     let place = Place::new();
@@ -142,11 +143,11 @@ fn a_terminal_gets_signs_and_a_pipe_gets_bytes() {
         return;
     }
     std::fs::write(place.tree.join("hostile"), HOSTILE).unwrap();
-    let shown =
-        on_a_terminal(&place, &["sandbox", "run", "--", "cat hostile; cp hostile a.txt; printf '\\033[8m'"]);
-    assert_harmless(&shown);
+    let command = "printf '\\033]52;c;?\\007\\033[?1000h'; cp hostile a.txt";
+    let shown = on_a_terminal(&place, &["sandbox", "run", "--", command]);
     let text = String::from_utf8_lossy(&shown);
-    assert!(text.contains("␛]52;c;ZXZpbA==␇␛[2J␛[H<U+009B>8m<U+202E>x"), "{text}");
+    assert!(!text.contains("]52;") && text.contains("\u{1b}[?1000h"), "{text:?}");
+    assert!(text.rfind("\u{1b}[?1000l") > text.rfind("\u{1b}[?1000h"), "{text:?}");
     assert!(text.contains("A a.txt"), "{text}");
     let shown = on_a_terminal(&place, &["changes", "--patch"]);
     assert_harmless(&shown);
@@ -199,7 +200,8 @@ fn the_question_about_a_command_shows_its_standard_input() {
     let mut pty = with_model(&server).open();
     pty.line("go on");
     pty.until("the input", |s| {
-        s.contains("with the network, to example.org, with 13 bytes of standard input")
+        s.contains("wants to connect to `example.org`")
+            && s.contains("with 13 bytes of standard input, which follow the command:")
             && s.contains("touch PWNED␍")
     });
 }
@@ -265,8 +267,6 @@ fn patches_on_a_terminal_differ_where_any_byte_does() {
         .iter()
         .map(|content| {
             let place = Place::new().file("s", content);
-            let printed = on_a_terminal(&place, &["sandbox", "run", "--", "cat s"]);
-            assert_harmless(&printed);
             place.run(["sandbox", "run", "--", "cp s f"]).code(3);
             let patch = on_a_terminal(&place, &["changes", "--patch"]);
             assert_harmless(&patch);
@@ -310,6 +310,19 @@ fn the_question_shows_what_changes_in_another_directory_of_the_workspace() {
     let start = start.arg("--cwd").arg("sub").arg("--add-dir").arg("beside");
     let shown = question_about(start, "echo 'x = 1' > ../beside/f");
     assert!(shown.contains("+x = 1") && !shown.contains("outside this directory"), "{shown}");
+}
+
+/// Story: a comment called the workspace "/", and a file of another directory had a name without its first slash.
+#[test]
+fn comments_in_a_patch_name_the_root_and_other_directories_as_a_person_does() {
+    let start = shell().file("sub/s", "").file("beside/b", "x\n");
+    let start = start.arg("--cwd").arg("sub").arg("--add-dir").arg("beside");
+    let shown = question_about(start, "chmod 701 .; chmod 600 ../beside/b");
+    let comments: Vec<&str> = shown.lines().map(str::trim).filter(|line| line.starts_with("# ")).collect();
+    assert!(comments.contains(&"# mode of ."), "{shown}");
+    let b = |line: &&str| line.starts_with("# /") && line.contains("/beside/b: mode 644 to 600");
+    assert!(comments.iter().any(b), "{shown}");
+    assert!(!shown.contains("mode of /"), "{shown}");
 }
 
 /// Story: one line of comment in place of 17 MB counted as all of it.

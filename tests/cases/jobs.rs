@@ -398,7 +398,7 @@ fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
             ["--provider", "openai-compatible", "--model", "m", "--base-url", &server.url(), "--mode", "ask"];
         let mut pty = start.iter().fold(shell(), |start, arg| start.arg(arg)).open();
         pty.line("begin");
-        pty.until("the question", |s| s.contains("1 change, +1 -0 lines: apply?"));
+        pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?"));
         pty.until("keys to count", |s| !s.contains("a moment"));
         let told = server.requests()[1].body["messages"].to_string();
         let scratch = told.split(['"', '\\', ' ']).find(|word| word.contains("/scratch/")).unwrap();
@@ -410,7 +410,7 @@ fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
         press(&mut pty, key);
         pty.until("what is new", |s| {
             s.contains("pending changes were updated in the meantime")
-                && s.contains("2 changes, +2 -0 lines: apply?")
+                && s.contains("2 files, +2 -0 lines: apply?")
         });
         assert!(!pty.exists("q.txt") && !pty.exists("j.txt"));
         pty.until("keys to count", |s| !s.contains("a moment"));
@@ -429,5 +429,5 @@ fn what_ended_between_two_turns_is_asked_about_at_the_end_of_the_next() {
     pty.until("word of its end", |s| s.contains("job 1 · exit code 0 after 2."));
     server.push(Reply::openai(&[Say::Text("nothing to do")]));
     pty.line("go on");
-    pty.until("the question", |s| s.contains("1 change, +1 -0 lines: apply?"));
+    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?"));
 }

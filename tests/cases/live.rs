@@ -112,7 +112,7 @@ fn what_was_typed_and_queued_outlives_a_kill() {
     pty.send("\x03");
     pty.until_prompt("");
     pty.line("help");
-    pty.until("an answer", |s| s.contains("save that as NAME"));
+    pty.until("an answer", |s| s.contains("call TOOL ARGUMENTS"));
     pty.until_prompt("");
     std::thread::sleep(Duration::from_millis(400));
     let pty = shell().after(pty).open();
@@ -211,7 +211,7 @@ fn a_key_that_comes_with_the_focus_answers_nothing() {
     pty.send("\x7f");
     std::thread::sleep(Duration::from_millis(700));
     pty.send("a");
-    pty.until("the change", |s| s.contains("applied 1 change"));
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn the_window_is_named_and_prompts_and_answers_are_marked() {
     }
     let mut pty = shell().arg("--set").arg("ui.title=false").arg("--set").arg("ui.marks=false").open();
     pty.line("help");
-    pty.until("an answer", |s| s.contains("save that as NAME"));
+    pty.until("an answer", |s| s.contains("call TOOL ARGUMENTS"));
     // The question about the background is neither.
     let raw = text_of(&pty).replace("\x1b]11;?\x1b\\", "");
     assert!(!raw.contains("\x1b]") && !raw.contains("22;2t"), "{raw:?}");
@@ -311,7 +311,7 @@ fn a_linear_turn_only_appends_and_its_questions_are_answered_by_number() {
     }
     std::thread::sleep(Duration::from_millis(600));
     pty.by_hand("1\r");
-    pty.until("the end", |s| s.contains("answered: apply") && s.contains("applied 1 change"));
+    pty.until("the end", |s| s.contains("answered: apply") && s.contains("applied changes to 1 file"));
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
     let told = between(&pty, "call: ", "answered: apply");
@@ -331,7 +331,7 @@ fn a_digit_begun_before_a_linear_question_does_not_answer_it() {
     pty.until("the refusal", |s| s.contains("Type it again"));
     assert_eq!(pty.read("a.txt"), "x\n");
     pty.by_hand("1\r");
-    pty.until("the change", |s| s.contains("applied 1 change"));
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "x\ny\n");
 }
 

@@ -79,6 +79,120 @@ fn an_unknown_method_is_named_as_one() {
 }
 
 #[test]
+fn a_line_that_is_not_json_is_answered_and_the_next_one_works() {
+    let place = Place::with_notes();
+    let mut client = Client::start(&place, &[]);
+    for line in ["garbage", "{\"jsonrpc\": \"2.0\", ", "[1, 2"] {
+        client.running.say(&format!("{line}\n"));
+        let answer = client.answer();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)), "{answer}");
+    }
+    // The library drops what is nested deeper than it reads.
+    let deep = format!("{}1{}", "{\"a\":".repeat(400), "}".repeat(400));
+    client.running.say(&format!("{}\n", deep));
+    assert_eq!(client.answer()["error"]["code"], -32700);
+    client.running.say("\n \n");
+    assert!(!client.call("read_file", json!({"path": "notes.txt"})).0);
+    client.close();
+}
+
+/// Story: without these codex refused every call in its usual sandbox, `read_file` too.
+#[test]
+fn every_tool_says_what_it_can_do_in_the_mode_that_is_served() {
+    let place = Place::with_notes();
+    for (mode, set) in [("read", "native"), ("ask", "native"), ("write", "native"), ("ask", "triggerfish")] {
+        let mut client = Client::start(&place, &["--mode", mode, "--dialect", set]);
+        let tools = client.ask("tools/list", json!({}));
+        let mut reads_only = Vec::new();
+        for tool in tools["tools"].as_array().unwrap() {
+            let hints = &tool["annotations"];
+            let destroys = mode == "write" && hints["readOnlyHint"] == false || tool["name"] == "discard";
+            assert_eq!(hints["destructiveHint"] == true, destroys, "{tool}");
+            assert_eq!(hints["openWorldHint"], tool["name"] == "fetch_url", "{tool}");
+            assert!(tool["inputSchema"]["properties"]["background"].is_null(), "{tool}");
+            if hints["readOnlyHint"] == true {
+                reads_only.push(tool["name"].as_str().unwrap().to_string());
+            }
+        }
+        let reading = ["read_file", "list_directory", "find_files", "search_contents", "fetch_url"];
+        let known = match (mode, set) {
+            ("read", _) => {
+                vec![
+                    "read_file",
+                    "list_directory",
+                    "find_files",
+                    "search_contents",
+                    "run_command",
+                    "fetch_url",
+                ]
+            }
+            (_, "triggerfish") => {
+                vec!["read_file", "list_directory", "search_files", "exec.read", "exec.ls", "changes"]
+            }
+            _ => [&reading[..], &["changes"]].concat(),
+        };
+        assert_eq!(reads_only, known, "{mode} {set}");
+        client.close();
+    }
+    let mut client = Client::start(&place, &["--mode", "ask", "--allow", "network(example.org)"]);
+    let tools = client.ask("tools/list", json!({}));
+    let run = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "run_command").unwrap();
+    assert_eq!(run["annotations"]["openWorldHint"], true);
+    client.close();
+}
+
+#[test]
+fn the_instructions_name_the_workspace_the_mode_and_how_changes_become_real() {
+    let place = Place::with_notes();
+    for (mode, words) in [
+        ("read", "is discarded"),
+        ("ask", "`placet apply`"),
+        ("write", "applied at once"),
+        ("none", "no tool"),
+    ] {
+        let mut running = place.placet(["mcp", "serve", "--mode", mode]).start();
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        running.say(&format!(
+            "{}\n",
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+        ));
+        let welcome: Value = serde_json::from_str(&running.line()).unwrap();
+        let text = welcome["result"]["instructions"].as_str().unwrap().to_string();
+        assert!(text.contains(words) && text.contains(&format!("Mode: {mode}")), "{text}");
+        assert!(text.contains(place.tree.to_str().unwrap()), "{text}");
+        drop(running.stdin.take());
+        running.end().code(0);
+    }
+}
+
+#[test]
+fn only_tools_that_are_listed_can_be_called() {
+    let mut client = Client::start(&Place::with_notes(), &[]);
+    for tool in ["todo", "ask_person", "agent", "job", "skill", "remember", "init_instructions"] {
+        let (error, text) = client.call(tool, json!({}));
+        assert!(error && text.contains("unknown tool"), "{tool}: {text}");
+        assert!(!text.contains("ask_person,") && !text.contains("job,"), "{text}");
+    }
+    client.close();
+}
+
+#[test]
+fn a_long_call_reports_that_it_still_runs_to_a_client_that_asks_for_it() {
+    let place = Place::with_notes();
+    let mut client = Client::start(&place, &[]);
+    let call = json!({"name": "run_command", "arguments": {"command": "sleep 3; echo done"}, "_meta": {"progressToken": "t1"}});
+    let id = client.request("tools/call", call);
+    let report = client.answer();
+    assert_eq!(report["method"], "notifications/progress", "{report}");
+    assert_eq!(report["params"]["progressToken"], "t1");
+    assert!(report["params"]["message"].as_str().unwrap().contains("run_command"), "{report}");
+    let answer = client.answer();
+    assert_eq!(answer["id"], id);
+    assert!(told(&answer["result"]).1.contains("done"));
+    client.close();
+}
+
+#[test]
 fn the_tools_are_offered_with_their_schemas_and_closing_the_input_ends_it() {
     let mut client = Client::start(&Place::with_notes(), &[]);
     let tools = client.ask("tools/list", json!({}));
@@ -136,7 +250,7 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
     let outside = json!({"path": "/opt/placet-test/new.txt", "content": "x"});
     let destroys = json!({"command": "git reset --hard"});
     for (args, tool, input, words) in [
-        (vec![], "write_file", &write, "read mode does not allow writing"),
+        (vec![], "write_file", &write, "the person can start this server with `--mode ask`"),
         (vec!["--mode", "ask"], "write_file", &outside, "--allow"),
         (vec!["--mode", "unrestricted"], "run_command", &destroys, "without a person"),
         (
@@ -287,7 +401,7 @@ fn each_call_is_a_turn_for_undo() {
         (&["a.txt"], 1),
     ] {
         let done = place.run(["undo"]).code(0).stdout;
-        assert!(done.starts_with(&format!("undid {count} change")), "{gone:?}: {done}");
+        assert!(done.starts_with(&format!("undid changes to {count} file")), "{gone:?}: {done}");
         gone.iter().for_each(|name| {
             assert!(!place.tree.join(name).exists() && done.contains(name), "{gone:?}: {done}")
         });
@@ -311,4 +425,122 @@ fn what_you_wrote_between_two_calls_stays_when_both_are_undone() {
     assert_eq!(place.read("a.txt"), "1\n2\n3\n4\n5\n6\n7\n8\nmine\n");
     place.run(["redo"]).code(0);
     assert_eq!(place.read("a.txt"), "one\n2\n3\n4\nfive\n6\n7\n8\nmine\n");
+}
+
+fn names(client: &mut Client) -> Vec<String> {
+    let tools = client.ask("tools/list", json!({}));
+    tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_string()).collect()
+}
+
+#[test]
+fn a_client_gets_the_tools_of_the_transaction_that_its_mode_can_use() {
+    let place = Place::with_notes();
+    for (args, offered) in [
+        (&["--mode", "read"][..], &[][..]),
+        (&["--mode", "none"], &[]),
+        (&["--mode", "ask"], &["changes", "discard", "undo"]),
+        (&["--mode", "write"], &["changes", "discard", "undo"]),
+        (&["--mode", "ask", "--allow-apply"], &["changes", "discard", "apply", "undo"]),
+        (&["--mode", "unrestricted"], &["undo"]),
+    ] {
+        let mut client = Client::start(&place, args);
+        let own = |name: &String| ["changes", "discard", "apply", "undo"].contains(&name.as_str());
+        let found: Vec<String> = names(&mut client).into_iter().filter(own).collect();
+        assert_eq!(found, offered, "{args:?}");
+        if !offered.contains(&"apply") {
+            let (error, text) = client.call("apply", json!({}));
+            assert!(error && text.contains("unknown tool"), "{text}");
+        }
+        client.close();
+    }
+    for mode in ["read", "unrestricted"] {
+        let out = place.run(["mcp", "serve", "--mode", mode, "--allow-apply"]).code(2);
+        out.warns("nothing is pending that `--allow-apply` could apply");
+    }
+}
+
+#[test]
+fn a_client_lists_discards_and_restores_what_it_made_pending() {
+    let place = Place::with_notes();
+    let mut client = Client::start(&place, &["--mode", "ask"]);
+    assert_eq!(client.call("changes", json!({})), (false, "nothing is pending".into()));
+    client.call("write_file", json!({"path": "a.txt", "content": "alpha\n"}));
+    client.call("write_file", json!({"path": "b.txt", "content": "beta\n"}));
+    let (error, text) = client.call("changes", json!({}));
+    assert!(!error && text.contains("a.txt") && text.contains("b.txt") && !text.contains("alpha"), "{text}");
+    let (_, text) = client.call("changes", json!({"patch": true, "paths": ["b.txt"]}));
+    assert!(text.contains("+beta") && !text.contains("alpha"), "{text}");
+    let (error, text) = client.call("discard", json!({"paths": ["a.txt"]}));
+    assert!(!error, "{text}");
+    assert_eq!(text, "discarded changes to 1 file; the tool `undo` restores them");
+    assert!(client.call("read_file", json!({"path": "a.txt"})).0);
+    let (error, text) = client.call("undo", json!({}));
+    assert_eq!((error, text.as_str()), (false, "restored the discarded changes to 1 file; pending again"));
+    assert!(!client.call("read_file", json!({"path": "a.txt"})).0);
+    let (error, text) = client.call("discard", json!({"paths": ["nothing.txt"]}));
+    assert!(error && text.contains("nothing is pending at `nothing.txt`"), "{text}");
+    assert!(!place.tree.join("a.txt").exists());
+    client.close();
+}
+
+/// What runs later and what is lost in bulk is a person's decision, and so is what the person did.
+#[test]
+fn apply_takes_only_what_is_safe_and_undo_only_what_this_connection_did() {
+    let place = Place::with_notes();
+    let write = json!({"path": "person.txt", "content": "x"}).to_string();
+    place.run(["tool", "call", "write_file", &write, "--mode", "write"]).code(0);
+    let mut client = Client::start(&place, &["--mode", "ask", "--allow-apply"]);
+    let (_, text) = client.call("undo", json!({}));
+    assert_eq!(text, "nothing to undo: this connection has applied nothing there");
+    client.call("write_file", json!({"path": "a.txt", "content": "alpha\n"}));
+    client.call("write_file", json!({"path": "Makefile", "content": "all:\n\techo\n"}));
+    client.call("write_file", json!({"path": ".envrc", "content": "echo hi\n"}));
+    let (error, text) = client.call("apply", json!({}));
+    assert!(!error && text.contains("the tool `undo` reverts them"), "{text}");
+    assert!(text.contains("not applied: .envrc") && text.contains("`placet apply`"), "{text}");
+    assert_eq!(place.read("a.txt"), "alpha\n");
+    assert!(!place.tree.join(".envrc").exists());
+    let list = place.run(["journal", "list"]).code(0).stdout;
+    assert!(list.contains("placet mcp serve: apply"), "{list}");
+    let (error, text) = client.call("apply", json!({"paths": [".envrc"]}));
+    assert!(!place.tree.join(".envrc").exists(), "{error} {text}");
+    let (error, text) = client.call("undo", json!({}));
+    assert!(!error && text.starts_with("undid changes to"), "{text}");
+    assert!(!place.tree.join("a.txt").exists() && place.tree.join("person.txt").exists());
+    let (_, text) = client.call("undo", json!({}));
+    assert!(text.starts_with("nothing to undo"), "{text}");
+    let (error, text) = client.call("undo", json!({"calls": 0}));
+    assert!(error && text.contains("1 or more"), "{text}");
+    client.close();
+}
+
+#[test]
+fn a_rule_about_a_file_applies_to_its_patch_and_to_its_apply() {
+    let place = Place::with_notes();
+    let flags =
+        ["--mode", "ask", "--allow-apply", "--deny", "read(secret.txt)", "--deny", "write(fixed.txt)"];
+    let mut client = Client::start(&place, &flags);
+    client.call("run_command", json!({"command": "echo x > secret.txt; echo y > other.txt"}));
+    let (error, text) = client.call("changes", json!({"patch": true}));
+    if client.call("changes", json!({})).1.contains("secret.txt") {
+        assert!(error && text.contains("denies it"), "{text}");
+    }
+    let (error, text) = client.call("changes", json!({"patch": true, "paths": ["other.txt"]}));
+    assert!(!error && text.contains("+y"), "{text}");
+    client.close();
+}
+
+#[test]
+fn in_write_mode_a_client_undoes_its_last_calls() {
+    let place = Place::with_notes();
+    let mut client = Client::start(&place, &["--mode", "write"]);
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        client.call("write_file", json!({"path": name, "content": "x"}));
+    }
+    let (error, text) = client.call("undo", json!({"path": "a.txt"}));
+    assert!(!error && text.contains("a.txt"), "{text}");
+    let (error, text) = client.call("undo", json!({"calls": 2}));
+    assert!(!error && text.contains("b.txt") && text.contains("c.txt"), "{text}");
+    assert!(["a.txt", "b.txt", "c.txt"].iter().all(|name| !place.tree.join(name).exists()));
+    client.close();
 }

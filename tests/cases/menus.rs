@@ -59,7 +59,7 @@ fn typed_commands_are_listed_under_the_line_with_what_they_do() {
     press(&mut pty, DOWN);
     pty.until("the first row", |s| s.contains("❯ /mode "));
     press(&mut pty, "\x7f");
-    pty.until("more rows", |s| s.contains("/compact") && s.contains("❯ /mode "));
+    pty.until("more rows", |s| s.contains("/theme") && s.contains("❯ /mcp "));
     pty.by_hand("ode w");
     pty.until("the modes", |s| s.contains("❯ write"));
     press(&mut pty, "\t");

@@ -7,9 +7,12 @@ fn keys_trust_and_sessions_are_out_of_reach_of_every_tool() {
     let place = Place::new();
     place.placet(["config", "init", "--key", "openai"]).stdin("canary-key-1234").go().code(0);
     let keys = place.config_dir().join("keys.toml");
+    // What a placet that was killed left of a write of the keys.
+    let unfinished = place.config_dir().join(".keys.toml.placet-new");
+    std::fs::write(&unfinished, "openai = \"canary-key-1234\"\n").unwrap();
     let state = place.state_dir();
     for mode in ["read", "write", "unrestricted"] {
-        for target in [&keys, &state.join("placet.db"), &state.join("trust.json")] {
+        for target in [&keys, &unfinished, &state.join("placet.db"), &state.join("trust.json")] {
             let target = target.to_string_lossy().into_owned();
             for (tool, arguments) in [
                 ("read_file", serde_json::json!({"path": target})),

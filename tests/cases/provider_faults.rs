@@ -142,7 +142,7 @@ fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
             limited().header("retry-after", "0.001"),
             Retried("rate limited"),
         ),
-        ("fails", Reply::error(500, "api_error", "oh"), Retried("the provider is overloaded (HTTP 500): oh")),
+        ("fails", Reply::error(500, "api_error", "oh"), Retried("the server had an error (HTTP 500): oh")),
         ("is overloaded", Reply::error(529, "overloaded_error", "oh"), Retried("overloaded (HTTP 529)")),
         (
             "refuses the key",

@@ -46,12 +46,19 @@ fn done(call: &ToolCall) -> CallResult {
 
 #[test]
 fn every_row_of_the_table_makes_the_calls_it_says() {
+    let read = |path: &str| {
+        placet::conversation::AssistantBlock::Call(ToolCall {
+            id: placet::conversation::CallId::new(path),
+            name: "read_file".into(),
+            input: CallInput::Object(serde_json::json!({"path": path})),
+        })
+    };
+    let said = placet::conversation::AssistantBlock::Text { text: "what was said or found last".into() };
     let before = [
         Message::user("hi"),
         Message::Assistant(AssistantMessage {
-            blocks: vec![placet::conversation::AssistantBlock::Text {
-                text: "what was said or found last".into(),
-            }],
+            // A file that was not read is read before it is edited.
+            blocks: vec![said, read("src/main.rs"), read("src/lib.rs")],
             ..AssistantMessage::default()
         }),
     ];
@@ -149,7 +156,7 @@ fn other_parts_of_a_message_do_not_confuse_it() {
 }
 
 #[test]
-fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
+fn an_edit_reads_first_and_one_that_is_refused_is_tried_once_more() {
     let mut transcript = Transcript::default();
     let seen = std::cell::Cell::new(0);
     let (rounds, text) = turn(&mut transcript, "replace \"a\" with \"b\" in f; append \"c\" to f", |call| {
@@ -165,7 +172,7 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
         r#"edit_file {"path":"f","old_string":"a","new_string":"b"}"#.to_string(),
         r#"write_file {"path":"f","content":"c","mode":"append"}"#.to_string(),
     ];
-    assert_eq!(rounds, [edits.to_vec(), vec![r#"read_file {"path":"f"}"#.to_string()], edits.to_vec()]);
+    assert_eq!(rounds, [vec![r#"read_file {"path":"f"}"#.to_string()], edits.to_vec()]);
     assert!(!text.contains("has not been read") && text.contains("edit_file did it"), "{text}");
 
     let (rounds, _) =
@@ -173,14 +180,14 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
             "read_file" => done(call),
             _ => unread(call, CallFailure::LinesUnread { offset: 2000, limit: 3 }),
         });
-    assert_eq!(rounds[1], [r#"read_file {"path":"f","offset":2000,"limit":3}"#]);
+    assert_eq!(rounds[2], [r#"read_file {"path":"f","offset":2000,"limit":3}"#]);
 
     let never = |call: &ToolCall| match call.name.as_str() {
         "read_file" => done(call),
         _ => unread(call, CallFailure::Unread),
     };
     let (rounds, text) = turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", never);
-    assert_eq!(rounds.len(), 3, "once more and not for ever");
+    assert_eq!(rounds.len(), 4, "once more and not for ever");
     assert_eq!(text, "`edit_file f` failed: error: `f` has not been read\n");
 
     // A text that says so is no fact: a tool, a file or a server may say anything.
@@ -188,7 +195,7 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
         let words = "error: `f` has not been read\nhint: read_file(path: \"f\", offset: 1, limit: 2)";
         CallResult::text(call, CallOutcome::Failed, words)
     };
-    let (rounds, _) = turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", says);
+    let (rounds, _) = turn(&mut Transcript::default(), "append \"b\" to f", says);
     assert_eq!(rounds.len(), 1);
 }
 
@@ -266,8 +273,8 @@ fn call_ids_are_unique_in_the_whole_conversation() {
 
 #[tokio::test]
 async fn it_streams_in_pieces_and_is_cancelled_like_any_other() {
-    let events: Vec<_> =
-        OfflineProvider::new().answer(request_saying("help"), CancellationToken::new()).collect().await;
+    let long = request_saying("help; help scratchpads; help");
+    let events: Vec<_> = OfflineProvider::new().answer(long, CancellationToken::new()).collect().await;
     let Some(Ok(StreamEvent::Finished(answer))) = events.last() else { panic!() };
     assert_eq!(answer.model, "m");
     assert!(answer.usage.input > 0 && answer.usage.output > 100, "{:?}", answer.usage);
@@ -292,4 +299,37 @@ async fn it_streams_in_pieces_and_is_cancelled_like_any_other() {
     cancel.cancel();
     assert_eq!(stream.next().await, Some(Err(ProviderError::Cancelled)));
     assert_eq!(stream.next().await, None);
+}
+
+/// Story: `help` had more rows than a screen, and its beginning was gone.
+#[test]
+fn help_fits_a_screen_and_names_every_request_once() {
+    let answer = |text: &str| OfflineProvider::next(&[Message::user(text)]).text();
+    let (requests, scratchpads) = (answer("help"), answer("help scratchpads"));
+    for text in [&requests, &scratchpads] {
+        // As they are drawn: without backticks, behind a margin.
+        let rows: usize = text.lines().map(|line| line.replace('`', "").chars().count() / 74 + 1).sum();
+        assert!(rows <= 20, "{rows} rows: {text}");
+    }
+    for row in grammar().iter().filter(|row| !row.calls.is_empty()) {
+        let pattern = format!("`{}`", row.pattern.replace(" [into scratchpad NAME]", ""));
+        let found = requests.matches(&pattern).count() + scratchpads.matches(&pattern).count();
+        assert_eq!(found, 1, "{pattern}: {requests}{scratchpads}");
+    }
+}
+
+/// Story: the answer to an edit showed the difference a second time.
+#[test]
+fn the_answer_to_an_edit_is_one_line() {
+    let text = "edited a: +1 -1 lines, nothing else changed\n@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n";
+    let edited = |text: &'static str| {
+        let mut transcript = Transcript::default();
+        turn(&mut transcript, "replace b with c in a", move |call| {
+            CallResult::text(call, CallOutcome::Done, text)
+        })
+    };
+    assert_eq!(edited(text).1, "`edit_file a`: edited a: +1 -1 lines, nothing else changed\n");
+    let others = "edited a: +1 -1 lines\n@@ -1 +1 @@\n-b\n+c\nothers changed the file\n@@ -9 +9 @@\n-x\n+y\n";
+    let all = "`edit_file a`:\n\n```text\nedited a: +1 -1 lines\nothers changed the file\n```\n";
+    assert_eq!(edited(others).1, all);
 }

@@ -384,6 +384,8 @@ fn hostile_text_changes_no_title_no_clipboard_and_no_mode_wherever_it_is_shown()
     pty.send("\r");
     pty.until("the comment", |s| s.contains("» said "));
     pty.send("q");
+    pty.until("the question again", |s| s.contains("k keep pending"));
+    pty.answer("k");
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     let raw = sent(&pty);
     for bad in [

@@ -35,7 +35,7 @@ fn a_resumed_conversation_shows_its_last_turns_as_they_looked() {
     pty.line("replace alpha with beta in a.txt");
     pty.until("the question", |s| s.contains("apply"));
     pty.answer("a");
-    pty.until("the apply", |s| s.contains("applied 1 change"));
+    pty.until("the apply", |s| s.contains("applied changes to 1 file"));
     pty.until_prompt("");
     pty.line("show missing.txt");
     pty.until("the failure", |s| s.contains("✗"));
@@ -43,7 +43,7 @@ fn a_resumed_conversation_shows_its_last_turns_as_they_looked() {
     let live = pty.transcript();
     let resumed = shell().size(80, 60).arg("-c").after(pty).open();
     let again = resumed.transcript();
-    for words in ["✓", "✗", "applied 1 change"] {
+    for words in ["✓", "✗", "applied changes to 1 file"] {
         assert_eq!(lines_with(&again, words), lines_with(&live, words), "{again}\n-----\n{live}");
     }
     for said in ["> show a.txt", "> replace alpha with beta in a.txt", "> show missing.txt"] {
@@ -114,6 +114,29 @@ fn without_an_id_the_option_opens_the_list_and_nothing_chosen_is_a_new_conversat
     assert!(!pty.transcript().contains("resumed"));
 }
 
+/// Story: `placet -c` resumed a run of a script, which the list of sessions does not show.
+#[test]
+fn the_last_session_in_the_shell_is_one_that_the_list_shows() {
+    let pty = shell().open();
+    let (sessions, here) = (store(&pty), pty.tree.path().canonicalize().unwrap());
+    talked(&sessions, &here, "a script", 1);
+    let script = sessions.list(1).unwrap().remove(0).id;
+    sessions.resume(&script).unwrap().set(SessionStateKey::Origin, ONE_SHOT).unwrap();
+    let only_runs = shell().arg("-c").after(pty).open();
+    assert!(only_runs.transcript().contains("no earlier session but runs of"), "{}", only_runs.transcript());
+    talked(&sessions, &here, "fix the tests", 2);
+    // The run is the newest again. Times of use are milliseconds: within the same one the two would be equal.
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    sessions
+        .resume(&script)
+        .unwrap()
+        .append(SessionRecord::Message { message: Message::user("again") })
+        .unwrap();
+    assert_eq!(sessions.latest(&here).unwrap(), Some(script.clone()));
+    let resumed = shell().arg("-c").after(only_runs).open();
+    assert!(resumed.transcript().contains("The answer 2 is bold."), "{}", resumed.transcript());
+}
+
 #[test]
 fn on_the_command_line_runs_are_folded_and_columns_are_aligned() {
     let place = Place::with_notes();
@@ -159,10 +182,67 @@ fn pending_changes_of_another_session_are_one_line_with_its_title() {
     pty.answer("k");
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     let mut pty = shell().size(120, 30).after(pty).open();
-    let line = "1 change is pending from session \"replace alpha with beta in a.txt\", just now: /resume ";
+    let line =
+        "changes to 1 file are pending from session \"replace alpha with beta in a.txt\", just now: /resume ";
     pty.until("the line", |s| s.contains(line));
     pty.line("/review");
     pty.until("the same in the review", |s| s.contains("pending from session"));
     pty.send("q");
-    pty.until("the prompt", |s| s.contains("1 change still pending"));
+    pty.until("the prompt", |s| s.contains("changes to 1 file are still pending"));
+}
+
+/// Story: after a turn that changed nothing, nothing said that the changes of an earlier turn still wait.
+#[test]
+fn a_turn_that_adds_nothing_names_what_is_still_pending_and_asks_nothing() {
+    let mut pty = shell().size(120, 30).file("a.txt", "alpha\n").open();
+    pty.line("replace alpha with beta in a.txt");
+    pty.until("the question", |s| s.contains("apply"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
+    pty.line("show a.txt");
+    pty.until("one line", |s| {
+        s.contains("nothing new; changes to 1 file are still pending: /review, /apply")
+            && !s.contains("apply all")
+    });
+    pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
+}
+
+/// Story: `quit` said how to resume, and Ctrl-D left without a word.
+#[test]
+fn each_way_to_leave_says_how_to_resume() {
+    for leave in ["quit\r", "exit\r", "/quit\r", "\x04"] {
+        let mut pty = shell().size(100, 24).arg("--provider").arg("offline").file("a.txt", "alpha\n").open();
+        pty.line("show a.txt");
+        pty.until("the answer", |s| s.contains("alpha") && s.contains("placet [a]"));
+        pty.until_prompt("");
+        pty.by_hand(leave);
+        assert_eq!(pty.ended(), 0, "{leave:?}");
+        assert!(
+            pty.transcript().contains("resume with: placet --resume "),
+            "{leave:?}: {}",
+            pty.transcript()
+        );
+    }
+}
+
+/// Story: pending changes of a killed session that could not be read were left out without a word.
+#[test]
+fn pending_changes_of_another_session_that_cannot_be_read_are_an_error() {
+    let mut pty = shell().size(120, 30).file("a.txt", "alpha\n").open();
+    pty.line("replace alpha with beta in a.txt");
+    pty.until("the question", |s| s.contains("apply"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
+    let views = pty.home().join(".local/state/placet/views");
+    let record = std::fs::read_dir(&views)
+        .unwrap()
+        .map(|view| view.unwrap().path().join("pending/base.jsonl"))
+        .find(|record| record.exists())
+        .unwrap();
+    std::fs::remove_file(&record).unwrap();
+    std::fs::create_dir(&record).unwrap();
+    let pty = shell().size(120, 30).after(pty).open();
+    pty.until("the error", |s| {
+        s.contains("cannot read the changes that another session left pending") && s.contains("placet doctor")
+    });
 }

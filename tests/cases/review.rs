@@ -5,7 +5,7 @@ use crate::support::pty::{Pty, shell};
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::repl::{apply_review, review_of};
-use placet::ui::review::{Review, ReviewBody, ReviewDecision};
+use placet::ui::review::{Review, ReviewAction, ReviewBody, ReviewDecision};
 use placet::workspace::{TransactionLabel, View};
 use proptest::prelude::*;
 use serde_json::json;
@@ -31,6 +31,13 @@ fn reviewing(mut pty: Pty, command: &str) -> Pty {
     pty.send("r");
     pty.until("the review", |s| s.contains(" hunks"));
     pty
+}
+
+/// Leaves the review, which leads back to the question, and answers that everything stays pending.
+fn leave_pending(pty: &mut Pty) {
+    pty.send("q");
+    pty.until("the question again", |s| s.contains("apply?") && s.contains("k keep pending"));
+    pty.answer("k");
 }
 
 /// Presses a key that decides, as a hand does: after what was on the screen before it, and with nothing behind it.
@@ -59,9 +66,11 @@ fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     pty.until("the comment", |s| s.contains("» is this right?"));
     pty.send("\r");
     pty.until("the summary", |s| s.contains("undecided  1 hunk in 1 file: stays pending"));
-    pty.send("y");
-    pty.until("it landed", |s| s.contains("applied 1 change") && s.contains("1 hunk rejected"));
-    pty.until("one is left", |s| s.contains("1 change still pending"));
+    pty.send("a");
+    pty.until("it landed", |s| s.contains("applied changes to 1 file") && s.contains("1 hunk rejected"));
+    pty.until("one is left and what decides it", |s| {
+        s.contains("changes to 1 file are still pending: /review, /apply or /discard decides them")
+    });
     assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
     pty.until("the prompt", |s| s.contains("±1 >"));
     // The next message carries what was rejected and said.
@@ -88,7 +97,7 @@ fn hostile_text_in_a_diff_and_in_names_changes_nothing_outside_its_cells() {
     for bad in ["\x1b]0;owned", "\x1b]52;", "\x1b[?1000h", "\x1b[?1002h", "\x1b[?1003h"] {
         assert!(!raw.contains(bad), "{bad:?}");
     }
-    pty.send("q");
+    leave_pending(&mut pty);
     pty.until("the prompt", |s| s.contains("±2 >"));
 }
 
@@ -107,6 +116,8 @@ fn a_storm_of_sizes_leaves_a_whole_picture() {
     });
     assert!(pty.screen().lines().all(|row| row.chars().count() <= 80));
     pty.send(ESC);
+    pty.until("the question again", |s| s.contains("k keep pending"));
+    pty.answer("k");
     pty.until("the prompt", |s| s.contains("±1 >"));
     assert!(!pty.screen().contains("0/1 hunks"));
 }
@@ -134,7 +145,7 @@ fn read_line_by_line_a_review_is_sentences_and_typed_answers() {
     pty.line("r");
     pty.until("the end", |s| s.contains("Type `apply` to apply this"));
     pty.answer("apply\r");
-    pty.until("it landed", |s| s.contains("applied 1 change"));
+    pty.until("it landed", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
     let raw = pty.raw();
     let said = String::from_utf8_lossy(&raw[before..]).into_owned();
@@ -200,9 +211,15 @@ fn view(bench: &Bench) -> &View {
 }
 
 fn carry(bench: &Bench, review: &Review) {
-    let carried =
-        apply_review(&bench.env.workspace, view(bench), review, |_| true, TransactionLabel::default())
-            .unwrap();
+    let carried = apply_review(
+        &bench.env.workspace,
+        view(bench),
+        review,
+        |_| true,
+        TransactionLabel::default(),
+        "/undo",
+    )
+    .unwrap();
     for (_, told) in carried.steps {
         assert!(told.done, "{told:?}");
     }
@@ -333,6 +350,8 @@ fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_t
             review.files.iter().map(|f| (f.name.as_str(), f.letter, f.units())).collect();
         assert_eq!(named, [("new.txt", 'R', 2)]);
         assert!(review.files[0].facts[0].starts_with("renamed from old.txt"), "{:?}", review.files[0].facts);
+        // The title counts as the question before it does, where the old and the new file are two changes.
+        assert_eq!((review.line_counts, review.files[0].counts()), ((29, 30), Some((1, 2))));
         (bench, review)
     };
     let names = |bench: &Bench| tree(bench).into_keys().collect::<Vec<_>>();
@@ -372,6 +391,24 @@ fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_t
     assert_eq!(content(&bench, "old.txt"), text);
     let rest = review(&bench).unwrap();
     assert_eq!((rest.files.len(), rest.files[0].letter, rest.files[0].units()), (1, 'R', 1));
+}
+
+/// Story: the files next to it had their counts in the tree, and a directory that went had none.
+#[test]
+fn a_directory_that_is_removed_has_its_lines_counted() {
+    let mut pty = shell()
+        .size(120, 30)
+        .file("gone/a.txt", "line\n".repeat(3))
+        .file("gone/deep/b.txt", "line\n".repeat(4))
+        .file("stays.txt", "one\n")
+        .open();
+    pty.line("run rm -r gone; echo two >> stays.txt");
+    pty.until("the question", |s| s.contains("+1 -7 lines: apply?"));
+    pty.answer("r");
+    // In the title, in the tree and above the file.
+    pty.until("the review", |s| {
+        s.contains("3 files +1 -7") && s.contains("+0 -7│") && s.contains("gone/  +0 -7")
+    });
 }
 
 /// Story: three empty files made the review show "the repository's own files" and no line of the code it applied.
@@ -423,6 +460,40 @@ import os; os.system(0)
     }
 }
 
+/// Story: the review of one commit began with a screen of `.git/objects/...`, which nobody reads.
+#[test]
+fn new_objects_of_git_are_one_row_that_opens_and_need_not_be_seen() {
+    let mut bench = Bench::new();
+    bench.mode = Mode::Ask;
+    for (name, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", "x\n"), ("refs/y", "y\n")] {
+        let path = bench.root.join(".git").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let object = |n: u8| format!(".git/objects/a{n}/0123456789abcdef0123456789abcdef012345");
+    (0..3).for_each(|n| layered(&bench, &object(n), b"zlib"));
+    layered(&bench, ".git/refs/heads/main", b"0123456789abcdef0123456789abcdef01234567\n");
+    // What only looks like an object is shown.
+    layered(&bench, ".git/objects/evil.py", b"import objects_evil\n");
+    let mut review = review(&bench).unwrap();
+    let names: Vec<&str> = review.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, [".git/", ".git/3 object files"]);
+    let words = |file: usize| match &review.files[file].body {
+        ReviewBody::Whole(whole) => whole.words.join("\n"),
+        ReviewBody::Lines(_) => panic!("it has no lines of its own"),
+    };
+    assert!(!words(0).contains("objects/a") && words(0).contains("+import objects_evil"), "{}", words(0));
+    assert!((0..3).all(|n| words(1).contains(&format!("A {} 4 bytes", object(n)))), "{}", words(1));
+    assert_eq!(review.layout.folded.iter().copied().collect::<Vec<_>>(), [1]);
+    assert_eq!((review.progress(), review.files[1].units()), ((0, 1), 0));
+    review.handle(ReviewAction::AcceptAll);
+    assert!(
+        !review.summary().iter().any(|(line, _)| line.contains("object files")),
+        "{:?}",
+        review.summary()
+    );
+}
+
 /// A copy of what it was stayed on the shelf, and the person's later edit was not seen through it.
 #[test]
 fn a_file_that_was_changed_and_changed_back_is_the_persons_again() {
@@ -449,7 +520,7 @@ fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
     decide_by(&mut pty, "r", "1/2 hunks");
     pty.send("gcnot this one\r");
     pty.until("a comment", |s| s.contains("» ") && s.contains("not this one"));
-    pty.send("q");
+    leave_pending(&mut pty);
     pty.until("the prompt", |s| s.contains("±2 >"));
     pty.line("/review b.txt");
     pty.until("one file", |s| {
@@ -458,8 +529,8 @@ fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
     decide_by(&mut pty, "a", "1/1 hunks");
     pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file") && !s.contains("comments"));
-    pty.send("y");
-    pty.until("it landed", |s| s.contains("applied 1 change") && s.contains("±1 >"));
+    pty.send("a");
+    pty.until("it landed", |s| s.contains("applied changes to 1 file") && s.contains("±1 >"));
     assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("a\n", "B\n"));
     pty.line("/review");
     pty.until("the other is as it was", |s| {
@@ -502,15 +573,15 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();
     let pty = ask_mode().size(100, 30).file("a.txt", &text).open();
     let mut pty = reviewing(pty, "sed -i -e s/^line.5$/five/ -e s/^line.25$/twenty-five/ a.txt");
-    pty.send("q");
+    leave_pending(&mut pty);
     pty.until("the prompt", |s| s.contains("±1 >"));
     std::fs::write(pty.tree.path().join("a.txt"), text.replace("line 5\n", "mine\n")).unwrap();
     pty.line("/review");
-    pty.until("it says so", |s| s.contains("changed in the workspace in the meantime"));
+    pty.until("it says so", |s| s.contains("the file in the workspace changed since"));
     decide_by(&mut pty, "Y", "2/2 hunks");
     pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   2 hunks"));
-    pty.send("y");
+    pty.send("a");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.line("/review");
     pty.until("the decisions are there", |s| s.contains("2/2 hunks"));
@@ -521,17 +592,17 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     pty.until("the summary", |s| {
         s.contains("accepted   1 hunk in 1 file") && s.contains("rejected   1 hunk")
     });
-    pty.send("y");
+    pty.send("a");
     // Sentences are wrapped at words.
     let joined = |s: &str| s.split_whitespace().collect::<Vec<_>>().join(" ");
     pty.until("not yet: it was merged", |s| joined(s).contains("discarded the rejected changes"));
     // First merged, which has to be seen; then it lands.
-    for said in ["merged with the current content", "applied 1 change"] {
+    for said in ["merged with the current content", "applied changes to 1 file"] {
         pty.line("/review");
         pty.until("what is left", |s| s.contains("1/1 hunks"));
         pty.send("\r");
         pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file: is applied"));
-        pty.send("y");
+        pty.send("a");
         pty.until("what came of it", |s| joined(s).contains(said) && s.trim_end().ends_with('>'));
     }
     let expected = text.replace("line 5\n", "mine\n").replace("line 25\n", "twenty-five\n");
@@ -542,7 +613,7 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
 fn the_prompt_counts_what_the_list_of_changes_lists() {
     let mut pty = ask_mode().size(100, 30).file("a.txt", "one\n").open();
     pty.line("run mkdir d; mv a.txt b.txt; echo x > d/new.txt");
-    pty.until("a question", |s| s.contains("2 changes, ") && s.contains("apply?"));
+    pty.until("a question", |s| s.contains("2 files, ") && s.contains("apply?"));
     quiet();
     pty.send("k");
     pty.until("the prompt", |s| s.contains("±2 >"));

@@ -1,6 +1,7 @@
 //! `placet review` and `placet review --staged` in a repository: the real binary in a terminal, and the index afterwards
 //! compared with that of the same repository in which git did the same.
 
+use crate::support::binary::Place;
 use crate::support::pty::{Pty, shell};
 use crate::support::require::require;
 use std::path::Path;
@@ -106,7 +107,7 @@ impl IndexCase {
             by_hand(&mut pty, key);
         }
         pty.until(self.says, |screen| screen.contains(&format!(" {};", self.says)));
-        by_hand(&mut pty, "y");
+        by_hand(&mut pty, "a");
         let code = pty.ended();
         let tree = pty.tree.path().to_path_buf();
         let (index, files) = state(&tree);
@@ -179,7 +180,7 @@ fn a_work_tree_in_another_repository_is_staged_in_the_repository_that_is_reviewe
     by_hand(&mut pty, "Y");
     by_hand(&mut pty, "\r");
     pty.until("the summary", |screen| screen.contains("stages 1 hunk"));
-    by_hand(&mut pty, "y");
+    by_hand(&mut pty, "a");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     let tree = pty.tree.path();
     assert!(!tree.join("A/B/ran").exists(), "the filter of the other repository ran");
@@ -199,7 +200,7 @@ fn a_lock_of_another_git_is_reported_and_left_there() {
     by_hand(&mut pty, "Y");
     by_hand(&mut pty, "\r");
     pty.until("the summary", |screen| screen.contains("stages 1 hunk"));
-    by_hand(&mut pty, "y");
+    by_hand(&mut pty, "a");
     assert_eq!(pty.ended(), 1);
     assert!(pty.screen().contains("the index was not changed"), "{}", pty.screen());
     assert!(pty.tree.path().join(".git/index.lock").exists());
@@ -221,4 +222,58 @@ fn a_file_in_conflict_says_why_it_cannot_be_decided() {
     by_hand(&mut pty, "a");
     by_hand(&mut pty, "\r");
     pty.until("no decision", |screen| screen.contains("no decisions yet"));
+}
+
+/// Story: git follows a link in the place of the index or of the objects, so staging wrote outside of the repository.
+#[test]
+fn nothing_is_staged_through_a_link_that_leads_out_of_the_repository() {
+    if !require("git") {
+        return;
+    }
+    let links = [
+        ("index", "mv .git/index ../out/index; ln -s ../../out/index .git/index"),
+        ("objects", "mv .git/objects ../out/objects; ln -s ../../out/objects .git/objects"),
+        ("objects/pack", "mv .git/objects/pack ../out/pack; ln -s ../../../out/pack .git/objects/pack"),
+    ];
+    for (name, link) in links {
+        let place = Place::new();
+        let sh = |line: &str| sh(&place.tree, &format!("{SHELL}{line}"));
+        sh(&format!("mkdir -p ../out; echo x >> a.txt; {link}"));
+        let out = place.run(["review", "--linear"]).code(1);
+        assert!(
+            out.stderr.contains(&format!(".git/{name}` is a link that leads out of the repository")),
+            "{out:?}"
+        );
+        assert!(out.stderr.contains("hint: "), "{out:?}");
+        // A patch of what is accepted writes nothing there.
+        let patch = place.run(["review", "--linear", "--output", "x.patch"]);
+        assert!(!patch.stderr.contains("leads out of the repository"), "{patch:?}");
+    }
+    // A linked worktree, a link within the repository and alternates stay as they are.
+    for before in [
+        "git worktree add -q ../wt; cd ../wt; echo x >> a.txt",
+        "mv .git/objects .git/o; ln -s o .git/objects; echo x >> a.txt",
+        "mkdir -p ../alt; cp -r .git/objects ../alt/objects; echo $PWD/../alt/objects > .git/objects/info/alternates; echo x >> a.txt",
+    ] {
+        let place = Place::new();
+        sh(&place.tree, &format!("{SHELL}{before}"));
+        let dir = if before.contains("worktree") { "../wt" } else { "." };
+        let out = place.run(["--cwd", dir, "review", "--linear"]);
+        assert!(!out.stderr.contains("leads out"), "{before}: {out:?}");
+    }
+}
+
+/// Story: while git was slow, the terminal stayed empty and nothing said what it waited for.
+#[test]
+fn a_slow_git_is_named_and_ctrl_c_stops_the_wait() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = TempDir::new().unwrap();
+    let git = dir.path().join("git");
+    std::fs::write(&git, "#!/bin/sh\nexec sleep 60\n").unwrap();
+    std::fs::set_permissions(&git, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", dir.path().display());
+    let mut pty = shell().size(80, 24).variable("PATH", &path).arg("review").spawn();
+    pty.until("what it waits for", |s| s.contains("waiting for git; Ctrl-C stops"));
+    pty.send("\x03");
+    assert_ne!(pty.ended(), 0);
 }

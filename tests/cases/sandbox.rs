@@ -4,7 +4,9 @@ use crate::support::den::{Den, Ran, command, sandbox_or_skip, tree};
 use crate::support::program::placet;
 use crate::support::require::require;
 use placet::process::{CommandExit, FinishedCommand};
-use placet::sandbox::{OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec};
+use placet::sandbox::{
+    OverlaySpec, ResourceLimits, SandboxBackend, SandboxSpec, probe_again, recorded_probe,
+};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -278,37 +280,6 @@ fn localhost_is_there_and_no_other_host() {
 }
 
 #[test]
-fn a_list_of_hosts_is_a_proxy_that_says_what_it_refuses() {
-    needs_a_sandbox!();
-    if !require("python3") {
-        return;
-    }
-    let den = Den::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let spec = SandboxSpec {
-        network: SandboxNetwork::Hosts(vec!["crates.io".into(), "127.0.0.1".into()]),
-        ..den.spec()
-    };
-    let ask = |target: &str| {
-        let line = format!(
-            "python3 -c '\nimport os, socket\nat = os.environ[\"https_proxy\"].rsplit(\":\", 1)\n\
-             assert at[0] == \"http://127.0.0.1\" and os.environ[\"ALL_PROXY\"].startswith(\"socks5h://\")\n\
-             s = socket.create_connection((\"localhost\", int(at[1])))\n\
-             s.send(b\"CONNECT {target} HTTP/1.1\\r\\n\\r\\n\")\nprint(s.recv(9999).decode())\n'"
-        );
-        den.run(&den.again(&spec), &line).done()
-    };
-    let refused = ask("example.org:443");
-    assert!(refused.starts_with("HTTP/1.1 403") && refused.contains("example.org"), "{refused}");
-    let private = ask(&format!("127.0.0.1:{port}"));
-    assert!(private.starts_with("HTTP/1.1 403") && private.contains("private network"), "{private}");
-    let around =
-        format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' 2>&1");
-    den.run(&den.again(&spec), &around).refused("refused");
-}
-
-#[test]
 fn a_masked_file_gives_no_byte_by_any_way() {
     needs_a_sandbox!();
     let den = Den::new();
@@ -465,6 +436,39 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
     garbage.sandbox = Some(b"{}".to_vec());
     assert!(runtime.block_on(garbage.run(&CancellationToken::new(), |_| {})).is_err());
     assert!(!ran.exists());
+}
+
+/// The next process must not rely on a result that was wrong.
+#[test]
+fn a_sandbox_that_cannot_be_set_up_removes_the_record_of_the_probe() {
+    needs_a_sandbox!();
+    let den = Den::new();
+    let record = den.base.join("sandbox.json");
+    std::fs::write(&record, "{}").unwrap();
+    let spec = SandboxSpec { probe_record: Some(record.clone()), ..den.spec() };
+    den.run(&spec, "false");
+    assert!(record.exists(), "a command that fails says nothing about the sandbox");
+    let mut missing = den.again(&spec);
+    missing.overlays[0].upper = "/nowhere".into();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ran = runtime.block_on(command(&missing, "true").run(&CancellationToken::new(), |_| {}));
+    assert!(ran.is_err() && !record.exists());
+}
+
+#[test]
+fn a_recorded_probe_is_used_and_can_be_made_again() {
+    needs_a_sandbox!();
+    let den = Den::new();
+    let (record, dirs) = (den.base.join("sandbox.json"), [den.base.clone()]);
+    let supervisor = Path::new(placet());
+    let found = recorded_probe(supervisor, &dirs, &record);
+    assert!(record.exists());
+    let text = std::fs::read_to_string(&record).unwrap();
+    std::fs::write(&record, text.replace("commands run in", "recorded:")).unwrap();
+    // A process asks once, and again when the record is gone.
+    assert_eq!(recorded_probe(supervisor, &dirs, &record), found);
+    assert_eq!(probe_again(supervisor, &dirs, &record), found);
+    assert_eq!(std::fs::read_to_string(&record).unwrap(), text);
 }
 
 #[test]

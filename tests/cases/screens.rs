@@ -51,7 +51,7 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
     let file = |name: &str, letter, body| ReviewFile {
         name: name.into(),
         path: format!("/w/{name}").into(),
-        paths: vec![format!("/w/{name}").into()],
+        paths: vec![std::path::PathBuf::from(format!("/w/{name}")).into()],
         renamed: None,
         letter,
         facts: Vec::new(),
@@ -84,6 +84,7 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
             blame: Arc::new(|_| Err(std::io::Error::other("nobody knows"))),
             display: PictureDisplay::words(),
             copy: Box::new(|_| String::new()),
+            checks: None,
         },
     )
 }
@@ -190,7 +191,7 @@ fn browser(theme: &Theme) -> ScratchpadBrowser {
 /// A screen of each kind, and the keys that make it worth looking at.
 pub(super) fn screen(name: &str, theme: &Theme) -> (Box<dyn FullScreenPane>, &'static str) {
     match name {
-        "review" => (Box::new(review(theme)), "acis it so?\nt"),
+        "review" => (Box::new(review(theme)), "acis it so?\nF"),
         "viewer" => (Box::new(viewer(theme)), "/last\n"),
         "transcript" => (Box::new(transcript(theme)), "{]\n"),
         "picker" => (Box::new(list(theme)), "\t"),

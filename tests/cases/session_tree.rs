@@ -284,7 +284,7 @@ fn the_same_words_after_a_rewind_are_a_turn_of_their_own_to_undo() {
         }
     }
     pty.line("/undo");
-    pty.until("the way back", |s| s.contains("undid 1 change"));
+    pty.until("the way back", |s| s.contains("undid changes to 1 file"));
     assert_eq!(pty.read("log"), "x\n", "only the newer one of the two");
     pty.line("/undo");
     pty.until_prompt("");
@@ -309,7 +309,7 @@ fn what_is_applied_after_a_resume_goes_back_with_the_turn_that_made_it() {
     }
     let mut resumed = ask().arg("--continue").after(pty).open();
     resumed.line("/apply one.txt");
-    resumed.until("the apply", |s| s.contains("applied 1 change"));
+    resumed.until("the apply", |s| s.contains("applied changes to 1 file"));
     let mut outside = shell().arg("apply").after(resumed).spawn();
     assert_eq!(outside.ended(), 0);
     let mut pty = ask().arg("--continue").after(outside).open();

@@ -208,10 +208,21 @@ fn a_silent_server_is_left_with_escape_and_a_server_that_is_not_there_is_explain
 #[test]
 fn a_server_of_ones_own_without_a_list_and_without_a_key() {
     let server = MockServer::start([Reply::error(404, "not_found", "no such path")]);
-    let mut pty = shell().size(100, 30).arg("setup").spawn();
+    let mut pty = shell().size(100, 24).arg("setup").spawn();
+    // Story: nobody found this entry: it was the last of a long list, and only its name could be searched for.
+    pty.until("the list", |s| s.contains("Which provider answers?"));
+    assert!(pty.screen().contains("a server of my own"), "{}", pty.screen());
+    for words in ["compat", "url"] {
+        pty.send(words);
+        pty.until("what is found", |s| {
+            s.contains(&format!("❯ {words}")) && s.contains("❯ a server of my own")
+        });
+        pty.send("\x15");
+        pty.until("the whole list", |s| !s.contains(&format!("❯ {words}")));
+    }
     find(&mut pty, "Which provider answers?", "my own");
     pty.until("the address", |s| s.contains("base URL"));
-    pty.send("\x15ftp://nowhere");
+    pty.send("ftp://nowhere");
     enter(&mut pty);
     pty.until("what is wrong", |s| s.contains("begins with http:// or https://"));
     pty.send(&format!("\x15{}/v1", server.url()));
@@ -229,13 +240,54 @@ fn a_server_of_ones_own_without_a_list_and_without_a_key() {
     pty.until("no list", |s| s.contains("has no list of models (HTTP 404)"));
     pty.send("my-model");
     enter(&mut pty);
-    pty.until("the difference", |s| s.contains("Write this into") && s.contains("+model = \"my-model\""));
+    pty.until("the difference", |s| s.contains("Write this into") && s.contains("+provider = \"lab\""));
     pty.answer("\r");
     assert_eq!(pty.ended(), 0);
     let text = read(&config_file(pty.home())).replace(&server.url(), "[URL]");
     snapshot("setup_own_server", &text);
     assert!(!keys_file(pty.home()).exists());
     assert!(!server.requests()[0].headers.contains_key("authorization"));
+}
+
+/// Story: a pasted address was appended to the suggested one, and the only sign of it was a failed connection, for which
+/// placet proposed another key.
+#[test]
+fn a_pasted_address_replaces_the_suggested_one_and_can_be_corrected() {
+    let server = MockServer::start([models()]);
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut pty = shell().size(100, 24).arg("setup").spawn();
+    pty.until("both APIs of one address", |s| {
+        s.contains("Responses · api.openai.com") && s.contains("Chat Completions · api.openai.com")
+    });
+    find(&mut pty, "Which provider answers?", "my own");
+    pty.until("the suggestion", |s| s.contains("❯ http://localhost:8000/v1"));
+    paste(&mut pty, &format!("http://{gone}/v1"));
+    pty.until("the pasted address alone", |s| s.contains(&format!("❯ http://{gone}/v1")));
+    pty.send("https://twice");
+    enter(&mut pty);
+    pty.until("the refusal", |s| s.contains("it contains `://` twice") && s.contains("v1https://twice"));
+    pty.send(&"\x7f".repeat("https://twice".len()));
+    enter(&mut pty);
+    pty.until("the format", |s| s.contains("What does the server speak?"));
+    enter(&mut pty);
+    pty.until("the name", |s| s.contains("called in your settings"));
+    pty.send("lab");
+    enter(&mut pty);
+    pty.until("the ways", |s| s.contains("Where is the key of lab?"));
+    enter(&mut pty);
+    pty.until("the first choice", |s| s.contains("connection refused") && s.contains("❯ change the address"));
+    enter(&mut pty);
+    pty.until("the address", |s| s.contains("base URL") && s.contains(&format!("❯ http://{gone}/v1")));
+    paste(&mut pty, &format!("{}/v1", server.url()));
+    enter(&mut pty);
+    pty.until("the format", |s| s.contains("What does the server speak?"));
+    enter(&mut pty);
+    pty.until("the name", |s| s.contains("called in your settings"));
+    pty.send("lab");
+    enter(&mut pty);
+    pty.until("the ways", |s| s.contains("Where is the key of lab?"));
+    enter(&mut pty);
+    pty.until("the models", |s| s.contains("Which model?") && s.contains("tiny"));
 }
 
 #[test]
@@ -269,6 +321,28 @@ fn a_command_and_a_variable_can_name_the_key() {
     pty.answer("\r");
     assert_eq!(pty.ended(), 0);
     assert!(!keys_file(pty.home()).exists());
+    assert_only_in_the_key_file(&pty);
+}
+
+/// Story: of a key that a command prints or a variable has, a server could make the name of a model.
+#[test]
+fn a_model_whose_name_is_the_key_is_not_listed() {
+    let hostile =
+        || Reply::json(200, &json!({"data": [{"id": KEY}, {"id": "tiny"}, {"id": format!("x/{KEY}")}]}));
+    let server = MockServer::start([hostile(), hostile()]);
+    let mut pty = start(&settings(&server)).variable("WORK_KEY", KEY).arg("setup").spawn();
+    find(&mut pty, "Which provider answers?", "anthropic");
+    find(&mut pty, "Where is the key", "command");
+    pty.until("the command", |s| s.contains("Which command prints the key?"));
+    pty.send("printenv WORK_KEY");
+    enter(&mut pty);
+    pty.until("the models", |s| s.contains("Which model?") && s.contains("tiny"));
+    pty.send("\x1b\x1b");
+    find(&mut pty, "Where is the key", "variable");
+    pty.until("the variable", |s| s.contains("Which environment variable"));
+    pty.send("\x15WORK_KEY");
+    enter(&mut pty);
+    pty.until("the models", |s| s.contains("Which model?") && s.contains("tiny"));
     assert_only_in_the_key_file(&pty);
 }
 

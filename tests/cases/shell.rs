@@ -53,14 +53,14 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "alpha\nbeta\n").open();
     pty.line("replace \"beta\" with \"gamma\" in a.txt");
     asked(&pty);
-    pty.until("the diff", |s| s.contains("-beta") && s.contains("+gamma"));
+    pty.until("the diff", |s| s.contains("- beta") && s.contains("+ gamma"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
     quiet();
     pty.send("d");
     pty.until("the second look", |s| s.contains("press d again to do it"));
     quiet();
     pty.send("d");
-    pty.until("the refusal", |s| s.contains("discarded: 1 change"));
+    pty.until("the refusal", |s| s.contains("discarded changes to 1 file"));
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
     pty.line("show a.txt");
@@ -70,11 +70,11 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     asked(&pty);
     quiet();
     pty.send("a");
-    pty.until("the edit", |s| s.contains("applied 1 change"));
+    pty.until("the edit", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
     pty.until_prompt("");
     pty.line("/undo");
-    pty.until("the way back", |s| s.contains("undid 1 change"));
+    pty.until("the way back", |s| s.contains("undid changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
 }
 
@@ -97,8 +97,10 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     pty.until("all decided", |s| s.contains("3/3 hunks"));
     pty.by_hand("\r");
     pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: is applied"));
-    pty.answer("y");
-    pty.until("the end", |s| s.contains("applied 3 changes") || s.contains("applied 2 changes"));
+    pty.answer("a");
+    pty.until("the end", |s| {
+        s.contains("applied changes to 3 files") || s.contains("applied changes to 2 files")
+    });
     pty.until("what the agent will hear", |s| s.contains("will be sent with your next message"));
     pty.until_prompt("");
     assert!(pty.read("a.txt").starts_with("first\nl1\n") && pty.read("a.txt").ends_with("l10\nl11\n"));
@@ -119,7 +121,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
 fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     let mut pty = shell().size(110, 30).arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
     pty.line("run echo one > new.txt; rm a.txt");
-    pty.until("a question", |s| s.contains("2 changes, +1 -1 lines: apply?"));
+    pty.until("a question", |s| s.contains("2 files, +1 -1 lines: apply?"));
     quiet();
     pty.send("k");
     pty.until("the prompt", |s| s.contains("placet [a] ±2 >"));
@@ -129,7 +131,7 @@ fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     pty.line("/discard a.txt");
     pty.until("one left", |s| s.contains("placet [a] ±1 >"));
     pty.line("/apply");
-    pty.until("it lands", |s| s.contains("applied 1 change"));
+    pty.until("it lands", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("new.txt"), "one\n");
     assert!(pty.exists("a.txt"));
 }
@@ -225,10 +227,10 @@ fn a_paste_arrives_whole_and_never_submits() {
 #[test]
 fn long_output_goes_to_the_scrollback_once_and_in_order() {
     let text: String = (0..1000).map(|n| format!("line number {n}\n")).collect();
-    let setting = "ui.fold_lines=5000";
-    let mut pty = shell().arg("--set").arg(setting).file("long.txt", &text).open();
+    // What was read is in the scrollback only in the expanded view.
+    let mut pty = shell().arg("--set").arg("ui.expanded=true").file("long.txt", &text).open();
     pty.line("show lines 1 to 1000 of long.txt");
-    pty.until("the end", |s| s.contains("more lines, not repeated here") && s.trim_end().ends_with("] >"));
+    pty.until("the end", |s| s.contains("more lines, not shown here") && s.trim_end().ends_with("] >"));
     let transcript = pty.transcript();
     // The call's own output is indented by two; the answer after it is not.
     let numbers: Vec<usize> = transcript
@@ -332,7 +334,7 @@ fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
     for (line, expected) in [
         ("/mode ask", "the person decides what"),
         ("/status", "workspace"),
-        ("/tools", "write_file"),
+        ("/tools", "run_command"),
         ("/config mode", "(default)"),
         ("/scratchpad", "no scratchpad"),
         ("/cost", "no request was sent yet"),
@@ -458,7 +460,7 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     pty.until("its end", |s| s.contains("+ line 29") && !s.contains("lines hidden"));
     quiet();
     pty.send("a");
-    pty.until("the file", |s| s.contains("applied 1 change"));
+    pty.until("the file", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("b.txt"), long);
 }
 
@@ -536,7 +538,7 @@ fn a_hook_may_keep_a_conversation_from_being_left() {
         r#"[{ name = "stay", point = "SESSION_RESET", deny = "", reason = "write your notes first" }]"#;
     let mut pty = shell().variable("PLACET_HOOKS", hook).open();
     pty.line("help");
-    pty.until("an answer", |s| s.contains("save that as NAME"));
+    pty.until("an answer", |s| s.contains("call TOOL ARGUMENTS"));
     pty.until_prompt("");
     pty.line("/new");
     pty.until("the refusal", |s| {

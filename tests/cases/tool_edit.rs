@@ -72,7 +72,7 @@ fn a_change_elsewhere_is_kept_and_told() {
     let bench = seen("a", "one\ntwo\nthree\n");
     bench.write("a", "ONE\ntwo\nthree\n");
     let body = bench.call("edit_file", edit("a", "three", "3")).done();
-    assert!(body.contains("others changed the file since you read it; placet keeps their changes:\n@@ -1,3 +1,3 @@\n-one\n+ONE\n"), "{body}");
+    assert!(body.contains("the person or another program changed the file since you read it (an edit, a rejected change or an undo); placet keeps it so:\n@@ -1,3 +1,3 @@\n-one\n+ONE\n"), "{body}");
     assert_eq!(bench.text("a"), "ONE\ntwo\n3\n");
     // Force is for lines never read, not for changes.
     bench.write("a", "other\ncontent\n");

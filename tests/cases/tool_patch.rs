@@ -203,7 +203,7 @@ fn a_file_that_somebody_changed_is_patched_where_the_hunks_still_fit_and_that_is
     bench.write("f", format!("new\n{OLD}"));
     let body = bench.call("apply_patch", patch(EDIT)).done();
     assert!(
-        body.ends_with("others changed f since you read it; placet keeps their changes:\n@@ -1,3 +1,4 @@\n+new\n one\n two\n three\n"),
+        body.ends_with("the person or another program changed f since you read it (an edit, a rejected change or an undo); placet keeps it so:\n@@ -1,3 +1,4 @@\n+new\n one\n two\n three\n"),
         "{body}"
     );
     assert_eq!(bench.text("f"), "new\none\n2\nthree\n");

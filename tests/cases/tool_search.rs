@@ -1,7 +1,10 @@
 //! list_directory, find_files and search_contents.
 
 use crate::support::tool_bench::Bench;
+use placet::ui::ansi::ColorDepth;
+use placet::ui::{Theme, scrollback};
 use serde_json::json;
+use std::path::Path;
 
 fn tree() -> Bench {
     let bench = Bench::new();
@@ -178,4 +181,38 @@ fn a_line_break_in_a_name_forges_no_entry() {
         let text = bench.call(tool, arguments).done();
         assert!(text.contains("new␊line.txt") && !text.contains("new\nline"), "{tool}: {text}");
     }
+}
+
+/// What the pane shows of a search: every line, and the texts in the style of a match.
+fn on_the_screen(bench: &Bench, input: serde_json::Value) -> (Vec<String>, Vec<String>) {
+    let theme = Theme::load("dark", Path::new("/nowhere"), ColorDepth::True, |_| None).unwrap();
+    let found = bench.call("search_contents", input);
+    let lines = scrollback::detail(&found.0.for_person.detail, &theme, usize::MAX);
+    let mark = theme.style("output").patch(theme.style("match"));
+    let marked = lines.iter().flat_map(|line| &line.spans).filter(|span| span.style == mark);
+    let marked = marked.map(|span| span.content.to_string()).collect();
+    assert_eq!(lines.len(), found.body().lines().count());
+    (lines.iter().map(ToString::to_string).collect(), marked)
+}
+
+#[test]
+fn what_matched_is_marked_on_the_screen_and_nothing_else_is() {
+    let bench = Bench::new();
+    bench.write("needle.txt", "hay\none needle, two needles\nhay\n");
+    let (lines, marked) = on_the_screen(&bench, json!({"pattern": "needle", "context": 1}));
+    assert_eq!(marked, ["needle", "needle"]);
+    assert_eq!(
+        lines[0..4],
+        ["  needle.txt", "  1\u{250a}hay", "  2\u{2502}one needle, two needles", "  3\u{250a}hay"]
+    );
+    // A line's beginning is that of the file's line, and numbers before it are not searched.
+    bench.write("numbers", "2 and 12\n");
+    let (_, marked) = on_the_screen(&bench, json!({"pattern": "^2|\\d+$", "path": "numbers"}));
+    assert_eq!(marked, ["2", "12"]);
+    // A long line is cut around its match, and a control character in it is made visible.
+    bench.write("long", format!("{}needle\u{1b}[31m{}\n", "x".repeat(900), "bytes ".repeat(200)));
+    let (lines, marked) = on_the_screen(&bench, json!({"pattern": "needle|bytes", "path": "long"}));
+    assert_eq!(marked.first().map(String::as_str), Some("needle"));
+    assert!(marked.len() > 5 && lines.iter().all(|line| !line.contains('\u{1b}')), "{lines:?}");
+    assert_eq!(on_the_screen(&bench, json!({"pattern": "nowhere"})).1, Vec::<String>::new());
 }

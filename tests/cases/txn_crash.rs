@@ -177,7 +177,7 @@ fn what_is_pending_survives_a_kill_while_it_is_put_on_the_shelf() {
     txn.hold(line);
     let span = started.elapsed();
     txn.run(["discard"]).code(0);
-    let kills: u32 = if full() { 100 } else { 8 };
+    let kills: u32 = if full() { 100 } else { 12 };
     for at in 0..kills {
         let running = txn.placet(["sandbox", "run", "--", line]).start();
         // Most of the way it runs the command; the fold comes last.
@@ -185,15 +185,20 @@ fn what_is_pending_survives_a_kill_while_it_is_put_on_the_shelf() {
         running.kill();
         running.end();
         assert_eq!(differences(&old, &txn.snap()), [], "the workspace changed");
-        // Whatever is on the shelf is something the command did, and lands as it is shown.
+        // What is pending is something the command did, and is applied as it is shown. What a killed run left is pending
+        // before anything else changes the workspace.
         let shown = txn.run(["changes", "--json"]).code(0);
         let count = shown.json().as_array().unwrap().len();
         if count > 0 {
             txn.run(["apply"]).code(0);
             assert_eq!(differences(&old, &txn.snap()).len(), count);
-            for (path, words) in txn.snap().iter().filter(|(p, _)| p.to_string_lossy().starts_with('f')) {
-                assert!(words.contains("\"new") || words.contains("\"old"), "{path:?}: {words}");
-            }
+            // The shell empties a file before it writes it: a kill between the two leaves one file empty, never more.
+            let unwritten: Vec<_> = (txn.snap().into_iter())
+                .filter(|(path, _)| path.to_string_lossy().starts_with('f'))
+                .filter(|(_, words)| !words.contains("\"new") && !words.contains("\"old"))
+                .collect();
+            assert!(unwritten.len() <= 1, "{unwritten:?}");
+            assert!(unwritten.iter().all(|(_, words)| words.ends_with("\"\"")), "{unwritten:?}");
             txn.run(["undo"]).code(0);
             assert_eq!(differences(&old, &txn.snap()), []);
         }

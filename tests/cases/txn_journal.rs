@@ -310,8 +310,8 @@ fn nothing_of_a_command_that_ended_is_left_where_layers_lie() {
     assert!(left.iter().all(|name| !name.starts_with("run-")), "{left:?}");
     // The view itself goes when the next one comes; one that holds something stays.
     txn.hold("echo m > m");
-    txn.hold("echo k > k");
-    txn.run(["discard", "--session", "solo-"]).code(0);
+    txn.run(["run", "--fresh", "--", "echo k > k"]).code(3);
+    txn.run(["discard", "--session", "run-echo"]).code(0);
     let names = |dir: PathBuf| std::fs::read_dir(dir).map_or(0, Iterator::count);
     assert_eq!(names(views.clone()), 2);
     assert!(names(txn.base.join("home/cache/placet/scratch")) <= 2);

@@ -280,7 +280,7 @@ fn any_subset_of_hunks_lands_as_exactly_those() {
         let all = hunks(&before, &after);
         let chosen: BTreeSet<usize> = (0..all.len()).filter(|_| random.below(2) == 0).collect();
         let expected = with_hunks(&before, &after, &all, |n| chosen.contains(&n));
-        let part = ChangeSelection::from([(path.clone(), SelectedPart::Hunks(chosen.clone()))]);
+        let part = ChangeSelection::from([(path.as_path().into(), SelectedPart::Hunks(chosen.clone()))]);
         if random.below(2) == 0 {
             b.view.apply(&part, label()).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), expected);

@@ -66,7 +66,7 @@ fn a_journal_that_cannot_be_listed_is_not_empty() {
     assert_eq!((read("a.txt"), txn.tree.join("b.txt").exists()), ("third".into(), false), "{write:#?}");
     assert_eq!(kept(&txn), before, "{write:#?}");
     txn.run(["doctor"]).code(0);
-    txn.run(["undo"]).code(0).says("undid 1 change");
+    txn.run(["undo"]).code(0).says("undid changes to 1 file");
     assert_eq!(read("a.txt"), "second");
 }
 
@@ -172,7 +172,7 @@ fn notes_of_the_journal_that_cannot_be_read_are_damage_and_are_made_again() {
             names(&place.run(["journal", "list"]).code(0), &path);
             place.run(["journal", "repair"]).code(0).says("moved to");
             place.run(["doctor"]).says("no problems found");
-            place.run(["undo"]).code(0).says("undid 1 change");
+            place.run(["undo"]).code(0).says("undid changes to 1 file");
             assert_eq!(place.read("a.txt"), "second", "{say}");
         }
     }

@@ -18,7 +18,7 @@ fn read_mode_throws_away_what_commands_change_and_says_so() {
     let before = place.read("notes.txt");
     let out = place.run(["-p", "run echo x > new.txt; rm notes.txt; ls"]).code(0);
     assert!(out.stdout.contains("new.txt") && !out.stdout.contains("notes.txt\n"), "{out:?}");
-    out.warns("read mode: discarded 2 changes made by commands");
+    out.warns("read mode: discarded changes to 2 files made by commands");
     assert_eq!(place.read("notes.txt"), before);
     assert!(!place.tree.join("new.txt").exists());
 }
@@ -35,12 +35,12 @@ fn a_turn_in_ask_mode_lands_by_flag_by_command_or_not_at_all() {
     run(&["--mode", "ask"]).code(3).warns("A new.txt +1 -0").warns("placet apply --session");
     assert!(!place.tree.join("new.txt").exists());
     place.run(["changes"]).code(0).says("A new.txt +1 -0");
-    place.run(["discard", "new.txt"]).code(0).says("discarded 1 change");
-    run(&["--mode", "ask", "--apply"]).code(0).warns("applied 1 change");
+    place.run(["discard", "new.txt"]).code(0).says("discarded changes to 1 file");
+    run(&["--mode", "ask", "--apply"]).code(0).warns("applied changes to 1 file");
     assert_eq!(place.read("new.txt"), "x\n");
-    place.run(["undo"]).code(0).says("undid 1 change");
+    place.run(["undo"]).code(0).says("undid changes to 1 file");
     assert!(!place.tree.join("new.txt").exists());
-    place.run(["redo"]).code(0).says("redid 1 change");
+    place.run(["redo"]).code(0).says("redid changes to 1 file");
     assert_eq!(place.read("new.txt"), "x\n");
     run(&["--mode", "write", "--dry-run"]).code(2);
 }
@@ -113,6 +113,18 @@ fn the_network_is_off_and_a_host_is_asked_for() {
     call("ask", &["--allow", "network(example.org)"]).code(0);
     let bad = r#"{"command":"true","network":["https://example.org/"]}"#;
     place.run(["tool", "call", "run_command", bad]).code(1).warns("use host names only");
+    // The result names what was refused.
+    let input = r#"{"command":"getent ahostsv4 pkg.example.net; getent ahostsv4 example.org","network":["example.org"]}"#;
+    let allow = ["--mode", "ask", "--allow", "network(example.org)"];
+    let out = place.run(["tool", "call", "run_command", input].iter().chain(&allow)).code(0);
+    assert!(out.stdout.starts_with("198.18.0."), "{out:#?}");
+    assert!(out.stdout.contains("[refused: pkg.example.net"), "{out:#?}");
+    // A port of this machine is not among the hosts that a wildcard allows.
+    let input = r#"{"command":"true","network":["localhost:5432"]}"#;
+    let call = ["tool", "call", "run_command", input, "--mode", "ask", "--allow", "network(*)"];
+    place.run(call).code(3).warns("--allow 'network(localhost:5432)'");
+    let bad = ["tool", "call", "run_command", r#"{"command":"true"}"#, "--set", "sandbox.hosts=192.0.2.1"];
+    place.run(bad).code(1).warns("is an address");
 }
 
 #[test]
@@ -135,7 +147,7 @@ fn without_a_view_commands_ask_and_what_they_changed_is_found_and_undone() {
     assert!(out.stdout.contains("2 created, 1 modified, 1 deleted"), "{out:?}");
     assert_eq!((place.read("a"), place.read("c")), ("two\n".to_string(), "b\n".to_string()));
     assert!(!std::path::Path::new("/opt/placet-no").exists());
-    place.run(["undo"]).code(0).says("undid 4 changes");
+    place.run(["undo"]).code(0).says("undid changes to 3 files");
     assert_eq!((place.read("a"), place.read("b")), ("one\n".to_string(), "b\n".to_string()));
     // What the project ignores was not watched, and it is said.
     assert_eq!(place.read("out/x"), "y\n");

@@ -313,9 +313,12 @@ impl GuideRun {
             let lines = text.lines().map(|line| plain(line.strip_prefix("◆ ").unwrap_or(line)));
             lines
                 .filter(|line| {
-                    !LEFT_OUT.iter().any(|start| {
-                        line.trim() == *start || !start.is_empty() && line.trim().starts_with(start)
-                    })
+                    // The rule above a question is as wide as the terminal.
+                    let is_rule = line.len() > 3 && line.chars().all(|c| c == '─');
+                    !is_rule
+                        && !LEFT_OUT.iter().any(|start| {
+                            line.trim() == *start || !start.is_empty() && line.trim().starts_with(start)
+                        })
                 })
                 .collect()
         };
@@ -357,10 +360,11 @@ fn squeezed(text: &str) -> String {
 
 /// A line without what differs from run to run.
 fn plain(line: &str) -> String {
-    const CHANGING: [(&str, &str); 12] = [
+    const CHANGING: [(&str, &str); 13] = [
         (r" *\(a moment: keys are accepted after half a second without typing\)", ""),
         (r"\b\d+ B\b", "SIZE"),
         (r"solo-\d+-\d+", "SESSION"),
+        (r"\brun-[\w.]+-[0-9a-f]{8}\b", "SESSION"),
         (SESSION, "SESSION"),
         (r"\b[0-9a-z]{8}#(\d+)", "TURN#$1"),
         (r"\d{4}-\d\d-\d\d([ T]\d\d[:-]\d\d([:-]\d\d)?)?", "DATE"),

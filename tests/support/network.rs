@@ -191,4 +191,6 @@ fn join(one: TcpStream, other: TcpStream) {
     });
     let (mut from, mut to) = (other, one);
     let _ = std::io::copy(&mut from, &mut to);
+    // The other thread has these connections, too, and may wait for the client, which waits for this end.
+    let _ = to.shutdown(std::net::Shutdown::Write);
 }

@@ -197,7 +197,7 @@ struct Names {
 }
 
 /// Pattern, replacement and reason.
-const CHANGING: [(&str, &str, &str); 16] = [
+const CHANGING: [(&str, &str, &str); 17] = [
     (
         r#""(prev|mac|preview_hash|names)":( ?)"[0-9a-f]+""#,
         r#""$1":$2"[HASH]""#,
@@ -220,6 +220,7 @@ const CHANGING: [(&str, &str, &str); 16] = [
     ),
     (concat!("placet( +)", env!("CARGO_PKG_VERSION")), "placet$1[VERSION]", "every release has another one"),
     (r"\bsolo-\[MILLISECONDS\]-\d+\b", "solo-[ID]", "a process number"),
+    (r"\brun-([\w.]+)-[0-9a-f]{8}\b", "run-$1-[DIRECTORY]", "a hash of the directory"),
     (r"(?m)(\[(?:TREE|HOME|TEMP)\][^\s]*) {2,}", "$1  ", "padding after a path of any length"),
     (r"(?m)[ \t]+$", "", "editors and git remove it from snapshots"),
 ];

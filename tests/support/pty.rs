@@ -35,6 +35,10 @@ pub struct Start {
     places: Option<(TempDir, TempDir)>,
     /// Where it runs, if that is not the tree.
     dir: Option<std::path::PathBuf>,
+    /// Another program, which starts placet.
+    program: Option<String>,
+    /// The file that gets its standard output.
+    output: Option<String>,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
@@ -47,6 +51,8 @@ pub fn shell() -> Start {
         config: None,
         places: None,
         dir: None,
+        program: None,
+        output: None,
     }
 }
 
@@ -58,6 +64,12 @@ impl Start {
 
     pub fn arg(mut self, arg: &str) -> Start {
         self.args.push(arg.into());
+        self
+    }
+
+    /// Starts another program, such as a shell in which placet is one job.
+    pub fn program(mut self, name: &str) -> Start {
+        self.program = Some(name.into());
         self
     }
 
@@ -74,6 +86,12 @@ impl Start {
     /// The person's settings file.
     pub fn config(mut self, text: &str) -> Start {
         self.config = Some(text.into());
+        self
+    }
+
+    /// Its standard output goes to a file of the tree, and only its standard error to the terminal.
+    pub fn output_to(mut self, file: &str) -> Start {
+        self.output = Some(file.into());
         self
     }
 
@@ -118,7 +136,17 @@ impl Start {
         }
         let size = PtySize { rows: self.size.1, cols: self.size.0, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(crate::support::program::placet());
+        let placet = crate::support::program::placet();
+        let mut command = match (&self.program, &self.output) {
+            (Some(name), _) => CommandBuilder::new(name),
+            (None, None) => CommandBuilder::new(placet),
+            (None, Some(file)) => {
+                let mut shell = CommandBuilder::new("/bin/sh");
+                shell.args(["-c", &format!("exec \"$0\" \"$@\" > {file}")]);
+                shell.arg(placet);
+                shell
+            }
+        };
         command.env_clear();
         command.env("PATH", std::env::var("PATH").unwrap());
         command.env("HOME", home.path());
@@ -288,16 +316,37 @@ impl Pty {
 
     /// Echo, line editing and signals as a shell expects to find them.
     pub fn is_cooked(&self) -> bool {
-        use rustix::termios::{LocalModes, tcgetattr};
-        let fd = self.master.as_raw_fd().unwrap();
-        let path = format!("/proc/self/fd/{fd}");
-        let file = std::fs::OpenOptions::new().read(true).open(path).unwrap();
-        let modes = tcgetattr(&file).unwrap().local_modes;
+        use rustix::termios::LocalModes;
+        let modes = LocalModes::from_bits_retain(self.master.get_termios().unwrap().local_flags.bits());
         modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.tree.path().join(path).symlink_metadata().is_ok()
+    }
+
+    /// The modes of the emulator that a program may have left on, as words.
+    pub fn modes_on(&self) -> Vec<&'static str> {
+        let seen = self.seen.lock().unwrap();
+        let screen = seen.parser.screen();
+        let on = [
+            ("alternate screen", screen.alternate_screen()),
+            ("application keypad", screen.application_keypad()),
+            ("application cursor", screen.application_cursor()),
+            ("hidden cursor", screen.hide_cursor()),
+            ("bracketed paste", screen.bracketed_paste()),
+            ("mouse", screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None),
+            ("mouse encoding", screen.mouse_protocol_encoding() != vt100::MouseProtocolEncoding::Default),
+            ("inverse", screen.inverse()),
+            ("bold", screen.bold()),
+        ];
+        on.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name).collect()
+    }
+
+    /// The screen with its colours and its cursor.
+    pub fn picture(&self) -> String {
+        let bytes = self.seen.lock().unwrap().parser.screen().contents_formatted();
+        bytes.escape_ascii().to_string()
     }
 
     pub fn read(&self, path: impl AsRef<Path>) -> String {

@@ -6,6 +6,7 @@ use placet::agent::{
     TurnEvent, TurnLimits, TurnStart,
 };
 use placet::conversation::{CallOutcome, Part, SessionId, ToolSpec};
+use placet::guidance::Guidance;
 use placet::permission::{Access, ClassificationRules, Mode, ModeCell, Permit, Policy, Rule, Taint};
 use placet::provider::{
     AnthropicFormat, ApiKeySource, Endpoint, GeminiFormat, HttpProvider, HttpProviderSettings, ModelLimits,
@@ -99,6 +100,7 @@ pub struct Talk {
     pub silence: Duration,
     pub gate: Arc<CallInterceptors>,
     pub labels: ClassificationRules,
+    pub guidance: Arc<Guidance>,
 }
 
 impl Talk {
@@ -126,6 +128,7 @@ impl Talk {
             silence: Duration::from_secs(180),
             gate: Arc::default(),
             labels: ClassificationRules::default(),
+            guidance: Arc::default(),
         }
     }
 
@@ -171,7 +174,11 @@ impl Talk {
         let (provider, model) = self.provider();
         let env = ToolContext {
             mounts: Arc::default(),
+            pages: Arc::default(),
+            guidance: Arc::clone(&self.guidance),
             jobs: JobRegistry::default(),
+            servers: Default::default(),
+            checks: Default::default(),
             mode: self.mode.clone(),
             workspace,
             ledger: Mutex::new(ReadLedger::default()),

@@ -59,7 +59,11 @@ impl Bench {
         std::fs::create_dir(&root).unwrap();
         let env = ToolContext {
             mounts: Arc::default(),
+            pages: Arc::default(),
+            guidance: Arc::default(),
             jobs: JobRegistry::default(),
+            servers: Default::default(),
+            checks: Default::default(),
             mode: ModeCell::new(Mode::Unrestricted),
             workspace: viewed(Workspace::new(root.clone(), Vec::new()).unwrap(), root.parent().unwrap()),
             ledger: Mutex::new(ReadLedger::default()),
@@ -168,8 +172,10 @@ impl Bench {
             env: self.env.clone(),
             cancel: self.cancel.clone(),
             progress: ProgressSink::silent(),
+            may_detach: placet::tools::BackgroundCheck::always(),
             inspect: OutputInspector::nothing(),
             children: placet::tools::SubagentSpawner::none(),
+            requests: Arc::new(placet::tools::NoRequestHost),
             enquire: AskUser::new(|_, _| Box::pin(std::future::ready(UserReply::Nobody))),
         };
         Ok(plan.run(permit, ctx).await)

@@ -1,5 +1,6 @@
 //! The context of one call: what its decision and its run need.
 
+use crate::agent::config::ActiveModel;
 use crate::agent::event::TurnEvents;
 use crate::agent::services::SharedServices;
 use crate::conversation::{CallId, ToolCall};
@@ -13,6 +14,8 @@ pub(in crate::agent) struct CallContext {
     pub(in crate::agent) services: Arc<SharedServices>,
     pub(in crate::agent) events: TurnEvents,
     pub(in crate::agent) spawner: SubagentSpawner,
+    /// The model of the conversation, if there is one.
+    pub(in crate::agent) model: Option<ActiveModel>,
     pub(in crate::agent) call: ToolCall,
     pub(in crate::agent) cancel: CancellationToken,
     pub(in crate::agent) titles: CallTitles,

@@ -2,12 +2,15 @@
 //! itself.
 
 use super::context::CallContext;
-use super::interceptor::hooks;
+use super::interceptor::{classification, hooks};
 use super::output_stream::{OutputPiece, stream_redacted};
 use super::rejection::{crashed, failed};
-use crate::agent::event::{TurnEvent, UserPrompt};
+use super::server_requests::ConversationHost;
+use crate::agent::event::{PromptAsker, TurnEvent, UserPrompt};
 use crate::permission::{Access, Permit};
-use crate::tools::{AskUser, OutputInspector, Plan, ProgressSink, RunContext, ToolOutput, UserReply};
+use crate::tools::{
+    AskUser, BackgroundCheck, OutputInspector, Plan, ProgressSink, RunContext, ToolOutput, UserReply,
+};
 use crate::workspace::OriginGuard;
 use std::sync::Arc;
 
@@ -35,9 +38,11 @@ pub(super) async fn run(
     let run = RunContext {
         env: Arc::clone(&ctx.services.env),
         progress: progress(ctx),
+        may_detach: may_detach(ctx),
         inspect,
         enquire: ask_user(ctx),
         children: ctx.spawner.clone(),
+        requests: Arc::new(ConversationHost(Arc::clone(ctx))),
         cancel: ctx.cancel.clone(),
     };
     let _turn = wait_for_turn(ctx, &reach).await;
@@ -61,6 +66,12 @@ fn progress(ctx: &CallContext) -> ProgressSink {
             OutputPiece::Open(text) => TurnEvent::CallLine { id, text: text.into() },
         });
     })
+}
+
+/// A command whose writes must be checked when it ends stays in the foreground.
+fn may_detach(ctx: &CallContext) -> BackgroundCheck {
+    let services = Arc::clone(&ctx.services);
+    BackgroundCheck::new(move || classification::may_detach(&services))
 }
 
 /// Waits for the turn of a call among all calls of the pool: a command runs alone, writes run together, reads need no
@@ -90,7 +101,9 @@ fn ask_user(ctx: &Arc<CallContext>) -> AskUser {
         Box::pin(async move {
             let _turn = ctx.services.subagents.asking.lock().await;
             let question = ctx.services.secrets().redact(&question).into_owned();
-            let answer = ctx.events.ask(|reply| TurnEvent::Enquiry(UserPrompt { question, choices, reply }));
+            let answer = ctx.events.ask(|reply| {
+                TurnEvent::Enquiry(UserPrompt { asker: PromptAsker::Model, question, choices, reply })
+            });
             answer.await.unwrap_or(UserReply::Nobody)
         })
     })

@@ -8,4 +8,5 @@ pub(super) mod origin;
 pub(super) mod output_stream;
 pub(super) mod pipeline;
 pub(super) mod rejection;
+pub(super) mod server_requests;
 pub(super) mod single_call;

@@ -5,6 +5,7 @@ use super::interceptor::secrets::SecretFilter;
 use crate::audit::{AuditError, AuditEvent, AuditKind, AuditLog};
 use crate::hooks::HookSet;
 use crate::metrics::MetricsFile;
+use crate::workspace::{PassedCheck, ProgramRun};
 use std::sync::Arc;
 
 /// The interceptors of every call; `super::interceptor` has the order.
@@ -43,8 +44,43 @@ impl CallInterceptors {
         session: Option<String>,
         shown: &str,
     ) -> Result<(), AuditError> {
+        self.log_decision_on(Vec::new(), kind, (by, session), shown)
+    }
+
+    /// The same for the changes of a program of the person's own: the entry names the program and how it ended.
+    pub fn log_program_decision(
+        &self,
+        kind: AuditKind,
+        by: &str,
+        program: &ProgramRun,
+        shown: &str,
+    ) -> Result<(), AuditError> {
+        let what = format!("run {} ({})", program.line(), program.ending());
+        self.log_decision_on(vec![self.secrets.redact(&what).into_owned()], kind, (by, None), shown)
+    }
+
+    /// The same with the checks that passed on exactly what was applied: each is in the entry, with the hash of the state.
+    pub fn log_checked_decision(
+        &self,
+        kind: AuditKind,
+        by: &str,
+        checks: &[PassedCheck],
+        shown: &str,
+    ) -> Result<(), AuditError> {
+        let passed = |one: &PassedCheck| format!("check {} passed in state {}", one.check, one.state);
+        self.log_decision_on(checks.iter().map(passed).collect(), kind, (by, None), shown)
+    }
+
+    fn log_decision_on(
+        &self,
+        reach: Vec<String>,
+        kind: AuditKind,
+        (by, session): (&str, Option<String>),
+        shown: &str,
+    ) -> Result<(), AuditError> {
         let Some(log) = &self.audit else { return Ok(()) };
         let entry = AuditEvent {
+            reach,
             session,
             tool: Some(by.into()),
             decision: Some("yes".into()),

@@ -3,7 +3,9 @@
 
 use super::context::{CallContext, CallTitles};
 use super::interceptor::{self, ApprovedPlan};
+use super::origin::EntryPoint;
 use super::rejection::{CallRejection, crashed, cut};
+use crate::agent::config::ActiveModel;
 use crate::agent::event::{TurnEvent, TurnEvents};
 use crate::agent::lock::lock;
 use crate::agent::services::SharedServices;
@@ -11,6 +13,7 @@ use crate::agent::turn::machine::TurnInput;
 use crate::conversation::{
     CallFact, CallId, CallInterruption, CallOutcome, CallResult, Note, Part, ToolCall,
 };
+use crate::permission::Mode;
 use crate::tools::{CallSummary, OutputFacts, SubagentSpawner, ToolOutput};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -30,6 +33,7 @@ pub(in crate::agent) struct TurnCalls {
     services: Arc<SharedServices>,
     events: TurnEvents,
     spawner: SubagentSpawner,
+    model: Option<ActiveModel>,
     inputs: UnboundedSender<TurnInput>,
     approved: Arc<Mutex<HashMap<CallId, ApprovedCall>>>,
     titles: CallTitles,
@@ -39,15 +43,16 @@ impl TurnCalls {
     pub(in crate::agent) fn new(
         services: Arc<SharedServices>,
         events: TurnEvents,
-        spawner: SubagentSpawner,
+        (spawner, model): (SubagentSpawner, Option<ActiveModel>),
         inputs: UnboundedSender<TurnInput>,
     ) -> TurnCalls {
-        TurnCalls { services, events, spawner, inputs, approved: Arc::default(), titles: Arc::default() }
+        let (approved, titles) = Default::default();
+        TurnCalls { services, events, spawner, model, inputs, approved, titles }
     }
 
     fn context(&self, call: ToolCall, cancel: CancellationToken) -> Arc<CallContext> {
-        let TurnCalls { services, events, spawner, .. } = self.clone();
-        Arc::new(CallContext { services, events, spawner, call, cancel, titles: Arc::clone(&self.titles) })
+        let TurnCalls { services, events, spawner, model, titles, .. } = self.clone();
+        Arc::new(CallContext { services, events, spawner, model, call, cancel, titles })
     }
 
     /// Plans and decides; sends `Cleared` or `Ended`.
@@ -98,7 +103,8 @@ impl TurnCalls {
             }
             CallRejection::Denied(d) => {
                 refused_by = d.refused_by;
-                let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
+                let way = other_mode(refused_by, self.services.origin.entry_point);
+                let text = format!("denied: {}\nhint: {}{way}", d.reason, d.hint);
                 (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
             }
             CallRejection::Masked(d, words) => {
@@ -113,7 +119,7 @@ impl TurnCalls {
         let text = self.services.secrets().redact(&text).into_owned();
         // Errors quote the request, which may have any length.
         let text = cut(text, 8_000);
-        let for_person = CallSummary { line: cut(summary.line, 500), detail: summary.detail, command: None };
+        let for_person = CallSummary::new(cut(summary.line, 500), summary.detail);
         self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
         if let Some(mode) = refused_by {
             self.events.send(TurnEvent::LimitedByMode(mode));
@@ -141,6 +147,20 @@ impl TurnCalls {
         let (id, name, outcome) = (id.clone(), name.clone(), *outcome);
         self.events.send(TurnEvent::CallEnded { id, name, outcome, summary });
         drop(self.inputs.send(TurnInput::Ended(result)));
+    }
+}
+
+/// How a person gets the mode that would permit a call that this mode refuses: a program that calls tools has no keys.
+fn other_mode(refused_by: Option<Mode>, entry_point: EntryPoint) -> &'static str {
+    match (refused_by, entry_point) {
+        (Some(Mode::Read), EntryPoint::Conversation) => {
+            "; the person can switch with Shift+Tab, /mode ask or --mode ask"
+        }
+        (Some(Mode::Read), EntryPoint::CommandLine) => "; `--mode ask` permits it",
+        (Some(Mode::Read), EntryPoint::Mcp) => {
+            "; the person can start this server with `--mode ask`, where changes wait until they are applied"
+        }
+        _ => "",
     }
 }
 

@@ -9,7 +9,7 @@ use crate::agent::subagent_pool::SubagentPool;
 use crate::agent::turn::machine::TurnInput;
 use crate::conversation::{CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::permission::Policy;
-use crate::tools::{SubagentSpawner, ToolContext, ToolRegistry};
+use crate::tools::{CallSummary, SubagentSpawner, ToolContext, ToolRegistry};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -25,11 +25,26 @@ pub async fn call_once(
     reply: ApprovalReply,
     cancel: CancellationToken,
 ) -> CallResult {
+    call_with_summary(registry, env, policy, origin, call, reply, cancel).await.0
+}
+
+/// The same, with what the screen of a conversation would show of the result.
+pub async fn call_with_summary(
+    registry: Arc<ToolRegistry>,
+    env: Arc<ToolContext>,
+    policy: Arc<Mutex<Policy>>,
+    origin: CallOrigin,
+    call: ToolCall,
+    reply: ApprovalReply,
+    cancel: CancellationToken,
+) -> (CallResult, Option<CallSummary>) {
+    let mut shown = None;
     let (events, mut heard) = unbounded_channel();
     let (inputs, mut inbox) = unbounded_channel();
     let mounts = Arc::clone(&env.mounts);
     let services = SharedServices { registry, env, policy, origin, subagents: SubagentPool::default() };
-    let calls = TurnCalls::new(Arc::new(services), TurnEvents::new(events), SubagentSpawner::none(), inputs);
+    let calls =
+        TurnCalls::new(Arc::new(services), TurnEvents::new(events), (SubagentSpawner::none(), None), inputs);
     calls.check(call.clone(), cancel.clone());
     loop {
         tokio::select! {
@@ -39,14 +54,22 @@ pub async fn call_once(
                     let left = mounts.push().into_iter();
                     let note = |reason| Part::Note(Note::NotStored { reason });
                     result.parts.extend(left.map(note));
-                    return result;
+                    // It was sent before the result.
+                    while let Ok(event) = heard.try_recv() {
+                        if let TurnEvent::CallEnded { summary, .. } = event {
+                            shown = Some(summary);
+                        }
+                    }
+                    return (result, shown);
                 }
                 Some(_) => {}
-                None => return CallResult::text(&call, CallOutcome::Failed, "the call was lost"),
+                None => return (CallResult::text(&call, CallOutcome::Failed, "the call was lost"), None),
             },
             event = heard.recv() => {
-                if let Some(TurnEvent::Question(question)) = event {
-                    drop(question.reply.send(reply.clone()));
+                match event {
+                    Some(TurnEvent::Question(question)) => drop(question.reply.send(reply.clone())),
+                    Some(TurnEvent::CallEnded { summary, .. }) => shown = Some(summary),
+                    _ => {}
                 }
             }
         }

@@ -22,6 +22,14 @@ pub(in crate::agent) fn instructions_in(note: &Note) -> Option<&str> {
     }
 }
 
+/// The list of skills that `note` gave.
+pub(in crate::agent) fn skills_in(note: &Note) -> Option<&str> {
+    match note {
+        Note::Skills { text, .. } => Some(text),
+        _ => None,
+    }
+}
+
 /// The notes of `messages`, the newest first.
 pub(in crate::agent) fn newest_first(messages: &[Message]) -> impl Iterator<Item = &Note> {
     messages.iter().rev().flat_map(|message| message.parts().rev().filter_map(Part::as_note))

@@ -4,18 +4,20 @@
 use super::log::Conversation;
 use super::notes::{mode_in, mode_note, newest_first};
 use crate::agent::event::TurnEvents;
-use crate::agent::instructions::{InstructionsNews, ProjectInstructions};
+use crate::agent::instructions::{GuidanceNews, ReportedGuidance};
 use crate::agent::services::SharedServices;
 use crate::conversation::{CallFact, JobEnd, Message, Note, Part};
+use crate::guidance::InstructionsRequest;
 use crate::permission::{Access, AccessLocation, Mode, Rule, RuleVerdict};
+use crate::tools::SKILL_TOOL;
 use crate::workspace::View;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Default)]
 pub(in crate::agent) struct ReportedState {
     mode: Option<Mode>,
-    instructions: ProjectInstructions,
+    guidance: ReportedGuidance,
     /// Jobs that ran when the conversation was left, for the next message.
     lost_jobs: Vec<u32>,
 }
@@ -30,7 +32,7 @@ impl ReportedState {
             newest_first(conversation.unsummarized()).chain(earlier)
         };
         self.mode = sent().find_map(mode_in);
-        self.instructions.recall(sent());
+        self.guidance.recall(sent());
     }
 
     /// Called after placet was closed. Returns true if jobs ended with it.
@@ -42,25 +44,22 @@ impl ReportedState {
     /// What the model must know in addition to the person's message.
     pub(in crate::agent) fn notes(&mut self, services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
         let mut notes = Vec::new();
-        let workspace = &services.env.workspace;
-        let rules = services.policy().rules().to_vec();
-        let may_read = |path: &Path| {
-            let access = Access::Read { path: path.into(), place: AccessLocation::Inside };
-            let denies = |rule: &Rule| rule.verdict == RuleVerdict::Deny;
-            !rules
-                .iter()
-                .filter(|rule| denies(rule))
-                .any(|rule| rule.matches("read_file", &access, workspace.roots()))
-        };
-        if let Some(InstructionsNews { note, sources, left_out }) =
-            self.instructions.news(workspace.cwd(), &may_read)
-        {
-            left_out.into_iter().for_each(|why| events.notice(why));
-            if !sources.is_empty() {
-                let names =
-                    sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");
-                events.notice(format!("instructions from {names}"));
+        let guidance = &services.env.guidance;
+        let own = guidance.places().own_instructions();
+        let may_read = may_read(services);
+        let cwd = services.env.workspace.cwd();
+        let request = InstructionsRequest { cwd, own: own.as_deref(), may_read: &may_read };
+        let mut news: Vec<GuidanceNews> = self.guidance.instructions(&request).into_iter().collect();
+        // A list of skills without the tool that reads them would be useless.
+        if services.registry.get(SKILL_TOOL).is_ok() {
+            let catalog = guidance.skills();
+            news.extend(self.guidance.skills(&catalog));
+            if !services.subagents.is_child {
+                self.guidance.untrusted_skills(&catalog).into_iter().for_each(|line| events.notice(line));
             }
+        }
+        for GuidanceNews { note, notices } in news {
+            notices.into_iter().for_each(|line| events.notice(line));
             notes.push(Part::Note(note));
         }
         notes.extend(self.changes(services, events));
@@ -77,6 +76,17 @@ impl ReportedState {
         let is_new = self.mode.replace(mode) != Some(mode);
         let note = is_new.then(|| Part::Note(mode_note(mode)));
         note.into_iter().chain(ended_jobs(services, events)).collect()
+    }
+}
+
+/// Whether the present rules allow a file to be read.
+pub(super) fn may_read(services: &SharedServices) -> impl Fn(&Path) -> bool + use<> {
+    let denies = |rule: &&Rule| rule.verdict == RuleVerdict::Deny;
+    let rules: Vec<Rule> = services.policy().rules().iter().filter(denies).cloned().collect();
+    let roots = services.env.workspace.roots().to_vec();
+    move |path| {
+        let access = Access::Read { path: path.into(), place: AccessLocation::Inside };
+        !rules.iter().any(|rule| rule.matches("read_file", &access, &roots))
     }
 }
 

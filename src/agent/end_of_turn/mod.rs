@@ -1,6 +1,7 @@
 //! The end of a turn: placet shows the pending changes, and the person decides what to do with them.
 
 mod apply;
+mod checks;
 mod protected;
 mod words;
 
@@ -8,16 +9,20 @@ use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, Tur
 use super::services::SharedServices;
 use crate::audit::AuditKind;
 use crate::permission::{Mode, ModeCell};
-use crate::tools::DisplayDetail;
+use crate::text::visible;
+use crate::tools::{DisplayDetail, ToolContext};
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup, LayerKind,
     TransactionLabel, View, Workspace,
 };
+pub use protected::{ProtectedAnswer, ask_about_losses, ask_about_path};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 pub use words::overview;
-use words::{apply_words, counted, headline, pending_words, reason};
+use words::{apply_words, headline, pending_words, reason};
 
 /// What the person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,9 @@ pub enum TurnDecision {
     Kept,
     /// It stays pending, and the person wants to look at it file by file.
     Review,
+    /// It stays pending, and the program that made it is to get a message and to continue. Only where
+    /// [`CommandLineQuestion::sends_to`] names a program.
+    SendBack,
 }
 
 /// Where the apply question is asked.
@@ -37,8 +45,25 @@ pub enum TurnDecision {
 pub enum ApplyQuestionPlace {
     /// At the end of a turn of a conversation.
     Conversation,
-    /// By a subcommand about a command of the person's own; the label is what the journal says of it.
-    CommandLine(Box<TransactionLabel>),
+    /// By a subcommand, about a command of the person's own.
+    CommandLine(Box<CommandLineQuestion>),
+}
+
+/// What a subcommand asks about.
+#[derive(Clone, Debug)]
+pub struct CommandLineQuestion {
+    /// For the journal.
+    pub label: TransactionLabel,
+    /// The program that can get a message about the changes.
+    pub sends_to: Option<MessageReceiver>,
+}
+
+/// The program that made the changes, and how a message of the person reaches it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageReceiver {
+    pub program: String,
+    /// The program starts again with the message. Otherwise the person copies it, and passes it on after the start.
+    pub resumes: bool,
 }
 
 impl ApplyQuestionPlace {
@@ -52,9 +77,14 @@ impl ApplyQuestionPlace {
 }
 
 /// What the apply question needs in addition to the pending changes.
+#[derive(Clone)]
 pub struct ApplyQuestionContext<'a> {
     pub workspace: &'a Workspace,
+    /// The changes that a program left in the home directory: a part of the same question.
+    pub home: Option<&'a Workspace>,
     pub mode: &'a ModeCell,
+    /// What checks run with; `None` where no check runs.
+    pub env: Option<&'a Arc<ToolContext>>,
     pub place: ApplyQuestionPlace,
     /// Records what was applied or discarded, and returns what of that failed.
     pub record: &'a (dyn Fn(AuditKind, &str) -> Vec<String> + Send + Sync),
@@ -96,7 +126,9 @@ pub(super) async fn ask_after_turn(
         }
     };
     let place = ApplyQuestionPlace::Conversation;
-    let context = ApplyQuestionContext { workspace: &env.workspace, mode: &env.mode, place, record: &record };
+    let (workspace, mode) = (&env.workspace, &env.mode);
+    let context =
+        ApplyQuestionContext { workspace, home: None, mode, env: Some(env), place, record: &record };
     ask_about_pending(context, events).await
 }
 
@@ -105,13 +137,30 @@ struct ApplyQuestionFlow<'a> {
     context: ApplyQuestionContext<'a>,
     events: &'a TurnEvents,
     view: View,
+    /// The same for the home directory.
+    home: Option<Box<ApplyQuestionFlow<'a>>>,
+    /// How often a yes was refused because a required check had not passed.
+    refused: AtomicU32,
+}
+
+/// What is pending in one view.
+struct PendingSet {
+    set: Arc<ChangeSet>,
+    classes: ChangeClasses,
+    /// How many paths must be approved by themselves.
+    waiting: usize,
 }
 
 impl<'a> ApplyQuestionFlow<'a> {
     /// `None` where no view holds changes back.
     fn new(context: ApplyQuestionContext<'a>, events: &'a TurnEvents) -> Option<ApplyQuestionFlow<'a>> {
         let view = context.workspace.view()?.clone();
-        Some(ApplyQuestionFlow { context, events, view })
+        let home = context.home.and_then(|workspace| {
+            // Checks run on the workspace.
+            let context = ApplyQuestionContext { workspace, home: None, env: None, ..context.clone() };
+            ApplyQuestionFlow::new(context, events).map(Box::new)
+        });
+        Some(ApplyQuestionFlow { context, events, view, home, refused: AtomicU32::new(0) })
     }
 
     async fn ask(&self) -> TurnDecision {
@@ -122,68 +171,121 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
     }
 
+    /// What is pending; the decision where it cannot be read.
+    fn pending(&self) -> Result<PendingSet, TurnDecision> {
+        let set = self.view.changes(LayerKind::Pending).map(Arc::new).map_err(|e| {
+            self.events.notice(format!("cannot read the pending changes: {e}"));
+            TurnDecision::Nothing
+        })?;
+        let classes = self.view.classify(&set);
+        let waiting = self.waiting(&set, &classes).len();
+        Ok(PendingSet { set, classes, waiting })
+    }
+
     /// Asks once about everything that is pending. `None` when it is to be asked again, because that has changed.
     async fn ask_once(&self) -> Option<TurnDecision> {
         let view = &self.view;
-        let set = match view.changes(LayerKind::Pending) {
-            Ok(set) => set,
-            Err(e) => {
-                self.events.notice(format!("cannot read the pending changes: {e}"));
+        let here = match self.pending() {
+            Ok(here) => here,
+            Err(decision) => return Some(decision),
+        };
+        let at_home = match self.home.as_deref().map(|home| Ok((home, home.pending()?))).transpose() {
+            Ok(at_home) => at_home.filter(|(_, pending)| !pending.set.is_empty()),
+            Err(decision) => return Some(decision),
+        };
+        let PendingSet { set, classes, waiting } = &here;
+        match &at_home {
+            Some((home, _)) if set.is_empty() => return Box::pin(home.ask_once()).await,
+            None if set.is_empty() => {
+                // It stays in the turn: without a person it is the reason of the exit code.
+                view.turn().unread.clone().into_iter().for_each(|words| self.events.notice(words));
                 return Some(TurnDecision::Nothing);
             }
-        };
-        if set.is_empty() {
-            // It stays in the turn: without a person it is the reason of the exit code.
-            view.turn().unread.clone().into_iter().for_each(|words| self.events.notice(words));
-            return Some(TurnDecision::Nothing);
+            _ => {}
         }
-        let classes = view.classify(&set);
         // Where every path must be approved by itself, the question about all of them could apply nothing.
-        let waiting = self.waiting(&set, &classes).len();
-        if waiting == set.listed(&classes) {
-            return Some(self.approve_protected(TurnDecision::Kept).await);
+        let is_waiting = |pending: &PendingSet| pending.waiting == pending.set.listed(&pending.classes);
+        if *waiting == set.listed(classes) && at_home.as_ref().is_none_or(|(_, home)| is_waiting(home)) {
+            let decision = self.approve_protected(TurnDecision::Kept).await;
+            return Some(self.approve_at_home(decision).await);
         }
-        let mut answer = self.ask_about_all(&set, &classes, waiting).await.unwrap_or('k');
-        if answer == 'a' && !self.confirm_losses(&classes).await {
+        let mut answer = self.ask_about_all(&here, at_home.as_ref()).await.unwrap_or('k');
+        let losses_at_home = match &at_home {
+            Some((home, pending)) if answer == 'a' => home.confirm_losses(&pending.classes).await,
+            _ => true,
+        };
+        if answer == 'a' && (!losses_at_home || !self.confirm_losses(classes).await) {
             answer = 'k';
         }
         // The answer counts only for the changes that were shown: a background command may have ended while the
         // question was open. The lock prevents commands from adding changes until the answer takes effect.
         let commands = view.lock_commands().await;
-        if matches!(answer, 'a' | 'd') && view.changes(LayerKind::Pending).is_ok_and(|now| now != set) {
+        let is_changed =
+            |view: &View, set| view.is_unchanged(LayerKind::Pending, set).is_ok_and(|same| !same);
+        let moved_at_home = at_home.as_ref().is_some_and(|(home, now)| is_changed(&home.view, &now.set));
+        if matches!(answer, 'a' | 'd') && (is_changed(view, set) || moved_at_home) {
             self.events.notice(UPDATED);
             return None;
         }
         match answer {
             'a' => {
-                let approval = self.approval_of_mode(&set, &classes).seen(&classes.losses);
+                let checks = match self.passed_checks(&here).await {
+                    Ok(checks) => checks,
+                    Err(why) => {
+                        self.events.notice(why.to_string());
+                        // A front end that does not show the checks could answer the same for ever.
+                        let again = self.refused.fetch_add(1, Ordering::Relaxed) < MOST_REFUSED;
+                        return (!again).then_some(TurnDecision::Kept);
+                    }
+                };
+                let approval = self.approval_of_mode(set, classes).seen(&classes.losses);
                 // Without an answer they changed meanwhile and were merged: that is another question.
-                let decision = self.apply_all(&set, &approval).await?;
+                let decision = self.apply_all(set, &approval, checks).await?;
                 // Released first: `approve_protected` takes the same lock.
                 drop(commands);
-                Some(self.approve_protected(decision).await)
+                if let Some((home, PendingSet { set, classes, .. })) = &at_home {
+                    let approval = home.approval_of_mode(set, classes).seen(&classes.losses);
+                    home.apply_all(set, &approval, Vec::new()).await;
+                }
+                let decision = self.approve_protected(decision).await;
+                Some(self.approve_at_home(decision).await)
             }
             'r' => Some(TurnDecision::Review),
+            's' => Some(TurnDecision::SendBack),
             'd' => {
-                let what = counted(&set, &classes);
-                self.events.notice(self.discard(&View::everything(&set), &what, "not discarded"));
+                let discard = |flow: &Self, set: &ChangeSet| {
+                    let what = set.count().to_string();
+                    flow.events.notice(flow.discard(&View::everything(set), &what, "not discarded"));
+                };
+                discard(self, set);
+                at_home.iter().for_each(|(home, pending)| discard(home, &pending.set));
                 Some(TurnDecision::Discarded)
             }
             _ => {
-                self.name_pending(&set);
+                self.name_pending(set);
                 Some(TurnDecision::Kept)
             }
+        }
+    }
+
+    /// Asks about each path of the home directory that runs later, after those of the workspace.
+    async fn approve_at_home(&self, decision: TurnDecision) -> TurnDecision {
+        match (&self.home, decision) {
+            (Some(home), TurnDecision::Applied | TurnDecision::Kept | TurnDecision::Nothing) => {
+                home.approve_protected(decision).await
+            }
+            _ => decision,
         }
     }
 
     /// Discards what is chosen: `what` names it, `failed` begins the sentence of an error.
     fn discard(&self, chosen: &ChangeSelection, what: &str, failed: &str) -> String {
         let back = match self.view.set_aside(chosen) {
-            Ok(DiscardBackup::Kept) => format!("{} restores it", self.context.place.undo()),
+            Ok(DiscardBackup::Kept) => format!("{} restores them", self.context.place.undo()),
             Ok(DiscardBackup::TooLarge) => "too large for undo".into(),
             Err(e) => return format!("{failed}: {e}"),
         };
-        let report = format!("discarded: {what}; {back}");
+        let report = format!("discarded changes to {what}; {back}");
         let remarks = (self.context.record)(AuditKind::Discard, &report);
         remarks.into_iter().fold(report, |report, remark| format!("{report}; {remark}"))
     }
@@ -191,14 +293,14 @@ impl<'a> ApplyQuestionFlow<'a> {
     /// Says that `set` is pending. A subcommand does that itself, when it ends.
     fn name_pending(&self, set: &ChangeSet) {
         if let ApplyQuestionPlace::Conversation = self.context.place {
-            self.events.notice(pending_words(set, &self.view.classify(set)));
+            self.events.notice(pending_words(set));
         }
     }
 
     /// The label of the journal entry for the changes that are applied.
     fn label(&self) -> TransactionLabel {
         match &self.context.place {
-            ApplyQuestionPlace::CommandLine(label) => (**label).clone(),
+            ApplyQuestionPlace::CommandLine(asked) => asked.label.clone(),
             ApplyQuestionPlace::Conversation => {
                 let label = self.view.turn().label.clone();
                 TransactionLabel { assent: ApprovedBy::you("the question"), ..label }
@@ -225,6 +327,18 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
     }
 
+    /// The answer that sends a message to the program, where the changes are those of one.
+    fn send_back(&self) -> Option<QuestionChoice> {
+        let ApplyQuestionPlace::CommandLine(asked) = &self.context.place else { return None };
+        let MessageReceiver { program, resumes } = asked.sends_to.as_ref()?;
+        let program = visible::name(program);
+        let words = match resumes {
+            true => format!("send back to {program}"),
+            false => format!("copy a message, run {program} again"),
+        };
+        Some(QuestionChoice::plain('s', &words))
+    }
+
     /// The agent gets the reason of a no, where there is one.
     fn takes_reason(&self) -> bool {
         matches!(self.context.place, ApplyQuestionPlace::Conversation)
@@ -232,29 +346,45 @@ impl<'a> ApplyQuestionFlow<'a> {
 
     fn ask_about_all(
         &self,
-        set: &ChangeSet,
-        classes: &ChangeClasses,
-        waiting: usize,
+        here: &PendingSet,
+        at_home: Option<&(&ApplyQuestionFlow<'a>, PendingSet)>,
     ) -> oneshot::Receiver<char> {
         let (view, workspace) = (&self.view, self.context.workspace);
+        let mut shown = overview(&here.set, view, workspace);
+        let mut parts = vec![(&*here.set, &here.classes, view, workspace)];
+        let mut waiting = here.waiting;
+        if let Some((home, pending)) = at_home {
+            shown.append(overview(&pending.set, &home.view, home.context.workspace));
+            waiting += pending.waiting;
+            parts.push((&pending.set, &pending.classes, &home.view, home.context.workspace));
+        }
+        let title = headline(&parts);
         self.events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
-                subject: ChoiceSubject::Pending(Box::new(set.clone())),
-                title: headline(set, classes, view, workspace),
+                subject: ChoiceSubject::Pending(Arc::clone(&here.set)),
+                title,
                 reason: reason(view),
-                detail: DisplayDetail::Changes(Box::new(overview(set, view, workspace))),
-                choices: vec![
-                    QuestionChoice::consent('a', &apply_words(waiting)),
-                    QuestionChoice::plain('r', "review"),
-                    QuestionChoice::plain('k', "keep pending"),
-                    QuestionChoice::for_good('d', "discard all"),
-                ],
+                detail: DisplayDetail::Changes(Box::new(shown)),
+                choices: [
+                    Some(QuestionChoice::consent('a', &apply_words(waiting))),
+                    Some(QuestionChoice::plain('r', "review")),
+                    self.send_back(),
+                    Some(QuestionChoice::plain('k', "keep pending")),
+                    Some(QuestionChoice::for_good('d', "discard all")),
+                ]
+                .into_iter()
+                .flatten()
+                .collect(),
+                checks: self.checks_of(here),
                 takes_reason: self.takes_reason(),
                 reply,
             })
         })
     }
 }
+
+/// How often the question comes again after a yes that a required check refuses.
+const MOST_REFUSED: u32 = 3;
 
 /// The pending changes differ from those that were shown.
 const UPDATED: &str = "pending changes were updated in the meantime; showing them again";

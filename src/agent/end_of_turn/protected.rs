@@ -3,32 +3,124 @@
 use super::words::{losses, overview};
 use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
 use crate::agent::event::{
-    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent,
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, TurnEvents,
 };
 use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
 use crate::tools::{CallPreview, DisplayDetail};
 use crate::workspace::{
-    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LayerKind, SelectedPart,
+    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LargeLoss, LayerKind,
+    SelectedPart, View, Workspace,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tokio::sync::oneshot;
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// The answer to the question about one path that runs later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtectedAnswer {
+    Apply,
+    /// The path stays pending.
+    Keep,
+    /// The path stays pending, and so do those that were not asked about yet.
+    KeepRest,
+    Discard,
+    Review,
+    /// The program that made the change gets a message.
+    SendBack,
+}
+
+/// Asks for the word that approves large losses. True without a question where there is none.
+pub async fn ask_about_losses(
+    losses: &[LargeLoss],
+    workspace: &Workspace,
+    events: &UnboundedSender<TurnEvent>,
+) -> bool {
+    confirmed(losses, workspace, &TurnEvents::new(events.clone())).await
+}
+
+/// Asks about one path that runs later, by itself. Without an answer it stays pending.
+pub async fn ask_about_path(
+    set: &Arc<ChangeSet>,
+    change: &FileChange,
+    (view, workspace): (&View, &Workspace),
+    events: &UnboundedSender<TurnEvent>,
+) -> ProtectedAnswer {
+    let question = ProtectedPathQuestion { view, workspace, takes_reason: false, send_back: None };
+    question.ask((set, &view.classify(set)), change, &TurnEvents::new(events.clone())).await
+}
+
+/// What is taken away on a large scale needs its name typed, as a destroyer does.
+async fn confirmed(all: &[LargeLoss], workspace: &Workspace, events: &TurnEvents) -> bool {
+    let Some(loss) = all.first() else { return true };
+    let all = losses(all, workspace);
+    let word = loss.word(&|path: &Path| workspace.shortened(path));
+    let answer = events.ask(|reply| {
+        let detail = DisplayDetail::Text(all.join("\n"));
+        let preview = CallPreview { line: "apply all".into(), detail };
+        let asked = (CallId::new("apply"), "apply");
+        let request = ApprovalRequest::once(asked, all.join("; "), preview, reply);
+        TurnEvent::Question(ApprovalRequest { typed: Some(word), ..request })
+    });
+    matches!(answer.await, Ok(ApprovalReply::Yes))
+}
+
+/// The question about one path that runs later.
+struct ProtectedPathQuestion<'a> {
+    view: &'a View,
+    workspace: &'a Workspace,
+    takes_reason: bool,
+    send_back: Option<QuestionChoice>,
+}
+
+impl ProtectedPathQuestion<'_> {
+    async fn ask(
+        &self,
+        (set, classes): (&Arc<ChangeSet>, &ChangeClasses),
+        change: &FileChange,
+        events: &TurnEvents,
+    ) -> ProtectedAnswer {
+        let name = visible::path(&self.workspace.shortened(&change.path));
+        let why =
+            classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
+        let part = set.part(|c| c.path.starts_with(&change.path));
+        let answer = events.ask(|reply| {
+            TurnEvent::Choice(ChoiceQuestion {
+                subject: ChoiceSubject::Protected { path: change.path.to_path_buf(), set: Arc::clone(set) },
+                title: format!("! {name} ({}): apply this file?", change.verb().word()),
+                reason: why,
+                detail: DisplayDetail::Changes(Box::new(overview(&part, self.view, self.workspace))),
+                choices: [
+                    Some(QuestionChoice::consent('y', "yes, apply this file")),
+                    Some(QuestionChoice::plain('n', "no, keep it pending")),
+                    Some(QuestionChoice::plain('r', "review")),
+                    self.send_back.clone(),
+                    Some(QuestionChoice::plain('k', "keep the rest pending")),
+                    Some(QuestionChoice::for_good('d', "discard it")),
+                ]
+                .into_iter()
+                .flatten()
+                .collect(),
+                checks: None,
+                takes_reason: self.takes_reason,
+                reply,
+            })
+        });
+        match answer.await {
+            Ok('y') => ProtectedAnswer::Apply,
+            Ok('n') => ProtectedAnswer::Keep,
+            Ok('d') => ProtectedAnswer::Discard,
+            Ok('r') => ProtectedAnswer::Review,
+            Ok('s') => ProtectedAnswer::SendBack,
+            _ => ProtectedAnswer::KeepRest,
+        }
+    }
+}
 
 impl ApplyQuestionFlow<'_> {
-    /// What is taken away on a large scale needs its name typed, as a destroyer does.
     pub(super) async fn confirm_losses(&self, classes: &ChangeClasses) -> bool {
-        let Some(loss) = classes.losses.first() else { return true };
-        let all = losses(classes, self.context.workspace);
-        let word = loss.word(&|path: &Path| self.context.workspace.shortened(path));
-        let answer = self.events.ask(|reply| {
-            let detail = DisplayDetail::Text(all.join("\n"));
-            let preview = CallPreview { line: "apply all".into(), detail };
-            let asked = (CallId::new("apply"), "apply");
-            let request = ApprovalRequest::once(asked, all.join("; "), preview, reply);
-            TurnEvent::Question(ApprovalRequest { typed: Some(word), ..request })
-        });
-        matches!(answer.await, Ok(ApprovalReply::Yes))
+        confirmed(&classes.losses, self.context.workspace, self.events).await
     }
 
     /// Asks about each path that runs later, by itself and with another key than the rest.
@@ -36,12 +128,15 @@ impl ApplyQuestionFlow<'_> {
         let view = &self.view;
         let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
         loop {
-            let Ok(set) = view.changes(LayerKind::Pending) else { return decision };
+            let Ok(set) = view.changes(LayerKind::Pending).map(Arc::new) else { return decision };
             let classes = view.classify(&set);
             let waiting = self.waiting(&set, &classes);
             let Some(path) = waiting.into_iter().find(|path| !asked.contains(path)) else { break };
             let Some(change) = set.get(&path) else { break };
-            let answer = self.ask_about_one(&set, &classes, change).await.unwrap_or('k');
+            let (view, workspace, takes_reason) = (&self.view, self.context.workspace, self.takes_reason());
+            let send_back = self.send_back();
+            let question = ProtectedPathQuestion { view, workspace, takes_reason, send_back };
+            let answer = question.ask((&set, &classes), change, self.events).await;
             let _commands = view.lock_commands().await;
             let now = view.changes(LayerKind::Pending).ok();
             if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
@@ -53,25 +148,28 @@ impl ApplyQuestionFlow<'_> {
             let only: ChangeSelection =
                 set.below(&path).into_iter().map(|path| (path, SelectedPart::Whole)).collect();
             match answer {
-                'y' => {
+                ProtectedAnswer::Apply => {
                     // All that goes with a directory was shown with it.
                     let approval = ChangeApproval::none().shown(change);
                     let losses = classes.unapproved_losses(&set, &only, &approval);
                     let approval = approval.seen(&losses);
-                    if let Some(TurnDecision::Applied) = self.apply_chosen(&set, only, &approval).await {
+                    if let Some(TurnDecision::Applied) =
+                        self.apply_chosen(&set, only, &approval, Vec::new()).await
+                    {
                         decision = TurnDecision::Applied;
                     }
                 }
-                'd' => {
+                ProtectedAnswer::Discard => {
                     let name = visible::path(&self.context.workspace.shortened(&path));
                     self.events.notice(self.discard(&only, &name, "could not be discarded"));
                     if decision == TurnDecision::Kept {
                         decision = TurnDecision::Discarded;
                     }
                 }
-                'r' => return TurnDecision::Review,
-                'n' => {}
-                _ => break,
+                ProtectedAnswer::Review => return TurnDecision::Review,
+                ProtectedAnswer::SendBack => return TurnDecision::SendBack,
+                ProtectedAnswer::Keep => {}
+                ProtectedAnswer::KeepRest => break,
             }
         }
         if let Ok(set) = view.changes(LayerKind::Pending)
@@ -80,35 +178,5 @@ impl ApplyQuestionFlow<'_> {
             self.name_pending(&set);
         }
         decision
-    }
-
-    fn ask_about_one(
-        &self,
-        set: &ChangeSet,
-        classes: &ChangeClasses,
-        change: &FileChange,
-    ) -> oneshot::Receiver<char> {
-        let (view, workspace) = (&self.view, self.context.workspace);
-        let name = visible::path(&workspace.shortened(&change.path));
-        let why =
-            classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
-        let part = set.part(|c| c.path.starts_with(&change.path));
-        self.events.ask(|reply| {
-            TurnEvent::Choice(ChoiceQuestion {
-                subject: ChoiceSubject::Protected { path: change.path.clone(), set: Box::new(set.clone()) },
-                title: format!("! {name} ({}): apply this file?", change.verb().word()),
-                reason: why,
-                detail: DisplayDetail::Changes(Box::new(overview(&part, view, workspace))),
-                choices: vec![
-                    QuestionChoice::consent('y', "yes, apply this file"),
-                    QuestionChoice::plain('n', "no, keep it pending"),
-                    QuestionChoice::plain('r', "review"),
-                    QuestionChoice::plain('k', "keep the rest pending"),
-                    QuestionChoice::for_good('d', "discard it"),
-                ],
-                takes_reason: self.takes_reason(),
-                reply,
-            })
-        })
     }
 }

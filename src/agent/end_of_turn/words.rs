@@ -1,26 +1,32 @@
 //! The words of the question at the end of a turn.
 
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
-use crate::workspace::{ChangeClasses, ChangeSet, CommitPatch, PathPatch, View, Workspace, shown_patches};
+use crate::workspace::{
+    ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, LargeLoss, ListedChange, PathPatch, View,
+    Workspace, shown_patch,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The most of a diff that is put into a question, in bytes; the rest is counted.
 const DIFF: usize = 1 << 20;
+/// The most files whose diffs are in a question: each takes memory, also where its diff is cut off. The others are counted.
+const FILES: usize = 2_000;
 
 /// The first line: what is taken away on a large scale comes before everything else.
-pub(super) fn headline(
-    set: &ChangeSet,
-    classes: &ChangeClasses,
-    view: &View,
-    workspace: &Workspace,
-) -> String {
-    let (added, removed) = set.lines(view.objects());
-    let rest = format!("{}, +{added} -{removed} lines: apply?", counted(set, classes));
-    let mut parts: Vec<String> = losses(classes, workspace);
-    parts.push(rest);
-    parts.join("; ")
+pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]) -> String {
+    let mut count = ChangeCount::default();
+    let mut lines = (0, 0);
+    let mut out: Vec<String> = Vec::new();
+    for (set, classes, view, workspace) in parts {
+        let (added, removed) = set.lines(view.objects());
+        lines = (lines.0 + added, lines.1 + removed);
+        count += set.count();
+        out.extend(losses(&classes.losses, workspace));
+    }
+    out.push(format!("{count}, +{} -{} lines: apply?", lines.0, lines.1));
+    out.join("; ")
 }
 
 pub(super) fn apply_words(waiting: usize) -> String {
@@ -32,19 +38,12 @@ pub(super) fn apply_words(waiting: usize) -> String {
 }
 
 /// What a change set takes away, a sentence for each loss.
-pub(super) fn losses(classes: &ChangeClasses, workspace: &Workspace) -> Vec<String> {
-    classes.losses.iter().map(|loss| loss.words(&|path: &Path| workspace.shortened(path))).collect()
+pub(super) fn losses(losses: &[LargeLoss], workspace: &Workspace) -> Vec<String> {
+    losses.iter().map(|loss| loss.words(&|path: &Path| workspace.shortened(path))).collect()
 }
 
-/// `3 changes`.
-pub(super) fn counted(set: &ChangeSet, classes: &ChangeClasses) -> String {
-    let count = set.listed(classes);
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} change{s}")
-}
-
-pub(super) fn pending_words(set: &ChangeSet, classes: &ChangeClasses) -> String {
-    format!("{} pending: /changes, /apply, /discard", counted(set, classes))
+pub(super) fn pending_words(set: &ChangeSet) -> String {
+    format!("changes to {} pending: /changes, /apply, /discard", set.count())
 }
 
 pub(super) fn reason(view: &View) -> String {
@@ -62,29 +61,32 @@ pub(super) fn reason(view: &View) -> String {
 /// The list of the changes, then their patches. For a very large set, some patches are left out and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
     let list = view.listed(set, &view.classify(set), |path| workspace.shortened(path));
-    let rows: BTreeMap<&Path, usize> = list
-        .iter()
-        .enumerate()
-        .flat_map(|(at, row)| row.paths.iter().map(move |path| (path.as_path(), at)))
-        .collect();
+    let rows = RowIndex::of(&list);
     let mut room = DIFF;
-    let file = |PathPatch { path, bytes: mut patch, missing }: PathPatch| {
+    let mut files: Vec<FileDiff> = Vec::new();
+    let has_content = |change: &&FileChange| !change.is_directory_alone();
+    let shown = set.changes.iter().filter(has_content).take(FILES);
+    for change in shown.clone() {
+        let PathPatch { path, bytes: mut patch, missing } =
+            shown_patch(set, change, view.objects(), workspace.cwd());
         let left_out = patch.len().saturating_sub(room);
         patch.truncate(room);
+        // What is cut off takes no memory either.
+        patch.shrink_to_fit();
         room -= patch.len();
         let left_out = match missing {
             0 if left_out == 0 => None,
             0 => Some(LeftOut::TooLong { bytes: left_out }),
             bytes => Some(LeftOut::NotInPatch { bytes }),
         };
-        // A directory that is created or removed together with its content does not get its own row.
-        let at_or_below = rows.range(path.as_path()..).next().filter(|(found, _)| found.starts_with(&path));
-        let row = at_or_below.map_or(0, |(_, row)| *row);
-        FileDiff { name: visible::path(&workspace.shortened(&path)), row, patch, left_out }
-    };
-    let has_content = |patch: &PathPatch| !set.get(&patch.path).is_some_and(|c| c.is_directory_alone());
-    let patches = shown_patches(set, view.objects(), workspace.cwd()).into_iter().filter(has_content);
-    let mut files: Vec<FileDiff> = patches.map(file).collect();
+        files.push(FileDiff {
+            name: visible::path(&workspace.shortened(&path)),
+            row: rows.row_of(&path),
+            patch,
+            left_out,
+        });
+    }
+    files.extend(other_files(set.changes.iter().filter(has_content).skip(FILES), &rows));
     for (row, listed) in list.iter().enumerate() {
         let Some(CommitPatch { bytes, left_out }) = &listed.commit else { continue };
         let name = listed.text.trim_start().to_string();
@@ -92,4 +94,44 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
         files.push(FileDiff { name, row, patch: bytes.clone(), left_out });
     }
     ChangeOverview { list, files }
+}
+
+/// Which row of a list a path belongs to.
+struct RowIndex<'a>(Vec<(&'a Path, usize)>);
+
+impl<'a> RowIndex<'a> {
+    fn of(list: &'a [ListedChange]) -> RowIndex<'a> {
+        let paths =
+            list.iter().enumerate().flat_map(|(at, row)| row.paths.iter().map(move |path| (&**path, at)));
+        let mut rows: Vec<(&Path, usize)> = paths.collect();
+        rows.sort_unstable();
+        RowIndex(rows)
+    }
+
+    /// A directory that is created or removed together with its content does not get its own row.
+    fn row_of(&self, path: &Path) -> usize {
+        let from = self.0.partition_point(|(known, _)| *known < path);
+        let at_or_below =
+            self.0.get(from..).unwrap_or_default().iter().take_while(|(found, _)| found.starts_with(path));
+        // A path in several rows belongs to the last.
+        let first = at_or_below.clone().next().map(|(found, _)| *found);
+        at_or_below.take_while(|(found, _)| Some(*found) == first).last().map_or(0, |(_, row)| *row)
+    }
+}
+
+/// The files after the first [`FILES`], one entry for all of a row.
+fn other_files<'a>(changes: impl Iterator<Item = &'a FileChange>, rows: &RowIndex<'_>) -> Vec<FileDiff> {
+    let mut others: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
+    for change in changes {
+        let (files, bytes) = others.entry(rows.row_of(&change.path)).or_default();
+        *files += 1;
+        *bytes += change.before.size().max(change.after.size());
+    }
+    let entry = |(row, (files, bytes)): (usize, (usize, u64))| FileDiff {
+        name: count::of(files, "other file"),
+        row,
+        patch: Vec::new(),
+        left_out: Some(LeftOut::TooLong { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) }),
+    };
+    others.into_iter().map(entry).collect()
 }

@@ -57,6 +57,11 @@ impl ModelContext {
         }
     }
 
+    /// Only before the first request of a conversation: the beginning of requests must not change.
+    pub(in crate::agent) fn set_tools(&mut self, tools: Vec<ToolSpec>) {
+        self.tools = tools.into();
+    }
+
     pub(in crate::agent) fn system(&self) -> &Arc<str> {
         &self.system
     }

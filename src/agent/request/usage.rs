@@ -3,13 +3,15 @@
 use super::client::ModelClient;
 use super::weight::{BYTES_PER_TOKEN, estimate, part_weight, tokens, weight};
 use crate::agent::conversation::log::Conversation;
-use crate::conversation::{AssistantBlock, Message, Note, Part};
+use crate::conversation::{AssistantBlock, InstructionsSource, Message, Note, Part};
 use std::collections::BTreeMap;
 
 /// One kind of content in the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsagePart {
     pub name: String,
+    /// The name is the path of a file of instructions.
+    pub is_file: bool,
     pub tokens: u64,
     /// The number of messages, results or pictures.
     pub count: usize,
@@ -29,6 +31,9 @@ pub struct ContextUsage {
     /// Messages that the summary replaces in requests.
     pub summed_up: usize,
 }
+
+/// The rank of files of instructions, whose name is their path.
+const INSTRUCTIONS: u8 = 3;
 
 /// The share of the remaining room in the window that one result may take.
 const SHARE: f64 = 1.0 / 3.0;
@@ -81,8 +86,9 @@ pub(in crate::agent) fn context_usage(client: &ModelClient, conversation: &Conve
         last if counted > 0 && last > 0.0 => (counted as f64 / last.max(1.0)).clamp(0.3, 4.0),
         _ => 1.0,
     };
-    let share = |((_, name), (weight, count)): ((u8, String), (f64, usize))| UsagePart {
-        hint: hint(&name),
+    let share = |((rank, name), (weight, count)): ((u8, String), (f64, usize))| UsagePart {
+        hint: if rank == INSTRUCTIONS { None } else { hint(&name) },
+        is_file: rank == INSTRUCTIONS,
         name,
         tokens: (weight * scale) as u64,
         count,
@@ -97,15 +103,30 @@ pub(in crate::agent) fn context_usage(client: &ModelClient, conversation: &Conve
     }
 }
 
+/// Each file of instructions by its name, so that a person sees which one is long.
+fn count_note(note: &Note, part: &Part, add: &mut impl FnMut(u8, &str, f64)) {
+    match note {
+        Note::Instructions { sources, .. } | Note::DirectoryInstructions { sources, .. }
+            if !sources.is_empty() =>
+        {
+            for InstructionsSource { path, bytes } in sources {
+                add(INSTRUCTIONS, path, tokens(*bytes));
+            }
+        }
+        Note::Skills { .. } => add(4, "list of skills", part_weight(part)),
+        _ => add(5, "notes by placet", part_weight(part)),
+    }
+}
+
 fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
     match message {
         Message::User { parts } => {
             for part in parts {
                 match part {
-                    Part::Image(_) => add(7, "pictures", part_weight(part)),
+                    Part::Image(_) => add(9, "pictures", part_weight(part)),
                     Part::Note(Note::Summary { .. }) => add(2, "summary", part_weight(part)),
-                    Part::Note(_) => add(3, "notes by placet", part_weight(part)),
-                    Part::Text { text } => add(4, "your messages", tokens(text.len())),
+                    Part::Note(note) => count_note(note, part, add),
+                    Part::Text { text } => add(6, "your messages", tokens(text.len())),
                 }
             }
         }
@@ -113,11 +134,19 @@ fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
             for result in results {
                 let (pictures, texts): (Vec<&Part>, Vec<&Part>) =
                     result.parts.iter().partition(|part| matches!(part, Part::Image(_)));
+                let is_instructions =
+                    |part: &&Part| matches!(part, Part::Note(Note::DirectoryInstructions { .. }));
+                let (notes, texts): (Vec<&Part>, Vec<&Part>) = texts.into_iter().partition(is_instructions);
+                for note in notes {
+                    if let Part::Note(inner) = note {
+                        count_note(inner, note, add);
+                    }
+                }
                 for picture in pictures {
-                    add(7, "pictures", part_weight(picture));
+                    add(9, "pictures", part_weight(picture));
                 }
                 let weight: f64 = texts.into_iter().map(part_weight).sum();
-                add(8, &format!("results of {}", result.name), weight);
+                add(10, &format!("results of {}", result.name), weight);
             }
         }
         Message::Assistant(answer) => {
@@ -132,9 +161,9 @@ fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
                 })
                 .sum();
             if thinking > 0.0 {
-                add(6, "thinking", thinking);
+                add(8, "thinking", thinking);
             }
-            add(5, "answers and calls", weight(message) - thinking);
+            add(7, "answers and calls", weight(message) - thinking);
         }
     }
 }
@@ -142,8 +171,9 @@ fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
 fn hint(name: &str) -> Option<&'static str> {
     match name {
         "instructions to the model" | "tool definitions" | "summary" => None,
-        "notes by placet" => Some("shorten AGENTS.md"),
+        "list of skills" => Some("/skills shows them"),
         "pictures" => Some("left out first when the window is full, after old results; /compact"),
+        "notes by placet" => None,
         name if name.starts_with("results of") => Some("the oldest are left out first; /compact"),
         _ => Some("/compact"),
     }

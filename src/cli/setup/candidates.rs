@@ -12,10 +12,14 @@ pub(super) enum Candidate {
     New,
 }
 
+/// Rows that are in sight without scrolling on a screen of 24 lines.
+const IN_SIGHT: usize = 6;
+
 /// Another name for the same as "a server of my own".
 const GENERIC: &str = "openai-compatible";
 
-/// All of them: who answers now first, then those whose key is there.
+/// All of them: who answers now first, then those whose key is there, then a new server. The first row is a provider
+/// that is known, because Enter takes it.
 pub(super) fn candidates(app: &App) -> Result<Vec<(Candidate, WizardChoice)>, AppError> {
     let own = app.config.provider_names();
     let builtin = ProviderPreset::all().iter().map(|preset| preset.name.clone());
@@ -32,14 +36,22 @@ pub(super) fn candidates(app: &App) -> Result<Vec<(Candidate, WizardChoice)>, Ap
             _ => 2,
         };
         let note = note(&server, status, &words, is_now);
+        let note = match api_of_twin(&server) {
+            Some(api) => format!("{api} · {note}"),
+            None => note,
+        };
         all.push((order, Candidate::Known(Box::new(server)), WizardChoice::new(name, note)));
     }
     // The sort is stable: below the first ones the order is that of the table.
     all.sort_by_key(|(order, ..)| *order);
+    let ready = all.iter().filter(|(order, ..)| *order < 2).count();
     let mut all: Vec<_> = all.into_iter().map(|(_, candidate, choice)| (candidate, choice)).collect();
-    let new =
-        WizardChoice::new("a server of my own", "any address: vLLM, llama.cpp, a gateway of your company");
-    all.push((Candidate::New, new));
+    let words = "OpenAI compatible or other, at any URL: vLLM, llama.cpp, a gateway";
+    let new = WizardChoice {
+        found_by: "openai compatible custom other own server base url address endpoint vllm llama.cpp gateway proxy",
+        ..WizardChoice::new("a server of my own", words)
+    };
+    all.insert(ready.clamp(1, IN_SIGHT).min(all.len()), (Candidate::New, new));
     Ok(all)
 }
 
@@ -57,6 +69,14 @@ fn note(server: &ConfiguredProvider, status: KeyStatus, words: &str, is_now: boo
     };
     let now = if is_now { "in use · " } else { "" };
     format!("{now}{place} · {key}")
+}
+
+/// The API of a provider whose address another provider has as well: only the API tells the two apart.
+fn api_of_twin(server: &ConfiguredProvider) -> Option<&'static str> {
+    let preset = ProviderPreset::of(&server.name)?;
+    let is_twin = |other: &ProviderPreset| other.base_url == preset.base_url && other.wire != preset.wire;
+    let has_twin = !preset.base_url.is_empty() && ProviderPreset::all().iter().any(is_twin);
+    has_twin.then(|| server.preset.wire.api_name())
 }
 
 /// The name of the host in a URL, with its port.

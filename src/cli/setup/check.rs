@@ -48,6 +48,7 @@ pub(super) fn explained(error: &ProviderError) -> (String, &'static str) {
         ProviderError::RateLimited { .. } | ProviderError::Overloaded { .. } => {
             "the server is busy or the account has no credit; the key may be right"
         }
+        ProviderError::ServerFailure { .. } => "the key may be right; try again in a minute",
         ProviderError::PlainHttp { .. } => {
             "use https, or add the host to `network.plain_http_hosts` if you trust the network"
         }

@@ -7,13 +7,13 @@ use super::pages;
 use super::plan::{KeyChoice, KeyPlace, SetupAnswers, plan};
 use super::state::{AfterFailure, KeyWay, SetupState, SetupStep};
 use super::write::{SetupFiles, SetupWriteError, write};
-use crate::app::configured_provider;
+use crate::app::configured_provider::{self, ConfiguredProvider};
 use crate::app::model_selection::KeyStatus;
 use crate::app::{App, AppError};
 use crate::provider::{
-    ApiKey, ApiKeyRequirement, ApiKeySource, ProviderPreset, ServerLocation, base_url_problem,
+    ApiKey, ApiKeyRequirement, ApiKeySource, ProviderError, ProviderPreset, ServerLocation, base_url_problem,
 };
-use crate::ui::wizard::{Wizard, WizardAnswer, WizardPage};
+use crate::ui::wizard::{TextPrefill, Wizard, WizardAnswer, WizardPage, WizardQuestion};
 use tokio::runtime::Handle;
 
 /// How it ended.
@@ -77,6 +77,16 @@ impl<'a> SetupFlow<'a> {
         self.page.lines.insert(0, (why.into(), "error"));
     }
 
+    /// The same for a text, which stays in the field to be corrected.
+    fn refuse_text(&mut self, typed: &str, why: &str) {
+        self.refuse(why);
+        if let WizardQuestion::Text { text, prefill } = &mut self.page.question
+            && !typed.trim().is_empty()
+        {
+            (*text, *prefill) = (typed.trim().into(), TextPrefill::Typed);
+        }
+    }
+
     fn key_ways(&self) -> Vec<KeyWay> {
         let Some(server) = &self.state.server else { return Vec::new() };
         let needs = server.preset.key == ApiKeyRequirement::Required && !self.state.is_new;
@@ -111,8 +121,10 @@ impl<'a> SetupFlow<'a> {
 
     fn take_address(&mut self, text: &str) {
         let url = text.trim();
-        if let Some(why) = base_url_problem(url) {
-            return self.refuse(&format!("this cannot be a base URL: {why}"));
+        let has_two = url.split('?').next().is_some_and(|path| path.matches("://").count() > 1);
+        let problem = if has_two { Some("it contains `://` twice") } else { base_url_problem(url) };
+        if let Some(why) = problem {
+            return self.refuse_text(url, &format!("this cannot be a base URL: {why}"));
         }
         if self.state.is_new {
             self.state.address = Some(url.into());
@@ -130,13 +142,13 @@ impl<'a> SetupFlow<'a> {
         let is_name = !name.is_empty()
             && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
         if !is_name {
-            return self.refuse("use letters, digits, `-`, `_` and `.`");
+            return self.refuse_text(name, "use letters, digits, `-`, `_` and `.`");
         }
         let is_known = ProviderPreset::of(name).is_some()
             || name == "offline"
             || self.state.app.config.provider_names().iter().any(|known| known == name);
         if is_known {
-            return self.refuse("a provider of this name exists; choose another name");
+            return self.refuse_text(name, "a provider of this name exists; choose another name");
         }
         if let Some(server) = &mut self.state.server {
             server.name = name.into();
@@ -177,8 +189,9 @@ impl<'a> SetupFlow<'a> {
     fn take_variable(&mut self, text: &str) {
         let name = text.trim();
         if !std::env::var(name).is_ok_and(|value| !value.trim().is_empty()) {
-            let name = crate::text::visible::line(name).into_owned();
-            return self.refuse(&format!("{name} is not set in this shell, so the key cannot be checked"));
+            let shown = crate::text::visible::line(name).into_owned();
+            let why = format!("{shown} is not set in this shell, so the key cannot be checked");
+            return self.refuse_text(name, &why);
         }
         self.check(KeyChoice::Variable(name.into()));
     }
@@ -213,11 +226,7 @@ impl<'a> SetupFlow<'a> {
     fn checked(&mut self, outcome: CheckOutcome) {
         self.checking = None;
         match outcome {
-            CheckOutcome::Models(mut models) => {
-                // A hostile server may list what it was sent: a typed key is never shown, nor stored as a name.
-                if let Some(KeyChoice::Typed(key)) = &self.state.key {
-                    models.retain(|name| !name.contains(key.expose()));
-                }
+            CheckOutcome::Models(models) => {
                 // A server that needs no key lists its models to any key.
                 self.state.checked = match &self.state.key {
                     Some(KeyChoice::NoKey) => "",
@@ -232,19 +241,37 @@ impl<'a> SetupFlow<'a> {
                 self.page.lines.insert(0, (why, "notice"));
             }
             CheckOutcome::Failed(error) => {
-                let can_move = self.state.is_new || self.trail.contains(&SetupStep::Address);
                 let has_key = !matches!(self.state.key, Some(KeyChoice::NoKey));
                 let other_key = if has_key { "use another key" } else { "give a key" };
-                self.state.after_failure = vec![AfterFailure::OtherKey, AfterFailure::Again];
-                if can_move {
-                    self.state.after_failure.push(AfterFailure::OtherAddress);
-                }
-                self.state.after_failure.push(AfterFailure::Unchecked);
+                self.state.after_failure = self.ways_on(&error);
                 self.state.step = SetupStep::CheckFailed;
                 let (words, hint) = explained(&error);
                 self.page = pages::failure(&self.state.after_failure, other_key, &words, hint);
             }
         }
+    }
+
+    /// What can be done after this error, the likeliest first: no key helps where nothing answers.
+    fn ways_on(&self, error: &ProviderError) -> Vec<AfterFailure> {
+        use AfterFailure::{Again, OtherAddress, OtherKey, Unchecked};
+        let mut ways = match error {
+            ProviderError::Network { .. } => vec![OtherAddress, Again, OtherKey, Unchecked],
+            _ => vec![OtherKey, Again, OtherAddress, Unchecked],
+        };
+        if !self.has_own_address() {
+            ways.retain(|way| *way != OtherAddress);
+        }
+        ways
+    }
+
+    /// The address is the person's, and not that of a built-in provider.
+    fn has_own_address(&self) -> bool {
+        let is_usual = |server: &ConfiguredProvider| {
+            ProviderPreset::of(&server.name).is_some_and(|preset| preset.base_url == server.preset.base_url)
+        };
+        self.state.is_new
+            || self.trail.contains(&SetupStep::Address)
+            || self.state.server.as_ref().is_some_and(|server| !is_usual(server))
     }
 
     fn after_check(&mut self) {
@@ -267,13 +294,21 @@ impl<'a> SetupFlow<'a> {
                 }
             }
             Some(AfterFailure::OtherKey) => self.back_to(SetupStep::Key),
-            Some(AfterFailure::OtherAddress) => self.back_to(SetupStep::Address),
+            Some(AfterFailure::OtherAddress) => self.ask_address(),
             Some(AfterFailure::Unchecked) => {
                 (self.state.checked, self.state.models) = ("not checked", Vec::new());
                 self.after_check();
             }
             None => {}
         }
+    }
+
+    /// The question about the address again, also where the address came from the settings and nobody asked for it yet.
+    fn ask_address(&mut self) {
+        if !self.trail.contains(&SetupStep::Address) {
+            self.trail.retain(|step| *step == SetupStep::Provider);
+        }
+        self.back_to(SetupStep::Address);
     }
 
     fn take_model(&mut self, name: &str) {

@@ -7,7 +7,7 @@ use crate::provider::WireFormatKind;
 use crate::provider::catalog::{CatalogModel, Money};
 use crate::text::{count, visible};
 use crate::ui::token_counts;
-use crate::ui::wizard::{ChoiceTyping, WizardChoice, WizardPage, WizardQuestion};
+use crate::ui::wizard::{ChoiceTyping, TextPrefill, WizardChoice, WizardPage, WizardQuestion};
 
 /// Nearly all servers of one's own speak the first.
 pub(super) const WIRES: [(WireFormatKind, &str); 4] = [
@@ -32,8 +32,14 @@ pub(super) fn page(state: &SetupState<'_>) -> WizardPage {
                 ),
             };
             let hint = match known.is_empty() {
-                true => "up to and including /v1, for example https://llm.example.com/v1",
-                false => "Enter takes the usual address; type another one if your server is elsewhere",
+                true => {
+                    "Type or paste it, up to and including /v1, for example https://llm.example.com/v1. What you type \
+                     replaces the address below; Enter takes it."
+                }
+                false => {
+                    "Enter takes the address below. If your server is elsewhere, type or paste its address: it \
+                     replaces this one."
+                }
             };
             text_page("What is the address (base URL) of the server?", hint, &text)
         }
@@ -274,7 +280,7 @@ fn consent(title: &str, lines: PageLines, items: &[&str]) -> WizardPage {
 }
 
 fn text_page(title: &str, words: &str, text: &str) -> WizardPage {
-    let question = WizardQuestion::Text { text: text.into() };
+    let question = WizardQuestion::Text { text: text.into(), prefill: TextPrefill::Suggestion };
     WizardPage { title: title.into(), lines: hint(words), question }
 }
 

@@ -25,6 +25,8 @@ pub enum TrustRequirement {
     Tightens,
     /// Not accepted.
     Needed,
+    /// Not accepted even after the person trusts the file.
+    Never,
 }
 
 #[derive(Debug)]

@@ -1,14 +1,18 @@
 //! Every key: a table for each section. The checks of a file, `config show`, the reference page and the typed values of
 //! the program come from these tables.
 
+mod checks;
 mod conversation;
 mod field;
 mod guard;
 mod key;
+mod mcp;
 mod mounts;
 mod name;
 mod network;
 mod providers;
+mod run;
+mod run_presets;
 mod sandbox;
 mod screen_keys;
 mod storage;
@@ -16,15 +20,19 @@ mod table;
 mod tools;
 mod ui;
 
+pub use checks::CheckSettings;
 pub use conversation::ConversationSettings;
 pub(super) use field::FieldReader;
 pub use field::{HookList, RuleList, SettingTexts};
 pub use guard::GuardSettings;
 pub use key::{SettingKey, SettingKind, TrustRequirement};
+pub use mcp::McpServerSettings;
 pub use mounts::MountSettings;
 pub(super) use name::{first, segment};
 pub use network::NetworkSettings;
 pub use providers::ProviderSettings;
+pub use run::RunSettings;
+pub use run_presets::RunPresetSettings;
 pub use sandbox::{BackendSetting, SandboxSettings};
 pub use storage::StorageSettings;
 pub use tools::ToolsSettings;
@@ -41,6 +49,10 @@ const SECTIONS: &[&[SettingKey]] = &[
     guard::KEYS,
     tools::KEYS,
     sandbox::KEYS,
+    run::KEYS,
+    run_presets::KEYS,
+    checks::KEYS,
+    mcp::KEYS,
     mounts::KEYS,
     storage::KEYS,
     network::KEYS,
@@ -49,14 +61,15 @@ const SECTIONS: &[&[SettingKey]] = &[
     providers::KEYS,
 ];
 
-/// The value of every key except those of tables that repeat: `Config::provider`, `Config::mounts` and
-/// `Config::screen_keys` read these.
+/// The value of every key except those of tables that repeat: `Config::provider`, `Config::mounts`,
+/// `Config::mcp_servers`, `Config::run_presets`, `Config::checks` and `Config::screen_keys` read these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub conversation: ConversationSettings,
     pub guard: GuardSettings,
     pub tools: ToolsSettings,
     pub sandbox: SandboxSettings,
+    pub run: RunSettings,
     pub storage: StorageSettings,
     pub network: NetworkSettings,
     pub ui: UiSettings,
@@ -69,6 +82,7 @@ impl Settings {
             guard: GuardSettings::read(reader),
             tools: ToolsSettings::read(reader),
             sandbox: SandboxSettings::read(reader),
+            run: RunSettings::read(reader),
             storage: StorageSettings::read(reader),
             network: NetworkSettings::read(reader),
             ui: UiSettings::read(reader),

@@ -29,7 +29,7 @@ settings_table! {
         /// Credential files that commands may read: `~/.m2/settings.xml`.
         "sandbox.keep_files" => keep_files: SettingTexts = [], Needed;
 
-        /// Hosts that every command may connect to: `crates.io`, `*.npmjs.org:443`.
+        /// Hosts that every command may connect to: `crates.io` (ports 443 and 80), `*.npmjs.org:443`, `localhost:8080`.
         "sandbox.hosts" => hosts: SettingTexts = [], Needed;
 
         /// Maximum memory of each process of a command; 0 means no limit.

@@ -24,6 +24,8 @@ pub struct ProtectedPaths(Arc<ProtectedLists>);
 #[derive(Debug)]
 struct ProtectedLists {
     own: Option<ProtectedTable>,
+    /// Of the program whose changes are looked at.
+    program: Option<ProtectedTable>,
     programs: ProgramDirs,
 }
 
@@ -32,7 +34,11 @@ static BUILT_IN: LazyLock<ProtectedTable> =
 
 impl Default for ProtectedPaths {
     fn default() -> ProtectedPaths {
-        ProtectedPaths(Arc::new(ProtectedLists { own: None, programs: ProgramDirs::default() }))
+        ProtectedPaths(Arc::new(ProtectedLists {
+            own: None,
+            program: None,
+            programs: ProgramDirs::default(),
+        }))
     }
 }
 
@@ -40,7 +46,18 @@ impl ProtectedPaths {
     /// The table with a person's own patterns, written as in the table: `deploy/*.sh`, `ops/`.
     pub fn with(own: &[String], programs: ProgramDirs) -> Result<ProtectedPaths, PathPatternError> {
         let own = if own.is_empty() { None } else { Some(ProtectedTable::of_person(own)?) };
-        Ok(ProtectedPaths(Arc::new(ProtectedLists { own, programs })))
+        Ok(ProtectedPaths(Arc::new(ProtectedLists { own, program: None, programs })))
+    }
+
+    /// The same with files that a program of the person's own reads or runs when it starts.
+    pub fn with_program(
+        own: &[String],
+        programs: ProgramDirs,
+        (program, paths): (&str, &[String]),
+    ) -> Result<ProtectedPaths, PathPatternError> {
+        let own = if own.is_empty() { None } else { Some(ProtectedTable::of_person(own)?) };
+        let program = Some(ProtectedTable::of_program(program, paths)?);
+        Ok(ProtectedPaths(Arc::new(ProtectedLists { own, program, programs })))
     }
 
     /// The class of a path relative to its root. The path counts as a file, a link or a removed file: a directory by
@@ -50,7 +67,10 @@ impl ProtectedPaths {
         let own = self.0.own.as_ref().map(|own| own.class_of(&path));
         match own {
             Some(class @ PathClass::RunsLater(_)) => class,
-            _ => BUILT_IN.class_of(&path),
+            _ => match BUILT_IN.class_of(&path) {
+                class @ PathClass::RunsLater(_) => class,
+                class => self.0.program.as_ref().map_or(class, |program| program.class_of(&path)),
+            },
         }
     }
 

@@ -102,6 +102,20 @@ impl ProtectedTable {
         ProtectedTable::new(ProtectedTableFile { filled: Vec::new(), program: vec![own] })
     }
 
+    /// Files of the home directory that a program of the person's own reads or runs when it starts.
+    pub(super) fn of_program(program: &str, paths: &[String]) -> Result<ProtectedTable, PathPatternError> {
+        let own = ProtectedProgram {
+            group: "presets of placet run".into(),
+            by: program.into(),
+            why: format!("{program} reads it when it starts, and it can make {program} run a program"),
+            paths: paths.to_vec(),
+            except: Vec::new(),
+            class: ProtectedClass::Later,
+            place: ProtectedScope::Anywhere,
+        };
+        ProtectedTable::new(ProtectedTableFile { filled: Vec::new(), program: vec![own] })
+    }
+
     fn new(file: ProtectedTableFile) -> Result<ProtectedTable, PathPatternError> {
         let mut table = ProtectedTable { filled: compiled(&file.filled)?.0, ..ProtectedTable::default() };
         let mut builder = GlobSetBuilder::new();

@@ -25,6 +25,13 @@ enum GrammarAction {
     Help,
 }
 
+/// What `help` lists: all of it would be longer than a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HelpTopic {
+    Requests,
+    Scratchpads,
+}
+
 /// A call to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OfflineCall {
@@ -37,7 +44,7 @@ pub(super) struct OfflineCall {
 pub(super) enum OfflineRequest {
     Calls(Vec<OfflineCall>),
     SaveThat(String),
-    Help,
+    Help(HelpTopic),
 }
 
 /// The whole table. The first row that fits a request counts.
@@ -52,10 +59,35 @@ pub(super) fn wish(words: &[RequestWord<'_>]) -> Option<OfflineRequest> {
         Some(match row.build {
             GrammarAction::Calls(build) => OfflineRequest::Calls(build(&taken)),
             GrammarAction::SaveThat => OfflineRequest::SaveThat(taken.one("NAME").to_string()),
-            GrammarAction::Help => OfflineRequest::Help,
+            GrammarAction::Help if taken.said("scratchpads") => OfflineRequest::Help(HelpTopic::Scratchpads),
+            GrammarAction::Help => OfflineRequest::Help(HelpTopic::Requests),
         })
     })
 }
+
+impl OfflineGrammarRow {
+    /// What the row is about: the tool that its example calls, or `call` for the row that names any tool.
+    pub(super) fn subject(&self) -> &'static str {
+        let tool = self.calls.first().and_then(|call| call.split(' ').next()).unwrap_or_default();
+        if pattern::verb(self.pattern) == "call" { "call" } else { tool }
+    }
+
+    /// The pattern without the part that stores the result in a scratchpad, which many requests take.
+    pub(super) fn short_pattern(&self) -> String {
+        self.pattern.replace(INTO, "")
+    }
+
+    /// The request is about scratchpads.
+    pub(super) fn topic(&self) -> HelpTopic {
+        match self.short_pattern().contains("scratchpad") || self.subject() == "scratchpad" {
+            true => HelpTopic::Scratchpads,
+            false => HelpTopic::Requests,
+        }
+    }
+}
+
+/// Stores the result of a request.
+const INTO: &str = " [into scratchpad NAME]";
 
 /// The patterns that begin with the same verb as `words`.
 pub(super) fn near(words: &[RequestWord<'_>]) -> Vec<&'static str> {
@@ -129,7 +161,12 @@ fn pad<const N: usize>(action: &str, more: [(&str, Value); N]) -> Vec<OfflineCal
 }
 
 const ROWS: [OfflineGrammarRow; 36] = [
-    OfflineGrammarRow { pattern: "help", example: "help", calls: &[], build: GrammarAction::Help },
+    OfflineGrammarRow {
+        pattern: "help [scratchpads]",
+        example: "help",
+        calls: &[],
+        build: GrammarAction::Help,
+    },
     OfflineGrammarRow {
         pattern: "show scratchpad NAME",
         example: "show scratchpad notes",

@@ -9,6 +9,7 @@ mod pattern;
 mod replies;
 mod script;
 mod segment;
+mod setup_command;
 
 pub use grammar::{OfflineGrammarRow, grammar};
 
@@ -16,6 +17,7 @@ use super::event_stream::flow;
 use super::replay_stream;
 use super::{AnswerStream, ModelRequest, Provider};
 use crate::conversation::{AssistantMessage, Message};
+use setup_command::SetupCommand;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfflineProvider {
     pause: Duration,
+    setup: SetupCommand,
 }
 
 impl OfflineProvider {
@@ -35,7 +38,12 @@ impl OfflineProvider {
 
     /// What it answers to a conversation: a pure function. `usage` and `model` are left empty.
     pub fn next(messages: &[Message]) -> AssistantMessage {
-        script::next(messages)
+        script::next(messages, SetupCommand::default())
+    }
+
+    /// The same provider for a conversation in the shell.
+    pub fn in_shell() -> OfflineProvider {
+        OfflineProvider { setup: SetupCommand::Slash, ..OfflineProvider::default() }
     }
 
     /// True for a text that asks for something which this provider does.
@@ -45,7 +53,7 @@ impl OfflineProvider {
 
     /// Waits `pause` before each piece of text, to be looked at.
     pub fn paced(pause: Duration) -> OfflineProvider {
-        OfflineProvider { pause }
+        OfflineProvider { pause, ..OfflineProvider::default() }
     }
 }
 
@@ -55,9 +63,9 @@ impl Provider for OfflineProvider {
     }
 
     fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
-        let pause = self.pause;
+        let (pause, setup) = (self.pause, self.setup);
         flow(move |emit| async move {
-            let mut answer = OfflineProvider::next(&request.messages);
+            let mut answer = script::next(&request.messages, setup);
             answer.model.clone_from(&request.model.name);
             answer.usage = replay_stream::estimate(&request, &answer);
             replay_stream::stream_answer(answer, pause, &cancel, &emit).await;

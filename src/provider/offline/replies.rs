@@ -1,7 +1,8 @@
 //! The texts of the offline provider. Every text is about what really happened; none pretends to be the thought of a
 //! model.
 
-use super::grammar::OfflineGrammarRow;
+use super::grammar::{HelpTopic, OfflineGrammarRow};
+use super::setup_command::SetupCommand;
 use crate::conversation::{CallOutcome, CallResult, Part, ToolCall};
 use serde_json::Value;
 
@@ -11,15 +12,19 @@ pub(super) struct CallWithResult<'m> {
     pub(super) result: &'m CallResult,
 }
 
-/// The most of one result that is repeated; the whole of it is above the answer anyway.
+/// The most of one result that is repeated; the transcript has the whole of it.
 const MOST_LINES: usize = 60;
 const MOST_BYTES: usize = 6000;
 
 const WHO: &str = "I am the built-in offline provider, not a model";
 
 /// One line: the requests themselves are in the answer to `help`.
-pub(super) fn not_understood() -> String {
-    format!("{WHO}: `placet setup` adds a model, and `help` lists the requests that I understand.")
+pub(super) fn not_understood(setup: SetupCommand) -> String {
+    let setup = match setup {
+        SetupCommand::Subcommand => "placet setup",
+        SetupCommand::Slash => "/setup",
+    };
+    format!("{WHO}: `{setup}` adds a model, and `help` lists the requests that I understand.")
 }
 
 pub(super) fn misread(request: &str, near: &[&'static str]) -> String {
@@ -38,19 +43,37 @@ pub(super) fn nothing_to_save() -> String {
 }
 
 pub(super) fn reading_first() -> String {
+    "The change needs the file as it is now, so I read it first.".into()
+}
+
+/// After an edit that was refused.
+pub(super) fn reading_again() -> String {
     "The change needs the file as it is now; I read it and then try again.".into()
 }
 
-pub(super) fn help(rows: &[OfflineGrammarRow]) -> String {
-    let mut out = format!("{WHO}. I understand these requests; replace the words in capitals.\n\n");
-    for row in rows {
-        out.push_str(&format!("- `{}`, as in `{}`\n", row.pattern, row.example));
+/// The requests about one topic, those that call the same tool on one line: it fits a screen of 24 rows.
+pub(super) fn help(rows: &[OfflineGrammarRow], topic: HelpTopic) -> String {
+    let about = match topic {
+        HelpTopic::Requests => "these requests",
+        HelpTopic::Scratchpads => "these requests about scratchpads",
+    };
+    let mut out = format!("{WHO}. I understand {about}:\n\n");
+    let of_topic: Vec<&OfflineGrammarRow> =
+        rows.iter().filter(|row| row.topic() == topic && !row.subject().is_empty()).collect();
+    for same in of_topic.chunk_by(|one, next| one.subject() == next.subject()) {
+        let patterns: Vec<String> = same.iter().map(|row| format!("`{}`", row.short_pattern())).collect();
+        out.push_str(&format!("- {}\n", patterns.join(", ")));
     }
-    out.push_str(
-        "\nJoin requests with `;` or a line break to run them at the same time, with ` and then ` to run them in order. \
-         Texts and names with spaces go in double quotes, where `\\n`, `\\t`, `\\\"` and `\\\\` are understood. \
-         `run` and `call` take the rest of their line.\n",
-    );
+    out.push_str(match topic {
+        HelpTopic::Requests => {
+            "\nReplace the words in capitals, leave out what is in brackets. Join requests with `;`, or with ` and then ` \
+             to run them in order. Texts and names with spaces go in double quotes. `help scratchpads` lists the requests \
+             about scratchpads.\n"
+        }
+        HelpTopic::Scratchpads => {
+            "\n`show`, `list`, `find`, `search` and `run` store their result with `into scratchpad NAME`.\n"
+        }
+    });
     out
 }
 
@@ -77,7 +100,9 @@ pub(super) fn is_report(text: &str) -> bool {
 fn one(found: &CallWithResult<'_>) -> String {
     let name = label(found.call);
     let body = found.result.body();
-    let body = body.trim_end();
+    // The difference of an edit is on the screen already, and in the result that a model would get.
+    let rest = if edits(found.call) { without_differences(&body) } else { body.to_string() };
+    let body = rest.trim_end();
     match found.result.outcome {
         CallOutcome::Denied => return format!("Not done: `{name}`: {}\n", shortened(body).0),
         CallOutcome::Interrupted => return format!("Stopped: `{name}`: {}\n", shortened(body).0),
@@ -90,20 +115,39 @@ fn one(found: &CallWithResult<'_>) -> String {
     });
     let mut out = String::new();
     let failed = if found.result.is_error() { " failed" } else { "" };
-    if body.is_empty() {
+    if edits(found.call) && !body.is_empty() && !body.contains('\n') {
+        out.push_str(&format!("`{name}`{failed}: {body}\n"));
+    } else if body.is_empty() {
         out.push_str(&format!("`{name}`{failed}: no output\n"));
     } else {
         let (shown, more) = shortened(body);
         let fence = fence(shown);
         out.push_str(&format!("`{name}`{failed}:\n\n{fence}text\n{shown}\n{fence}\n"));
         if more > 0 {
-            out.push_str(&format!("... and {more} more lines, not repeated here.\n"));
+            out.push_str(&format!("... and {more} more lines, not shown here.\n"));
         }
     }
     for picture in pictures {
         out.push_str(&format!("A picture: {picture}. The offline provider cannot see it.\n"));
     }
     out
+}
+
+/// The call changes a file, and its result has the difference.
+fn edits(call: &ToolCall) -> bool {
+    matches!(call.name.as_str(), "edit_file" | "write_file" | "apply_patch")
+}
+
+/// `text` without the hunks of unified differences in it.
+fn without_differences(text: &str) -> String {
+    let mut in_hunk = false;
+    let is_kept = |line: &&str| {
+        // Blanks at the end of a line may be cut off, and a long difference ends with a remark in brackets.
+        let may_be_in_one = line.starts_with([' ', '+', '-', '\\', '[']) || line.trim_end().is_empty();
+        in_hunk = line.starts_with("@@ ") || in_hunk && may_be_in_one;
+        !in_hunk
+    };
+    text.split_inclusive('\n').filter(is_kept).collect()
 }
 
 /// The call by its tool and the argument that names its object.

@@ -4,10 +4,11 @@
 //! beginning: no state is stored anywhere, and a resumed session continues where it was. Each answer uses up one round,
 //! and a refused edit adds two rounds at most once: the rounds always come to an end.
 
-use super::grammar::{self, OfflineCall, OfflineRequest};
+use super::grammar::{self, HelpTopic, OfflineCall, OfflineRequest};
 use super::replies;
 use super::replies::CallWithResult;
 use super::segment::{QuoteState, segments, takes_the_line, words};
+use super::setup_command::SetupCommand;
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallFailure, CallId, CallInput, CallOutcome, CallResult,
     Message, Part, StopReason, ToolCall,
@@ -16,15 +17,15 @@ use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
 
 /// The answer to `messages`; its `usage` and `model` are left to the caller.
-pub(super) fn next(messages: &[Message]) -> AssistantMessage {
+pub(super) fn next(messages: &[Message], setup: SetupCommand) -> AssistantMessage {
     let said = messages.iter().rposition(|m| matches!(m, Message::User { .. }));
     let (Some(at), Some(Message::User { parts })) = (said, said.and_then(|at| messages.get(at))) else {
-        return say(replies::not_understood());
+        return say(replies::not_understood(setup));
     };
     let (before, since) = messages.split_at(at);
     match read(parts) {
         Ok(rounds) => RoundReplay::new(rounds, before).answer(since.get(1..).unwrap_or_default()),
-        Err(misreading) => say(misreading.words()),
+        Err(misreading) => say(misreading.words(setup)),
     }
 }
 
@@ -33,7 +34,7 @@ pub(super) fn next(messages: &[Message]) -> AssistantMessage {
 enum OfflineRound {
     Calls { calls: Vec<OfflineCall>, needs_success: bool, because: Option<String> },
     SaveThat(String),
-    Help,
+    Help(HelpTopic),
 }
 
 /// Why a message asks for no rounds. The provider answers with this reason.
@@ -51,9 +52,9 @@ enum OfflineMisreading {
 }
 
 impl OfflineMisreading {
-    fn words(&self) -> String {
+    fn words(&self, setup: SetupCommand) -> String {
         match self {
-            OfflineMisreading::NotUnderstood => replies::not_understood(),
+            OfflineMisreading::NotUnderstood => replies::not_understood(setup),
             OfflineMisreading::OpenQuote { segment } => replies::open_quote(segment),
             OfflineMisreading::Unknown { segment, near } => replies::misread(segment, near),
         }
@@ -102,10 +103,45 @@ fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
                 rounds.push_back(OfflineRound::Calls { calls, needs_success: segment.then, because: None });
             }
             (OfflineRequest::SaveThat(name), _) => rounds.push_back(OfflineRound::SaveThat(name)),
-            (OfflineRequest::Help, _) => rounds.push_back(OfflineRound::Help),
+            (OfflineRequest::Help(topic), _) => rounds.push_back(OfflineRound::Help(topic)),
         }
     }
     Ok(rounds)
+}
+
+/// Reads each file before it is edited, where nobody asked for a read of it: an edit needs the file as it is.
+fn with_reads(rounds: VecDeque<OfflineRound>, before: &[Message]) -> VecDeque<OfflineRound> {
+    let path_of = |input: &CallInput| input.to_replay().get("path").and_then(Value::as_str).map(String::from);
+    let reads_or_edits = |name: &str| matches!(name, "read_file" | "edit_file");
+    let answers = before.iter().filter_map(|message| match message {
+        Message::Assistant(answer) => Some(answer),
+        Message::User { .. } | Message::Results { .. } => None,
+    });
+    let calls = answers.flat_map(AssistantMessage::calls);
+    let done = calls.filter(|call| reads_or_edits(&call.name)).filter_map(|call| path_of(&call.input));
+    let mut known: HashSet<String> = done.collect();
+    let mut out = VecDeque::new();
+    for round in rounds {
+        if let OfflineRound::Calls { calls, .. } = &round {
+            let is_forced = |call: &OfflineCall| call.input.to_replay().get("force").is_some();
+            let edits = calls.iter().filter(|call| call.tool == "edit_file" && !is_forced(call));
+            let unread =
+                edits.filter_map(|call| path_of(&call.input)).filter(|path| known.insert(path.clone()));
+            let read = |path: String| OfflineCall {
+                tool: "read_file".into(),
+                input: CallInput::Object(json!({"path": path})),
+            };
+            let reads: Vec<OfflineCall> = unread.map(read).collect();
+            if !reads.is_empty() {
+                let because = Some(replies::reading_first());
+                out.push_back(OfflineRound::Calls { calls: reads, needs_success: false, because });
+            }
+            let all = calls.iter().filter(|call| reads_or_edits(&call.tool));
+            known.extend(all.filter_map(|call| path_of(&call.input)));
+        }
+        out.push_back(round);
+    }
+    out
 }
 
 /// The way through one message's rounds.
@@ -120,6 +156,7 @@ struct RoundReplay<'m> {
 
 impl<'m> RoundReplay<'m> {
     fn new(rounds: VecDeque<OfflineRound>, before: &'m [Message]) -> RoundReplay<'m> {
+        let rounds = with_reads(rounds, before);
         RoundReplay { rounds, before, found: Vec::new(), tried_again: HashSet::new(), given_up: false }
     }
 
@@ -129,7 +166,7 @@ impl<'m> RoundReplay<'m> {
             if let [Message::Assistant(answer), Message::Results { results }] = pair {
                 self.rounds.pop_front();
                 self.look_at(answer, results);
-                helped |= self.skip_help();
+                helped.extend(self.skip_help());
             }
         }
         match self.rounds.pop_front() {
@@ -142,20 +179,21 @@ impl<'m> RoundReplay<'m> {
                 }
                 None => say([replies::all(&self.found, false), replies::nothing_to_save()].concat()),
             },
-            Some(OfflineRound::Help) | None => {
+            Some(OfflineRound::Help(_)) | None => {
                 let found = replies::all(&self.found, self.given_up);
-                let help = if helped { replies::help(grammar::grammar()) } else { String::new() };
+                let help: String =
+                    helped.iter().map(|topic| replies::help(grammar::grammar(), *topic)).collect();
                 say([found, help].concat())
             }
         }
     }
 
     /// Help needs no call: it is part of the last answer.
-    fn skip_help(&mut self) -> bool {
-        let mut helped = false;
-        while matches!(self.rounds.front(), Some(OfflineRound::Help)) {
+    fn skip_help(&mut self) -> Vec<HelpTopic> {
+        let mut helped = Vec::new();
+        while let Some(OfflineRound::Help(topic)) = self.rounds.front() {
+            helped.push(*topic);
             self.rounds.pop_front();
-            helped = true;
         }
         helped
     }
@@ -164,7 +202,7 @@ impl<'m> RoundReplay<'m> {
         let mut reads: Vec<OfflineCall> = Vec::new();
         let mut again: Vec<OfflineCall> = Vec::new();
         let mut failed = false;
-        let automatic = answer.text() == replies::reading_first();
+        let automatic = [replies::reading_first(), replies::reading_again()].contains(&answer.text());
         for (call, result) in answer.calls().zip(results) {
             match self.unread(call, result) {
                 Some(read) => {
@@ -188,7 +226,7 @@ impl<'m> RoundReplay<'m> {
         }
         if !again.is_empty() {
             self.rounds.push_front(OfflineRound::Calls { calls: again, needs_success: true, because: None });
-            let because = Some(replies::reading_first());
+            let because = Some(replies::reading_again());
             self.rounds.push_front(OfflineRound::Calls { calls: reads, needs_success: false, because });
         } else if failed
             && let Some(OfflineRound::Calls { needs_success: true, .. } | OfflineRound::SaveThat(_)) =

@@ -148,10 +148,12 @@ fn typed(status: u16, fault: &ErrorBody) -> ProviderError {
         // Some servers answer a request that is too long with the status of a failure.
         400 | 422 | 500 | 503 if too_long => ProviderError::TooLong { message },
         429 if !unpaid => ProviderError::RateLimited { message, retry_after: fault.retry_after },
+        503 | 529 => ProviderError::Overloaded { status, message, retry_after: fault.retry_after },
         // 501: the server will never do it, so a retry is useless.
-        408 | 425 | 500..=599 if status != 501 => {
-            ProviderError::Overloaded { status, message, retry_after: fault.retry_after }
-        }
+        408 | 425 | 500..=599 if status != 501 => match kind.contains("overloaded") {
+            true => ProviderError::Overloaded { status, message, retry_after: fault.retry_after },
+            false => ProviderError::ServerFailure { status, message, retry_after: fault.retry_after },
+        },
         _ => ProviderError::BadRequest { status, message, blames: blame(status, &said) },
     }
 }

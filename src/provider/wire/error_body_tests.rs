@@ -15,6 +15,11 @@ fn bodies_of_every_vendor_become_typed_errors() {
         message: message.into(),
         retry_after: None,
     };
+    let failed = |status, message: &str| ProviderError::ServerFailure {
+        status,
+        message: message.into(),
+        retry_after: None,
+    };
     let limited = |message: &str| ProviderError::RateLimited { message: message.into(), retry_after: None };
     let auth = |status, message: &str| ProviderError::Auth { status, message: message.into() };
     let table: Vec<(u16, &str, ProviderError)> = vec![
@@ -45,11 +50,16 @@ fn bodies_of_every_vendor_become_typed_errors() {
         ),
         (503, "", overloaded(503, "no reason given")),
         (
+            500,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            overloaded(500, "Overloaded"),
+        ),
+        (
             502,
             "<!DOCTYPE html><h1>Bad\n gateway</h1>",
-            overloaded(502, "a web page instead of an answer: Bad gateway"),
+            failed(502, "a web page instead of an answer: Bad gateway"),
         ),
-        (408, "Request Timeout", overloaded(408, "Request Timeout")),
+        (408, "Request Timeout", failed(408, "Request Timeout")),
         (
             400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
@@ -97,7 +107,7 @@ fn bodies_of_every_vendor_become_typed_errors() {
         (
             500,
             r#"{"error":{"message":"the context window service is down: maximum context length unknown"}}"#,
-            overloaded(500, "the context window service is down: maximum context length unknown"),
+            failed(500, "the context window service is down: maximum context length unknown"),
         ),
         (
             400,
@@ -124,7 +134,7 @@ fn bodies_of_every_vendor_become_typed_errors() {
             r#"{"object":"error","message":"bad","code":422}"#,
             rejected(422, "bad", RejectionCause::Nothing),
         ),
-        (500, "data: {\"error\": {\"message\": \"oh\"}}\n\ndata: [DONE]\n\n", overloaded(500, "oh")),
+        (500, "data: {\"error\": {\"message\": \"oh\"}}\n\ndata: [DONE]\n\n", failed(500, "oh")),
         (
             400,
             r#"{"error":{"code":400,"message":"Thought signature is not valid.","status":"INVALID_ARGUMENT"}}"#,
@@ -163,11 +173,11 @@ fn an_error_within_a_stream_tells_its_kind_by_name_or_code() {
     ));
     assert!(matches!(
         kind(r#"{"error":{"code":502,"message":"upstream"}}"#),
-        ProviderError::Overloaded { status: 502, .. }
+        ProviderError::ServerFailure { status: 502, .. }
     ));
     assert!(matches!(
         kind(r#"{"error":{"message":"x","type":"server_error","code":null}}"#),
-        ProviderError::Overloaded { status: 500, .. }
+        ProviderError::ServerFailure { status: 500, .. }
     ));
     assert!(matches!(
         kind(r#"{"error":{"message":"x has a context overflow policy"}}"#),
@@ -175,7 +185,7 @@ fn an_error_within_a_stream_tells_its_kind_by_name_or_code() {
     ));
     assert!(matches!(
         kind(r#"{"type":"error","error":{"type":"api_error","message":"context overflow in our cache"}}"#),
-        ProviderError::Overloaded { status: 500, .. }
+        ProviderError::ServerFailure { status: 500, .. }
     ));
     assert!(matches!(
         kind(r#"{"type":"error","error":{"type":"invalid_request_error","message":"x"}}"#),

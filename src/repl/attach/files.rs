@@ -1,8 +1,8 @@
 //! `@file`: attaches a file or a picture to the message.
 
 use super::pasted_pictures::is_picture;
-use crate::agent::ApprovalReply;
-use crate::conversation::{CallOutcome, Image, Note, Part};
+use crate::agent::{Agent, ApprovalReply};
+use crate::conversation::{CallOutcome, CallResult, Image, Note, Part};
 use crate::repl::context::CommandContext;
 use crate::text::visible;
 use crate::ui::picture;
@@ -42,12 +42,22 @@ pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Par
     let agent = context.conversation.agent.as_ref().ok_or(AttachError::NoFile)?;
     let tool = if file.is_dir() { "list_directory" } else { "read_file" };
     let input = serde_json::json!({ "path": path });
-    let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
-    let model = || agent.model().name.clone();
     // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is
     // not taken on a word that may have come with a short paste.
     let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };
-    let result = context.call_for_person(agent, ("attached", tool), input, reply);
+    let (result, _) = context.call_for_person(agent, ("attached", tool), input, reply);
+    accepted(context, agent, result, path)
+}
+
+/// What was read, for a message, if the model can have it.
+pub(super) fn accepted(
+    context: &CommandContext<'_>,
+    agent: &Agent,
+    result: CallResult,
+    path: &str,
+) -> Result<Vec<Part>, AttachError> {
+    let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
+    let model = || agent.model().name.clone();
     if result.outcome != CallOutcome::Done {
         return Err(AttachError::Refused(result.body()));
     }

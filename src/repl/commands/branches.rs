@@ -89,8 +89,8 @@ pub(super) fn fork(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
     let row = forked.map_err(|e| format!("this conversation cannot be forked: {e}"))?;
     change_to(context, &row)?;
     context.output.note(&format!("the earlier session is unchanged; /resume {id} opens it"));
-    if pending > 0 {
-        context.output.note(&format!("its pending changes ({pending}) stay with it"));
+    if pending.total() > 0 {
+        context.output.note(&format!("its pending changes to {pending} stay with it"));
     }
     Ok(CommandFollowUp::Nothing)
 }

@@ -51,7 +51,8 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     if only.is_empty() {
         let listing = view.listing(&set, &view.classify(&set), shown);
         context.output.say_unbroken(listing.into_iter().map(Line::raw));
-        context.output.hint("/changes PATH shows the diff; /apply and /discard accept paths, too");
+        let hint = "/changes PATH shows the diff; /apply and /discard accept paths, too";
+        context.output.hint(&format!("{}: {hint}", set.count()));
         return Ok(CommandFollowUp::Nothing);
     }
     let mut part = set.clone();
@@ -69,7 +70,7 @@ pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     let shown = |path: &Path| workspace.shortened(path);
     let mut wanted = wanted(&view, paths(&workspace, rest)?);
     wanted.approval = with_losses(&workspace, &view, &wanted);
-    let report = changes::apply(&view, &wanted, label(&view, "/apply"), &shown);
+    let report = changes::apply(&view, &wanted, label(&view, "/apply"), "/undo", &shown);
     let waiting: Vec<String> =
         report.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
     context.record(AuditKind::Apply, "/apply", report);
@@ -118,10 +119,9 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     if turns < 2 {
         return true;
     }
-    let count = chosen.len();
+    let count = set.count_of(|change| chosen.contains_key(&change.path));
     let question = format!(
-        "discard {count} change{} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: ",
-        if count == 1 { "" } else { "s" }
+        "discard changes to {count} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: "
     );
     line_ui::consent(&question).is_some_and(|answer| answer.trim() == "discard")
 }

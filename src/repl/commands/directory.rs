@@ -42,12 +42,9 @@ pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandRe
     }
     let pending = context.conversation.pending();
     let session = copy_session(context, &to)?;
-    if pending > 0 {
-        let (verb, there) = (if pending == 1 { "stays" } else { "stay" }, shown(context, &from));
-        context.output.note(&format!(
-            "{} {verb} pending in {there}: `/cd -` returns there",
-            count::of(pending, "change")
-        ));
+    if pending.total() > 0 {
+        let there = shown(context, &from);
+        context.output.note(&format!("changes to {pending} stay pending in {there}: `/cd -` returns there"));
     }
     let (mode, answerer) = (context.app.mode.load(), chosen_answerer(context));
     context.directory.next = Some(DirectoryChange { to, from, session, mode, answerer });

@@ -5,7 +5,7 @@ pub(super) fn ours(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(names, _)| names.contains(&name)).map(|(_, hint)| *hint)
 }
 
-const ELSEWHERE: [(&[&str], &str); 40] = [
+const ELSEWHERE: [(&[&str], &str); 39] = [
     (&["about", "info"], "/status shows mode, provider, session and workspace"),
     (&["add", "mention", "file", "read-only", "image"], "write @FILE in your message to attach a file"),
     (&["add-dir", "directory", "dir"], "start placet with --add-dir DIR to add a directory"),
@@ -28,10 +28,10 @@ const ELSEWHERE: [(&[&str], &str); 40] = [
     (&["drop", "reset"], "/new starts a new conversation without the earlier files"),
     (&["editor", "edit", "paste"], "Ctrl-X Ctrl-E edits the line in your editor; Ctrl-V attaches a picture"),
     (&["hooks"], "/config hooks shows the hooks"),
-    (&["init", "memory"], "put instructions for the agent in AGENTS.md in this directory"),
+    (&["memory"], "/remember adds a line to AGENTS.md; /context shows the instructions in use"),
     (
-        &["mcp", "extensions", "plugin", "plugins", "ide"],
-        "placet has no client for MCP; `placet mcp serve` offers its tools to other programs",
+        &["extensions", "plugin", "plugins", "ide"],
+        "there are no plugins; /mcp shows servers of tools, /skills the skills, /config hooks the hooks",
     ),
     (&["models"], "/model shows or changes the model"),
     (
@@ -53,7 +53,6 @@ const ELSEWHERE: [(&[&str], &str); 40] = [
     (&["save", "share", "report"], "/export [FILE] writes the conversation to a file"),
     (&["settings", "preferences", "options"], "/config shows the settings and where they come from"),
     (&["shortcuts", "hotkeys", "keybindings", "commands"], "/help lists the commands and keys"),
-    (&["skills"], "/tools lists the tools"),
     (&["stats", "usage", "tokens"], "/cost shows tokens and cost; /context shows what fills the window"),
     (&["summarize", "compress"], "/compact summarizes the conversation, to make room"),
     (&["themes", "color"], "/theme changes the theme"),

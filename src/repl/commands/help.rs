@@ -1,29 +1,44 @@
 //! `/help`: the commands in groups, the keys, and one command with an example.
 
+use super::custom::CustomName;
+use super::server_prompts::own_names;
+use super::skills::problems;
+use crate::guidance::GuidanceOrigin;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::text::width;
 
+/// The most columns of the description of a person's own command.
+const ABOUT: usize = 160;
 /// Columns of the commands and keys; what is wider has its meaning below.
 const FIRST_COLUMN: usize = 26;
 
+/// The title of commands from files.
+const OWN: &str = "Your own and this project's";
+/// The argument that describes every command. Without it, `/help` fits on a screen.
+const ALL: &str = "all";
+/// Columns of the titles of groups, where a group is one row.
+const TITLE_COLUMN: usize = 23;
+
 /// The commands by what a person wants to do, the first ones to know first.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Start here", &["help", "tour", "mode", "review", "undo", "resume", "quit"]),
     ("Changes", &["changes", "apply", "discard", "redo", "journal", "rewind", "batch"]),
     (
         "Conversation",
         &["new", "clear", "retry", "last", "copy", "transcript", "export", "title", "pin", "history"],
     ),
-    ("Sessions and branches", &["search", "tree", "fork"]),
+    ("Sessions and branches", &["search", "tree", "fork", "try"]),
     (
         "Model and context",
         &["setup", "model", "provider", "plan", "context", "compact", "cost", "view", "scratchpad"],
     ),
-    ("Commands and permission", &["jobs", "permission", "tools", "taint"]),
+    ("Instructions and skills", &["init", "remember", "skills"]),
+    ("Commands and permission", &["jobs", "permission", "tools", "mcp", "taint"]),
     ("This shell", &["status", "config", "theme", "keys", "cd", "exit"]),
 ];
 
 /// One line that can be typed for each command that takes arguments.
-const EXAMPLES: [(&str, &str); 30] = [
+const EXAMPLES: [(&str, &str); 35] = [
     ("help", "/help review"),
     ("mode", "/mode write"),
     ("cd", "/cd ../other"),
@@ -38,6 +53,7 @@ const EXAMPLES: [(&str, &str); 30] = [
     ("tree", "/tree 2"),
     ("fork", "/fork 3"),
     ("review", "/review src"),
+    ("try", "/try second-idea"),
     ("journal", "/journal 12"),
     ("batch", r#"/batch {"aOperations":[{"sBase":"app","sPath":"a.txt","sMode":"read"}]}"#),
     ("context", "/context summary"),
@@ -54,9 +70,13 @@ const EXAMPLES: [(&str, &str); 30] = [
     ("config", "/config ui.theme"),
     ("theme", "/theme dark"),
     ("scratchpad", "/scratchpad notes"),
+    ("skills", "/skills trust"),
+    ("mcp", "/mcp log github"),
+    ("init", "/init draft"),
+    ("remember", "/remember run the tests with `just test`"),
 ];
 
-const KEYS: [(&str, &str); 13] = [
+const KEYS: [(&str, &str); 14] = [
     ("?", "on an empty line: these keys"),
     ("@FILE", "attach a file, a picture or the list of a directory"),
     ("!COMMAND", "run a command in your own terminal"),
@@ -68,6 +88,7 @@ const KEYS: [(&str, &str); 13] = [
     ("Ctrl-T", "the full transcript of this conversation; `?` shows its keys"),
     ("Up, Ctrl-R", "earlier lines; search in them"),
     ("Esc, Ctrl-C", "stop a turn that runs; Ctrl-C clears a draft first"),
+    ("Ctrl-B", "while a command runs: send it to the background"),
     ("Esc Esc", "go back to before a turn; with text in the line, clear it"),
     ("Ctrl-D", "leave"),
 ];
@@ -76,16 +97,19 @@ pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
     let name = rest.trim_start_matches('/');
     if rest == "?" {
         show_keys(context);
-        context.output.hint("/help lists the commands as well");
+        context.output.hint("/help lists the commands");
         return Ok(CommandFollowUp::Nothing);
     }
+    let customs = own_names(context.app.guidance, context.app.tools.servers);
     let row = |name: &str| {
         let found = context.commands.iter().find(|row| row.name == name)?;
         Some((format!("/{} {}", found.name, found.arguments).trim().to_string(), found.help.to_string()))
     };
     let output = &context.output;
-    if !name.is_empty() {
-        let Some(about) = row(name) else {
+    let describes_all = name == ALL && !customs.iter().any(|custom| custom.name == ALL);
+    if !name.is_empty() && !describes_all {
+        let own = || customs.iter().find(|custom| custom.name == name).map(custom_row);
+        let Some(about) = row(name).or_else(own) else {
             return Err(CommandStop::with_hint(
                 format!("unknown command /{name}"),
                 "/help lists the commands",
@@ -96,18 +120,69 @@ pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
         output.rows(&std::iter::once(about).chain(example).collect::<Vec<_>>());
         return Ok(CommandFollowUp::Nothing);
     }
-    let keys: Vec<_> = KEYS.iter().map(|(key, about)| (key.to_string(), about.to_string())).collect();
-    let groups =
-        GROUPS.iter().map(|(title, names)| (*title, names.iter().filter_map(|name| row(name)).collect()));
-    for (title, rows) in groups.chain([("Keys", keys)]) {
-        output.titled_rows(title, &rows, FIRST_COLUMN);
+    let is_hidden = |custom: &&CustomName| context.commands.iter().any(|row| row.name == custom.name);
+    let own = || customs.iter().filter(|custom| !is_hidden(custom));
+    let groups = GROUPS.map(|(title, names)| {
+        let rows: Vec<_> = names.iter().filter_map(|name| Some((*name, row(name)?))).collect();
+        (title, rows)
+    });
+    if describes_all {
+        let width = output.width();
+        let mut lines = Vec::new();
+        for (title, rows) in groups {
+            let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+            lines.extend(output.titled_lines(title, &rows, FIRST_COLUMN, width));
+        }
+        let own: Vec<_> = own().map(custom_row).collect();
+        if !own.is_empty() {
+            lines.extend(output.titled_lines(OWN, &own, FIRST_COLUMN, width));
+        }
+        let keys = KEYS.map(|(key, about)| (key.to_string(), about.to_string()));
+        lines.extend(output.titled_lines("Keys", &keys, FIRST_COLUMN, width));
+        output.print(&lines);
+    } else {
+        let mut groups = groups.into_iter();
+        let (start, first) = groups.next().unwrap_or_default();
+        let first: Vec<_> = first.into_iter().map(|(_, row)| row).collect();
+        let names =
+            |names: Vec<&str>| names.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(" ");
+        let mut rows: Vec<(String, String)> = groups
+            .map(|(title, rows)| (title.into(), names(rows.into_iter().map(|(name, _)| name).collect())))
+            .collect();
+        let own: Vec<&str> = own().map(|custom| custom.name.as_str()).collect();
+        if !own.is_empty() {
+            rows.push((OWN.into(), names(own)));
+        }
+        output.print_or_page("help.txt", &|width| {
+            let mut lines = output.titled_lines(start, &first, FIRST_COLUMN, width);
+            lines.extend(output.titled_lines("More commands", &rows, TITLE_COLUMN, width));
+            lines
+        });
     }
-    output.hint("/help COMMAND shows an example");
+    for custom in customs.iter().filter(is_hidden) {
+        output.note(&format!("/{} of a file is not offered: placet has a command of this name", custom.name));
+    }
+    problems(context, &context.app.guidance.commands().problems);
+    output.hint(match describes_all {
+        true => "/help COMMAND shows an example",
+        false => "/help COMMAND explains a command, /help all every command and key; ? on an empty line shows the keys",
+    });
     Ok(CommandFollowUp::Nothing)
 }
 
+fn custom_row(custom: &CustomName) -> (String, String) {
+    let whose = match custom.origin {
+        GuidanceOrigin::Own => "",
+        GuidanceOrigin::Project => " (this project)",
+    };
+    let call = format!("/{} {}", custom.name, custom.arguments).trim_end().to_string();
+    (call, format!("{}{whose}", width::cut(&custom.about, ABOUT)))
+}
+
 fn show_keys(context: &CommandContext<'_>) {
-    context.output.rows(&KEYS.map(|(key, about)| (key.to_string(), about.to_string())));
+    let output = &context.output;
+    let rows = KEYS.map(|(key, about)| (key.to_string(), about.to_string()));
+    output.print_or_page("keys.txt", &|width| output.row_lines(&rows, width));
 }
 
 #[cfg(test)]

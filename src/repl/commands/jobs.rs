@@ -47,10 +47,10 @@ pub(super) fn jobs(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words.as_slice() {
         [] => list(context),
-        ["kill", "all"] => context.app.tools.jobs.running().iter().for_each(|job| end(context, job)),
-        ["kill", number] => end(context, find(context, number)?.as_ref()),
+        ["kill" | "stop", "all"] => context.app.tools.jobs.running().iter().for_each(|job| end(context, job)),
+        ["kill" | "stop", number] => end(context, find(context, number)?.as_ref()),
         ["keep", number] => keep(context, find(context, number)?.as_ref())?,
-        ["kill" | "keep"] => return Err(CommandStop::with_hint("which job?", USAGE)),
+        ["kill" | "stop" | "keep"] => return Err(CommandStop::with_hint("which job?", USAGE)),
         [number] => show(context, find(context, number)?.as_ref())?,
         _ => return Err(CommandStop::with_hint(format!("unknown argument `{rest}` of /jobs"), USAGE)),
     }

@@ -2,9 +2,10 @@
 
 use super::rewind_turn::{RewindScope, RewindTurn};
 use crate::repl::context::CommandContext;
-use crate::serve::changes::figures;
+use crate::serve::changes::{figures, person_changes};
 use crate::text::{visible, width};
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
+use crate::ui::{list, term};
 use crate::workspace::{AppliedChange, View};
 use ratatui::text::Line;
 use std::collections::BTreeSet;
@@ -13,8 +14,12 @@ use std::path::Path;
 /// Files named in the preview.
 const FILES: usize = 100;
 
-/// Columns of the first words of a turn: what it changed is next to them.
-const WORDS: usize = 26;
+/// Columns of the first words of a turn at least. They get what the longest note leaves of the list.
+const WORDS: usize = 20;
+/// Between the words and the note.
+const GAP: usize = 2;
+/// In front of the words.
+const PICKER_LEAD: usize = 3;
 /// The newest turns, of which the changed lines are counted: that reads the files.
 const COUNTED: usize = 100;
 
@@ -25,6 +30,8 @@ struct RewindEffect {
     files: BTreeSet<String>,
     /// Lines added and removed, where they are counted.
     lines: Option<(usize, usize)>,
+    /// Changes that are still pending.
+    pending: usize,
 }
 
 impl RewindEffect {
@@ -33,13 +40,13 @@ impl RewindEffect {
         let is_file = |change: &&AppliedChange| change.before.is_file() || change.after.is_file();
         let shown = |path: &Path| visible::path(&context.app.workspace.shortened(path));
         let effect = |(at, turn): (usize, &RewindTurn)| {
-            let changes = turn.entries.iter().flat_map(|entry| &entry.changes).filter(is_file);
+            let changes = turn.entries.iter().flat_map(person_changes).filter(is_file);
             let files = changes.map(|change| shown(&change.path)).collect();
             let lines = (turns.len() - at <= COUNTED).then(|| {
                 let (_, added, removed) = figures(view, &turn.entries);
                 (added, removed)
             });
-            RewindEffect { turns: 1, files, lines }
+            RewindEffect { turns: 1, files, lines, pending: turn.pending }
         };
         turns.iter().enumerate().map(effect).collect()
     }
@@ -48,6 +55,7 @@ impl RewindEffect {
         let start = RewindEffect { lines: Some((0, 0)), ..RewindEffect::default() };
         effects.iter().fold(start, |mut sum, one| {
             sum.turns += one.turns;
+            sum.pending += one.pending;
             sum.files.extend(one.files.iter().cloned());
             sum.lines = sum.lines.zip(one.lines).map(|(sum, one)| (sum.0 + one.0, sum.1 + one.1));
             sum
@@ -57,9 +65,20 @@ impl RewindEffect {
     /// `2 files +5 -1`
     fn figures(&self) -> String {
         let lines = self.lines.map(|(added, removed)| format!(" +{added} -{removed}")).unwrap_or_default();
-        match self.files.len() {
-            0 => "no files".into(),
-            count => format!("{count} {}{lines}", plural(count, "file")),
+        match (self.files.len(), self.pending) {
+            (0, 0) => "no files".into(),
+            (0, pending) => format!("{pending} pending"),
+            (count, 0) => format!("{count} {}{lines}", plural(count, "file")),
+            (count, pending) => format!("{count} {}{lines}, {pending} pending", plural(count, "file")),
+        }
+    }
+
+    /// What a rewind leaves pending.
+    fn stays_pending(&self) -> String {
+        match self.pending {
+            0 => String::new(),
+            1 => "; 1 change stays pending".into(),
+            count => format!("; {count} changes stay pending"),
         }
     }
 
@@ -70,8 +89,12 @@ impl RewindEffect {
 
     fn undone(&self) -> String {
         match self.files.len() {
-            0 => "no file changes".into(),
-            _ => format!("{} undone", self.figures()),
+            0 => "no applied changes".into(),
+            count => {
+                let lines =
+                    self.lines.map(|(added, removed)| format!(" +{added} -{removed}")).unwrap_or_default();
+                format!("{count} {}{lines} undone", plural(count, "file"))
+            }
         }
     }
 }
@@ -85,15 +108,19 @@ pub(super) fn choose(
     let effects = RewindEffect::each(context, view, turns);
     let from = choose_turn(context, &effects, turns)?;
     let effect = RewindEffect::sum(effects.get(from..).unwrap_or_default());
-    if effect.files.is_empty() {
+    if effect.files.is_empty() && effect.pending == 0 {
         return Some((from, RewindScope::Conversation));
     }
-    let (undone, left) = (effect.undone(), effect.conversation());
-    let scopes = [
-        (RewindScope::Both, "files and conversation", format!("{undone}, {left}")),
-        (RewindScope::Files, "only files", format!("{undone}; the conversation stays")),
-        (RewindScope::Conversation, "only conversation", format!("{left}; files stay")),
+    let (undone, left, waits) = (effect.undone(), effect.conversation(), effect.stays_pending());
+    let mut scopes = vec![
+        (RewindScope::Both, "files and conversation", format!("{undone}, {left}{waits}")),
+        (RewindScope::Files, "only files", format!("{undone}; the conversation stays{waits}")),
+        (RewindScope::Conversation, "only conversation", format!("{left}; files stay{waits}")),
     ];
+    if effect.files.is_empty() {
+        // The turns would leave while their changes stay: that is not done without a word.
+        scopes.drain(..2);
+    }
     let item = |(at, (_, name, note)): (usize, &(RewindScope, &str, String))| {
         PickerItem::new(*name, note).with_value(at.to_string()).with_order(at)
     };
@@ -110,12 +137,18 @@ fn choose_turn(
     effects: &[RewindEffect],
     turns: &[RewindTurn],
 ) -> Option<usize> {
-    let item = |(at, (turn, own)): (usize, (&RewindTurn, &RewindEffect))| {
+    let note = |turn: &RewindTurn, own: &RewindEffect| {
         let age = turn.entries.iter().map(|entry| entry.at).max().map(age).unwrap_or_default();
-        let note = format!("{}{}{age}", own.figures(), if age.is_empty() { "" } else { "  " });
+        format!("{}{}{age}", own.figures(), if age.is_empty() { "" } else { "  " })
+    };
+    let widest = turns.iter().zip(effects).map(|(turn, own)| width::of(&note(turn, own))).max().unwrap_or(0);
+    let list = usize::from(list::areas(term::size()).0.width);
+    let room = list.saturating_sub(PICKER_LEAD + widest + GAP).max(WORDS);
+    let item = |(at, (turn, own)): (usize, (&RewindTurn, &RewindEffect))| {
+        let note = note(turn, own);
         let said = match turn.said.is_empty() {
             true => "(no text)".to_string(),
-            false => width::cut(&visible::prose_line(&turn.said), WORDS),
+            false => width::cut(&visible::prose_line(&turn.said), room),
         };
         PickerItem::new(said, note).with_value(at.to_string()).with_order(turns.len() - at)
     };
@@ -129,7 +162,7 @@ fn choose_turn(
             "Rewinding to before this turn:".into(),
             format!("- {}", effect.conversation()),
             "  (/tree opens them again)".into(),
-            format!("- {}", effect.undone()),
+            format!("- {}{}", effect.undone(), effect.stays_pending()),
             "  (your own later edits stay)".into(),
         ];
         let files = effect.files.iter().take(FILES).map(|name| format!("  {name}"));
@@ -138,8 +171,9 @@ fn choose_turn(
         let drawn = lines.map(|line| Line::raw(visible::guard_line(&line).into_owned())).collect();
         PickerPreview { drawn, ..PickerPreview::default() }
     };
+    let longest = turns.iter().map(|turn| width::of(&visible::prose_line(&turn.said))).max().unwrap_or(0);
     let picker = context.output.picker("Rewind to before a turn", feed).with_preview(about);
-    context.output.pick_one(picker)?.parse().ok()
+    context.output.pick_one(picker.in_columns(longest.min(room)))?.parse().ok()
 }
 
 fn plural(count: usize, word: &str) -> String {

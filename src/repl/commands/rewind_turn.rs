@@ -2,7 +2,7 @@
 
 use crate::conversation::Message;
 use crate::repl::titles::first_words;
-use crate::workspace::{JournalEntry, TransactionLabel, View};
+use crate::workspace::{ChangeSet, FileChange, JournalEntry, LayerKind, TransactionLabel, View};
 
 /// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
 pub(super) struct RewindTurn {
@@ -12,6 +12,8 @@ pub(super) struct RewindTurn {
     /// All of it.
     pub(super) text: String,
     pub(super) entries: Vec<JournalEntry>,
+    /// Files, as a person counts them, that it changed and that are still pending.
+    pub(super) pending: usize,
 }
 
 /// What is to go back.
@@ -26,6 +28,7 @@ impl RewindTurn {
     /// Every turn of the conversation, the first one first.
     pub(super) fn all(messages: &[Message], view: &View) -> Vec<RewindTurn> {
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let waiting = view.changes(LayerKind::Pending).unwrap_or_default();
         let mut standing: Vec<JournalEntry> = view.journal().turns().into_iter().flatten().collect();
         standing.sort_by_key(|entry| entry.id);
         let said = messages.iter().enumerate().filter_map(|(index, m)| match m {
@@ -41,8 +44,17 @@ impl RewindTurn {
             let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
             let entries = entries.cloned().collect();
             let said = text.lines().next().unwrap_or_default().to_string();
-            RewindTurn { index, said, text, entries }
+            RewindTurn { index, said, text, entries, pending: pending_of(&waiting, &turn) }
         })
         .collect()
     }
+}
+
+/// How many changes in `set` the turn at this place made a part of.
+fn pending_of(set: &ChangeSet, turn: &str) -> usize {
+    let made = |change: &FileChange| {
+        let mut origins = change.steps.iter().filter_map(|step| step.origin.as_ref());
+        origins.any(|origin| TransactionLabel::place_of(&origin.turn) == turn)
+    };
+    set.count_of(made).total()
 }

@@ -119,7 +119,7 @@ fn grant(
         ScratchpadRequest::Promote { name, path } => {
             let content = text_of(pads, &name)?;
             let input = json!({ "path": path, "content": content, "mode": "create" });
-            done(context.call_for_person(agent, ("by-hand", "write_file"), input, ApprovalReply::Nobody))?;
+            done(context.call_for_person(agent, ("by-hand", "write_file"), input, ApprovalReply::Nobody).0)?;
             Ok(Some(format!("{path} is pending: decide with /review, or apply it with /apply")))
         }
         ScratchpadRequest::Pin(name) => pin(context, &name).map(Some),
@@ -142,7 +142,7 @@ fn pin(context: &mut CommandContext<'_>, name: &str) -> Result<String, Scratchpa
     let agent = agent_of(context)?;
     let blind = !agent.model().capabilities.vision;
     let input = json!({ "action": "read", "name": name });
-    let result = context.call_for_person(agent, ("by-hand", "scratchpad"), input, ApprovalReply::Nobody);
+    let (result, _) = context.call_for_person(agent, ("by-hand", "scratchpad"), input, ApprovalReply::Nobody);
     let parts = done(result)?.parts;
     if blind && parts.iter().any(|part| matches!(part, Part::Image(_))) {
         return Err(ScratchpadRequestError::NoPictures { model: agent.model().name.clone() });

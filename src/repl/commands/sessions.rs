@@ -5,7 +5,9 @@ use crate::agent::{Agent, TurnStart};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
-use crate::repl::session_rows::{SessionListRow, SessionListing, session_table, title_columns};
+use crate::repl::session_rows::{
+    SessionListRow, SessionListing, last_shown, session_table, table_room, title_columns,
+};
 use crate::repl::titles::{now, short_id, title_of, when};
 use crate::repl::turn;
 use crate::session::{
@@ -23,6 +25,8 @@ const HITS: usize = 200;
 const SESSIONS: usize = 20_000;
 /// Sessions that are listed in lines.
 const LISTED: usize = 15;
+/// Columns of a row of the picker before its text.
+const PICKER_LEAD: usize = 3;
 /// Entries from which the preview of a session is made.
 const PREVIEW_ENTRIES: i64 = 30;
 
@@ -36,6 +40,8 @@ pub(super) fn new(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResu
     if let Some(agent) = &conversation.agent {
         let left = context.runtime.block_on(agent.leave());
         left.map_err(|why| format!("this conversation continues: {why}"))?;
+        let said = context.runtime.block_on(agent.end_session("clear"));
+        said.iter().for_each(|words| context.output.note(words));
     }
     conversation.pinned.clear();
     let mut previous = None;
@@ -57,20 +63,24 @@ pub(super) fn retry(context: &mut CommandContext<'_>, _: &str) -> SlashCommandRe
 }
 
 pub(super) fn quit(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
+    say_how_to_continue(context);
+    Ok(CommandFollowUp::Quit(0))
+}
+
+/// For a person who leaves: what is pending, and how to resume.
+pub(in crate::repl) fn say_how_to_continue(context: &CommandContext<'_>) {
     if context.conversation.is_temporary {
-        return Ok(CommandFollowUp::Quit(0));
+        return;
     }
     let pending = context.conversation.pending();
-    if pending > 0 {
-        let (s, stay, them) = if pending == 1 { ("", "stays", "it") } else { ("s", "stay", "them") };
+    if pending.total() > 0 {
         context.output.note(&format!(
-            "{pending} change{s} {stay} pending: `placet apply` applies {them}, `placet changes` shows {them}"
+            "changes to {pending} stay pending: `placet apply` applies them, `placet changes` shows them"
         ));
     }
     if let Some(session) = context.conversation.session() {
         context.output.hint(&format!("resume with: placet --resume {}", short_id(session.id())));
     }
-    Ok(CommandFollowUp::Quit(0))
 }
 
 pub(super) fn resume(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
@@ -103,6 +113,24 @@ pub(in crate::repl) fn choose(context: &mut CommandContext<'_>) -> Result<(), Re
     if let Some(id) = pick(context) {
         resume_session(context, &store.find(&id)?)?;
         show_past(context);
+    }
+    Ok(())
+}
+
+/// `placet -c`: the last session of this directory that the list of sessions shows, or a new one.
+pub(in crate::repl) fn resume_last(context: &mut CommandContext<'_>) -> Result<(), ReplError> {
+    let Some(store) = context.conversation.store.clone() else { return Ok(()) };
+    let cwd = context.app.cwd();
+    if let Some(row) = last_shown(&store, cwd, || context.app.builder.pending_counts())? {
+        resume_session(context, &row)?;
+        show_past(context);
+    } else if store.latest(cwd)?.is_some() {
+        context.output.note(
+            "this directory has no earlier session but runs of `placet -p`; started a new one; /resume and Ctrl-O list \
+             the runs",
+        );
+    } else {
+        context.output.note("no earlier session in this directory; started a new one");
     }
     Ok(())
 }
@@ -143,7 +171,9 @@ fn pick(context: &CommandContext<'_>) -> Option<String> {
     };
     let feed = PickerFeed::of(scopes.first().map(|scope| scope.items.clone()).unwrap_or_default());
     let picker = context.output.picker("Sessions", feed).with_preview(about).with_scopes(scopes);
-    context.output.pick_one(picker.in_columns((usize::from(columns) / 4).clamp(14, 34)))
+    let shown: Vec<&SessionListRow> = listing.all().collect();
+    let room = usize::from(list::areas((columns, rows)).0.width).saturating_sub(PICKER_LEAD);
+    context.output.pick_one(picker.in_columns(title_columns(&shown, room)))
 }
 
 /// How a session ended, as it looked.
@@ -187,7 +217,11 @@ pub(in crate::repl) fn list(context: &CommandContext<'_>) {
         return output.note("no sessions yet");
     }
     let room = usize::from(term::size().0).saturating_sub(2);
-    output.say_plain(session_table(&rows, Some(1), (title_columns(&rows, room), room)));
+    output.say_plain(session_table(
+        &rows,
+        Some(1),
+        (title_columns(&rows, table_room(Some(1), &rows, room)), room),
+    ));
     let others = listing.all().count() - rows.len();
     if others > 0 {
         output.hint(&format!("{} more: `placet session list --all`", count::of(others, "session")));

@@ -1,9 +1,9 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
 use super::{
-    batch, branches, changes, config, cost, directory, elsewhere, export, help, history, jobs, keys, mode,
-    model, permission, review, rewind, scratchpads, sessions, setup, status, taint, theme, tools, tour,
-    transcript, view, window,
+    batch, branches, changes, checks, config, cost, custom, directory, elsewhere, export, help, history,
+    jobs, keys, mcp, memory, mode, model, permission, review, rewind, scratchpads, server_prompts, sessions,
+    setup, skills, status, taint, theme, tools, tour, transcript, tries, view, window,
 };
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;
@@ -11,7 +11,13 @@ use crate::repl::context::{CommandContext, CommandFollowUp, CommandFunction, Sla
 use crate::text::nearest;
 
 pub const COMMANDS: &[SlashCommand] = &[
-    row("help", "", "show the commands and keys, or the help of one command", none, help::help),
+    row(
+        "help",
+        "[COMMAND|all|?]",
+        "show the commands, one of them, all of them with the keys, or the keys",
+        none,
+        help::help,
+    ),
     row("mode", "[MODE]", "show or change the mode", mode_names, mode::mode),
     row(
         "cd",
@@ -42,6 +48,27 @@ pub const COMMANDS: &[SlashCommand] = &[
         "copy this conversation into a new session, or only the part before turn N",
         none,
         branches::fork,
+    ),
+    row(
+        "try",
+        "[NAME|list|rename NAME|drop NAME]",
+        "attempts with pending changes of their own: list, open or drop one",
+        none,
+        tries::tries,
+    ),
+    row(
+        "checks",
+        "[run [NAME ...]|output NAME]",
+        "list the checks on pending changes, run them, or show what one wrote",
+        check_words,
+        checks::checks,
+    ),
+    row(
+        "until",
+        "CHECK[,CHECK] [N] [MESSAGE]",
+        "let the agent continue until the checks pass, at most N more turns",
+        none,
+        checks::until,
     ),
     row("review", "[PATH]", "review pending changes, hunk by hunk", none, review::review),
     row("redo", "", "apply again what undo reverted", none, changes::redo),
@@ -100,7 +127,36 @@ pub const COMMANDS: &[SlashCommand] = &[
         pick_word,
         scratchpads::scratchpad,
     ),
+    row(
+        "skills",
+        "[NAME|trust]",
+        "list the skills, show one, or trust this project's",
+        trust_word,
+        skills::skills,
+    ),
+    row(
+        "init",
+        "[draft]",
+        "propose an AGENTS.md for this project, as a pending change",
+        draft_word,
+        memory::init,
+    ),
+    row(
+        "remember",
+        "TEXT",
+        "add a line to AGENTS.md as a pending change, or with --own to your own file",
+        own_word,
+        memory::remember,
+    ),
     row("tools", "[NAME]", "list the tools, or describe one", none, tools::tools),
+    row(
+        "mcp",
+        "[NAME|log NAME|stop NAME]",
+        "servers of tools: their state, tools and logs; end one",
+        // A menu of `log` and `stop` would take a server's short name for one of them.
+        none,
+        mcp::mcp,
+    ),
     row("status", "", "show mode, provider, session and workspace", none, status::status),
     row("cost", "", "tokens and cost of this conversation and this day", none, cost::cost),
     row(
@@ -129,6 +185,18 @@ fn off_word() -> Vec<String> {
     vec!["off".into()]
 }
 
+fn trust_word() -> Vec<String> {
+    vec!["trust".into()]
+}
+
+fn draft_word() -> Vec<String> {
+    vec!["draft".into()]
+}
+
+fn own_word() -> Vec<String> {
+    vec!["--own".into()]
+}
+
 fn plan_words() -> Vec<String> {
     ["on", "approve", "reject"].map(String::from).into()
 }
@@ -153,6 +221,10 @@ fn what() -> Vec<String> {
 
 fn job_words() -> Vec<String> {
     ["kill", "kill all", "keep"].map(String::from).to_vec()
+}
+
+fn check_words() -> Vec<String> {
+    ["run", "output"].map(String::from).to_vec()
 }
 
 fn reset() -> Vec<String> {
@@ -190,6 +262,13 @@ fn setting_keys() -> Vec<String> {
 /// Runs a command; an unknown one is answered with the nearest.
 pub(in crate::repl) fn run(context: &mut CommandContext<'_>, name: &str, rest: &str) -> CommandFollowUp {
     let Some(row) = COMMANDS.iter().find(|row| row.name == name) else {
+        let ran = custom::run(context, name, rest);
+        if let Some(ran) = ran.or_else(|| server_prompts::run(context, name, rest)) {
+            return ran.unwrap_or_else(|stop| {
+                stop.tell(&context.output);
+                CommandFollowUp::Nothing
+            });
+        }
         let near = || nearest(name, COMMANDS.iter().map(|row| row.name));
         let hint = elsewhere::ours(name)
             .map(String::from)

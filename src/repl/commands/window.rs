@@ -1,14 +1,22 @@
 //! `/context` and `/compact`: what fills the model's window, making room in it, and what the summary says that did.
 
-use crate::agent::{ContextUsage, TurnStart};
+use super::skills::shown;
+use crate::agent::{ContextUsage, TurnStart, UsagePart};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::visible;
 use crate::ui::{editor, margin_mark, term, token_counts};
+use std::path::Path;
 
 /// The widest bar. A wider one tells nothing more.
 const WIDEST_BAR: usize = 100;
 /// What the shares are drawn with in the bar and marked with below it, in turn.
-const FILLS: [char; 8] = ['█', '▒', '▓', '░', '#', '=', '+', '%'];
+const FILLS: [char; 20] =
+    ['█', '▒', '▓', '░', '#', '=', '+', '%', 'o', 'x', '*', '@', '&', '$', '~', '^', 'v', 'n', 'm', 'w'];
+/// The shares that have a sign of their own; the smallest of more are one share, because no sign means two things.
+const MOST_SHARES: usize = FILLS.len();
+/// Where less than one part of so many of the window is in use, the bar shows what is in use and not the window: in a
+/// window of a million tokens every share would be one cell.
+const SMALL_PART: u64 = 4;
 const RESERVED: char = '-';
 const FREE: char = '·';
 const NO_SUMMARY: &str = "this conversation has no summary";
@@ -26,7 +34,11 @@ pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     let agent = agent.ok_or_else(|| CommandStop::note("no messages yet"))?;
     let columns = context.output.width().columns.saturating_sub(margin_mark::UNDER.len());
     let bar = if context.output.is_linear() { None } else { Some(columns.min(WIDEST_BAR)) };
-    context.output.say_plain(told(&agent.context_usage(), bar));
+    let mut usage = agent.context_usage();
+    for share in usage.shares.iter_mut().filter(|share| share.is_file) {
+        share.name = shown(context, Path::new(&share.name));
+    }
+    context.output.say_plain(told(&usage, bar));
     Ok(CommandFollowUp::Nothing)
 }
 
@@ -105,16 +117,21 @@ fn told(fill: &ContextUsage, bar: Option<usize>) -> Vec<String> {
         lines.push(words.into());
     }
     let free = fill.window.saturating_sub(used + fill.answer);
-    let shares = fill.shares.iter().zip(FILLS.into_iter().cycle());
+    let shares = with_sign(&fill.shares);
     let mut parts: Vec<(char, &str, u64, Option<&str>)> =
-        shares.map(|(share, sign)| (sign, share.name.as_str(), share.tokens, share.hint)).collect();
+        shares.iter().map(|(sign, name, tokens, hint)| (*sign, name.as_str(), *tokens, *hint)).collect();
     parts.push((RESERVED, "reserved for the answer", fill.answer, None));
     parts.push((FREE, "free", free, None));
     if let Some(cells) = bar {
+        let is_small = used > 0 && used < fill.window / SMALL_PART;
+        let drawn = if is_small { shares.len() } else { parts.len() };
         lines.push(bar_of(
-            &parts.iter().map(|(sign, _, tokens, _)| (*sign, *tokens)).collect::<Vec<_>>(),
+            &parts.iter().take(drawn).map(|(sign, _, tokens, _)| (*sign, *tokens)).collect::<Vec<_>>(),
             cells,
         ));
+        if is_small {
+            lines.push("the bar shows what is in use, not the whole window".into());
+        }
     }
     let wide = parts.iter().map(|(_, name, ..)| name.len()).max().unwrap_or(0);
     for (sign, name, tokens, hint) in parts {
@@ -127,6 +144,26 @@ fn told(fill: &ContextUsage, bar: Option<usize>) -> Vec<String> {
         lines.push(format!("{} earlier messages are summarized; /transcript shows them", fill.summed_up));
     }
     lines
+}
+
+/// Each share with its sign, in their order. Of too many shares the smallest are added up.
+fn with_sign(shares: &[UsagePart]) -> Vec<(char, String, u64, Option<&str>)> {
+    let mut by_size: Vec<u64> = shares.iter().map(|share| share.tokens).collect();
+    by_size.sort_unstable_by(|a, b| b.cmp(a));
+    let most = if shares.len() > MOST_SHARES { MOST_SHARES - 1 } else { shares.len() };
+    let least = by_size.get(most.saturating_sub(1)).copied().unwrap_or(0);
+    let (mut named, mut others) = (Vec::new(), (0, 0));
+    for share in shares {
+        if share.tokens >= least && named.len() < most {
+            named.push((share.name.clone(), share.tokens, share.hint));
+        } else {
+            others = (others.0 + 1, others.1 + share.tokens);
+        }
+    }
+    if others.0 > 0 {
+        named.push((format!("{} smaller parts", others.0), others.1, None));
+    }
+    FILLS.into_iter().zip(named).map(|(sign, (name, tokens, hint))| (sign, name, tokens, hint)).collect()
 }
 
 /// One bar of `cells`, in which each part has its share; a part that is not empty has one cell at least.
@@ -147,11 +184,16 @@ fn bar_of(parts: &[(char, u64)], cells: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::UsagePart;
 
     #[test]
     fn every_share_has_its_part_of_the_window() {
-        let share = |name: &str, tokens, hint| UsagePart { name: name.into(), tokens, count: 1, hint };
+        let share = |name: &str, tokens, hint| UsagePart {
+            name: name.into(),
+            is_file: false,
+            tokens,
+            count: 1,
+            hint,
+        };
         let fill = ContextUsage {
             window: 200_000,
             answer: 8_000,
@@ -164,7 +206,8 @@ mod tests {
         };
         let wanted = [
             "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k tokens are reserved for the answer",
-            "██▒▒▒▒-·································",
+            "█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒",
+            "the bar shows what is in use, not the whole window",
             "█ tool definitions           10.0k    5%",
             "▒ results of read_file       20.0k   10%  (/compact)",
             "- reserved for the answer     8.0k    4%",
@@ -173,12 +216,34 @@ mod tests {
         ];
         assert_eq!(told(&fill, Some(40)), wanted);
         assert_eq!(told(&fill, None)[1], "tool definitions           10.0k    5%");
-        let small = ContextUsage { window: 37_000, ..fill };
+        let half = ContextUsage { window: 60_000, ..fill };
+        assert_eq!(told(&half, Some(40))[1], "██████▒▒▒▒▒▒▒▒▒▒▒▒▒-----················");
+        let small = ContextUsage { window: 37_000, ..half };
         assert!(told(&small, Some(40))[1].starts_with("more than fits: "));
         for cells in [1, 5, 38, 100] {
             let bar = bar_of(&[('a', 1), ('b', 1_000_000), ('c', 0), ('d', 30_000)], cells);
             assert_eq!(bar.chars().count(), cells.max(3), "{bar}");
             assert!(bar.contains('a') && !bar.contains('c') && bar.contains('d'), "{bar}");
+        }
+    }
+
+    #[test]
+    fn no_sign_means_two_things_however_many_shares_there_are() {
+        let share = |n: u64| UsagePart {
+            name: format!("file {n}"),
+            is_file: true,
+            tokens: n * 1000,
+            count: 1,
+            hint: None,
+        };
+        for most in [1, 8, 9, 20, 21, 60] {
+            let shares: Vec<UsagePart> = (1..=most).map(share).collect();
+            let signed = with_sign(&shares);
+            let signs: std::collections::BTreeSet<char> = signed.iter().map(|part| part.0).collect();
+            assert_eq!(signs.len(), signed.len());
+            assert!(!signs.contains(&RESERVED) && !signs.contains(&FREE));
+            let tokens: u64 = signed.iter().map(|part| part.2).sum();
+            assert_eq!(tokens, shares.iter().map(|share| share.tokens).sum::<u64>());
         }
     }
 }

@@ -3,11 +3,10 @@
 use super::helper::ShellHelper;
 use super::input::{PromptScreen, UnfinishedLine};
 use super::key_handlers::{KeyHandlerContext, KeyHandlerOutcome, PromptPrinter, bind, lock, print_above};
-use super::mode_prompt::ModePrompt;
-use super::typing_menu::{MenuSources, TypingMenu};
+use super::mode_prompt::{ModePrompt, PromptStatus};
+use super::typing_menu::{MenuSources, ThemeForBackground, TypingMenu};
 use super::unsent::UnsentInput;
 use crate::config::{EditModeSetting, MenusSetting};
-use crate::permission::ClassificationLevel;
 use crate::repl::attach::dropped;
 use crate::repl::error::ReplError;
 use crate::repl::user_context::UserContext;
@@ -54,7 +53,7 @@ impl PromptEditor {
     ) -> Result<PromptEditor, ReplError> {
         let vi = app.config.settings().ui.edit_mode == EditModeSetting::Vi;
         let lines = app.config.settings().ui.history_lines;
-        let config = Config::builder()
+        let mut config = Config::builder()
             .edit_mode(if vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
             .completion_show_all_if_ambiguous(true)
@@ -63,8 +62,11 @@ impl PromptEditor {
             .bell_style(BellStyle::None)
             // What is coloured is up to the theme, also where NO_COLOR is set.
             .color_mode(colour_mode())
-            .max_history_size(lines.max(1))?
-            .build();
+            .max_history_size(lines.max(1))?;
+        // A line with its menu is one write, which the terminal gets whole. The marks of a synchronized update would be two
+        // writes more for each key.
+        config.enable_synchronized_output(false);
+        let config = config.build();
         let history = MemHistory::with_config(&config);
         let mut editor = Editor::with_history(config, history)?;
         editor.set_auto_add_history(false);
@@ -80,7 +82,12 @@ impl PromptEditor {
         let ui = &app.config.settings().ui;
         let is_wanted = ui.menus == MenusSetting::Typing && !ui.linear;
         let menu = TypingMenu::new(is_wanted, pump.clone(), theme);
-        let helper = ShellHelper::new(app.cwd(), theme, unsent.clone(), (pump.clone(), menu.clone()));
+        let helper = ShellHelper::new(
+            (app.cwd(), app.guidance, app.tools.servers),
+            theme,
+            unsent.clone(),
+            (pump.clone(), menu.clone()),
+        );
         editor.set_helper(Some(helper));
         let keys = KeyHandlerContext { pump, pastes, teller, menu: menu.clone(), left: Arc::default() };
         bind(&mut editor, app, &keys);
@@ -118,9 +125,11 @@ impl PromptEditor {
         }
     }
 
-    /// Asks the terminal for its background with the next prompt.
-    pub(crate) fn ask_background(&mut self) {
+    /// Asks the terminal for its background with the next prompt. `theme_for` gives the colours for the answer: the menu
+    /// of the same prompt has them already.
+    pub(crate) fn ask_background(&mut self, theme_for: ThemeForBackground) {
         self.prompt.ask_background();
+        self.menu.recolor_with(theme_for);
     }
 
     /// Tells the terminal where the prompt ends.
@@ -129,14 +138,13 @@ impl PromptEditor {
     }
 
     /// Asks for a line that begins as `draft`, with the cursor at its end.
-    /// `pending` is how many changes wait, `level` how high the conversation is classified.
     pub(crate) fn ask(
         &mut self,
         draft: &str,
-        (pending, level): (usize, ClassificationLevel),
+        status: PromptStatus,
         sources: &MenuSources,
     ) -> Result<PromptOutcome, ReplError> {
-        self.prompt.set_status(pending, level);
+        self.prompt.set_status(status);
         let mut draft = match self.put_back.take() {
             // What came back from a turn comes before the line that was left for it.
             Some(typed) if !draft.is_empty() => {

@@ -1,6 +1,8 @@
 //! The files of the workspace as a list to choose from: for `@` while it is typed, and for Ctrl-P.
 
 use super::path_completion::PathCompletions;
+use crate::mcp::ServerDefinition;
+use crate::tools::ServerPool;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerSender};
 use crate::workspace::{LayerKind, Workspace};
 use ignore::WalkBuilder;
@@ -12,13 +14,15 @@ const BATCH: usize = 2000;
 const MOMENT: Duration = Duration::from_millis(20);
 /// Files listed at most.
 const FILES: usize = 500_000;
+/// Where resources of servers are in the list: after files that are near.
+const RESOURCE: usize = 20;
 /// Entries of a typed directory found beyond the list.
 const BEYOND: usize = 500;
 
 /// A list that fills itself. What is ignored is found when it is typed out.
-pub(super) fn file_list(workspace: &Workspace) -> PickerFeed {
+pub(super) fn file_list(workspace: &Workspace, servers: &ServerPool) -> PickerFeed {
     let feed = PickerFeed::default();
-    walk(workspace, feed.sender());
+    walk(workspace, servers.clone(), feed.sender());
     let (beyond, root) = (PathCompletions::new(workspace.cwd()), workspace.clone());
     let hidden = move |path: &str| root.is_hidden(&root.cwd().join(path));
     feed.with_beyond(Box::new(move |query| {
@@ -28,8 +32,19 @@ pub(super) fn file_list(workspace: &Workspace) -> PickerFeed {
     feed
 }
 
+/// The resources of servers as a mention names them, with a description. Stored lists are read, and no server is started.
+pub(super) fn resources(servers: &ServerPool) -> Vec<(String, String)> {
+    let enabled = servers.definitions().filter(|definition| definition.is_enabled);
+    let of_server = |definition: &ServerDefinition| {
+        let known = servers.status(&definition.name).known.unwrap_or_default();
+        let name = definition.name.clone();
+        known.offers.resources.into_iter().map(move |one| (format!("{name}:{}", one.uri), one.about))
+    };
+    enabled.flat_map(of_server).collect()
+}
+
 /// Lists the files below the working directory from a thread of its own, until the list is closed.
-fn walk(workspace: &Workspace, feed: PickerSender) {
+fn walk(workspace: &Workspace, servers: ServerPool, feed: PickerSender) {
     let workspace = workspace.clone();
     let work = move || {
         // Hidden files are listed, except `.git`; a `.gitignore` counts outside of a repository, too.
@@ -49,6 +64,8 @@ fn walk(workspace: &Workspace, feed: PickerSender) {
                 batch.push(PickerItem::new(text, "pending").with_order(text.matches('/').count()));
             }
         }
+        let of_server = |(named, about): (String, String)| PickerItem::new(named, about).with_order(RESOURCE);
+        batch.extend(resources(&servers).into_iter().map(of_server));
         for entry in walk.flatten() {
             if pending.get(entry.path()).is_some_and(|change| change.after.is_absent()) {
                 continue;

@@ -1,11 +1,15 @@
 //! What rustyline asks while a line is typed: completions, hints, whether the line is whole.
 
 use super::directory_completion::directories;
+use super::file_list::resources;
 use super::path_completion::PathCompletions;
 use super::typing_menu::{PromptHint, TypingMenu, written_out};
 use super::unsent::UnsentInput;
+use crate::guidance::Guidance;
 use crate::repl::commands::COMMANDS;
+use crate::repl::commands::server_prompts::own_names;
 use crate::text::{visible, width};
+use crate::tools::ServerPool;
 use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::{Theme, ansi, margin_mark, term};
 use ratatui::style::Style;
@@ -18,6 +22,7 @@ use rustyline::{Context, Helper};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Candidates shown at most.
 const MOST: usize = 40;
@@ -25,6 +30,8 @@ const MOST: usize = 40;
 pub(super) struct ShellHelper {
     files: PathCompletions,
     root: PathBuf,
+    guidance: Arc<Guidance>,
+    servers: ServerPool,
     hint: Style,
     /// How a line that was sent looks.
     said: Style,
@@ -55,14 +62,16 @@ impl Candidate for PromptCompletion {
 
 impl ShellHelper {
     pub(super) fn new(
-        cwd: &Path,
+        (cwd, guidance, servers): (&Path, &Arc<Guidance>, &ServerPool),
         theme: &Theme,
         unsent: UnsentInput,
         (pump, menu): (Option<PtyProxy>, TypingMenu),
     ) -> ShellHelper {
         let (hint, said) = (theme.style("hint"), theme.style("said"));
         let (files, root) = (PathCompletions::new(cwd), cwd.to_path_buf());
-        ShellHelper { files, root, hint, said, is_sent: Cell::new(false), unsent, pump, menu }
+        let (guidance, servers) = (Arc::clone(guidance), servers.clone());
+        let is_sent = Cell::new(false);
+        ShellHelper { files, root, guidance, servers, hint, said, is_sent, unsent, pump, menu }
     }
 
     pub(super) fn set_theme(&mut self, theme: &Theme) {
@@ -70,11 +79,26 @@ impl ShellHelper {
         self.menu.set_theme(theme);
     }
 
+    /// The built-in commands, and those of files, that begin so.
+    fn commands(&self, typed: &str) -> Vec<PromptCompletion> {
+        let own = own_names(&self.guidance, &self.servers).into_iter();
+        let own = own.filter(|custom| !COMMANDS.iter().any(|row| row.name == custom.name));
+        let own = own.map(|custom| (custom.name, custom.about));
+        let rows = COMMANDS.iter().map(|row| (row.name.to_string(), row.help.to_string()));
+        rows.chain(own)
+            .filter(|(name, _)| name.starts_with(typed))
+            .map(|(name, about)| PromptCompletion {
+                shown: format!("/{name:<12} {about}"),
+                text: format!("/{name} "),
+            })
+            .collect()
+    }
+
     fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<PromptCompletion>) {
         let before = line.get(..pos).unwrap_or(line);
         if let Some(typed) = before.strip_prefix('/') {
             return match typed.split_once(char::is_whitespace) {
-                None => (0, commands(typed)),
+                None => (0, self.commands(typed)),
                 Some(("cd", rest)) => {
                     let found = directories(&self.root, rest.trim_start(), MOST).into_iter();
                     let shown = |path: &String| visible::name(path).into_owned();
@@ -95,17 +119,11 @@ impl ShellHelper {
             let text = if quoted { format!("@\"{written}\"") } else { format!("@{written}") };
             PromptCompletion { shown: visible::name(&path).into_owned(), text }
         });
-        (word, choices.collect())
+        let of_servers = resources(&self.servers).into_iter().map(|(named, _)| named);
+        let of_servers = of_servers.filter(|named| named.starts_with(typed)).take(MOST);
+        let of_servers = of_servers.map(|named| PromptCompletion { text: format!("@{named}"), shown: named });
+        (word, choices.chain(of_servers).collect())
     }
-}
-
-fn commands(typed: &str) -> Vec<PromptCompletion> {
-    let rows = COMMANDS.iter().filter(|row| row.name.starts_with(typed));
-    rows.map(|row| PromptCompletion {
-        shown: format!("/{:<12} {}", row.name, row.help),
-        text: format!("/{} ", row.name),
-    })
-    .collect()
 }
 
 fn arguments(name: &str, typed: &str) -> Vec<PromptCompletion> {
@@ -263,6 +281,8 @@ mod tests {
     fn helper(dir: &std::path::Path) -> ShellHelper {
         ShellHelper {
             root: dir.to_path_buf(),
+            guidance: Arc::default(),
+            servers: ServerPool::default(),
             files: PathCompletions::new(dir),
             hint: Style::default(),
             said: Style::default(),

@@ -31,13 +31,18 @@ impl PromptInput {
         if let Some(rest) = trimmed.strip_prefix('/') {
             let (name, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             // `/usr/bin is full` speaks of a path, not to the shell.
-            if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            if !name.is_empty() && name.chars().all(is_command_char) {
                 return PromptInput::Slash { name: name.into(), rest: rest.trim().into() };
             }
         }
         // A backslash at the end of a line asked for the break that follows it.
         PromptInput::Say(text.replace("\\\n", "\n").trim_end().to_string())
     }
+}
+
+/// A character of the name of a command: `git:commit` is a command in a directory.
+pub(crate) fn is_command_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')
 }
 
 /// Splits a command's argument into words at blanks. Single or double quotes keep blanks inside a word.

@@ -37,7 +37,7 @@ fn pick_command(context: &CommandContext<'_>, typed: &UnfinishedLine, name: &str
 
 fn pick_files(context: &CommandContext<'_>, typed: UnfinishedLine) -> UnfinishedLine {
     let workspace = context.conversation.workspace();
-    let feed = file_list(&workspace);
+    let feed = file_list(&workspace, context.app.tools.servers);
     let word = typed.before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let (lead, word) = typed.before.split_at(word);
     let mention = word.strip_prefix('@').map(|path| path.trim_start_matches('"'));

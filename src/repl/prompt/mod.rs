@@ -15,5 +15,6 @@ mod unsent;
 pub(super) use editor::{PromptEditor, PromptOutcome};
 pub(super) use input::{PromptInput, PromptScreen, UnfinishedLine, words};
 pub(super) use menus::pick_into;
+pub(super) use mode_prompt::{PromptStatus, TryMark};
 pub(super) use typing_menu::MenuSources;
 pub(super) use unsent::UnsentInput;

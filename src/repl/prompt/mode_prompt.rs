@@ -2,17 +2,45 @@
 
 use crate::permission::{ClassificationLevel, Mode, ModeCell};
 use crate::repl::terminal_status::PROMPT_END;
+use crate::text::count;
 use crate::ui::input::background::{self, QUESTION};
 use crate::ui::turn_pane::mode_label;
 use crate::ui::{Theme, ansi, margin_mark};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the prompt says besides the mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PromptStatus {
+    /// How many changes wait.
+    pub(crate) pending: usize,
+    /// How high the conversation is classified.
+    pub(crate) level: ClassificationLevel,
+    pub(crate) attempt: Option<TryMark>,
+}
+
+/// The try that the conversation is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TryMark {
+    pub(crate) name: String,
+    /// Files with pending changes that were changed in the workspace since.
+    pub(crate) outdated: usize,
+}
+
+impl TryMark {
+    fn text(&self) -> String {
+        match self.outdated {
+            0 => format!(" {}", self.name),
+            files => format!(" {} ({} changed since)", self.name, count::of(files, "file")),
+        }
+    }
+}
 
 /// `◆ placet [r] > `, or `◆ placet [a] ±3 CONFIDENTIAL > ` while changes wait in a classified conversation; of the same
 /// width in every mode.
 pub(super) struct ModePrompt {
     mode: ModeCell,
     theme: Theme,
-    shown: Option<(usize, ClassificationLevel)>,
+    shown: Option<PromptStatus>,
     raw: Vec<String>,
     styled: Vec<String>,
     /// What follows it and takes no room: only in what is written, never in what is measured.
@@ -34,26 +62,29 @@ impl ModePrompt {
             asking: AtomicBool::new(false),
             asked: Vec::new(),
         };
-        prompt.set_status(0, ClassificationLevel::Public);
+        prompt.set_status(PromptStatus::default());
         prompt
     }
 
     pub(super) fn set_theme(&mut self, theme: &Theme) {
         self.theme = theme.clone();
-        if let Some((pending, level)) = self.shown.take() {
-            self.set_status(pending, level);
+        if let Some(status) = self.shown.take() {
+            self.set_status(status);
         }
     }
 
-    pub(super) fn set_status(&mut self, pending: usize, level: ClassificationLevel) {
-        if self.shown.replace((pending, level)) == Some((pending, level)) {
+    pub(super) fn set_status(&mut self, status: PromptStatus) {
+        if self.shown.as_ref() == Some(&status) {
             return;
         }
+        let PromptStatus { pending, level, .. } = status;
+        let attempt = status.attempt.as_ref().map(TryMark::text).unwrap_or_default();
+        self.shown = Some(status);
         let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
         let classified =
             if level > ClassificationLevel::Public { format!(" {level}") } else { String::new() };
         self.raw = Mode::ALL
-            .map(|m| format!("{}placet [{}]{waits}{classified} > ", margin_mark::LEAD, m.letter()))
+            .map(|m| format!("{}placet [{}]{attempt}{waits}{classified} > ", margin_mark::LEAD, m.letter()))
             .to_vec();
         let styled = Mode::ALL.map(|m| {
             let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
@@ -61,6 +92,7 @@ impl ModePrompt {
                 margin_mark::lead(&self.theme),
                 span("placet ".into(), "prompt"),
                 span(format!("[{}]", m.letter()), mode_label(m)),
+                span(attempt.clone(), "prompt"),
                 span(waits.clone(), "question"),
                 span(classified.clone(), "warning"),
                 span(" > ".into(), "prompt"),

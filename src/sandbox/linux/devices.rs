@@ -6,7 +6,8 @@ use super::scratch_tmpfs::ScratchTmpfs;
 use rustix::mount::MountAttrFlags;
 use std::path::Path;
 
-const NODES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+/// `tty` is the terminal of the process that opens it: none, unless the view has one of its own.
+const NODES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
 const LINKS: [(&str, &str); 5] = [
     ("fd", "/proc/self/fd"),

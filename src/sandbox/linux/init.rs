@@ -5,17 +5,16 @@
 //! remaining processes.
 
 use super::super::environment;
+use super::super::network::SocketPlan;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 pub(super) use super::setup_error::{SandboxSetupError, at};
-use super::{harden, landlock, mount_view, raw, seccomp};
-use crate::process::{ChildPid, ReapResult};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use super::terminal::{self, ViewTerminal};
+use super::{harden, landlock, mount_view, network_setup, raw, seccomp};
+use crate::process::{ChildPid, ReapResult, pass_descriptors};
 use rustix::process::{DumpableBehavior, Signal};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::mem::MaybeUninit;
-use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -23,13 +22,24 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Reported when the sandbox is complete and the command starts.
+/// After it the names of the descriptors that come with it, in their order.
 pub(super) const READY: &str = "ready";
+
+/// What has been started, for process 1.
+struct StartedProgram {
+    shell: ChildPid,
+    terminal: Option<ViewTerminal>,
+}
 
 /// Everything that the child needs; the fork copies it.
 pub(super) struct SandboxChild<'a> {
     pub(super) spec: &'a SandboxSpec,
     pub(super) stdin: Option<File>,
     pub(super) line: &'a OsStr,
+    /// The environment, before variables of it are withheld.
+    pub(super) variables: &'a [(OsString, OsString)],
+    /// With a list of hosts.
+    pub(super) sockets: Option<&'a SocketPlan>,
     /// To the supervisor.
     pub(super) line_out: UnixStream,
 }
@@ -37,8 +47,8 @@ pub(super) struct SandboxChild<'a> {
 impl SandboxChild<'_> {
     /// Runs in the fork. Returns an exit code that nobody needs: the text on the line reports how the command ended.
     pub(super) fn run(mut self) -> i32 {
-        let shell = match self.enter() {
-            Ok(shell) => shell,
+        let StartedProgram { shell, terminal } = match self.enter() {
+            Ok(started) => started,
             Err(SandboxSetupError { kind, step, error }) => {
                 // The report is one line: its line breaks are sent as NUL, and `handshake` restores them.
                 let said = format!("could not {step}: {error}\n").replace('\n', "\u{0}");
@@ -48,12 +58,15 @@ impl SandboxChild<'_> {
                 return 1;
             }
         };
-        let said = reap_until(shell);
+        let said = match terminal {
+            Some(terminal) => terminal.reap_until(shell, &mut self.line_out),
+            None => reap_until(shell),
+        };
         let _ = self.line_out.write_all(said.as_bytes());
         0
     }
 
-    fn enter(&mut self) -> Result<ChildPid, SandboxSetupError> {
+    fn enter(&mut self) -> Result<StartedProgram, SandboxSetupError> {
         let has_input = self.stdin.is_some();
         let stdin = at(self.input(), || "pass the input on".into())?;
         at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
@@ -63,12 +76,13 @@ impl SandboxChild<'_> {
         let mut go = [0];
         at(self.line_out.read_exact(&mut go), || "read from the supervisor".into())?;
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
-        let mut proxy = None;
+        let mut terminal = None;
         if self.spec.backend == SandboxBackend::Overlay {
             // The ids are mapped now. Nobody inside may read this process: its memory and its links belong to the host.
             let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
             at(hidden, || "hide the supervisor's memory".into())?;
             mount_view::build(self.spec)?;
+            terminal = terminal::open(self.spec)?;
             if !has_input {
                 // The earlier descriptor is on a mount that has lost its devices, and `/dev/stdin` opens it again.
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
@@ -77,8 +91,8 @@ impl SandboxChild<'_> {
             if self.spec.network != SandboxNetwork::Open && self.spec.beside.is_none() {
                 at(loopback(), || "bring the loopback interface up".into())?;
             }
-            if let SandboxNetwork::Hosts(_) = self.spec.network {
-                proxy = Some(at(TcpListener::bind("127.0.0.1:0"), || "listen for connections".into())?);
+            if let Some(plan) = self.sockets {
+                at(network_setup::prepare(plan, &self.line_out), || "prepare its network".into())?;
             }
         }
         at(std::env::set_current_dir(&self.spec.cwd), || {
@@ -90,38 +104,36 @@ impl SandboxChild<'_> {
         seccomp::apply(self.spec)?;
         // The drop of privileges clears this setting.
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
-        let port = proxy.as_ref().and_then(|listener| listener.local_addr().ok()).map(|at| at.port());
-        let shell = Command::new(shell())
+        let mut shell = Command::new(shell());
+        shell
             .arg("-c")
             .arg(self.line)
             .env_clear()
-            .envs(environment::inside(std::env::vars_os(), self.spec, port))
+            .envs(environment::inside(self.variables.iter().cloned(), self.spec))
             .process_group(0)
-            .stdin(Stdio::inherit())
-            .spawn();
-        let shell = at(shell, || "start the shell".into())?;
-        at(self.ready(proxy.as_ref()), || "write to the supervisor".into())?;
+            .stdin(Stdio::inherit());
+        let (terminal, outer) = terminal.unzip();
+        if let Some(terminal) = &terminal {
+            at(terminal.attach(&mut shell, has_input), || "give the program its terminal".into())?;
+        }
+        let started = at(shell.spawn(), || "start the shell".into())?;
+        // Its copies of the terminal.
+        drop(shell);
+        at(self.ready(outer.as_ref()), || "write to the supervisor".into())?;
+        // From here on only placet has the outer end.
+        drop(outer);
         // If this process held the pipe open, the command would never get a broken pipe.
         if let Ok(null) = File::open("/dev/null") {
             let _ = rustix::stdio::dup2_stdin(&null);
         }
-        at(ChildPid::of(&shell), || "start the shell".into())
+        let shell = at(ChildPid::of(&started), || "start the shell".into())?;
+        Ok(StartedProgram { shell, terminal })
     }
 
-    /// Reports that the sandbox is ready, and sends the listener whose connections are made outside.
-    fn ready(&self, proxy: Option<&TcpListener>) -> io::Result<()> {
-        let descriptors: Vec<BorrowedFd<'_>> = proxy.iter().map(|listener| listener.as_fd()).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut attached = SendAncillaryBuffer::new(&mut space);
-        if !descriptors.is_empty() {
-            attached.push(SendAncillaryMessage::ScmRights(&descriptors));
-        }
-        let said = format!("{READY}\n");
-        let parts = [io::IoSlice::new(said.as_bytes())];
-        rustix::io::retry_on_intr(|| {
-            rustix::net::sendmsg(&self.line_out, &parts, &mut attached, SendFlags::empty())
-        })?;
-        Ok(())
+    /// Reports that the sandbox is ready, and passes out the outer end of the terminal.
+    fn ready(&self, terminal: Option<&OwnedFd>) -> io::Result<()> {
+        let descriptors: Vec<BorrowedFd<'_>> = terminal.iter().map(AsFd::as_fd).collect();
+        pass_descriptors::send(&self.line_out, format!("{READY}\n").as_bytes(), &descriptors)
     }
 
     /// The input as memory: a file of the host could be opened again, for writing, through `/proc/self/fd/0`.

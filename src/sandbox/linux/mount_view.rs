@@ -6,7 +6,7 @@
 //! 3. Places that are full of other people's sockets get fresh, empty file systems.
 //! 4. The mounts from step 1 are attached to their paths, and the masks are mounted over all of it.
 
-use super::super::spec::{OverlaySpec, SandboxSpec};
+use super::super::spec::{OverlaySpec, SandboxNetwork, SandboxSpec};
 use super::init::{SandboxSetupError, at};
 use super::masks::MaskSources;
 use super::mounts::{DetachedMount, TAME, by_number, place};
@@ -38,6 +38,13 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
             passed.push((path.clone(), copy.with_attributes(TAME)?));
         }
     }
+    let mut shown = Vec::new();
+    for path in spec.readable.iter().filter(|path| is_fresh(path)) {
+        if let Some(copy) = DetachedMount::copy(path)? {
+            let is_dir = std::fs::metadata(path).is_ok_and(|known| known.is_dir());
+            shown.push((path, is_dir, copy.with_attributes(TAME | MountAttrFlags::MOUNT_ATTR_RDONLY)?));
+        }
+    }
     let devices = devices::take()?;
     let resolver = resolver();
 
@@ -60,6 +67,11 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
             path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
         at(put, || format!("keep `{}`", path.display()))?;
     }
+    // Before the overlays: the workspace may be below one of them.
+    for (path, is_dir, mount) in shown {
+        at(place_for(path, is_dir), || format!("make a place for `{}`", path.display()))?;
+        mount.attach(path)?;
+    }
     for (target, mount) in overlays {
         at(reachable(&target), || format!("reach `{}` inside", target.display()))?;
         mount.attach(&target)?;
@@ -70,7 +82,53 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
             mount.attach(&path)?;
         }
     }
+    if let SandboxNetwork::Hosts(_) = spec.network {
+        at(cover_resolver(&ground), || "mount over `/etc/resolv.conf`".into())?;
+        at(cover_hosts(&ground), || "mount over `/etc/hosts`".into())?;
+    }
     masks::cover(spec, &blank)
+}
+
+/// Names are asked for at placet's stub.
+///
+/// The other ways of `/etc/nsswitch.conf` (nscd, systemd-resolved, mDNS) need sockets below `/run`, which is empty, and
+/// then the stub is asked. Without any `/etc/resolv.conf` resolvers ask 127.0.0.1, where the stub is.
+fn cover_resolver(ground: &ScratchTmpfs) -> std::io::Result<()> {
+    let mut text = String::from("nameserver 127.0.0.1\n");
+    // `search .` means no other domain: without it, glibc takes the domain of the machine's name, if it has one, and asks
+    // for each refused name again in this domain.
+    if rustix::system::uname().nodename().to_bytes().contains(&b'.') {
+        text.push_str("search .\n");
+    }
+    cover_file(ground, "/etc/resolv.conf", &text)
+}
+
+/// Only the machine itself is in the file: an address from there would be asked for before the stub, and cannot be
+/// reached. Outside, placet looks allowed names up with the host's own file.
+fn cover_hosts(ground: &ScratchTmpfs) -> std::io::Result<()> {
+    let system = rustix::system::uname();
+    let own = system.nodename().to_str().unwrap_or_default();
+    let is_name = own.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
+    let own = if is_name { own } else { "" };
+    cover_file(
+        ground,
+        "/etc/hosts",
+        &format!("127.0.0.1 localhost {own}\n::1 localhost ip6-localhost ip6-loopback\n"),
+    )
+}
+
+/// Shows `text` at `path`, if there is a file.
+fn cover_file(ground: &ScratchTmpfs, path: &str, text: &str) -> std::io::Result<()> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    // It may be a link, and a pending change may have made it one to another place.
+    let Ok(path) = std::fs::canonicalize(path) else { return Ok(()) };
+    let target = place(&path, OFlags::NOFOLLOW)?;
+    if !std::fs::metadata(&path)?.is_file() {
+        return Ok(());
+    }
+    let file = ground.file(name, text.as_bytes())?;
+    let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    DetachedMount::again(&file)?.attach_at(&target, still)
 }
 
 /// True below a directory that is empty in every view.
@@ -85,6 +143,15 @@ fn reachable(path: &Path) -> std::io::Result<()> {
         return if is_file { Ok(()) } else { std::fs::create_dir_all(path) };
     }
     Ok(())
+}
+
+/// An empty directory or file below a fresh directory, to be mounted over.
+fn place_for(path: &Path, is_dir: bool) -> std::io::Result<()> {
+    if is_dir {
+        return std::fs::create_dir_all(path);
+    }
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop)
 }
 
 /// A detached overlay. All directories are passed as descriptors.

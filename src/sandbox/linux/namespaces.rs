@@ -1,15 +1,16 @@
 //! The supervisor's part: starts a child in namespaces of its own, with this user's ids.
 
-use super::super::proxy;
+use super::super::network::{self, HostRule, LaterRules, SocketPlan};
+use super::super::probe;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use super::setup_error::SetupStepKind;
-use super::{init, join_netns, raw};
-use crate::process::{ChildPid, ConfineError, ConfineRequest, ConfinedProcess};
-use rustix::io::retry_on_intr;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use super::{init, join_netns, network_setup, raw};
+use crate::process::{
+    ChildPid, ConfineError, ConfineRequest, ConfinedProcess, SandboxReport, pass_descriptors,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::OsStr;
-use std::io::{self, IoSliceMut, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -22,7 +23,17 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 /// Starts `sh -c` in the sandbox that the words describe (a [`SandboxSpec`]). Returns when the command is about to
 /// start. Any failure before is an error that names what was refused, and nothing has run.
 pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
-    let mut spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
+    let spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
+    let record = spec.probe_record.clone();
+    let confined = confine_as(spec, asked);
+    if let (Err(_), Some(record)) = (&confined, record) {
+        // What was found out about this machine may be true no more.
+        probe::forget(&record);
+    }
+    confined
+}
+
+fn confine_as(mut spec: SandboxSpec, asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
     let joins = spec.backend == SandboxBackend::Overlay && spec.network == SandboxNetwork::Off;
@@ -37,6 +48,12 @@ pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     if !beside {
         spec.beside = None;
     }
+    if spec.terminal.is_some() && spec.backend != SandboxBackend::Overlay {
+        return Err(io::Error::other(
+            "a terminal needs a copy-on-write view, which this machine does not support",
+        )
+        .into());
+    }
     let flags = match spec.backend {
         SandboxBackend::Overlay => namespaces(&spec),
         SandboxBackend::Landlock => 0,
@@ -47,15 +64,28 @@ pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
             .into());
         }
     };
+    let hosts = HostNetwork::of(&spec)?;
+    // The other end of the socket is for the person only.
+    spec.masked.extend(spec.network_control.iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
     let (mut mine, theirs) = UnixStream::pair()?;
-    let child = init::SandboxChild { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
+    let sockets = hosts.as_ref().map(|hosts| &hosts.plan);
+    let (line, variables) = (asked.line.as_os_str(), asked.variables.as_slice());
+    let child =
+        init::SandboxChild { spec: &spec, stdin: asked.stdin, line, variables, sockets, line_out: theirs };
     let pid = raw::fork(flags, || child.run()).map_err(refused)?;
-    let ready = map_ids(pid, flags)
-        .map_err(ConfineError::from)
-        .and_then(|()| handshake(&mut mine))
-        .and_then(|listener| Ok(serve_proxy(&spec, listener)?));
+    if hosts.is_some() {
+        raise_open_files();
+    }
+    let control = spec.network_control.as_deref();
+    let ready = map_ids(pid, flags).map_err(ConfineError::from).and_then(|()| handshake(&mut mine)).and_then(
+        |passed| {
+            // The child was forked before, and so this may start a thread.
+            let report = hosts.map(|hosts| hosts.serve(passed.sockets, (pid, control))).transpose()?;
+            Ok((passed.terminal, report))
+        },
+    );
     match ready {
-        Ok(()) => Ok(ConfinedProcess { pid, words: Some(mine) }),
+        Ok((terminal, report)) => Ok(ConfinedProcess { pid, words: Some(mine), terminal, report }),
         Err(error) => {
             let _ = pid.signal(rustix::process::Signal::KILL);
             let _ = pid.wait();
@@ -68,13 +98,46 @@ fn join_network(supervisor: u32) -> io::Result<bool> {
     join_netns::join(ChildPid::checked(supervisor)?)
 }
 
-/// Serves the listener inside with connections from outside. The child was forked before, and so this may start a
-/// thread.
-fn serve_proxy(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> {
-    match (&spec.network, listener) {
-        (SandboxNetwork::Hosts(hosts), Some(listener)) => proxy::serve(listener.into(), hosts.clone()),
-        _ => Ok(()),
+/// The network of a list of hosts.
+struct HostNetwork {
+    rules: Vec<HostRule>,
+    plan: SocketPlan,
+}
+
+impl HostNetwork {
+    /// `None` if the command has no network of its own, or no hosts.
+    fn of(spec: &SandboxSpec) -> io::Result<Option<HostNetwork>> {
+        let SandboxNetwork::Hosts(hosts) = &spec.network else { return Ok(None) };
+        if spec.backend != SandboxBackend::Overlay {
+            return Ok(None);
+        }
+        let rules: Vec<HostRule> = hosts
+            .iter()
+            .map(|host| HostRule::parse(host))
+            .collect::<Result<_, _>>()
+            .map_err(io::Error::other)?;
+        let later = match spec.network_control {
+            Some(_) => LaterRules::Possible,
+            None => LaterRules::None,
+        };
+        let plan = SocketPlan::of(&rules, later);
+        Ok(Some(HostNetwork { rules, plan }))
     }
+
+    fn serve(
+        self,
+        sockets: Vec<OwnedFd>,
+        (first, control): (ChildPid, Option<&Path>),
+    ) -> io::Result<SandboxReport> {
+        network::serve(self.rules, &self.plan, sockets, (first, control))
+    }
+}
+
+/// The sockets of the command, and two for each of its connections, are open here.
+fn raise_open_files() {
+    let usual = getrlimit(Resource::Nofile);
+    // Without the right to more, fewer connections are open at a time.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: usual.maximum, maximum: usual.maximum });
 }
 
 /// Listening sockets with a name in the file system. A read-only mount does not stop `connect`, and Landlock does so
@@ -167,48 +230,56 @@ fn all_ids(dir: &Path) -> io::Result<()> {
 }
 
 /// A read that timed out reports only that it would block.
-fn late(error: rustix::io::Errno) -> io::Error {
-    match error {
-        rustix::io::Errno::AGAIN => {
+fn late(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => {
             io::Error::other(format!("it was not ready within {} seconds", READY_WITHIN.as_secs()))
         }
-        error => error.into(),
+        _ => error,
     }
 }
 
-/// Lets the child continue and waits until its sandbox is complete. The child sends a line: `ready`, with a listener if
-/// there is a proxy, or what was refused.
-fn handshake(line: &mut UnixStream) -> Result<Option<OwnedFd>, ConfineError> {
+/// What the child passed out.
+#[derive(Default)]
+struct PassedOut {
+    sockets: Vec<OwnedFd>,
+    terminal: Option<OwnedFd>,
+}
+
+/// Lets the child continue and waits until its sandbox is complete. The child sends lines: the sockets of its network,
+/// if it has one, and then `ready` with its terminal, if it has one, or what was refused.
+fn handshake(line: &mut UnixStream) -> Result<PassedOut, ConfineError> {
     line.set_read_timeout(Some(READY_WITHIN))?;
     line.write_all(b"g")?;
-    let mut said = Vec::new();
-    let mut listener = None;
-    // Byte by byte: the bytes after the line are read later.
-    while said.last() != Some(&b'\n') {
-        let mut byte = [0];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut attached = RecvAncillaryBuffer::new(&mut space);
-        let mut parts = [IoSliceMut::new(&mut byte)];
-        let got = retry_on_intr(|| recvmsg(&line, &mut parts, &mut attached, RecvFlags::CMSG_CLOEXEC));
-        let got = got.map_err(late)?;
-        for message in attached.drain() {
-            if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
-                listener = descriptors.next().or(listener);
-            }
+    let mut passed = PassedOut::default();
+    let (said, terminal) = loop {
+        let (said, descriptors) = receive_line(line)?;
+        if said != network_setup::SOCKETS {
+            break (said, descriptors.into_iter().next());
         }
-        if got.bytes == 0 {
-            break;
-        }
-        said.extend_from_slice(&byte);
-    }
-    let said = String::from_utf8_lossy(&said);
-    let said = said.trim_end();
+        passed.sockets.extend(descriptors);
+    };
+    let said = said.as_str();
     if said == init::READY {
-        return Ok(listener);
+        return Ok(PassedOut { terminal, ..passed });
     }
     Err(match SetupStepKind::read(said) {
         (_, "") => io::Error::other("it ended before it was ready").into(),
         (SetupStepKind::Overlay, reason) => ConfineError::Overlay(reason.replace('\u{0}', "\n")),
         (SetupStepKind::Other, reason) => io::Error::other(reason.replace('\u{0}', "\n")).into(),
     })
+}
+
+/// Reads a line, and the descriptors that came with it.
+fn receive_line(line: &UnixStream) -> io::Result<(String, Vec<OwnedFd>)> {
+    let (mut said, mut passed) = (Vec::new(), Vec::new());
+    // Byte by byte: the bytes after the line are read later.
+    while said.last() != Some(&b'\n') {
+        let mut byte = [0];
+        if pass_descriptors::receive(line, &mut byte, &mut passed).map_err(late)? == 0 {
+            break;
+        }
+        said.extend_from_slice(&byte);
+    }
+    Ok((String::from_utf8_lossy(&said).trim_end().to_string(), passed))
 }

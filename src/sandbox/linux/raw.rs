@@ -1,13 +1,15 @@
 //! The system calls for which no safe interface exists. All `unsafe` of placet is in this file; see
 //! `docs/decisions/0008-unsafe-in-the-sandbox.md`.
 
-#![allow(unsafe_code, reason = "fork, two mount calls and an ioctl have no safe wrapper")]
+#![allow(unsafe_code, reason = "fork, two mount calls, an ioctl and signals have no safe wrapper")]
 
 use crate::process::ChildPid;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ffi::CStr;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 
 /// Forks into the namespaces that `flags` names and runs `child` there; its result is the exit code.
 ///
@@ -27,6 +29,38 @@ pub(super) fn fork(flags: i32, child: impl FnOnce() -> i32) -> io::Result<ChildP
         }
         pid => Ok(ChildPid::checked(pid)?),
     }
+}
+
+/// Lets this process change its terminal while another group is in the foreground.
+pub(crate) fn ignore_background_writes() -> io::Result<()> {
+    // SAFETY: no handler is installed, and no other thread changes signals.
+    match unsafe { libc::signal(libc::SIGTTOU, libc::SIG_IGN) } {
+        libc::SIG_ERR => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// The new process leads a group of its own, which is the foreground group of the terminal that is its standard output
+/// before the program starts: a program that reads its terminal at once must not be stopped for it.
+pub(super) fn start_in_foreground(command: &mut Command) {
+    let work = || {
+        // This process still ignores SIGTTOU, as its parent does.
+        rustix::termios::tcsetpgrp(rustix::stdio::stdout(), rustix::process::getpid())?;
+        // SAFETY: `signal` may be called here; no handler is installed.
+        match unsafe { libc::signal(libc::SIGTTOU, libc::SIG_DFL) } {
+            libc::SIG_ERR => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    };
+    command.process_group(0);
+    // SAFETY: the closure makes two system calls, allocates nothing and takes no lock.
+    unsafe { command.pre_exec(work) };
+}
+
+/// Runs `work` whenever this process receives SIGHUP. It must make system calls only.
+pub(super) fn on_hangup(work: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
+    // SAFETY: `work` makes system calls only, by this function's contract; this process has one thread.
+    unsafe { signal_hook::low_level::register(libc::SIGHUP, work) }.map(drop)
 }
 
 /// The result of a raw call, of which -1 is an error and never a value. Every raw call in this file uses it.

@@ -3,7 +3,7 @@
 
 use super::init::{SandboxSetupError, at};
 use super::mounts::{DetachedMount, TAME, place};
-use rustix::fs::{AtFlags, Dev, FileType, Mode, OFlags, chmodat, mkdirat, mknodat, openat};
+use rustix::fs::{AtFlags, Dev, FileType, Mode, OFlags, chmodat, fchmod, mkdirat, mknodat, openat};
 use rustix::mount::MountAttrFlags;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -47,6 +47,19 @@ impl ScratchTmpfs {
     /// A new node that nobody may open.
     pub(super) fn node(&self, name: &str, kind: FileType, device: Dev) -> rustix::io::Result<OwnedFd> {
         mknodat(&self.0, name, kind, Mode::empty(), device)?;
+        openat(&self.0, name, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
+    }
+
+    /// A new file that everybody may read.
+    pub(super) fn file(&self, name: &str, content: &[u8]) -> rustix::io::Result<OwnedFd> {
+        let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = openat(&self.0, name, flags, mode)?;
+        // Independent of the umask.
+        fchmod(&file, mode)?;
+        if rustix::io::write(&file, content)? != content.len() {
+            return Err(rustix::io::Errno::NOSPC);
+        }
         openat(&self.0, name, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
     }
 }

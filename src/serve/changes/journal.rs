@@ -3,17 +3,17 @@
 use super::{DisplayPathFn, named, s};
 use crate::text::sanitize;
 use crate::workspace::{
-    DamagedPart, DamagedRecord, Journal, JournalEntry, PathState, RepairOutcome, RepairReport,
-    TransactionKind, View, repository_of,
+    AppliedChange, ChangeCount, DamagedPart, DamagedRecord, Journal, JournalEntry, PathState, ProgramRun,
+    RepairOutcome, RepairReport, TransactionKind, View, repositories_of, repository_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Files that transactions changed, and lines added and removed, as far as their contents are still known.
+/// Files that transactions changed, without those that git writes, and lines added and removed, as far as their contents are still known.
 pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
     let mut files: BTreeSet<&Path> = BTreeSet::new();
     let (mut added, mut removed) = (0, 0);
-    for change in entries.iter().flat_map(|e| &e.changes) {
+    for change in entries.iter().flat_map(person_changes) {
         if change.before.is_file() || change.after.is_file() {
             files.insert(&change.path);
         }
@@ -36,6 +36,12 @@ pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
     (files.len(), added, removed)
 }
 
+/// The changes of a transaction without those of files that git writes.
+pub fn person_changes(entry: &JournalEntry) -> impl Iterator<Item = &AppliedChange> {
+    let repositories = repositories_of(entry);
+    entry.changes.iter().filter(move |change| !repositories.is_written_by_git(&change.path))
+}
+
 pub(super) fn letter(before: &PathState, after: &PathState) -> char {
     match (before, after) {
         (PathState::Absent, _) => 'A',
@@ -51,15 +57,15 @@ pub(super) fn list<'a>(
     shown: DisplayPathFn<'_>,
 ) -> Vec<String> {
     let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    let mut lines = Vec::new();
+    const MOST: usize = 20;
+    let (mut lines, mut more) = (Vec::new(), 0);
     for (path, letter, note) in changed {
         match repository(path) {
             Some(repository) => *repositories.entry(repository).or_default() += 1,
-            None => lines.push(format!("{letter} {}{note}", named(path, shown))),
+            None if lines.len() < MOST => lines.push(format!("{letter} {}{note}", named(path, shown))),
+            None => more += 1,
         }
     }
-    let more = lines.len().saturating_sub(20);
-    lines.truncate(20);
     if more > 0 {
         lines.push(format!("and {more} more"));
     }
@@ -75,19 +81,29 @@ pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String
     let known =
         |path: &Path| entry.repositories.iter().map(|r| &r.path).find(|dir| path.starts_with(dir)).cloned();
     let repository = |path: &Path| known(path).or_else(|| repository_of(path));
-    list(entry.changes.iter().map(|c| (c.path.as_path(), c.letter(), "")), &repository, shown)
+    list(entry.changes.iter().map(|c| (&*c.path, c.letter(), "")), &repository, shown)
 }
 
-/// One transaction as a line: `12  2026-11-21 10:02  3 changes  add a test`.
+/// One transaction as a line: `12  2026-11-21 10:02  3 files  add a test`.
 pub fn entry_line(entry: &JournalEntry) -> String {
     let what = match &entry.kind {
         TransactionKind::Apply => String::new(),
         TransactionKind::Undo { of, part } => format!("undo of {}{}  ", numbers(of), in_part(part)),
         TransactionKind::Redo { of, part } => format!("redo of {}{}  ", numbers(of), in_part(part)),
     };
-    let count = entry.changes.len();
+    let count = ChangeCount::of_entry(entry);
     let title = sanitize::line(&entry.label.title).into_owned();
-    format!("{:>4}  {}  {what}{count} change{}  {title}", entry.id, when(entry.at), s(count))
+    let ended = entry.label.program.as_ref().map(|program| program_ending(&title, program));
+    let ended = ended.unwrap_or_default();
+    format!("{:>4}  {}  {what}{count}  {title}{ended}", entry.id, when(entry.at))
+}
+
+/// ` (exit code 1)`, with the command line where the title is that of another command.
+fn program_ending(title: &str, program: &ProgramRun) -> String {
+    let (line, ending) = (program.line(), program.ending());
+    let is_its_own =
+        title == line || program.arguments.last().is_some_and(|last| sanitize::line(last) == title);
+    if is_its_own { format!(" ({ending})") } else { format!(" ({line}: {ending})") }
 }
 
 fn in_part(part: &Option<PathBuf>) -> &'static str {

@@ -4,10 +4,11 @@
 use crate::text::{sanitize, visible};
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup,
-    LargeLoss, LayerKind, PermittedChanges, REPAIR_HINT, SelectedPart, TransactionLabel, View,
+    LargeLoss, LayerKind, PassedCheck, PermittedChanges, REPAIR_HINT, SelectedPart, TransactionLabel, View,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 
 mod git_report;
@@ -16,7 +17,9 @@ mod report;
 mod undo;
 
 pub use git_report::{ReportedGitEvent, git_reports};
-pub use journal::{damage_line, entry_line, entry_paths, figures, journal_lines, repair_lines, when};
+pub use journal::{
+    damage_line, entry_line, entry_paths, figures, journal_lines, person_changes, repair_lines, when,
+};
 pub use report::{ChangeReport, ChangeState, ReportedClass, TurnChanges, classification};
 pub use undo::{
     UndoTarget, nothing_undone, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying,
@@ -33,6 +36,8 @@ pub struct UserReport {
     pub losses: Vec<LargeLoss>,
     /// The action was done, and a part of it could not be recorded.
     pub incomplete: bool,
+    /// The checks that passed on exactly what was applied.
+    pub checks: Vec<PassedCheck>,
 }
 
 impl UserReport {
@@ -59,9 +64,10 @@ impl UserReport {
     }
 
     /// The result of an apply, on the command line and in the shell's commands.
-    pub fn of(report: &ApplyReport, shown: DisplayPathFn<'_>) -> UserReport {
+    /// `undo` is the command that reverts it.
+    pub fn of(report: &ApplyReport, undo: &str, shown: DisplayPathFn<'_>) -> UserReport {
         UserReport {
-            lines: report.lines(None, shown),
+            lines: report.lines(Some(undo), shown),
             done: report.is_done(),
             incomplete: report.is_incomplete(),
             ..UserReport::default()
@@ -118,7 +124,7 @@ pub fn choice(
     if paths.is_empty() {
         return Ok(View::everything(set));
     }
-    let mut chosen: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut chosen: BTreeSet<Arc<Path>> = BTreeSet::new();
     for path in paths {
         let below = set.below(path);
         if below.is_empty() {
@@ -141,11 +147,12 @@ pub struct ApplyRequest {
 }
 
 /// Applies the requested changes. A change that runs later and was not named stays pending, and is listed with the
-/// reason; the same holds for a large loss that was not approved.
+/// reason; the same holds for a large loss that was not approved. `undo` is the command that reverts the apply.
 pub fn apply(
     view: &View,
     wanted: &ApplyRequest,
     label: TransactionLabel,
+    undo: &str,
     shown: DisplayPathFn<'_>,
 ) -> UserReport {
     let set = match view.changes(LayerKind::Pending) {
@@ -158,13 +165,17 @@ pub fn apply(
         Err(error) => return UserReport::failed(error.to_string()),
     };
     let special = set.take_special(&mut chosen);
-    let PermittedChanges { mut choice, waiting, losses, repositories } =
+    let PermittedChanges { choice, waiting, losses, repositories } =
         classes.permitted(&set, &chosen, &wanted.approval);
     let stays = !waiting.is_empty() || !losses.is_empty();
-    choice.extend(special);
-    let mut told = match choice.is_empty() && stays {
+    // The apply reads what is pending again, and both may have hundreds of thousands of paths.
+    drop((set, chosen));
+    let mut told = match choice.is_empty() && special.is_empty() && stays {
         true => UserReport { done: true, ..UserReport::default() },
-        false => UserReport::of(&view.apply_and_report(&set, choice, &wanted.approval, label), shown),
+        false => {
+            let report = view.apply_and_discard(choice, special, &wanted.approval, label);
+            UserReport::of(&report, undo, shown)
+        }
     };
     if told.done {
         told.lines.extend(losses.iter().map(|loss| format!("left pending: {}", loss.words(shown))));
@@ -177,6 +188,18 @@ pub fn apply(
         (told.waiting, told.losses) = (waiting, losses);
     }
     told
+}
+
+/// The part of `set` that an apply of `wanted` makes: without what needs an approval that is missing.
+pub fn permitted(
+    view: &View,
+    set: &ChangeSet,
+    wanted: &ApplyRequest,
+    shown: DisplayPathFn<'_>,
+) -> Result<ChangeSelection, NothingPending> {
+    let classes = view.classify(set);
+    let chosen = wanted.choice(set, &classes, shown)?;
+    Ok(classes.permitted(set, &chosen, &wanted.approval).choice)
 }
 
 /// The large losses in `wanted` that have no approval.
@@ -232,23 +255,19 @@ pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: DisplayPathFn<
     let done = view.changes(LayerKind::Pending).and_then(|set| {
         let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
         let aside = view.set_aside(&chosen)?;
-        Ok((set.len() - view.changes(LayerKind::Pending)?.len(), aside))
+        let left = view.changes(LayerKind::Pending)?;
+        Ok((set.count_of(|change| left.get(&change.path).is_none()), aside))
     });
     match done {
-        Ok((0, _)) => UserReport::done("nothing is pending"),
+        Ok((count, _)) if count.total() == 0 => UserReport::done("nothing is pending"),
         Ok((count, DiscardBackup::Kept)) => {
-            UserReport::done(format!("discarded {count} change{}; {undo} restores {}", s(count), them(count)))
+            UserReport::done(format!("discarded changes to {count}; {undo} restores them"))
         }
         Ok((count, DiscardBackup::TooLarge)) => {
-            let why = "too large for undo";
-            UserReport::done(format!("discarded {count} change{} permanently: {why}", s(count)))
+            UserReport::done(format!("discarded changes to {count} permanently: too large for undo"))
         }
         Err(e) => UserReport::failed(format!("not discarded: {e}")),
     }
-}
-
-fn them(count: usize) -> &'static str {
-    if count == 1 { "it" } else { "them" }
 }
 
 /// Turns whose work is pending in `chosen`; changes without a known turn count as one.

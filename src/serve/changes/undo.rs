@@ -3,7 +3,8 @@
 use super::journal::{letter, list};
 use super::{DisplayPathFn, UserReport, failure, named, s};
 use crate::workspace::{
-    DamagedRecord, JournalEntry, REPAIR_HINT, RestoreError, TransactionLabel, UndoPlan, View, recover,
+    ChangeCount, DamagedRecord, JournalEntry, LayerKind, REPAIR_HINT, RestoreError, TransactionLabel,
+    UndoPlan, View, recover,
 };
 use std::path::{Path, PathBuf};
 
@@ -26,9 +27,16 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
     if applied.is_some_and(|at| at > discarded.at) {
         return None;
     }
-    let count = discarded.count;
+    let before = view.changes(LayerKind::Pending).unwrap_or_default();
     Some(match view.restore(&discarded) {
-        Ok(()) => UserReport::done(format!("restored {count} discarded change{}; pending again", s(count))),
+        Ok(()) => {
+            let now = view.changes(LayerKind::Pending).unwrap_or_default();
+            let count = now.count_of(|change| before.get(&change.path) != Some(change));
+            UserReport::done(match discarded.is_replacement {
+                true => "undid what was taken from another try; the pending changes are as before it".into(),
+                false => format!("restored the discarded changes to {count}; pending again"),
+            })
+        }
         Err(RestoreError::Pending(paths)) => {
             let names: Vec<String> = paths.iter().map(|path| named(path, shown)).collect();
             let why = "other changes are pending there: apply or discard them first";
@@ -99,26 +107,27 @@ pub fn undo_saying(
         };
         return past_damage(view, 0).unwrap_or_else(nothing);
     }
-    undo_entries(view, &entries, only, rest, label, shown)
+    undo_entries(view, entries, only, rest, label, shown)
 }
 
 /// As [`undo`], for transactions that were chosen already.
 pub fn undo_entries(
     view: &View,
-    entries: &[JournalEntry],
+    mut entries: Vec<JournalEntry>,
     only: Option<&Path>,
     rest: (bool, &str),
     label: &TransactionLabel,
     shown: DisplayPathFn<'_>,
 ) -> UserReport {
     // Two sessions may apply in turns: only the order of time shows the state before the first transaction.
-    let mut entries = entries.to_vec();
     entries.sort_by_key(|entry| entry.id);
     let first = entries.first().map_or(0, |entry| entry.id);
     if let Some(told) = past_damage(view, first) {
         return told;
     }
     let plan = view.plan_undo(&entries, only, label.clone());
+    // The plan has all that is needed of them, and both may have hundreds of thousands of paths.
+    drop(entries);
     apply_plan(view, plan, rest, "undid", shown)
 }
 
@@ -190,8 +199,8 @@ fn apply_plan(
         let mut told = UserReport::failed("nothing was changed, because some changes cannot be undone:");
         told.lines.extend(left);
         if !plan.is_empty() {
-            let count = plan.paths().count();
-            told.lines.push(format!("hint: `{how}` handles the other {count} change{}", s(count)));
+            let count = ChangeCount::of(plan.paths(), &plan.repositories);
+            told.lines.push(format!("hint: `{how}` handles the changes to the other {count}"));
         }
         return told;
     }
@@ -210,9 +219,8 @@ fn apply_plan(
     }
     match view.execute_plan(plan) {
         Ok(Some(entry)) => {
-            let count = entry.changes.len();
-            let mut told =
-                UserReport::done(format!("{did} {count} change{}", s(count))).but(&entry.shortfalls);
+            let count = ChangeCount::of_entry(&entry);
+            let mut told = UserReport::done(format!("{did} changes to {count}")).but(&entry.shortfalls);
             told.lines.extend(lines);
             if objects > 0 {
                 told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));

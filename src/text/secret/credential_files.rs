@@ -28,8 +28,9 @@ pub fn credential_files(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<O
     }
     // A relative path, or a directory that contains everything, is a mistake in a variable.
     found.retain(|path| path.is_absolute() && path.components().count() > 2);
-    found.sort();
-    found.dedup();
+    // As bytes, which is much faster than by components: this happens before each command.
+    found.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    found.dedup_by(|a, b| a.as_os_str() == b.as_os_str());
     found
 }
 

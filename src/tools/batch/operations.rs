@@ -38,26 +38,18 @@ enum OperationKind {
 struct OperationArgs {
     op: OperationKind,
     path: String,
-    /// write, create, append
     content: Option<String>,
-    /// edit
     old_string: Option<String>,
-    /// edit
     new_string: Option<String>,
-    /// edit
     replace_all: Option<bool>,
-    /// move, copy
     to: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     operations: Vec<OperationArgs>,
-    /// false: those that fail do not stop the others. Default: true, all or nothing.
     atomic: Option<bool>,
-    /// Change or lose what was never shown.
     force: Option<bool>,
-    /// Store the output under this name instead of showing it.
     scratchpad: Option<String>,
 }
 

@@ -1,5 +1,6 @@
 //! A command in the view, and what happens to its effects when it has ended.
 
+use super::network_summary::NetworkSummary;
 use crate::permission::WritePolicy;
 use crate::process::CommandExit;
 use crate::text::count;
@@ -9,7 +10,8 @@ use crate::workspace::{
     WorkspaceSnapshot, WriteContext,
 };
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A command that is about to run in the view.
 pub(in crate::tools) struct SandboxedRun {
@@ -59,34 +61,7 @@ impl SandboxedRun {
         let hidden_by = workspace.clone();
         let settled = tokio::task::spawn_blocking(move || {
             let effects = view.finish(command, &|path| hidden_by.is_hidden(path))?;
-            let fate = match writer.landing {
-                _ if effects.is_empty() => EffectsOutcome::None,
-                WritePolicy::Discard => EffectsOutcome::Scratch,
-                WritePolicy::Apply => {
-                    let mut turn = view.turn().clone();
-                    let label = TransactionLabel { assent: writer.assent, ..view.label() };
-                    let applied = view.apply_within_limit(&effects.paths, limit, &mut turn, label);
-                    *view.turn() = turn;
-                    match applied {
-                        Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => {
-                            EffectsOutcome::Applied
-                        }
-                        Ok(Ok(ApplyOutcome::Landed(entry))) => {
-                            EffectsOutcome::AppliedBut(entry.shortfalls.join("; "))
-                        }
-                        Ok(Ok(ApplyOutcome::Nothing)) => EffectsOutcome::None,
-                        Ok(Ok(ApplyOutcome::Changed { .. })) => {
-                            EffectsOutcome::Pending("files changed in the meantime".into())
-                        }
-                        Ok(Err(braked)) => {
-                            view.turn().braked.push(braked.words());
-                            EffectsOutcome::Braked(braked)
-                        }
-                        Err(e) => EffectsOutcome::Pending(e.to_string()),
-                    }
-                }
-                WritePolicy::Hold | WritePolicy::Direct => EffectsOutcome::Pending(String::new()),
-            };
+            let fate = outcome_of(&view, &effects, &writer, limit);
             Ok::<_, std::io::Error>((effects, fate))
         });
         let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
@@ -95,7 +70,54 @@ impl SandboxedRun {
         Ok(told(workspace, &effects, &fate))
     }
 
-    /// The same for a background command. Its effects are pending, whatever the present mode is. `suffix` names its
+    /// As [`SandboxedRun::finish`], for a server, which saw the view as it was when it began. `writer` is the call that
+    /// ended it, or that made it write. However it ended, what it wrote counts: a server has no result of its own.
+    pub(in crate::tools) async fn finish_server(
+        self,
+        workspace: &Workspace,
+        limit: LossLimit,
+        writer: WriteContext,
+        suffix: String,
+    ) -> Result<EffectsSummary, ToolError> {
+        let SandboxedRun { view, command: Some(command), writer: began, .. } = self else {
+            return Ok(EffectsSummary::default());
+        };
+        // The layer belongs to the mode in which the server began.
+        let writer = WriteContext { landing: began.landing, ..writer };
+        let hidden_by = workspace.clone();
+        let settled = tokio::task::spawn_blocking(move || {
+            let command = command.made_by(writer.origin.clone());
+            let effects = view.finish_background(command, &suffix, &|path| hidden_by.is_hidden(path))?;
+            let fate = outcome_of(&view, &effects, &writer, limit);
+            Ok::<_, std::io::Error>((effects, fate))
+        });
+        let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
+        let (effects, fate) =
+            settled.map_err(|e| ToolError::new(format!("the server's effects could not be read: {e}")))?;
+        Ok(told(workspace, &effects, &fate))
+    }
+
+    /// True if the command has changed something that could be applied. Errors count as a change: collecting reports them.
+    pub(in crate::tools) fn has_written(&self, workspace: &Workspace) -> bool {
+        let Some(command) = &self.command else { return false };
+        let so_far = command.changes_so_far(1, &|path: &Path| workspace.is_hidden(path));
+        so_far.map_or(true, |found| !found.changes.is_empty())
+    }
+
+    /// True if the command writes to layers of its own.
+    pub(super) fn has_layers(&self) -> bool {
+        self.command.is_some()
+    }
+
+    /// Lets others use the view while the command runs. After an error the command is in the foreground as before.
+    pub(super) fn move_to_background(&mut self) -> std::io::Result<()> {
+        match &mut self.command {
+            Some(command) => self.view.move_to_background(command),
+            None => Err(std::io::Error::other("the command has no copy-on-write view")),
+        }
+    }
+
+    /// As [`SandboxedRun::finish`], for a background command. Its effects are pending, whatever the present mode is. `suffix` names its
     /// versions of files that others changed as well.
     pub(in crate::tools) async fn finish_background(
         mut self,
@@ -139,6 +161,41 @@ impl SandboxedRun {
     }
 }
 
+/// What becomes of effects that are in the layers: in write mode they are applied.
+fn outcome_of(
+    view: &View,
+    effects: &CommandEffects,
+    writer: &WriteContext,
+    limit: LossLimit,
+) -> EffectsOutcome {
+    match writer.landing {
+        _ if effects.is_empty() => EffectsOutcome::None,
+        WritePolicy::Discard => EffectsOutcome::Scratch,
+        WritePolicy::Apply => {
+            let mut turn = view.turn().clone();
+            let label = TransactionLabel { assent: writer.assent.clone(), ..view.label() };
+            let applied = view.apply_within_limit(&effects.paths, limit, &mut turn, label);
+            *view.turn() = turn;
+            match applied {
+                Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => EffectsOutcome::Applied,
+                Ok(Ok(ApplyOutcome::Landed(entry))) => {
+                    EffectsOutcome::AppliedBut(entry.shortfalls.join("; "))
+                }
+                Ok(Ok(ApplyOutcome::Nothing)) => EffectsOutcome::None,
+                Ok(Ok(ApplyOutcome::Changed { .. })) => {
+                    EffectsOutcome::Pending("files changed in the meantime".into())
+                }
+                Ok(Err(braked)) => {
+                    view.turn().braked.push(braked.words());
+                    EffectsOutcome::Braked(braked)
+                }
+                Err(e) => EffectsOutcome::Pending(e.to_string()),
+            }
+        }
+        WritePolicy::Hold | WritePolicy::Direct => EffectsOutcome::Pending(String::new()),
+    }
+}
+
 /// Reports which variables the command did not get, because a missing variable can explain a failed login.
 pub(super) fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> EffectsSummary {
     /// How many names are shown; an environment may have hundreds.
@@ -160,6 +217,14 @@ pub(super) fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> Ef
         count::of(withheld.len(), "variable"),
         names.join(", ")
     ));
+    told
+}
+
+/// Reports which hosts the command asked for in vain: a program's own message often names no host.
+pub(super) fn with_network(mut told: EffectsSummary, sandbox_report: Option<&str>) -> EffectsSummary {
+    let summary = NetworkSummary::of(sandbox_report);
+    told.for_model.push_str(&summary.for_model());
+    told.for_person.push_str(&summary.for_person());
     told
 }
 
@@ -203,12 +268,12 @@ enum EffectsOutcome {
 
 /// Paths that are not below another path, each with the number of paths below it: a directory that was added or removed
 /// is named once.
-fn tops(paths: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
-    let mut tops: Vec<(PathBuf, usize)> = Vec::new();
+fn tops(paths: &BTreeSet<Arc<Path>>) -> Vec<(Arc<Path>, usize)> {
+    let mut tops: Vec<(Arc<Path>, usize)> = Vec::new();
     for path in paths {
         match tops.last_mut() {
             Some((top, below)) if path.starts_with(&*top) => *below += 1,
-            _ => tops.push((path.clone(), 0)),
+            _ => tops.push((Arc::clone(path), 0)),
         }
     }
     tops
@@ -234,7 +299,7 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
         }
     }
     let counts = counts.join(", ");
-    let name = |path: &PathBuf| crate::text::visible::path(&workspace.shortened(path));
+    let name = |path: &Path| crate::text::visible::path(&workspace.shortened(path));
     let tops = tops(&effects.paths);
     let mut names: Vec<String> = Vec::new();
     for (path, below) in tops.iter().take(20) {
@@ -274,15 +339,15 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
         for_model.push_str("\n[pipes, sockets and devices are never applied]");
     }
     if !effects.raced.is_empty() {
-        let raced: Vec<String> = effects.raced.iter().map(name).collect();
+        let raced: Vec<String> = effects.raced.iter().map(|path| name(path)).collect();
         for_model.push_str(&format!("\n[changed by others at the same time: {}]", raced.join(", ")));
     }
     if !effects.merged.is_empty() {
-        let merged: Vec<String> = effects.merged.iter().map(name).collect();
+        let merged: Vec<String> = effects.merged.iter().map(|path| name(path)).collect();
         for_model.push_str(&format!("\n[changed by others as well, and merged: {}]", merged.join(", ")));
     }
     if !effects.beside.is_empty() {
-        let beside: Vec<String> = effects.beside.iter().map(name).collect();
+        let beside: Vec<String> = effects.beside.iter().map(|path| name(path)).collect();
         for_model.push_str(&format!(
             "\n[changed by others in the same place: their version stays, and this command's version is next to it: {}]",
             beside.join(", ")

@@ -1,6 +1,12 @@
 //! The tools that run commands, in the sandbox and in the background.
 
-mod command_effects;
+pub(super) mod check_board;
+pub(super) mod check_run;
+pub(super) mod command_effects;
 pub(super) mod jobs;
+pub(super) mod network_summary;
+pub(super) mod passed_checks;
 pub(super) mod run;
 pub(super) mod sandboxed;
+pub(super) mod terminal;
+mod to_background;

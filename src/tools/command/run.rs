@@ -3,47 +3,63 @@
 //! An exit code other than 0 is a result like any other, and the model reads it. A call fails only if the command had
 //! to be stopped or never started.
 
-use super::command_effects::{EffectsSummary, SandboxedRun};
+use super::command_effects::{EffectsSummary, SandboxedRun, with_network};
 use super::jobs::{DetachedCommand, Job, JobState};
 use super::sandboxed;
 use super::sandboxed::{CommandIsolation, RunMode};
-use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
+use super::to_background::{detached, no_view};
+use crate::conversation::{CallFact, CallId, CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
-use crate::process::{CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand};
+use crate::process::{
+    BackgroundSupervisor, CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand,
+};
+use crate::sandbox::HostRule;
 use crate::session::ScratchpadEntry;
-use crate::text::visible;
 use crate::tools::arguments::ToolSchema;
 use crate::tools::output::{failed, floor, interrupted, preview};
 use crate::tools::{
-    CallPreview, CallSummary, CommandEnd, CommandResult, DisplayDetail, OutputFacts, Plan, ReadScope,
-    RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
+    CallPreview, CallSummary, CommandEnd, CommandResult, CommandToApprove, DisplayDetail, OutputFacts, Plan,
+    ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::workspace::{ResolvedPath, WriteContext};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// The part of an output that the screen shows: beginning and end, in bytes.
 const SCREEN: (usize, usize) = (16_000, 8_000);
 
-/// A job that ends within this time is reported like a foreground command.
-const AT_ONCE: Duration = Duration::from_secs(1);
+/// How a command became a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JobStart {
+    ByModel,
+    /// The person sent it to the background.
+    Moved,
+}
+
+impl JobStart {
+    /// A job that ends within this time is reported like a foreground command.
+    fn at_once(self) -> Duration {
+        match self {
+            JobStart::ByModel => Duration::from_secs(1),
+            // It has run for a while: only an end at the moment of the key press comes so soon.
+            JobStart::Moved => Duration::from_millis(50),
+        }
+    }
+}
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(in crate::tools) struct Args {
     pub(in crate::tools) command: String,
     pub(in crate::tools) timeout_ms: Option<u64>,
-    /// Directory to run in, for this call only.
     pub(in crate::tools) cwd: Option<String>,
-    /// Hosts it must reach, such as crates.io or *.npmjs.org:443; without it there is no network.
+    /// Hosts it must reach (crates.io, *.npmjs.org:443); otherwise none.
     pub(in crate::tools) network: Option<Vec<String>>,
-    /// Go on by itself, as a job; no time limit unless `timeout_ms` sets one.
+    /// As a job, without a time limit.
     pub(in crate::tools) background: Option<bool>,
-    /// Scratchpad that becomes its standard input.
     pub(in crate::tools) stdin_scratchpad: Option<String>,
-    /// Store the output under this name instead of showing it.
     #[serde(rename = "scratchpad")]
     pub(in crate::tools) _scratchpad: Option<String>,
 }
@@ -105,51 +121,15 @@ impl RunPlan {
         let usual = if pace == RunMode::Background { Duration::MAX } else { env.commands.timeout };
         let timeout = args.timeout_ms.map_or(usual, Duration::from_millis);
         let hosts = args.network.unwrap_or_default();
-        if let Some(bad) = hosts.iter().find(|h| h.trim().is_empty() || h.contains(['/', ' ', '@'])) {
+        if let Some(error) = hosts.iter().find_map(|host| HostRule::parse(host).err()) {
             return Err(ToolError::hint(
-                format!("`{bad}` in `network` is not a host"),
+                format!("{error} (in `network`)"),
                 "use host names only, such as crates.io or *.npmjs.org:443",
             ));
         }
         let walls = CommandIsolation::of(env);
         let cwd_name = env.full_name(&cwd.path);
         Ok(RunPlan { line: args.command, cwd, cwd_name, stdin, timeout, hosts, walls, pace })
-    }
-}
-
-/// What the permission question about a command shows.
-pub(crate) struct CommandToApprove<'a> {
-    pub(crate) cwd: &'a Path,
-    pub(crate) background: bool,
-    /// Present if it is not the usual limit.
-    pub(crate) limit: Option<Duration>,
-    pub(crate) hosts: &'a [String],
-    pub(crate) line: &'a str,
-    pub(crate) stdin: &'a [u8],
-}
-
-impl CommandToApprove<'_> {
-    /// The whole command and how it runs: what the person approves is what runs. How it runs comes first, where the
-    /// command cannot imitate it.
-    pub(crate) fn words(&self) -> String {
-        let mut how = vec![format!("in {}", visible::path(self.cwd))];
-        if self.background {
-            how.push("in the background".into());
-        }
-        how.extend(self.limit.map(|limit| format!("for at most {} s", limit.as_secs_f64())));
-        if !self.hosts.is_empty() {
-            how.push(format!("with the network, to {}", self.hosts.join(" and ")));
-        }
-        if self.stdin.is_empty() {
-            return format!("{}:\n{}", how.join(", "), self.line);
-        }
-        let (size, s) = (self.stdin.len(), if self.stdin.len() == 1 { "" } else { "s" });
-        how.push(format!("with {size} byte{s} of standard input, which follow the command"));
-        let input = match std::str::from_utf8(self.stdin) {
-            Ok(text) => text.into(),
-            Err(_) => visible::visible(self.stdin, visible::LineBreaks::Kept),
-        };
-        format!("{}:\n{}\nstandard input:\n{input}", how.join(", "), self.line)
     }
 }
 
@@ -190,16 +170,15 @@ impl Plan for RunPlan {
             return Err(self.no_directory(env));
         }
         let usual = self.timeout == env.commands.timeout || self.pace == RunMode::Background;
-        let text = CommandToApprove {
-            cwd: &self.cwd.path,
+        let command = CommandToApprove {
+            cwd: (self.cwd.path != env.workspace.cwd()).then(|| self.cwd.path.clone()),
             background: self.pace == RunMode::Background,
             limit: (!usual).then_some(self.timeout),
-            hosts: &self.hosts,
-            line: &self.line,
-            stdin: self.stdin.as_deref().unwrap_or_default(),
-        }
-        .words();
-        Ok(CallPreview { line: self.title(), detail: DisplayDetail::Text(text) })
+            hosts: self.hosts.clone(),
+            line: self.line.clone(),
+            stdin: self.stdin.clone().unwrap_or_default(),
+        };
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::Command(Box::new(command)) })
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
@@ -211,7 +190,8 @@ impl Plan for RunPlan {
             }
             let view = ctx.env.workspace.view();
             let writer = view.map_or_else(|| permit.write_policy().into(), |view| view.writer(&permit));
-            match self.execute(writer, &ctx).await {
+            let call = permit.call().clone();
+            match self.execute(writer, call, &ctx).await {
                 Ok(output) => output,
                 Err(error) => failed(&title, &error),
             }
@@ -230,6 +210,7 @@ impl RunPlan {
     async fn execute(
         mut self: Box<Self>,
         writer: WriteContext,
+        call: CallId,
         ctx: &RunContext,
     ) -> Result<ToolOutput, ToolError> {
         let settings = &ctx.env.commands;
@@ -255,16 +236,58 @@ impl RunPlan {
         if self.pace == RunMode::Background {
             return self.start_job(command, confined, ctx).await;
         }
-        let progress = ctx.progress.clone();
-        let finished = command.run(&ctx.cancel, |bytes| progress.send(&String::from_utf8_lossy(bytes))).await;
-        let finished = finished.map_err(|e| self.not_started(&ctx.env, e))?;
-        let effects = match confined {
-            None => None,
-            Some(entered) => {
-                Some(entered.finish(&ctx.env.workspace, ctx.env.commands.brake, finished.ending).await?)
-            }
+        self.run_in_foreground(command, confined, call, ctx).await
+    }
+
+    /// Runs the command until it ends, or until the person sends it to the background.
+    async fn run_in_foreground(
+        self: Box<Self>,
+        command: ShellCommand,
+        mut entered: Option<SandboxedRun>,
+        call: CallId,
+        ctx: &RunContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let mut running = command.begin_foreground().map_err(|e| self.not_started(&ctx.env, e))?;
+        let refusal = match &entered {
+            Some(run) if !run.has_layers() => Some(no_view()),
+            _ => ctx.may_detach.check().err(),
         };
-        Ok(self.report(finished, effects))
+        let place = ctx.env.jobs.has_place().then(|| ctx.env.jobs.in_foreground(call, refusal));
+        let nobody = Notify::new();
+        let asked = place.as_ref().map_or(&nobody, |place| place.asked());
+        loop {
+            let show = |bytes: &[u8]| ctx.progress.send(&String::from_utf8_lossy(bytes));
+            let ending = running.ended(&ctx.cancel, asked, show).await;
+            if let Some(ending) = ending.map_err(|e| self.not_started(&ctx.env, e))? {
+                drop(place);
+                let finished = running.finish(ending);
+                let effects = match entered {
+                    None => None,
+                    Some(run) => {
+                        let effects = run.finish(&ctx.env.workspace, ctx.env.commands.brake, ending).await?;
+                        Some(with_network(effects, finished.sandbox_report.as_deref()))
+                    }
+                };
+                return Ok(self.report(finished, effects));
+            }
+            let had_view = entered.is_some();
+            match detached(&mut running, &mut entered, ctx).await {
+                Ok((number, path, log)) => {
+                    let started = running.started();
+                    let job = self.job(running.into_background(log), entered, started, ctx);
+                    drop(place);
+                    let job = ctx.env.jobs.begin((number, path), job);
+                    return self.begun(&job, JobStart::Moved, ctx).await;
+                }
+                // The view is lost: what the command writes from now on would be lost with it.
+                Err(error) if had_view && entered.is_none() => return Err(error),
+                Err(error) => {
+                    if let Some(place) = &place {
+                        place.refuse(error);
+                    }
+                }
+            }
+        }
     }
 
     fn not_started(&self, env: &ToolContext, error: ProcessError) -> ToolError {
@@ -274,8 +297,7 @@ impl RunPlan {
         }
     }
 
-    /// Starts the command as a job. A command that ends at once is reported like any other command: its line has a
-    /// mistake, or a port is in use.
+    /// Starts the command as a job.
     async fn start_job(
         self: Box<Self>,
         command: ShellCommand,
@@ -283,21 +305,40 @@ impl RunPlan {
         ctx: &RunContext,
     ) -> Result<ToolOutput, ToolError> {
         let jobs = &ctx.env.jobs;
-        let (number, log) = jobs.place()?;
-        let background = command.begin(&log).map_err(|e| self.not_started(&ctx.env, e))?;
-        let lasting = DetachedCommand {
+        let place = jobs.place()?;
+        let background = command.begin(&place.1).map_err(|e| self.not_started(&ctx.env, e))?;
+        let job = jobs.begin(place, self.job(background, entered, Instant::now(), ctx));
+        self.begun(&job, JobStart::ByModel, ctx).await
+    }
+
+    fn job(
+        &self,
+        background: BackgroundSupervisor,
+        entered: Option<SandboxedRun>,
+        started: Instant,
+        ctx: &RunContext,
+    ) -> DetachedCommand {
+        // The usual limit of the foreground is not for jobs; a limit that the model chose is.
+        let usual = self.pace == RunMode::Foreground && self.timeout == ctx.env.commands.timeout;
+        let timeout = if usual { Duration::MAX } else { self.timeout.saturating_sub(started.elapsed()) };
+        DetachedCommand {
             line: self.line.clone(),
             cwd: self.cwd.path.clone(),
             background,
             entered,
             workspace: ctx.env.workspace.clone(),
-            timeout: self.timeout,
+            started,
+            timeout,
             no_way_out: self.hosts.is_empty(),
-        };
-        let job = jobs.begin((number, log), lasting);
+        }
+    }
+
+    /// The result of a call whose command is a job now. A command that ends at once is reported like any other command:
+    /// its line has a mistake, or a port is in use.
+    async fn begun(&self, job: &Job, start: JobStart, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
         tokio::select! {
             () = job.ended() => {}
-            () = tokio::time::sleep(AT_ONCE) => {}
+            () = tokio::time::sleep(start.at_once()) => {}
             () = ctx.cancel.cancelled() => {
                 job.stop();
                 job.ended().await;
@@ -306,43 +347,53 @@ impl RunPlan {
         let failed = |e: std::io::Error| ToolError::new(format!("its output cannot be read: {e}"));
         let text = job.read_first().map_err(failed)?;
         match job.standing() {
-            JobState::Running | JobState::Settling(..) => Ok(self.going_on(&job, text)),
+            JobState::Running | JobState::Settling(..) => Ok(self.going_on(job, start, text)),
             JobState::Failed(why) => {
-                jobs.remove(number);
+                ctx.env.jobs.remove(job.number);
                 Err(ToolError::new(why))
             }
             JobState::Ended { ending, elapsed, for_model, for_person } => {
-                jobs.remove(number);
+                ctx.env.jobs.remove(job.number);
                 let mut output = OutputCapture::default();
                 output.push(text.as_bytes());
                 Ok(self.report(
-                    FinishedCommand { ending, output, elapsed },
+                    FinishedCommand { ending, output, elapsed, sandbox_report: None },
                     Some(EffectsSummary { for_model, for_person }),
                 ))
             }
         }
     }
 
-    fn going_on(&self, job: &Job, mut text: String) -> ToolOutput {
+    fn going_on(&self, job: &Job, start: JobStart, mut text: String) -> ToolOutput {
         let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        let number = job.number;
-        text.push_str(&format!(
-            "[job {number} runs in the background, in {}; `job` reads, waits for and ends it",
-            self.cwd_name
-        ));
-        text.push_str(match self.walls {
-            CommandIsolation::View if job.is_walled() => {
+        let (number, cwd) = (job.number, &self.cwd_name);
+        let use_job = "`job` reads, waits for and ends it";
+        text.push_str(&match start {
+            JobStart::ByModel => format!("[job {number} runs in the background, in {cwd}; {use_job}"),
+            JobStart::Moved => format!(
+                "[the person moved the command to the background: it runs as job {number}, in {cwd}; {use_job}"
+            ),
+        });
+        text.push_str(match (self.walls, start) {
+            (CommandIsolation::View, JobStart::ByModel) if job.is_walled() => {
                 "; it sees the changes that are pending now, not later edits]"
+            }
+            (CommandIsolation::View, JobStart::Moved) if job.is_walled() => {
+                "; it does not see later edits, and its own changes are pending when it has ended]"
             }
             _ => "]",
         });
+        let line = match start {
+            JobStart::ByModel => format!("{} · job {number}", self.title()),
+            JobStart::Moved => format!("{} · moved to the background as job {number}", self.title()),
+        };
         ToolOutput {
             outcome: CallOutcome::Done,
             for_model: vec![Part::text(text)],
-            for_person: CallSummary::text(format!("{} · job {number}", self.title()), screen),
+            for_person: CallSummary::text(line, screen),
             facts: OutputFacts::None,
             recorded: vec![CallFact::JobStarted { job: number }],
         }
@@ -350,7 +401,7 @@ impl RunPlan {
 
     fn report(&self, finished: FinishedCommand, effects: Option<EffectsSummary>) -> ToolOutput {
         let (outcome, how) = self.verdict(finished.ending);
-        let FinishedCommand { output, ending, elapsed } = finished;
+        let FinishedCommand { output, ending, elapsed, .. } = finished;
         let lines = output.lines();
         let mut text = output.text();
         let facts = CommandResult {

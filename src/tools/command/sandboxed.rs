@@ -2,10 +2,12 @@
 
 use super::command_effects::{EffectsSummary, SandboxedRun, with_withheld};
 use crate::permission::WritePolicy;
-use crate::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
-use crate::sandbox::{self, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
-use crate::tools::{ToolContext, ToolError};
-use crate::workspace::{ChangeOrigin, CommandEffects, LayerKind, View, Workspace, WriteContext};
+use crate::process::{CommandExit, CommandInput, FinishedCommand, ReadySupervisor, ShellCommand};
+use crate::sandbox::{self, HostRule, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
+use crate::tools::{CommandSandbox, ToolContext, ToolError};
+use crate::workspace::{
+    ChangeOrigin, CommandEffects, LayerKind, OverlayMount, TransactionLabel, Workspace, WriteContext,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -43,8 +45,19 @@ pub(in crate::tools) async fn enter(
     env: &ToolContext,
     cwd: &Path,
     hosts: &[String],
-    (writer, pace): (WriteContext, RunMode),
+    how: (WriteContext, RunMode),
 ) -> Result<Option<(SandboxedRun, Vec<u8>)>, ToolError> {
+    let entered = describe(env, cwd, hosts, how).await?;
+    Ok(entered.map(|(run, spec)| (run, spec.to_words())))
+}
+
+/// The same, with the description as a value that the caller may complete.
+pub(in crate::tools) async fn describe(
+    env: &ToolContext,
+    cwd: &Path,
+    hosts: &[String],
+    (writer, pace): (WriteContext, RunMode),
+) -> Result<Option<(SandboxedRun, SandboxSpec)>, ToolError> {
     let landing = writer.landing;
     let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != WritePolicy::Direct) else {
         return Ok(None);
@@ -93,51 +106,84 @@ pub(in crate::tools) async fn enter(
         }
     };
     let scratch = view.scratch().map_err(failed)?;
-    let mut writable = confining.writable.clone();
+    let mounts = command.as_ref().map_or(&[][..], |command| &command.mounts);
+    let mut spec = spec_of(env, confining, (backend, mounts), cwd, hosts)?;
+    spec.scratch = Some(scratch);
     if command.is_none() && landing != WritePolicy::Discard {
-        writable.extend(env.workspace.roots().iter().cloned());
+        spec.writable.extend(env.workspace.roots().iter().cloned());
     }
-    let mounts = command.iter().flat_map(|c| &c.mounts);
-    let overlay = |m: &crate::workspace::OverlayMount| OverlaySpec {
+    let withheld = confining.withheld.take(&confining.keep_env);
+    Ok(Some((SandboxedRun { view: view.clone(), command, before, writer, withheld }, spec)))
+}
+
+/// The sandbox of a command over these mounts, without a directory for temporary files.
+pub(super) fn spec_of(
+    env: &ToolContext,
+    confining: &CommandSandbox,
+    (backend, mounts): (SandboxBackend, &[OverlayMount]),
+    cwd: &Path,
+    hosts: &[String],
+) -> Result<SandboxSpec, ToolError> {
+    let overlay = |m: &OverlayMount| OverlaySpec {
         target: m.target.clone(),
         lowers: m.lowers.clone(),
         upper: m.upper.clone(),
         work: m.work.clone(),
     };
     let hosts: Vec<String> = hosts.iter().chain(&confining.hosts).cloned().collect();
-    let spec = SandboxSpec {
+    if let Some(error) = hosts.iter().find_map(|host| HostRule::parse(host).err()) {
+        return Err(ToolError::hint(
+            format!("the list of allowed hosts has a wrong entry: {error}"),
+            "an entry is a name such as crates.io, *.crates.io or example.org:8443 (`--network`, `sandbox.hosts`)",
+        ));
+    }
+    Ok(SandboxSpec {
         backend,
-        overlays: mounts.map(overlay).collect(),
+        overlays: mounts.iter().map(overlay).collect(),
         masked: masks(&env.workspace, &confining.masked),
-        writable,
+        writable: confining.writable.clone(),
+        readable: confining.readable.clone(),
         cwd: cwd.to_path_buf(),
         network: if hosts.is_empty() { SandboxNetwork::Off } else { SandboxNetwork::Hosts(hosts) },
+        network_control: None,
         beside: env.jobs.network(),
         limits: confining.limits,
-        scratch: Some(scratch),
+        scratch: None,
         keep_env: confining.keep_env.clone(),
-    };
-    let words = spec.to_words();
-    let withheld = confining.withheld.take(&confining.keep_env);
-    Ok(Some((SandboxedRun { view: view.clone(), command, before, writer, withheld }, words)))
+        probe_record: confining.probe_record.clone(),
+        terminal: None,
+    })
 }
 
-/// Runs a command in the view. Its effects are pending when this returns: for `placet sandbox run`.
+/// A program of the person's own, for [`run_confined`].
+pub struct ProgramCommand<'a> {
+    /// The command line for `sh -c`.
+    pub line: &'a str,
+    /// The label of its changes, with the program.
+    pub label: &'a TransactionLabel,
+    pub hosts: &'a [String],
+    pub stdin: CommandInput,
+    /// A supervisor that was started before, if there is one.
+    pub ready: Option<ReadySupervisor>,
+    /// Called when the view is complete, before the program starts: with the layer of the home directory, if it has one.
+    pub on_view: &'a mut (dyn FnMut(Option<&Path>) + Send),
+}
+
+/// Runs a program in the view. Its effects are pending when this returns: for `placet run`.
 pub async fn run_confined(
     env: &ToolContext,
-    line: &str,
-    (hosts, stdin): (&[String], CommandInput),
+    program: ProgramCommand<'_>,
     cancel: &CancellationToken,
     on_output: impl FnMut(&[u8]) + Send,
 ) -> Result<(FinishedCommand, CommandEffects), ToolError> {
-    let label = env.workspace.view().map(View::label).unwrap_or_default();
-    let origin = ChangeOrigin::new(&label, "", "placet sandbox run", line);
-    let writer = WriteContext { origin: Some(Arc::new(origin)), ..WritePolicy::Hold.into() };
+    let ProgramCommand { line, label, hosts, stdin, ready, on_view } = program;
+    let writer = WriteContext::from(WritePolicy::Hold);
     let entered = enter(env, env.workspace.cwd(), hosts, (writer, RunMode::Foreground)).await?;
     let (entered, words) = entered.ok_or_else(|| ToolError::new("no copy-on-write view for the command"))?;
     let SandboxedRun { view, command: Some(view_of_command), .. } = entered else {
         return Err(ToolError::new("this machine has no copy-on-write view"));
     };
+    on_view(view_of_command.home_layer());
     let command = ShellCommand {
         line: line.into(),
         cwd: env.workspace.cwd().to_path_buf(),
@@ -147,7 +193,10 @@ pub async fn run_confined(
         stdin,
         sandbox: Some(words),
     };
-    let finished = command.run(cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
+    let finished =
+        command.run_below(ready, cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
+    let origin = ChangeOrigin::new(&with_end(label, finished.ending), "", "placet run", &label.title);
+    let view_of_command = view_of_command.made_by(Some(Arc::new(origin)));
     let effects = match finished.ending {
         CommandExit::Cancelled => CommandEffects::default(),
         _ => view
@@ -155,6 +204,17 @@ pub async fn run_confined(
             .map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?,
     };
     Ok((finished, effects))
+}
+
+/// The label with the end of its program.
+pub fn with_end(label: &TransactionLabel, end: CommandExit) -> TransactionLabel {
+    let (code, signal) = match end {
+        CommandExit::Exit(code) => (Some(code), None),
+        CommandExit::Signal(signal) => (None, Some(signal)),
+        CommandExit::TimedOut | CommandExit::Cancelled | CommandExit::Lost => (None, None),
+    };
+    let program = label.program.clone().map(|program| Box::new(program.ended(code, signal)));
+    TransactionLabel { program, ..label.clone() }
 }
 
 fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {

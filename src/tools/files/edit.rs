@@ -3,7 +3,9 @@
 //! `prepare` computes the whole effect. The person sees exactly the content that is written, provided that the file has
 //! not changed since then. The ledger decides whether the lines may be replaced at all.
 
-use super::edit_errors::{bad_text, changed, never_read, not_shown, refuse_marks, since_read, unshown};
+use super::edit_errors::{
+    bad_text, changed, changed_lead, never_read, not_shown, refuse_marks, since_read, unshown,
+};
 use super::edit_spans::{EditEffect, same_outside};
 use super::suggestions::nearest_block;
 use crate::conversation::ToolSpec;
@@ -17,7 +19,7 @@ use crate::tools::{
 };
 use crate::workspace::{
     ExpectedContent, Hash, KnownLines, OpenConsent, ReadStatus, ResolvedPath, TextFile, WRITTEN_IN_PLACE,
-    WorkspaceError,
+    WorkspaceError, WriteOutcome,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,17 +38,12 @@ const COUNTED: usize = 1000;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     path: String,
-    /// Exact text as it is in the file, without line numbers.
     old_string: String,
     new_string: Option<String>,
-    /// Instead of new_string: text to put before old_string.
     insert_before: Option<String>,
-    /// Instead of new_string: text to put after old_string.
     insert_after: Option<String>,
     replace_all: Option<bool>,
-    /// Edit lines that were never read.
     force: Option<bool>,
-    /// Store the output under this name instead of showing it.
     #[serde(rename = "scratchpad")]
     _scratchpad: Option<String>,
 }
@@ -370,7 +367,8 @@ impl EditPlan {
         };
         let line = self.line(&work.effect);
         if *blake3::hash(&work.after).as_bytes() == *work.before.as_bytes() {
-            return Ok(self.report(env, &work, &line, false));
+            let unchanged = WriteOutcome { hash: work.before, in_place: false, held: false };
+            return Ok(self.report(env, &work, &line, &unchanged));
         }
         let written =
             env.workspace.write(&self.at, permit, &work.after, ExpectedContent::Content(work.before));
@@ -386,11 +384,16 @@ impl EditPlan {
             ledger.record_read_ranges(&self.at.path, &work.after, written.hash, &shown);
         }
         drop(ledger);
-        let line = if written.held { format!("{line} · pending") } else { line };
-        Ok(self.report(env, &work, &line, written.in_place))
+        Ok(self.report(env, &work, &line, &written))
     }
 
-    fn report(&self, env: &ToolContext, work: &PreparedEdit, line: &str, in_place: bool) -> ToolOutput {
+    fn report(
+        &self,
+        env: &ToolContext,
+        work: &PreparedEdit,
+        line: &str,
+        written: &WriteOutcome,
+    ) -> ToolOutput {
         let path = env.workspace.shown(&self.at.path);
         let mut text = match (work.effect.diff.text.is_empty(), work.places) {
             (true, _) => format!("{path}: nothing to change: the new text equals the old text\n"),
@@ -403,7 +406,7 @@ impl EditPlan {
                 work.effect.added, work.effect.removed
             ),
         };
-        if in_place {
+        if written.in_place {
             text.push_str(&format!("({WRITTEN_IN_PLACE})\n"));
         }
         if let Some(note) = real_path_note(env, &self.at) {
@@ -411,14 +414,13 @@ impl EditPlan {
         }
         text.push_str(&cut_diff(&for_model(&work.effect.diff.text), MODEL_DIFF));
         if let Some((diff, _)) = &work.others {
-            text.push_str(&format!(
-                "others changed the file since you read it; placet keeps their changes:\n{diff}"
-            ));
+            text.push_str(&changed_lead("the file"));
+            text.push_str(diff);
         }
-        let summary = CallSummary {
-            line: line.into(),
-            detail: DisplayDetail::Diff(work.effect.diff.clone()),
-            command: None,
+        let detail = DisplayDetail::Diff(work.effect.diff.clone());
+        let summary = match written.held {
+            true => CallSummary::pending(line, detail),
+            false => CallSummary::new(line, detail),
         };
         let (before, after) = (Some(work.old.clone()), Some(work.after.clone()));
         let changes = vec![EditedFile { path: self.at.path.clone(), before, after }];

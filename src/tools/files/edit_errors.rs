@@ -105,7 +105,7 @@ pub(in crate::tools) fn unshown(
     };
     ToolError::hint(
         format!(
-            "others changed `{path}` at line{} {lines} after you read it, and you have not seen that. The lines now:\n{}{more}",
+            "the person or another program changed `{path}` at line{} {lines} after you read it, and you have not seen that. The lines now:\n{}{more}",
             s(lines.len()),
             text.trim_end()
         ),
@@ -184,6 +184,14 @@ pub(in crate::tools) fn changed(
         "you have now seen them: repeat the call on the current content; you need not read it again",
     )
     .because(CallFailure::Changed)
+}
+
+/// The lead of a report about lines that are not as the model read them. A person who rejected a part of the model's own
+/// change, or who undid it, changed the file as well: the sentence must not blame another program.
+pub(in crate::tools) fn changed_lead(name: &str) -> String {
+    format!(
+        "the person or another program changed {name} since you read it (an edit, a rejected change or an undo); placet keeps it so:\n"
+    )
 }
 
 /// The diff from the content that was read to the present content, and the lines that the diff shows.

@@ -25,11 +25,8 @@ const MOST: usize = 500;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     pattern: String,
-    /// Directory to look in.
     path: Option<String>,
-    /// Most paths to return (500).
     limit: Option<usize>,
-    /// Store the output under this name instead of showing it.
     #[serde(rename = "scratchpad")]
     _scratchpad: Option<String>,
 }
@@ -188,7 +185,7 @@ impl FindPlan {
         }
         let text = self.report(&found, &skipped, &env.workspace.shown(&self.at.path));
         let line = format!("{}: {}", self.title, found.len());
-        Ok(ToolOutput::text(line, text))
+        Ok(ToolOutput::lookup(line, text))
     }
 
     fn report(&self, found: &[RelativePath], skipped: &SkippedEntries, at: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
-use crate::text::{sanitize, visible};
+use crate::text::{count, sanitize, visible};
 use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::{blocking, consent_of};
 use crate::tools::{
@@ -24,11 +24,9 @@ const MOST: usize = 2000;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     path: Option<String>,
-    /// Levels to show (1).
     depth: Option<usize>,
-    /// Show dotted entries too.
+    /// Dotted entries too.
     hidden: Option<bool>,
-    /// Store the output under this name instead of showing it.
     #[serde(rename = "scratchpad")]
     _scratchpad: Option<String>,
 }
@@ -133,7 +131,7 @@ impl Plan for ListPlan {
                     "[cut at {MOST} entries: list a directory below, or use find_files]"
                 );
             }
-            Ok(ToolOutput::text(title, listing.text))
+            Ok(ToolOutput::lookup(format!("{title}: {}", count::of(listing.count, "entry")), listing.text))
         })
     }
 }

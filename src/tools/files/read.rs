@@ -41,13 +41,12 @@ pub(in crate::tools) struct Args {
     pub(in crate::tools) path: String,
     /// Lines to skip.
     pub(in crate::tools) offset: Option<usize>,
-    /// Most lines to show (2000).
+    /// Default: 2000.
     pub(in crate::tools) limit: Option<usize>,
-    /// Show only lines matching this regex.
+    /// Only lines that match.
     pub(in crate::tools) pattern: Option<String>,
-    /// Picture: refuse instead of scaling it down.
+    /// Do not scale a picture down.
     pub(in crate::tools) exact: Option<bool>,
-    /// Store the output under this name instead of showing it.
     pub(in crate::tools) scratchpad: Option<String>,
 }
 
@@ -204,7 +203,7 @@ impl ReadPlan {
         }
         let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
         let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
-        let for_person = CallSummary { line, detail: DisplayDetail::Image(loaded.image), command: None };
+        let for_person = CallSummary::new(line, DisplayDetail::Image(loaded.image));
         Ok(Some(ToolOutput {
             outcome: CallOutcome::Done,
             for_model,
@@ -231,7 +230,7 @@ impl ReadPlan {
         let pdf = Image::pdf(&env.workspace.shown(&self.at.path), Arc::from(bytes));
         let line = format!("{} PDF, {} bytes", self.title, pdf.bytes.len());
         let for_model = vec![Part::text(pdf.describe()), Part::Image(pdf)];
-        let for_person = CallSummary { line, detail: DisplayDetail::None, command: None };
+        let for_person = CallSummary::new(line, DisplayDetail::None);
         Ok(ToolOutput {
             outcome: CallOutcome::Done,
             for_model,
@@ -374,7 +373,7 @@ impl ReadPlan {
         if !notes.is_empty() {
             let _ = writeln!(all, "[{}]", notes.join("; "));
         }
-        ToolOutput::text(line, all)
+        ToolOutput::lookup(line, all)
     }
 
     /// The line for the screen, with the lines that were read.

@@ -13,10 +13,11 @@ use crate::permission::{Access, Permit};
 use crate::text::RangeSet;
 use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::{consent_of, looking, s};
+use crate::tools::matched_text::SearchedRow;
 use crate::tools::output::interrupted;
 use crate::tools::{
-    CallPreview, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
-    ToolError, ToolOutput, TouchedPaths, hint,
+    CallPreview, CallSummary, DisplayDetail, HintTool, MatchedText, Plan, ReadScope, RunContext, RunFuture,
+    Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::workspace::{
     DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkEntry, WalkEntryKind,
@@ -26,6 +27,7 @@ use grep_regex::RegexMatcher;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -46,20 +48,14 @@ enum CaseSensitivity {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
     pattern: String,
-    /// Directory or file to search.
     path: Option<String>,
-    /// Only files matching this glob, as in find_files.
     glob: Option<String>,
-    /// Lines to show around each match.
     context: Option<usize>,
-    /// Most matching lines to show (200).
     limit: Option<usize>,
-    /// The pattern is plain text.
+    /// No regex.
     literal: Option<bool>,
     case: Option<CaseSensitivity>,
-    /// Show only the names of files.
     files_only: Option<bool>,
-    /// Store the output under this name instead of showing it.
     scratchpad: Option<String>,
 }
 
@@ -236,7 +232,9 @@ impl SearchPlan {
         }
         let files = found.files.len();
         let line = format!("{}: {matches} in {files} file{}", self.title, s(files));
-        Ok(ToolOutput::text(line, text))
+        let detail = MatchedText::new(text.clone(), view.rows, self.matcher.clone());
+        let summary = CallSummary::lookup(line, DisplayDetail::Matches(detail));
+        Ok(ToolOutput::done(text, summary))
     }
 
     fn limit(&self) -> usize {
@@ -310,6 +308,9 @@ struct SearchOutput {
     left: usize,
     shown: usize,
     files: usize,
+    /// Rows of `text`, and those with a line that matched.
+    lines: usize,
+    rows: BTreeMap<usize, SearchedRow>,
     /// By file: the lines that were shown whole.
     whole: Vec<(RelativePath, Vec<(usize, String)>)>,
 }
@@ -321,6 +322,7 @@ impl SearchOutput {
             return;
         }
         let _ = writeln!(self.text, "{name}");
+        self.lines += 1;
         self.files += 1;
         if names_only {
             self.left -= 1;
@@ -336,6 +338,7 @@ impl SearchOutput {
             let before = self.text.len();
             if last.is_some_and(|last| hit.line > last + 1) && file.has_context {
                 self.text.push_str("  --\n");
+                self.lines += 1;
             }
             if let Some(text) = self.row(hit, width) {
                 whole.push((hit.line - 1, text));
@@ -358,12 +361,18 @@ impl SearchOutput {
     fn row(&mut self, hit: &SearchHit, width: usize) -> Option<String> {
         let gutter = if hit.matched { GUTTER } else { CONTEXT_GUTTER };
         let line = String::from_utf8_lossy(&hit.bytes);
-        let _ = write!(self.text, "{:>width$}{gutter}", hit.line);
-        let Some((before, after)) = hit.cut else {
-            let _ = writeln!(self.text, "{line}");
-            return Some(line.into_owned());
+        let number = format!("{:>width$}{gutter}", hit.line);
+        let (lead, tail) = match hit.cut {
+            None => (number, String::new()),
+            Some((before, after)) => {
+                (format!("{number}[... {before} bytes] "), format!(" [{after} bytes ...]"))
+            }
         };
-        let _ = writeln!(self.text, "[... {before} bytes] {line} [{after} bytes ...]");
-        None
+        if hit.matched {
+            self.rows.insert(self.lines, SearchedRow { before: lead.len(), after: tail.len() });
+        }
+        self.lines += 1;
+        let _ = writeln!(self.text, "{lead}{line}{tail}");
+        hit.cut.is_none().then(|| line.into_owned())
     }
 }

@@ -81,11 +81,10 @@ impl StagedPlan {
         }
         let (diff, counts) = shown(env, &draft);
         let line = worked.line.unwrap_or_else(|| format!("{} +{} -{}", self.title, counts.0, counts.1));
-        let pending = if written.iter().any(|w: &WriteOutcome| w.held) { " · pending" } else { "" };
-        let summary = CallSummary {
-            line: format!("{line}{pending}"),
-            detail: DisplayDetail::Diff(diff),
-            command: None,
+        let detail = DisplayDetail::Diff(diff);
+        let summary = match written.iter().any(|w: &WriteOutcome| w.held) {
+            true => CallSummary::pending(&line, detail),
+            false => CallSummary::new(line, detail),
         };
         let changed = |leaf: &StagedFile| EditedFile {
             path: leaf.at.path.clone(),

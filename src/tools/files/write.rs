@@ -4,7 +4,9 @@
 //! encoding, its byte order mark and its usual line end.
 
 use super::edit::UnreadPolicy;
-use super::edit_errors::{bad_text, changed, never_read, refuse_marks, since_read, unshown, would_lose};
+use super::edit_errors::{
+    bad_text, changed, changed_lead, never_read, refuse_marks, since_read, unshown, would_lose,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, AccessLocation, Permit};
 use crate::text::{DetectedEncoding, LineDiff, LineEnd, count};
@@ -40,11 +42,9 @@ pub(in crate::tools) enum WriteFileMode {
 struct Args {
     path: String,
     content: String,
-    /// create refuses an existing file. Default: overwrite.
+    /// create refuses an existing file.
     mode: Option<WriteFileMode>,
-    /// Overwrite lines that were never read.
     force: Option<bool>,
-    /// Store the output under this name instead of showing it.
     #[serde(rename = "scratchpad")]
     _scratchpad: Option<String>,
 }
@@ -261,15 +261,12 @@ impl WritePlan {
             text.push_str(&format!(" ({note})"));
         }
         if let Some(diff) = &work.others {
-            text.push_str(&format!(
-                "\nothers changed the file since you read it; placet keeps their changes:\n{diff}"
-            ));
+            text.push_str(&format!("\n{}{diff}", changed_lead("the file")));
         }
-        let pending = if written.held { " · pending" } else { "" };
-        let summary = CallSummary {
-            line: format!("{}{pending}", self.line(&work)),
-            detail: detail(&work),
-            command: None,
+        let (line, detail) = (self.line(&work), detail(&work));
+        let summary = match written.held {
+            true => CallSummary::pending(&line, detail),
+            false => CallSummary::new(line, detail),
         };
         let after = Some(work.after.clone());
         let changes = vec![EditedFile { path: at.path.clone(), before: work.old.clone(), after }];

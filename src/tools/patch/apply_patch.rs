@@ -32,15 +32,13 @@ const MOST_FUZZ: u64 = 3;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
-    /// A unified diff, or the envelope `*** Begin Patch` ... `*** End Patch`.
     patch: String,
-    /// The file, for a patch that names none.
+    /// For a patch that names no file.
     path: Option<String>,
-    /// Lines of context at the ends of a hunk that need not match, 0 to 3. Default: 0.
+    /// Lines of context that need not match.
     fuzz: Option<u64>,
-    /// Only return the diff that would result.
+    /// Only return the diff.
     dry_run: Option<bool>,
-    /// Store the output under this name instead of showing it.
     #[serde(rename = "scratchpad")]
     _scratchpad: Option<String>,
 }
@@ -268,7 +266,7 @@ impl Plan for DryRunPlan {
             let text =
                 format!("{summary}nothing was written; the patch would do this:\n{}", for_model(&diff.text));
             let line = format!("{} +{added} -{removed}", self.title());
-            Ok(ToolOutput::done(text, CallSummary { line, detail: DisplayDetail::Diff(diff), command: None }))
+            Ok(ToolOutput::done(text, CallSummary::new(line, DisplayDetail::Diff(diff))))
         })
     }
 }

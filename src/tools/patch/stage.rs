@@ -10,7 +10,7 @@ use crate::text::patch::{
     FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, Options, PatchApplyError,
     PatchLineKind, PatchedContent, apply,
 };
-use crate::tools::files::edit_errors::bad_text;
+use crate::tools::files::edit_errors::{bad_text, changed_lead};
 use crate::tools::files::staged_files::{StagedFiles, StagedState, in_words};
 use crate::tools::{CallFailure, ToolContext, ToolError};
 use crate::workspace::{EditError, OpenConsent, ResolvedPath, TextFile};
@@ -223,9 +223,8 @@ impl<'w> PatchStaging<'w> {
         self.done.lines.extend(notes.iter().map(|note| format!("  {note}")));
         self.done.notes.extend(notes);
         if let LedgerVerdict::ChangedSince(diff) = judged {
-            let text =
-                format!("others changed {name} since you read it; placet keeps their changes:\n{diff}");
-            self.done.others.push_str(&text);
+            self.done.others.push_str(&changed_lead(name));
+            self.done.others.push_str(&diff);
         }
     }
 

@@ -180,7 +180,7 @@ fn find(args: &AgshFind, env: &ToolContext, _: &Arc<()>) -> PlanResult {
             n if n > PATHS => drop(writeln!(text, "[{PATHS} of {n} files: narrow the pattern]")),
             _ => {}
         }
-        let output = ToolOutput::text(format!("found {}", found.len()), text);
+        let output = ToolOutput::lookup(format!("found {}", found.len()), text);
         Ok(with_gaps(output, &skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
@@ -212,7 +212,7 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
             n if n > shown => drop(writeln!(text, "[{shown} of {n} matches: narrow the search]")),
             _ => {}
         }
-        let output = ToolOutput::text(format!("{all} matches"), text);
+        let output = ToolOutput::lookup(format!("{all} matches"), text);
         Ok(with_gaps(output, &found.skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))

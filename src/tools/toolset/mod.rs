@@ -18,12 +18,19 @@ mod typestack;
 pub use tool_set::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases};
 pub use typestack::is_batch;
 
-use super::ToolRegistry;
+use super::remember::{InitTool, RememberTool};
+use super::{Tool, ToolRegistry};
+use std::sync::Arc;
 
 impl ToolRegistry {
     /// The tools of a tool set.
     pub fn of_dialect(dialect: ToolSet, settings: &ToolSetSettings) -> ToolRegistry {
-        let unlisted = || typestack::tools(settings);
+        // Tools of the person's own commands, whatever the model's tools are.
+        let of_person = || -> Vec<Arc<dyn Tool>> {
+            let init: Arc<dyn Tool> = Arc::new(InitTool::default());
+            let remember: Arc<dyn Tool> = Arc::new(RememberTool::default());
+            if dialect == ToolSet::Native { vec![init] } else { vec![init, remember] }
+        };
         let registry = match dialect {
             ToolSet::Native => ToolRegistry::native(),
             ToolSet::Agsh => ToolRegistry::of(agsh::tools()),
@@ -35,6 +42,7 @@ impl ToolRegistry {
             ToolSet::Agentos => ToolRegistry::of(agentos::tools()).with_prefix("tool::"),
         };
         // A batch that the person types runs in every tool set.
-        if dialect == ToolSet::Typestack { registry } else { registry.with_unlisted(unlisted()) }
+        let batch = if dialect == ToolSet::Typestack { Vec::new() } else { typestack::tools(settings) };
+        registry.with_unlisted(batch.into_iter().chain(of_person()).collect())
     }
 }

@@ -157,7 +157,7 @@ fn directory(
         let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");
     }
     let line = format!("view {}", env.workspace.shown(&at.path));
-    Ok(with_gaps(ToolOutput::text(line, text), &skipped))
+    Ok(with_gaps(ToolOutput::lookup(line, text), &skipped))
 }
 
 fn lines(
@@ -204,7 +204,7 @@ fn lines(
         );
     }
     let line = format!("view {} {}-{shown}", env.workspace.shown(&at.path), first + 1);
-    Ok(ToolOutput::text(line, text))
+    Ok(ToolOutput::lookup(line, text))
 }
 
 fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> PlanResult {

@@ -16,6 +16,9 @@ pub const QUIET: Duration = Duration::from_millis(500);
 /// How long a key must stay alone before it answers. No hand presses two keys on purpose within this time; programs
 /// that type for a person wait 8 to 12 ms between two keys.
 pub const ALONE: Duration = Duration::from_millis(50);
+/// Keys of a typed line that follow each other faster than this are a burst. A hand that rolls from a letter to Enter takes
+/// 25 ms and more; what is pasted without marks arrives in one read.
+const ROLLED: Duration = Duration::from_millis(20);
 /// The same for a key that confirms: keys that are held down repeat every 30 to 110 ms.
 const REPEAT: Duration = Duration::from_millis(150);
 
@@ -96,7 +99,7 @@ impl KeyGuard {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
                 (drawn && is_after(before, ALONE, at)).then_some(ALONE)
             }
-            KeyRole::EndOfText => is_after(before, ALONE, at).then_some(ALONE),
+            KeyRole::EndOfText => is_after(before, ROLLED, at).then_some(ALONE),
         };
         self.held = wait.map(|wait| (key, at + wait));
     }
@@ -134,10 +137,11 @@ impl KeyGuard {
 
     /// True when `at` is so close to what was typed before that no hand did it.
     pub fn is_burst(&self, at: Instant) -> bool {
-        !is_after(self.last, ALONE, at)
+        !is_after(self.last, ROLLED, at)
     }
 
-    fn is_seen(&self, now: Instant) -> bool {
+    /// True when the question has been on the screen for [`QUIET`].
+    pub fn is_seen(&self, now: Instant) -> bool {
         self.drawn.is_some_and(|drawn| is_after(Some(drawn), QUIET, now))
     }
 

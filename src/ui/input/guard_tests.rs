@@ -120,7 +120,8 @@ fn a_line_of_text_ends_with_an_enter_that_comes_alone() {
     for (typed, enter, after, ends) in [
         (600, 700, None, true),
         (600, 600, None, false),
-        (600, 640, None, false),
+        (600, 619, None, false),
+        (600, 625, None, true),
         (600, 700, Some(720), false),
     ] {
         let mut guard = KeyGuard::default();

@@ -31,11 +31,13 @@ fn a_line_counts_as_typed_when_its_enter_comes_alone() {
     let line = |text: &str| vec![TypedLine::Line(text.into())];
     let at_once = |text: &str| vec![TypedLine::AtOnce(text.into())];
     type LineInputCase<'a> = (&'a [(u64, &'a str)], Vec<TypedLine>);
-    let cases: [LineInputCase<'_>; 17] = [
+    let cases: [LineInputCase<'_>; 18] = [
         (&[(0, "a"), (100, "\r")], line("a")),
         (&[(0, "ap"), (30, "ply"), (200, "\n")], line("apply")),
         (&[(0, "a\r")], at_once("a")),
-        (&[(0, "a"), (49, "\r")], at_once("a")),
+        (&[(0, "a"), (19, "\r")], at_once("a")),
+        // A hand that rolls from the letter to Enter.
+        (&[(0, "a"), (25, "\r")], line("a")),
         (&[(0, "a"), (100, "\r"), (120, "b"), (300, "\r")], vec![TypedLine::Pasted("a\nb".into())]),
         (&[(0, "a\ra\r")], vec![TypedLine::Pasted("a\na".into())]),
         (&[(0, "aaa\raaa\raaa\r")], vec![TypedLine::Pasted("aaa\naaa\naaa\n".into())]),

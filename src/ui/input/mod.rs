@@ -16,7 +16,7 @@ mod legacy;
 pub mod line_input;
 mod line_prompt;
 pub mod pty_proxy;
-mod typeahead;
+pub mod typeahead;
 
 pub(in crate::ui) use async_key_reader::AsyncKeyReader;
 pub use blocking_key_reader::BlockingKeyReader;

@@ -5,12 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static AHEAD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Everything that waits.
-pub(in crate::ui) fn take() -> Vec<u8> {
+pub fn take() -> Vec<u8> {
     std::mem::take(&mut *lock())
 }
 
 /// Gives `bytes` back; they were typed before anything that waits already.
-pub(super) fn give_back(bytes: &[u8]) {
+pub fn give_back(bytes: &[u8]) {
     let mut ahead = lock();
     ahead.splice(0..0, bytes.iter().copied());
 }

@@ -90,7 +90,8 @@ fn width_of_prefix(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'stati
     out
 }
 
-/// The row at the bottom: the state on the left, and the keys on the right while there is room.
+/// The row at the bottom: the state on the left, and on the right as many of the keys as there is room for. The last are
+/// the most important: how to see the others, and how to leave.
 pub fn bar(buffer: &mut Buffer, y: u16, theme: &Theme, left: &Line<'_>, right: &str) {
     let area = buffer.area;
     if y >= area.height {
@@ -99,8 +100,14 @@ pub fn bar(buffer: &mut Buffer, y: u16, theme: &Theme, left: &Line<'_>, right: &
     let columns = usize::from(area.width);
     let used: usize = left.spans.iter().map(|s| width::of(&s.content)).sum();
     buffer.set_line(0, y, left, area.width);
-    let wide = width::of(right);
-    if used + wide + 3 <= columns {
+    if used > columns {
+        buffer.set_stringn(area.width.saturating_sub(1), y, "…", 1, theme.style("hint"));
+    }
+    let keys = right.trim_start();
+    let shorter = keys.match_indices("  ").filter_map(|(at, gap)| keys.get(at + gap.len()..));
+    let fits = |right: &&str| used + width::of(right) + 3 <= columns;
+    if let Some(right) = std::iter::once(right).chain(shorter).find(fits) {
+        let wide = width::of(right);
         let x = u16::try_from(columns - wide).unwrap_or(0);
         buffer.set_stringn(x, y, right, wide, theme.style("hint"));
     }

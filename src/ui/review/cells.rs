@@ -102,6 +102,29 @@ pub(super) fn wrap(cells: &[StyledCell], columns: usize) -> Vec<&[StyledCell]> {
     rows
 }
 
+/// The same for prose: a row ends behind a blank where it has one.
+pub(super) fn wrap_words(cells: &[StyledCell], columns: usize) -> Vec<&[StyledCell]> {
+    let columns = columns.max(2);
+    let (mut rows, mut start, mut used, mut word) = (Vec::new(), 0, 0, 0);
+    for (at, cell) in cells.iter().enumerate() {
+        if used + cell.width > columns {
+            // A word that is wider than a row is cut; so is a row that only its indent could shorten.
+            let is_text = |row: &[StyledCell]| row.iter().any(|cell| !cell.text.trim().is_empty());
+            let fits = word > start && cells.get(start..word).is_some_and(is_text);
+            let end = if fits { word } else { at };
+            rows.push(cells.get(start..end).unwrap_or_default());
+            start = end;
+            used = cells.get(start..at).unwrap_or_default().iter().map(|cell| cell.width).sum();
+        }
+        used += cell.width;
+        if cell.text.trim().is_empty() {
+            word = at + 1;
+        }
+    }
+    rows.push(cells.get(start..).unwrap_or_default());
+    rows
+}
+
 /// The cells from the `left`th column on that fit into `columns`.
 pub(super) fn window(cells: &[StyledCell], left: usize, columns: usize) -> &[StyledCell] {
     let (mut at, mut start) = (0, 0);
@@ -181,10 +204,11 @@ mod tests {
         #[test]
         fn wrapped_rows_hold_every_cell_and_none_is_too_wide(text in "\\PC{0,60}", columns in 2usize..30) {
             let all = cells(&text, |_| Style::default());
-            let rows = wrap(&all, columns);
-            prop_assert_eq!(rows.concat(), all.clone());
-            for row in rows {
-                prop_assert!(row.iter().map(|c| c.width).sum::<usize>() <= columns);
+            for rows in [wrap(&all, columns), wrap_words(&all, columns)] {
+                prop_assert_eq!(rows.concat(), all.clone());
+                for row in rows {
+                    prop_assert!(row.iter().map(|c| c.width).sum::<usize>() <= columns);
+                }
             }
         }
     }

@@ -59,8 +59,14 @@ impl Differences {
         Differences { review, parts, inline: InlineDiffCache::default(), colours }
     }
 
-    /// All rows of a patch in `columns`; `None` where it has to be read as the text that it is.
-    pub fn rows(&self, patch: usize, theme: &Theme, columns: usize) -> Option<Vec<Line<'static>>> {
+    /// All rows of a patch in `columns`, with at most `context` unchanged lines around each change; `None` where it has to
+    /// be read as the text that it is.
+    pub fn rows(
+        &self,
+        patch: usize,
+        theme: &Theme,
+        (columns, context): (usize, usize),
+    ) -> Option<Vec<Line<'static>>> {
         let files = self.parts.get(patch)?.clone()?;
         for (of, doc) in self.colours.docs.iter().filter(|(of, _)| files.contains(&of.0)) {
             let lines = self.review.lines(of.0).map_or(0, |lines| lines.side(of.1).len());
@@ -78,7 +84,8 @@ impl Differences {
         // The row that opens names a single file.
         let is_named = |row: &ReviewRow| files.len() > 1 || !matches!(row, ReviewRow::File(_));
         let own = |row: &&ReviewRow| is_named(row) && row.file().is_some_and(|file| files.contains(&file));
-        let rows = self.review.rows.list.iter().filter(own).flat_map(|row| painter.plain(*row));
+        let rows: Vec<ReviewRow> = self.review.rows.list.iter().filter(own).copied().collect();
+        let rows = near_changes(&rows, context).flat_map(|row| painter.plain(row));
         Some(rows.map(|cells| cells.into_iter().map(|c| Span::styled(c.text, c.style)).collect()).collect())
     }
 
@@ -91,6 +98,18 @@ impl Differences {
     pub fn is_busy(&self) -> bool {
         self.colours.highlighter.is_busy()
     }
+}
+
+/// The rows without the unchanged lines that are more than `context` rows away from every change.
+fn near_changes(rows: &[ReviewRow], context: usize) -> impl Iterator<Item = ReviewRow> {
+    let is_same = |row: &ReviewRow| matches!(row, ReviewRow::Same { .. });
+    let is_change = |row: &ReviewRow| matches!(row, ReviewRow::Line { .. } | ReviewRow::Pair { .. });
+    let is_near = move |at: usize| {
+        let from = at.saturating_sub(context);
+        let to = at.saturating_add(context).saturating_add(1).min(rows.len());
+        rows.get(from..to).unwrap_or_default().iter().any(is_change)
+    };
+    rows.iter().enumerate().filter(move |(at, row)| !is_same(row) || is_near(*at)).map(|(_, row)| *row)
 }
 
 impl ReviewAnnotations for CodeColours {

@@ -16,7 +16,7 @@ fn patch(before: &[u8], after: &[u8]) -> Vec<u8> {
 /// All rows, or `None` where the patch is read as text.
 fn drawn(patch: &[u8], columns: usize) -> Option<String> {
     let theme = Theme::plain();
-    let rows = Differences::new([patch].into_iter(), &theme).rows(0, &theme, columns)?;
+    let rows = Differences::new([patch].into_iter(), &theme).rows(0, &theme, (columns, usize::MAX))?;
     for row in &rows {
         assert!(row.width() <= columns, "{} columns of {columns}: {row}", row.width());
     }

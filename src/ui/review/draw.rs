@@ -9,7 +9,7 @@ use super::overlay::{ReviewInput, ReviewOverlay};
 use super::paint::{DrawContext, INDENT, ReviewPainter, picture_columns};
 use super::rows::ReviewRow;
 use super::side_text::DiffSide;
-use super::state::{Review, ReviewFocus, ReviewSubject};
+use super::state::{Review, ReviewFocus, ReviewOpenedFrom, ReviewSubject};
 use super::tree::ReviewTreeNode;
 use crate::text::{count, width};
 use crate::ui::keymap::{Keymap, Move};
@@ -42,23 +42,27 @@ impl Review {
     fn title_row(&self, scene: &DrawContext<'_>, columns: usize) -> Vec<StyledCell> {
         let (decided, all) = self.progress();
         let (accepted, rejected) = self.tally();
-        let (added, removed) = self.files.iter().filter_map(|f| f.lines()).fold((0, 0), |(a, r), l| {
-            let (added, removed) = l.counts();
-            (a + added, r + removed)
-        });
-        let count = self.files.len();
-        let s = if count == 1 { "" } else { "s" };
+        let (count, (added, removed)) = (self.count, self.line_counts);
         let style = |label: &str| scene.theme.style(label);
         let mut out = Vec::new();
         let mut say = |text: &str, label: &str| out.extend(cells(text, |_| style(label)));
-        say(&format!("{} ", self.title), "title");
-        say(&format!(" {count} file{s} +{added} -{removed} "), "status");
-        say(&format!(" {decided}/{all} hunks "), "strong");
+        let (title, count) = (format!("{} ", self.title), format!(" {count} +{added} -{removed} "));
+        let progress = format!(" {decided}/{all} hunks ");
+        let fits = width::of(&title) + width::of(&count) + width::of(&progress) <= columns;
+        say(&title, "title");
+        // How far the review is, is worth more than how long it is.
+        if fits {
+            say(&count, "status");
+        }
+        say(&progress, "strong");
         if accepted > 0 {
             say(&format!(" ✓{accepted}"), "accepted");
         }
         if rejected > 0 {
             say(&format!(" ✗{rejected}"), "rejected");
+        }
+        if let Some((words, label)) = self.checks_title() {
+            say(words, label);
         }
         if let count @ 1.. = self.visible_comments().count() {
             say(&format!(" »{count}"), "comment");
@@ -111,7 +115,7 @@ impl Review {
         };
         let seen = if all > 0 && files.iter().all(|f| f.is_reviewed()) { "•" } else { " " };
         let tail = match (node.is_dir, files.first()) {
-            (false, Some(file)) => match file.lines().map(|l| l.counts()) {
+            (false, Some(file)) => match file.counts() {
                 Some((added, removed)) if decided == all || decided == 0 => format!(" +{added} -{removed}"),
                 Some(_) => format!(" {decided}/{all}"),
                 None => String::new(),
@@ -227,7 +231,10 @@ impl Review {
             row.extend(cells("   ", |_| Style::default()));
         } else if matches!(self.overlay, ReviewOverlay::None) {
             let painter = ReviewPainter::new(self, scene, columns);
-            if let Some(about) = self.row().and_then(|row| painter.about(row)) {
+            let hints = self.hints(scene.keys);
+            let needed = wide(hints.get(..IMPORTANT).unwrap_or(&hints));
+            let fits = |about: &String| width::of(about) + 3 + needed <= columns;
+            if let Some(about) = self.row().and_then(|row| painter.about(row)).filter(fits) {
                 row.extend(cells(&about, |_| style("notice")));
                 row.extend(cells("   ", |_| Style::default()));
             }
@@ -241,6 +248,7 @@ impl Review {
         None
     }
 
+    /// The keys of the last line, the most important first: the line is cut at its end.
     fn hints(&self, keys: &Keymap<ReviewAction>) -> Vec<(String, &'static str)> {
         let of = |action: ReviewAction, word: &'static str| (keys.key(action), word);
         match &self.overlay {
@@ -248,37 +256,49 @@ impl Review {
                 vec![of(ReviewAction::Move(Move::Down), "down"), ("Esc".into(), "back")]
             }
             ReviewOverlay::Summary { .. } => {
-                let mut out = vec![("y".to_string(), self.confirming_word())];
-                if self.has_news() && self.subject == ReviewSubject::Pending {
-                    out.push(("s".into(), "apply, and report to the agent now"));
+                let mut out =
+                    vec![of(ReviewAction::Accept, self.confirming_word()), ("Esc".to_string(), "back")];
+                if self.can_tell() {
+                    let words = match self.program {
+                        Some(_) => "apply, and send back now",
+                        None => "apply, and report to the agent now",
+                    };
+                    out.push(of(ReviewAction::AcceptFile, words));
                 }
-                out.extend([("c".to_string(), "say something"), ("Esc".to_string(), "back")]);
+                out.push(of(ReviewAction::Comment, "comment on the turn"));
                 out
             }
             _ if self.anchor.is_some() => vec![
                 of(ReviewAction::Accept, "accept"),
                 of(ReviewAction::Reject, "reject"),
+                ("Esc".into(), "end"),
                 of(ReviewAction::Comment, "comment"),
                 of(ReviewAction::Yank, "copy"),
-                ("Esc".into(), "end"),
             ],
             _ if self.focus == ReviewFocus::Tree => vec![
                 of(ReviewAction::Accept, "accept"),
                 of(ReviewAction::Reject, "reject"),
-                of(ReviewAction::Filter, "filter"),
                 of(ReviewAction::Focus, "to the lines"),
                 of(ReviewAction::Help, "keys"),
+                of(ReviewAction::Filter, "filter"),
             ],
             _ => vec![
                 of(ReviewAction::Accept, "accept"),
                 of(ReviewAction::Reject, "reject"),
-                of(ReviewAction::NextHunk, "next"),
-                of(ReviewAction::Comment, "comment"),
-                of(ReviewAction::Visual, "lines"),
                 of(ReviewAction::Enter, self.confirming_word()),
                 of(ReviewAction::Help, "keys"),
-                of(ReviewAction::Close, "leave"),
+                of(ReviewAction::Close, self.leaving_word()),
+                of(ReviewAction::NextHunk, "next"),
+                of(ReviewAction::Comment, "comment"),
+                of(ReviewAction::Visual, "select lines"),
             ],
+        }
+    }
+
+    fn leaving_word(&self) -> &'static str {
+        match self.opened_from {
+            ReviewOpenedFrom::Prompt => "leave",
+            ReviewOpenedFrom::ApplyQuestion => "question",
         }
     }
 
@@ -318,6 +338,10 @@ impl Review {
                 None => "nothing is saved; --output FILE saves a patch",
             },
             (ReviewSubject::Patch, _) => "is left out",
+            (ReviewSubject::Compare, ReviewDecision::Accepted) => {
+                return format!("becomes pending in {}", self.output.as_deref().unwrap_or_default());
+            }
+            (ReviewSubject::Compare, _) => "is not taken",
         };
         words.into()
     }
@@ -327,7 +351,7 @@ impl Review {
         let (does, mark) = match self.subject {
             ReviewSubject::Stage => ("stages", ReviewDecision::Accepted),
             ReviewSubject::Unstage => ("unstages", ReviewDecision::Rejected),
-            ReviewSubject::Pending | ReviewSubject::Patch => return None,
+            ReviewSubject::Pending | ReviewSubject::Patch | ReviewSubject::Compare => return None,
         };
         let (hunks, files) = self.counted(mark);
         let what = match hunks {
@@ -343,6 +367,7 @@ impl Review {
             ReviewSubject::Pending => "apply",
             ReviewSubject::Stage => "stage",
             ReviewSubject::Unstage => "unstage",
+            ReviewSubject::Compare => "take",
             ReviewSubject::Patch if self.output.is_some() => "write the patch",
             ReviewSubject::Patch => "finish",
         }
@@ -368,12 +393,16 @@ impl Review {
             }
         }
         if self.any_edit() {
-            out.push(("edited     your text is applied instead of the agent's".into(), "accepted"));
+            let line = format!("edited     your text is applied instead of {}'s", self.reader());
+            out.push((line, "accepted"));
         }
+        out.extend(self.checks_summary());
         out.extend(self.unseen_summary().into_iter().map(|line| (line, "question")));
         if let n @ 1.. = self.visible_comments().count() {
-            let goes =
-                if pending { "with the next message to the agent" } else { "are printed when you leave" };
+            let goes = match pending {
+                true => format!("with the next message to {}", self.reader()),
+                false => "are printed when you leave".into(),
+            };
             out.push((format!("comments   {n}: {goes}"), "comment"));
         }
         out.push((String::new(), "text"));
@@ -389,14 +418,19 @@ impl Review {
     }
 }
 
-/// The hints that fit, whole: those before the last two go first, because `?` names all the others.
+/// Hints that a remark on the line under the cursor does not push out.
+const IMPORTANT: usize = 4;
+
+/// The columns of some hints, without the blanks behind the last one.
+fn wide(hints: &[(String, &'static str)]) -> usize {
+    let columns: usize = hints.iter().map(|(key, word)| width::of(key) + width::of(word) + 3).sum();
+    columns.saturating_sub(2)
+}
+
+/// The hints that fit, whole: `?` names the others.
 fn fitting(mut hints: Vec<(String, &'static str)>, columns: usize) -> Vec<(String, &'static str)> {
-    let wide = |hints: &[(String, &str)]| -> usize {
-        hints.iter().map(|(key, word)| width::of(key) + width::of(word) + 3).sum()
-    };
-    while wide(&hints) > columns + 2 && hints.len() > 1 {
-        let at = hints.len().saturating_sub(3).min(hints.len() - 1);
-        hints.remove(at);
+    while wide(&hints) > columns && hints.len() > 1 {
+        hints.pop();
     }
     hints
 }

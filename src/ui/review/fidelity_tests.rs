@@ -18,7 +18,7 @@ fn file(name: &str, old: &[u8], new: &[u8]) -> Option<ReviewFile> {
     Some(ReviewFile {
         name: name.into(),
         path: format!("/w/{name}").into(),
-        paths: vec![format!("/w/{name}").into()],
+        paths: vec![std::path::PathBuf::from(format!("/w/{name}")).into()],
         renamed: None,
         letter: 'M',
         facts: super::load::encodings(old, new).into_iter().collect(),

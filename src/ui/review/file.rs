@@ -6,7 +6,8 @@
 use super::side_text::{DiffSide, SideText};
 use crate::text::hunk;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The decision about one line, or about a file without lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct ReviewFile {
     pub name: String,
     pub path: PathBuf,
     /// Everything that is decided together with the file: itself, both ends of a move, all of a repository.
-    pub paths: Vec<PathBuf>,
+    pub paths: Vec<Arc<Path>>,
     /// The path that the file had before it was renamed and changed: this path is removed when any part of the file is
     /// applied, and stays when all of it is rejected.
     pub renamed: Option<PathBuf>,
@@ -55,8 +56,12 @@ pub struct WholeChange {
     pub words: Vec<String>,
     /// Lines that are not shown.
     pub left_out: usize,
+    /// Lines added and removed, where they are known: in a directory that is removed.
+    pub counts: Option<(usize, usize)>,
     /// Why it cannot be decided here, if it cannot.
     pub refused: Option<String>,
+    /// Other rows say what it means: it is folded at first, and nobody needs to see it.
+    pub is_explained: bool,
     /// Both sides as pictures, where they are.
     pub pictures: Option<PicturePair>,
 }
@@ -267,11 +272,24 @@ impl ReviewFile {
         }
     }
 
+    /// Lines added and removed.
+    pub fn counts(&self) -> Option<(usize, usize)> {
+        match &self.body {
+            ReviewBody::Lines(lines) => Some(lines.counts()),
+            ReviewBody::Whole(whole) => whole.counts,
+        }
+    }
+
     pub fn lines_mut(&mut self) -> Option<&mut ReviewLines> {
         match &mut self.body {
             ReviewBody::Lines(lines) => Some(lines),
             ReviewBody::Whole(_) => None,
         }
+    }
+
+    /// What it means is in other rows.
+    pub fn is_explained(&self) -> bool {
+        matches!(&self.body, ReviewBody::Whole(whole) if whole.is_explained)
     }
 
     /// How many things there are to decide.

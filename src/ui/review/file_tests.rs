@@ -9,7 +9,7 @@ fn file(lines: ReviewLines) -> ReviewFile {
     ReviewFile {
         name: "a".into(),
         path: "/w/a".into(),
-        paths: vec!["/w/a".into()],
+        paths: vec![std::path::Path::new("/w/a").into()],
         renamed: None,
         letter: 'M',
         facts: Vec::new(),

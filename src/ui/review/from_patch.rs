@@ -25,7 +25,7 @@ pub fn binary_file(name: &str) -> ReviewFile {
     ReviewFile {
         name: sanitize::name(name).into_owned(),
         path: path.clone(),
-        paths: vec![path],
+        paths: vec![path.into()],
         renamed: None,
         letter: 'M',
         facts: Vec::new(),
@@ -71,7 +71,7 @@ pub fn refused_file(path: &Path, letter: char, why: &str) -> ReviewFile {
     ReviewFile {
         name: visible::path_name(path),
         path: path.to_path_buf(),
-        paths: vec![path.to_path_buf()],
+        paths: vec![path.into()],
         renamed: None,
         letter,
         facts: Vec::new(),
@@ -120,7 +120,7 @@ fn one(file: &FilePatch) -> ReviewFile {
     ReviewFile {
         name: safe(&name),
         path: path.clone(),
-        paths: vec![path],
+        paths: vec![path.into()],
         renamed: None,
         letter,
         facts,

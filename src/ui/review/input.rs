@@ -58,6 +58,8 @@ impl Review {
                 self.overlay = ReviewOverlay::Help { top: 0 };
                 Vec::new()
             }
+            ReviewAction::Checks => vec![ReviewEffect::RunChecks],
+            ReviewAction::CheckOutput => vec![ReviewEffect::ShowCheckOutput],
             ReviewAction::Close => vec![ReviewEffect::Close],
             ReviewAction::Escape => self.escape(),
             ReviewAction::Blame => {
@@ -166,8 +168,11 @@ impl Review {
     /// The keys that apply the decisions, and the keys that decide.
     pub(super) fn guarded(&self, key: KeyEvent, map: &Keymap<ReviewAction>) -> Option<KeyRole> {
         match self.overlay {
-            ReviewOverlay::Summary { .. } if matches!(key.code, KeyCode::Char('y' | 's')) => {
-                Some(KeyRole::Confirm)
+            ReviewOverlay::Summary { .. } => {
+                let confirms =
+                    matches!(map.action(key), Some(ReviewAction::Accept | ReviewAction::AcceptFile));
+                // A key with a modifier is one that the person put into the table.
+                confirms.then_some(if is_plain(key) { KeyRole::Confirm } else { KeyRole::Mark })
             }
             ReviewOverlay::None => {
                 map.action(key).is_some_and(ReviewAction::decides).then_some(KeyRole::Mark)
@@ -176,15 +181,20 @@ impl Review {
         }
     }
 
-    /// Only `y` and `s` apply anything: Enter opened the summary, and a second Enter must not confirm it.
+    /// Only the keys that accept apply anything: Enter opened the summary, and a second Enter must not confirm it.
     fn summary_key(&mut self, key: KeyEvent, action: Option<ReviewAction>, top: usize) -> Vec<ReviewEffect> {
-        let plain = is_plain(key);
         match (key.code, action) {
-            (KeyCode::Char('y'), _) if plain => return vec![ReviewEffect::Apply { tell: false }],
-            (KeyCode::Char('s'), _) if plain && self.has_news() && self.subject == ReviewSubject::Pending => {
+            (_, Some(ReviewAction::Accept)) => return vec![ReviewEffect::Apply { tell: false }],
+            (_, Some(ReviewAction::AcceptFile)) if self.can_tell() => {
                 return vec![ReviewEffect::Apply { tell: true }];
             }
-            (KeyCode::Char('c'), _) => return self.begin(ReviewInput::CommentTurn),
+            (_, Some(ReviewAction::Comment | ReviewAction::CommentTurn)) => {
+                return self.begin(ReviewInput::CommentTurn);
+            }
+            (_, Some(action @ (ReviewAction::Checks | ReviewAction::CheckOutput))) => {
+                self.overlay = ReviewOverlay::Summary { top };
+                return self.handle(action);
+            }
             (_, Some(ReviewAction::Move(step @ (Move::Down | Move::Up)))) => {
                 self.overlay = ReviewOverlay::Summary { top: step.row(top, 1, usize::MAX) }
             }
@@ -193,6 +203,7 @@ impl Review {
                 ReviewSubject::Stage => "nothing was staged",
                 ReviewSubject::Unstage => "nothing was unstaged",
                 ReviewSubject::Patch => "nothing was written",
+                ReviewSubject::Compare => "nothing was taken",
             }),
             _ => self.overlay = ReviewOverlay::Summary { top },
         }

@@ -7,7 +7,7 @@ use super::side_text::SideText;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, count, sanitize, visible};
 use crate::workspace::{
-    ChangeClasses, ChangeKind, ChangeSet, FileChange, GitFileKind, ObjectStore, PathState,
+    ChangeClasses, ChangeKind, ChangeSet, FileChange, GitFileKind, ObjectStore, PathState, removed_words,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,18 +28,19 @@ pub fn pending(
     shown: &dyn Fn(&Path) -> PathBuf,
 ) -> Vec<ReviewFile> {
     let name = |path: &Path| visible::path_name(&shown(path));
-    let moved: BTreeSet<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+    let moved: BTreeSet<&Arc<Path>> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let renames = renames(set, objects);
     let mut files: Vec<ReviewFile> = Vec::new();
-    let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut taken: BTreeSet<Arc<Path>> = BTreeSet::new();
     let mut room = MOST;
     for (path, runner) in classes.to_approve(set) {
         let Some(change) = set.get(path) else { continue };
         let mut file = one(change, set.moved_node(change), objects, &name, &mut room);
+        list_removed(&mut file, &set.removed_below(change), objects, &name);
         let why = sanitize::line(&runner.why).into_owned();
         file.facts.insert(0, format!("! runs later: {why}"));
         file.paths
-            .extend(set.below(path).into_iter().filter(|below| below != path && change.after.is_absent()));
+            .extend(set.below(path).into_iter().filter(|below| **below != *path && change.after.is_absent()));
         file.runs_later = Some(why);
         taken.extend(file.paths.iter().cloned());
         files.push(file);
@@ -50,7 +51,7 @@ pub fn pending(
         {
             continue;
         }
-        if renames.values().any(|old| *old == change.path) {
+        if renames.values().any(|old| **old == *change.path) {
             continue;
         }
         let unit = unit_of(set, &change.path);
@@ -59,6 +60,7 @@ pub fn pending(
         match unit {
             Some(unit) if group.len() > 1 || set.repository_of(&change.path).is_some() => {
                 files.push(together(set, &unit, &group, objects, &name, &mut room));
+                files.extend(new_objects(set, &unit, &group, &name));
                 taken.extend(group);
             }
             _ if change.after.is_directory()
@@ -66,11 +68,12 @@ pub fn pending(
                 && change.attribute_words(None).is_empty()
                 && set.below(&change.path).len() > 1 => {}
             _ => {
-                let old = renames.get(&change.path).and_then(|old| set.get(old));
+                let old = renames.get(&*change.path).and_then(|old| set.get(old));
                 let renamed = old.and_then(|old| renamed(change, old, objects, &name, &mut room));
-                files.push(
-                    renamed.unwrap_or_else(|| one(change, set.moved_node(change), objects, &name, &mut room)),
-                );
+                let mut file =
+                    renamed.unwrap_or_else(|| one(change, set.moved_node(change), objects, &name, &mut room));
+                list_removed(&mut file, &set.removed_below(change), objects, &name);
+                files.push(file);
             }
         }
     }
@@ -78,9 +81,36 @@ pub fn pending(
     files
 }
 
+/// Lists what is removed with a directory that is decided as one file: its own row says only that the directory goes.
+fn list_removed(
+    file: &mut ReviewFile,
+    below: &[&FileChange],
+    objects: &ObjectStore,
+    name: &dyn Fn(&Path) -> String,
+) {
+    if below.is_empty() {
+        return;
+    }
+    let mut words = vec![removed_words(below)];
+    words.extend(below.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))));
+    let left_out = below.len().saturating_sub(SHOWN);
+    if left_out > 0 {
+        words.push(format!("and {left_out} more"));
+    }
+    let mut key = blake3::Hasher::new();
+    key.update(file.key.as_bytes());
+    for change in below {
+        key.update(own_key(change).as_bytes());
+    }
+    file.key = key.finalize().to_hex().to_string();
+    let lines = below.iter().filter_map(|change| change.counts(objects));
+    let counts = Some(lines.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed)));
+    file.body = ReviewBody::Whole(WholeChange { words, left_out, counts, ..WholeChange::default() });
+}
+
 /// Names the command that changed a file: once for all files in a row that the command changed.
 fn name_commands(set: &ChangeSet, files: &mut [ReviewFile]) {
-    let of_path = |path: &PathBuf| set.get(path).and_then(command_of);
+    let of_path = |path: &Arc<Path>| set.get(path).and_then(command_of);
     let of_file = |file: &ReviewFile| {
         let mut each = file.paths.iter().filter_map(of_path);
         let first = each.next()?;
@@ -119,7 +149,7 @@ fn unit_of(set: &ChangeSet, path: &Path) -> Option<PathBuf> {
 fn together(
     set: &ChangeSet,
     unit: &Path,
-    group: &BTreeSet<PathBuf>,
+    group: &BTreeSet<Arc<Path>>,
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
@@ -129,20 +159,24 @@ fn together(
     for change in &part.changes {
         key.update(own_key(change).as_bytes());
     }
+    // New objects are a row of their own: [`new_objects`].
+    let listed: Vec<&FileChange> = part.changes.iter().filter(|c| !is_new_object(set, c)).collect();
     let mut words: Vec<String> =
-        part.changes.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
+        listed.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
     let repository = set.repository_of(unit).is_some();
     let why = match repository {
         true => "the files of the repository: all or none",
         false => "the directory and everything in it",
     };
     words.insert(0, why.into());
-    if part.changes.len() > SHOWN {
-        words.push(format!("and {} more", part.changes.len() - SHOWN));
+    let mut left_out = listed.len().saturating_sub(SHOWN);
+    if left_out > 0 {
+        words.push(format!("and {left_out} more"));
     }
-    let mut left_out = part.changes.len().saturating_sub(SHOWN);
-    let lines = part.lines(objects);
-    words.push(format!("{} paths, +{} -{} lines", part.changes.len(), lines.0, lines.1));
+    let counts = (!repository).then(|| part.lines(objects));
+    if let Some((added, removed)) = counts {
+        words.push(format!("{}, +{added} -{removed} lines", part.count()));
+    }
     if repository {
         for change in part.changes.iter().filter(|c| !is_gits_own(set, c, objects)) {
             words.push(format!("{} {}", change.verb().letter(), name(&change.path)));
@@ -158,9 +192,53 @@ fn together(
         facts: Vec::new(),
         runs_later: None,
         decided_with: None,
-        body: ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() }),
+        body: ReviewBody::Whole(WholeChange { words, left_out, counts, ..WholeChange::default() }),
         key: key.finalize().to_hex().to_string(),
     }
+}
+
+/// The objects that were added to a repository, as one folded file: the commits and refs say what they are.
+fn new_objects(
+    set: &ChangeSet,
+    unit: &Path,
+    group: &BTreeSet<Arc<Path>>,
+    name: &dyn Fn(&Path) -> String,
+) -> Option<ReviewFile> {
+    set.repository_of(unit)?;
+    let in_group = group.iter().filter_map(|path| set.get(path));
+    let files: Vec<&FileChange> = in_group.filter(|c| is_new_object(set, c) && c.after.is_file()).collect();
+    if files.is_empty() {
+        return None;
+    }
+    let row = |change: &&FileChange| {
+        format!("{} {} {} bytes", change.verb().letter(), name(&change.path), change.after.size())
+    };
+    let mut words = vec!["stored by git, decided with the repository".to_string()];
+    words.extend(files.iter().take(SHOWN).map(row));
+    if files.len() > SHOWN {
+        words.push(format!("and {} more", files.len() - SHOWN));
+    }
+    let label = count::of(files.len(), "object file");
+    Some(ReviewFile {
+        name: format!("{}/{label}", name(unit)),
+        path: unit.join(&label),
+        paths: Vec::new(),
+        renamed: None,
+        letter: 'A',
+        facts: Vec::new(),
+        runs_later: None,
+        decided_with: Some(unit.to_path_buf()),
+        body: ReviewBody::Whole(WholeChange { words, is_explained: true, ..WholeChange::default() }),
+        key: String::new(),
+    })
+}
+
+/// True for an object that git added, and for a new directory of objects. One that is changed or removed is listed.
+fn is_new_object(set: &ChangeSet, change: &FileChange) -> bool {
+    let is_directory = change.after.is_directory();
+    change.before.is_absent()
+        && (is_directory || change.after.is_file())
+        && set.repositories.is_object_of_git(&change.path, is_directory)
 }
 
 /// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
@@ -223,7 +301,7 @@ fn one(
     let slash = if change.after.is_directory() || change.before.is_directory() { "/" } else { "" };
     ReviewFile {
         name: format!("{}{slash}", name(&change.path)),
-        path: change.path.clone(),
+        path: change.path.to_path_buf(),
         paths,
         renamed: None,
         letter: change.verb().letter(),
@@ -253,7 +331,12 @@ fn renamed(
         .insert(0, format!("renamed from {}: the rename is applied with any accepted line", name(&old.path)));
     let key = format!("{}\0{}", own_key(old), own_key(change));
     file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
-    Some(ReviewFile { letter: 'R', body: ReviewBody::Lines(lines), renamed: Some(old.path.clone()), ..file })
+    Some(ReviewFile {
+        letter: 'R',
+        body: ReviewBody::Lines(lines),
+        renamed: Some(old.path.to_path_buf()),
+        ..file
+    })
 }
 
 fn body(
@@ -264,7 +347,7 @@ fn body(
     facts: &mut Vec<String>,
 ) -> ReviewBody {
     let words = |words: Vec<String>| ReviewBody::Whole(WholeChange { words, ..WholeChange::default() });
-    match (&change.before, &change.after) {
+    match (&*change.before, &*change.after) {
         (_, PathState::Special { what }) => {
             return words(vec![format!(
                 "a {}: it is never applied; accepting discards it",

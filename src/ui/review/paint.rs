@@ -1,7 +1,7 @@
 //! A row of the change set as rows of the screen. Pure: what it draws depends on the state, the theme and the width.
 
 use super::action::ReviewAction;
-use super::cells::{StyledCell, cell, cells, window, wrap};
+use super::cells::{StyledCell, cell, cells, window, wrap, wrap_words};
 use super::comment::{CommentTarget, ReviewComment};
 use super::file::{
     CombinedDecision, PicturePair, ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange, standing,
@@ -11,7 +11,7 @@ use super::query::ReviewQuery;
 use super::rows::{ReviewRow, number, only_blanks};
 use super::side_text::{DiffSide, LineTerminator};
 use super::state::Review;
-use crate::text::{sanitize, width};
+use crate::text::{count, sanitize, width};
 use crate::ui::Theme;
 use crate::ui::keymap::Keymap;
 use crate::ui::picture::TerminalPicture;
@@ -220,7 +220,13 @@ impl<'a> ReviewPainter<'a> {
 
     fn words(&self, text: &str, style: Style) -> Vec<StyledCell> {
         let all = cells(text, |_| style);
-        window(&all, 0, self.room()).to_vec()
+        let shown = window(&all, 0, self.room());
+        if shown.len() == all.len() {
+            return shown.to_vec();
+        }
+        let mut cut = window(&all, 0, self.room().saturating_sub(1)).to_vec();
+        cut.extend(cells("…", |_| style));
+        cut
     }
 
     fn header(&self, f: usize, file: &ReviewFile) -> Vec<StyledCell> {
@@ -228,7 +234,7 @@ impl<'a> ReviewPainter<'a> {
         let folded = self.review.layout.folded.contains(&f);
         let (decided, units) = (file.decided(), file.units());
         let mut tail = String::new();
-        if let Some((added, removed)) = file.lines().map(ReviewLines::counts) {
+        if let Some((added, removed)) = file.counts() {
             tail.push_str(&format!("  +{added} -{removed}"));
         }
         if units > 1 || decided > 0 {
@@ -279,7 +285,8 @@ impl<'a> ReviewPainter<'a> {
         };
         let style = self.theme.style(label);
         let all = cells(&format!("  {}", text.map_or("", String::as_str)), |_| style);
-        wrap(&all, self.room()).into_iter().map(<[StyledCell]>::to_vec).collect()
+        let rows = if label == "notice" { wrap_words(&all, self.room()) } else { wrap(&all, self.room()) };
+        rows.into_iter().map(<[StyledCell]>::to_vec).collect()
     }
 
     fn picture(&self, f: usize) -> Vec<Vec<StyledCell>> {
@@ -315,12 +322,12 @@ impl<'a> ReviewPainter<'a> {
     fn gap(&self, file: u32, from: u32, to: u32, known: bool) -> Vec<StyledCell> {
         let lines = self.lines(file);
         let text = match (known, lines) {
-            (true, _) => format!("    {} unchanged lines; Enter shows them", to - from),
+            (true, _) => format!("    {}; Enter shows them", count::of(to - from, "unchanged line")),
+            // The diff does not contain these lines, so no key shows them.
             (false, Some(lines)) => {
-                format!(
-                    "    line {} of the file; the lines above are not part of the diff",
-                    lines.old_number(from as usize)
-                )
+                let (at, before) = (from as usize, (from as usize).saturating_sub(1));
+                let hidden = lines.old_number(at).saturating_sub(lines.old_number(before) + 1);
+                format!("    {}", count::of(hidden, "unchanged line"))
             }
             (false, None) => String::new(),
         };
@@ -343,7 +350,7 @@ impl<'a> ReviewPainter<'a> {
         for (n, line) in text.lines().enumerate() {
             let lead = if n == 0 { format!("  » {place}") } else { "    ".to_string() };
             let all = cells(&format!("{lead}{line}"), |_| style);
-            out.extend(wrap(&all, self.room()).into_iter().map(<[StyledCell]>::to_vec));
+            out.extend(wrap_words(&all, self.room()).into_iter().map(<[StyledCell]>::to_vec));
         }
         out
     }
@@ -354,8 +361,8 @@ impl<'a> ReviewPainter<'a> {
         let lines = self.file(file)?.lines()?;
         let (side, line) = lines.place(hunk as usize, n as usize)?;
         let (moved, words) = match side {
-            DiffSide::Old => (&self.review.moves.gone, "moved to"),
-            DiffSide::New => (&self.review.moves.come, "moved from"),
+            DiffSide::Old => (&self.review.moves.gone, "this line moved to"),
+            DiffSide::New => (&self.review.moves.come, "this line moved from"),
         };
         if let Some((other, at)) = moved.get(file as usize)?.get(&number(line)) {
             let other = self.file(*other)?;
@@ -372,8 +379,8 @@ impl<'a> ReviewPainter<'a> {
         let partner = self.inline.partner(file as usize, hunk as usize, n as usize, lines)?;
         let (_, other) = lines.place(hunk as usize, partner)?;
         Some(match side {
-            DiffSide::Old => format!("becomes line {}", lines.new_number(other)),
-            DiffSide::New => format!("was line {}", lines.old_number(other)),
+            DiffSide::Old => format!("replaced by line {} of the new file", lines.new_number(other)),
+            DiffSide::New => format!("replaces line {} of the old file", lines.old_number(other)),
         })
     }
 }

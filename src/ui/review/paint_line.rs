@@ -1,6 +1,7 @@
 //! Lines of text as rows of the screen: one below the other, or two sides next to each other, with their gutter. Other
 //! modules know what changed in a line, and its colours.
 
+use super::super::contrast::ContrastAdjuster;
 use super::cells::{self, StyledCell, WhitespaceMode, cell, cells, shorten, window, wrap};
 use super::file::ReviewLines;
 use super::paint::ReviewPainter;
@@ -90,7 +91,7 @@ impl ReviewPainter<'_> {
         };
         let used = cells::width_of(&gutter);
         let text = self.content(&changed, self.room().saturating_sub(used));
-        self.with_gutter(&gutter, text, look)
+        self.readable(self.with_gutter(&gutter, text, look))
     }
 
     pub(super) fn pair(
@@ -119,7 +120,21 @@ impl ReviewPainter<'_> {
         let side = |part: Option<(SideRows, Style)>| {
             part.unwrap_or_else(|| ((None, " ", vec![Vec::new()]), Style::default()))
         };
-        self.columns_of(lines, side(one(old)), side(one(new)))
+        self.readable(self.columns_of(lines, side(one(old)), side(one(new))))
+    }
+
+    /// Where the theme's changed lines have a background and a text of their own, all that is drawn on them is read on
+    /// that background: a theme for any terminal chooses its other colours for black and for white.
+    fn readable(&self, mut rows: Vec<Vec<StyledCell>>) -> Vec<Vec<StyledCell>> {
+        for label in ["diff.add.line", "diff.remove.line"] {
+            let line = self.theme.style(label);
+            let (Some(text), Some(ground)) = (line.fg, line.bg) else { continue };
+            let mut adjuster = ContrastAdjuster::new(&[ground], self.theme.depth);
+            for cell in rows.iter_mut().flatten().filter(|cell| cell.style.bg == Some(ground)) {
+                cell.style.fg = Some(cell.style.fg.map_or(text, |fg| adjuster.colour(fg)));
+            }
+        }
+        rows
     }
 
     fn half(&self) -> usize {

@@ -2,6 +2,7 @@
 //! the background, the person's editor, the clipboard, and saving after every change.
 
 use super::action::ReviewAction;
+use super::checks::ReviewChecks;
 use super::edit;
 use super::file::{ReviewBody, ReviewFile, ReviewLines, WholeChange};
 use super::history::ReviewUndoItem;
@@ -46,7 +47,11 @@ pub struct ReviewContext<'a> {
     pub display: PictureDisplay,
     /// Copies text to the clipboard; returns a message about the result.
     pub copy: Box<dyn FnMut(&str) -> String + 'a>,
+    /// `None` where the review is not of pending changes, or no check is defined.
+    pub checks: Option<ReviewChecks<'a>>,
 }
+
+const NO_CHECKS: &str = "there is no check for this; `placet checks detect` proposes checks";
 
 /// What to do with the terminal released.
 enum EditorRequest {
@@ -60,6 +65,8 @@ pub struct ReviewPane<'a> {
     inside: InlineDiffCache,
     around: ReviewWorkers,
     lent: Option<EditorRequest>,
+    /// The check whose output is to be shown.
+    output_of: Option<String>,
     /// The person's text that could not be used: the next edit of that hunk starts with it.
     refused: Option<(usize, usize, String)>,
     pub outcome: ReviewOutcome,
@@ -84,6 +91,7 @@ impl<'a> ReviewPane<'a> {
             inside: InlineDiffCache::default(),
             around,
             lent: None,
+            output_of: None,
             refused: None,
             outcome: ReviewOutcome::Left,
         }
@@ -118,8 +126,28 @@ impl<'a> ReviewPane<'a> {
                     self.inside.forget();
                     self.remember();
                 }
+                ReviewEffect::RunChecks => {
+                    let said = match &self.desk.checks {
+                        Some(checks) => checks.run(&mut self.review),
+                        None => NO_CHECKS.into(),
+                    };
+                    self.review.say(said);
+                }
+                ReviewEffect::ShowCheckOutput => match self.desk.checks.as_ref().map(ReviewChecks::to_show) {
+                    Some(Some(check)) => {
+                        self.output_of = Some(check);
+                        flow = PaneFlow::Cover;
+                    }
+                    Some(None) => self.review.say("no check has run here yet; t runs the checks"),
+                    None => self.review.say(NO_CHECKS),
+                },
                 ReviewEffect::Close => flow = PaneFlow::Close,
                 ReviewEffect::Apply { tell } => {
+                    let unmet = self.desk.checks.as_ref().and_then(|checks| checks.unmet(&self.review));
+                    if let Some(unmet) = unmet {
+                        self.review.say(unmet);
+                        continue;
+                    }
                     self.outcome = ReviewOutcome::Apply { tell };
                     flow = PaneFlow::Close;
                 }
@@ -329,8 +357,11 @@ impl FullScreenPane for ReviewPane<'_> {
     }
 
     fn tick(&mut self) -> bool {
+        let rows = self.desk.checks.as_ref().map(|checks| checks.board.rows());
+        let checked = rows.is_some_and(|rows| self.review.take_in_checks(rows));
         let news = self.around.take_in();
         match news {
+            ReviewUpdate::Nothing if checked => return true,
             ReviewUpdate::Nothing => return false,
             ReviewUpdate::Something => {}
             ReviewUpdate::Said(words) => self.review.say(words),
@@ -341,7 +372,17 @@ impl FullScreenPane for ReviewPane<'_> {
     }
 
     fn has_background_work(&self) -> bool {
-        self.around.is_busy()
+        // While a check runs, its end is to be shown.
+        self.around.is_busy() || self.review.has_running_checks()
+    }
+
+    fn run_covered(&mut self) {
+        let (check, checks) = (self.output_of.take(), self.desk.checks.as_ref());
+        if let (Some(check), Some(checks)) = (check, checks)
+            && let Some(why) = checks.output.show(&check)
+        {
+            self.review.say(why);
+        }
     }
 
     fn run_released(&mut self) {

@@ -6,6 +6,7 @@
 use crate::workspace::{ChangeKind, ChangeSet, FileChange, ObjectStore};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files on each side that are compared, and bytes of one.
 const MOST: usize = 300;
@@ -13,14 +14,14 @@ const LARGEST: u64 = 1 << 20;
 
 /// The new path of each file that was renamed and changed, with its old path.
 pub(super) fn renames(set: &ChangeSet, objects: &ObjectStore) -> HashMap<PathBuf, PathBuf> {
-    let moved: Vec<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+    let moved: Vec<&Arc<Path>> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let of = |verb: ChangeKind| {
         let all = set.changes.iter().filter(move |c| c.verb() == verb && fits(c));
         all.filter(|c| !moved.contains(&&c.path)).take(MOST)
     };
     let gone: Vec<(&Path, LineCounts)> = of(ChangeKind::Deleted)
         .filter(|change| change.before.is_file())
-        .filter_map(|change| Some((change.path.as_path(), lines(&change.bytes(objects)?.0)?)))
+        .filter_map(|change| Some((&*change.path, lines(&change.bytes(objects)?.0)?)))
         .collect();
     if gone.is_empty() {
         return HashMap::new();

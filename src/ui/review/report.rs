@@ -5,63 +5,68 @@ use super::comment::{CommentTarget, ReviewComment};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
 use super::side_text::{DiffSide, LineTerminator, SideText};
 use super::state::Review;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The most bytes of lines that are repeated for one hunk; the rest is counted.
 const TEXT: usize = 8 << 10;
 
-#[derive(Debug, Serialize)]
-struct ReviewReport {
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ReviewReport {
     /// Tells the model what it reads.
-    review: &'static str,
+    review: Cow<'static, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    rejected: Vec<ReportedRejection>,
+    pub(super) rejected: Vec<ReportedRejection>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    edited: Vec<ReportedEdit>,
+    pub(super) edited: Vec<ReportedEdit>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    comments: Vec<ReportedComment>,
+    pub(super) comments: Vec<ReportedComment>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undecided: Vec<String>,
 }
 
-#[derive(Debug, Default, Serialize)]
-struct ReportedRejection {
-    path: String,
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ReportedRejection {
+    pub(super) path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    old_line: Option<usize>,
+    pub(super) old_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    new_line: Option<usize>,
+    pub(super) new_line: Option<usize>,
     #[serde(skip_serializing_if = "String::is_empty")]
-    removed: String,
+    pub(super) removed: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    added: String,
+    pub(super) added: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    what: String,
+    pub(super) what: String,
 }
 
-#[derive(Debug, Serialize)]
-struct ReportedEdit {
-    path: String,
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ReportedEdit {
+    pub(super) path: String,
     /// The person's own hunks against the file as it was.
-    diff: String,
+    pub(super) diff: String,
 }
 
-#[derive(Debug, Default, Serialize)]
-struct ReportedComment {
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ReportedComment {
     #[serde(skip_serializing_if = "String::is_empty")]
-    path: String,
+    pub(super) path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    side: Option<&'static str>,
+    pub(super) side: Option<Cow<'static, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
+    pub(super) line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_line: Option<usize>,
+    pub(super) last_line: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    on: Vec<String>,
+    pub(super) on: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    stale: bool,
-    comment: String,
+    pub(super) stale: bool,
+    pub(super) comment: String,
 }
 
 /// How every report begins: placet recognizes a report by this text.
@@ -94,7 +99,7 @@ pub fn summary(text: &str) -> Option<String> {
 pub fn report(review: &Review) -> Option<String> {
     let report = ReviewReport {
         // The sentence begins with [`BEGINS`].
-        review: "The person reviewed your changes. Everything not listed here was accepted and is in the workspace. Rejected parts are not in the files: do not make them again unless asked to.",
+        review: "The person reviewed your changes. Everything not listed here was accepted and is in the workspace. Rejected parts are not in the files: do not make them again unless asked to.".into(),
         rejected: review.files.iter().flat_map(rejected).collect(),
         edited: review.files.iter().filter_map(edited).collect(),
         comments: review.visible_comments().map(|c| said(review, c)).collect(),
@@ -123,7 +128,7 @@ pub fn markdown(review: &Review) -> String {
             _ if said.path.is_empty() => "the whole change".to_string(),
             _ => said.path.clone(),
         };
-        let side = if said.side == Some("old") { " (removed)" } else { "" };
+        let side = if said.side.as_deref() == Some("old") { " (removed)" } else { "" };
         let stale = if said.stale { " (stale: the lines are gone)" } else { "" };
         out.push_str(&format!("## {place}{side}{stale}\n\n"));
         if !said.on.is_empty() {
@@ -206,7 +211,7 @@ fn said(review: &Review, comment: &ReviewComment) -> ReportedComment {
                 (None, _) => line + 1,
             };
             out.path = name(path);
-            out.side = Some(if *side == DiffSide::Old { "old" } else { "new" });
+            out.side = Some(if *side == DiffSide::Old { "old" } else { "new" }.into());
             out.line = Some(number(lines.start));
             out.last_line = (lines.len() > 1).then(|| number(lines.end - 1));
             out.on.clone_from(anchor);

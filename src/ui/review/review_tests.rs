@@ -28,7 +28,7 @@ fn file(name: &str, letter: char, body: ReviewBody) -> ReviewFile {
     ReviewFile {
         name: name.into(),
         path: format!("/w/{name}").into(),
-        paths: vec![format!("/w/{name}").into()],
+        paths: vec![std::path::PathBuf::from(format!("/w/{name}")).into()],
         renamed: None,
         letter,
         facts: Vec::new(),
@@ -238,6 +238,8 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
         A::Wrap => ("}", |b, a| assert!(b.screen() != a.screen() && a.screen().contains("h and l scroll"))),
         A::Fold => ("", |_, a| assert!(a.screen().contains("(folded)") && !a.screen().contains("line 5"))),
         A::Blame => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Blame { file: 0 }])),
+        A::Checks => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::RunChecks])),
+        A::CheckOutput => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::ShowCheckOutput])),
         A::Tree => ("", |b, a| {
             assert!(
                 !b.screen().contains("logo.png   ")
@@ -293,19 +295,19 @@ fn the_same_key_again_opens_what_it_decided() {
 }
 
 #[test]
-fn only_the_summarys_own_keys_apply_and_a_second_enter_does_not() {
+fn only_the_keys_that_accept_apply_and_a_second_enter_does_not() {
     let mut desk = ReviewHarness::new(80, 30);
-    desk.press("a<Enter><Enter><Enter>a");
+    desk.press("a<Enter><Enter><Enter>ysrYX");
     assert!(!desk.effects.iter().any(|e| matches!(e, ReviewEffect::Apply { .. })));
     assert!(desk.screen().contains("accepted   1 hunk"));
-    desk.press("y");
+    desk.press("a");
     assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: false }));
     let mut desk = ReviewHarness::new(80, 30);
-    desk.press("r<Enter>s");
+    desk.press("r<Enter>A");
     assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: true }));
     // With nothing to report, nothing is sent.
     let mut desk = ReviewHarness::new(80, 30);
-    desk.press("a<Enter>s");
+    desk.press("a<Enter>A");
     assert_eq!(desk.effects, [ReviewEffect::Remember]);
 }
 

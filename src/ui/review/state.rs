@@ -10,8 +10,10 @@ use super::moved_lines::MovedLines;
 use super::overlay::ReviewOverlay;
 use super::rows::{ReviewLayout, ReviewRow, ReviewRows};
 use super::seen_rows::SeenRows;
+use super::shown_checks::ShownChecks;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
+use crate::workspace::ChangeCount;
 
 /// What the review asks the caller to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,10 @@ pub enum ReviewEffect {
     Blame {
         file: usize,
     },
+    /// Run the checks on what is accepted.
+    RunChecks,
+    /// Show what the checks found and wrote.
+    ShowCheckOutput,
     /// Something that is saved changed.
     Remember,
     Close,
@@ -52,6 +58,8 @@ pub enum ReviewSubject {
     Stage,
     /// The index against the last commit: what is rejected is unstaged.
     Unstage,
+    /// A try against another: what is accepted becomes pending in the first.
+    Compare,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +78,31 @@ pub struct ReviewToggles {
     pub tree: Option<bool>,
 }
 
+/// What was on the screen before the review.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReviewOpenedFrom {
+    /// The prompt of placet, or of another shell.
+    #[default]
+    Prompt,
+    ApplyQuestion,
+}
+
 pub struct Review {
     pub title: String,
     pub subject: ReviewSubject,
     pub files: Vec<ReviewFile>,
-    /// The file that the accepted part of a patch goes to, made safe.
+    /// The changes as a person counts them.
+    pub count: ChangeCount,
+    /// Lines added and removed. Of a change set, as the question and the list count them: a file that was renamed and
+    /// changed is one file here and two changes there.
+    pub line_counts: (usize, usize),
+    /// The file that the accepted part of a patch goes to, or the try that gets it, made safe.
     pub output: Option<String>,
+    /// What the key that leaves the review goes back to.
+    pub opened_from: ReviewOpenedFrom,
+    /// The program that made the changes, made safe; it gets the rejections and comments. Absent where that is the agent of
+    /// a conversation.
+    pub program: Option<String>,
     /// There are more files than these: comments on the others are not shown, and not lost.
     pub partial: bool,
     pub comments: Vec<ReviewComment>,
@@ -96,6 +123,8 @@ pub struct Review {
     pub anchor: Option<usize>,
     pub search: String,
     pub filter: String,
+    /// The checks that ran on what was accepted.
+    pub checks: Option<ShownChecks>,
     /// The message about the last key, for the last line of the screen.
     pub message: Option<String>,
     /// Columns and rows of the screen.
@@ -108,15 +137,27 @@ pub struct Review {
 impl Review {
     pub fn new(title: &str, subject: ReviewSubject, files: Vec<ReviewFile>) -> Review {
         let moves = MovedLines::find(&files);
-        let layout = ReviewLayout::default();
+        // The files of a commit are also files of the workspace, or were before: each counts once, as in the question.
+        let own = || files.iter().filter(|file| file.decided_with.is_none());
+        let line_counts = own()
+            .filter_map(ReviewFile::counts)
+            .fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed));
+        let own = own().count();
+        let explained = files.iter().enumerate().filter(|(_, file)| file.is_explained());
+        let folded = explained.map(|(at, _)| at).collect();
+        let layout = ReviewLayout { folded, ..ReviewLayout::default() };
         let rows = ReviewRows::of(&files, &[], &layout);
         let tree = ReviewTree::of(&files, None);
         let cursor = rows.hunks.first().map_or(0, |(_, _, row)| *row);
         Review {
             title: title.into(),
             subject,
+            count: ChangeCount { files: own, ..ChangeCount::default() },
+            line_counts,
             files,
             output: None,
+            opened_from: ReviewOpenedFrom::default(),
+            program: None,
             partial: false,
             comments: Vec::new(),
             moves,
@@ -132,6 +173,7 @@ impl Review {
             anchor: None,
             search: String::new(),
             filter: String::new(),
+            checks: None,
             message: None,
             size: (80, 24),
             history: ReviewHistory::default(),
@@ -265,9 +307,19 @@ impl Review {
         }
     }
 
+    /// Who gets the rejections and comments.
+    pub(super) fn reader(&self) -> &str {
+        self.program.as_deref().unwrap_or("the agent")
+    }
+
     /// There is something to report to the agent.
     pub fn has_news(&self) -> bool {
         self.visible_comments().next().is_some() || self.tally().1 > 0 || self.any_edit()
+    }
+
+    /// The summary offers to report to the agent at once.
+    pub(super) fn can_tell(&self) -> bool {
+        self.has_news() && self.subject == ReviewSubject::Pending
     }
 
     pub(super) fn lines(&self, file: usize) -> Option<&ReviewLines> {

@@ -124,12 +124,23 @@ impl Review {
             return Vec::new();
         }
         self.add_comment(target, text);
-        self.say(match self.subject {
-            ReviewSubject::Pending => "commented; D deletes it, and applying sends it to the agent",
-            ReviewSubject::Patch | ReviewSubject::Stage | ReviewSubject::Unstage => {
-                "commented; D deletes it, and it is printed when you leave"
+        let words = match (self.subject, &self.program) {
+            (ReviewSubject::Pending, Some(program)) => {
+                format!(
+                    "commented; D deletes it; key `s` of the question adds it to the message for {program}"
+                )
             }
-        });
+            (ReviewSubject::Pending, None) => {
+                "commented; D deletes it, and applying sends it to the agent".into()
+            }
+            (ReviewSubject::Compare, _) => {
+                "commented; D deletes it, and it is saved with this comparison".into()
+            }
+            (ReviewSubject::Patch | ReviewSubject::Stage | ReviewSubject::Unstage, _) => {
+                "commented; D deletes it, and it is printed when you leave".into()
+            }
+        };
+        self.say(words);
         vec![ReviewEffect::Remember]
     }
 

@@ -62,6 +62,7 @@ impl Review {
         match unit {
             DecisionUnit::Hunk(file, hunk) => lines(*file, *hunk, &|_| true),
             DecisionUnit::Lines(file, hunk, some) => lines(*file, *hunk, &|n| some.contains(&n)),
+            DecisionUnit::Whole(file) if self.files.get(*file).is_some_and(ReviewFile::is_explained) => 0,
             DecisionUnit::Whole(file) => self.files.get(*file).map_or(0, |of| {
                 let unseen = |n: &usize| !self.seen.whole.contains(&SeenUnit::Fact(*file, *n));
                 let left_out = match &of.body {

@@ -24,7 +24,7 @@ fn a_key_that_is_no_answer_leaves_the_question_and_its_keys_in_place() {
         assert_eq!(b.key(code), None, "{code:?}");
         let screen = b.screen();
         assert!(screen.contains(&format!("these keys answer: {KEYS}")), "{code:?}: {screen}");
-        assert!(screen.contains("1 change, +1 -0 lines: apply?"), "{code:?}: {screen}");
+        assert!(screen.contains("1 file, +1 -0 lines: apply?"), "{code:?}: {screen}");
         assert!(answer.try_recv().is_err(), "{code:?}");
         // Nothing became a draft, and nothing is sent.
         assert_eq!(b.live.draft(), InputDraft::default(), "{code:?}");
@@ -66,7 +66,12 @@ fn an_answer_in_words_is_edited_like_every_other_line() {
     let mut b = bench_of(60, 16);
     let (reply, mut answer) = oneshot::channel();
     let choices = Vec::new();
-    b.event(TurnEvent::Enquiry(crate::agent::UserPrompt { question: "Which one?".into(), choices, reply }));
+    b.event(TurnEvent::Enquiry(crate::agent::UserPrompt {
+        asker: crate::agent::PromptAsker::Model,
+        question: "Which one?".into(),
+        choices,
+        reply,
+    }));
     b.screen();
     b.pass(1_000);
     b.type_text("left side");
@@ -116,6 +121,40 @@ fn a_burst_answers_nothing_and_is_not_sent() {
         assert!(b.live.draft().queued.is_empty(), "{keys:?}");
         assert!(answer.try_recv().is_err(), "{keys:?}");
     }
+}
+
+/// Story: Enter that came in one burst with the reason was ignored, and nothing said so.
+#[test]
+fn enter_after_a_reason_ends_it_or_says_why_not() {
+    let keys = |text: &str| -> Vec<KeyCode> {
+        text.chars().map(|c| if c == '\r' { KeyCode::Enter } else { KeyCode::Char(c) }).collect()
+    };
+    let asked = || {
+        let mut b = bench_of(120, 16);
+        let mut question = b.ask_to_apply(DisplayDetail::None);
+        b.screen();
+        b.pass(1_000);
+        assert!(question.try_recv().is_err());
+        (b, question)
+    };
+    let queued = |b: &TurnPaneHarness| b.live.draft().queued;
+    let (mut b, _question) = asked();
+    b.type_text("b");
+    b.pass(300);
+    b.burst(&keys("use tabs\rin all files\r"));
+    let words = "I have not applied these changes: use tabs\nin all files";
+    assert_eq!(queued(&b), [words]);
+    // A paste that happens to begin with the key of the reason sends nothing by itself.
+    let (mut b, _question) = asked();
+    b.burst(&keys("build it\r"));
+    assert!(queued(&b).is_empty());
+    let screen = b.screen();
+    assert!(screen.contains("came in one piece: press Enter again to send it"), "{screen}");
+    b.pass(300);
+    b.key(KeyCode::Enter);
+    b.pass(300);
+    assert_eq!(b.live.answer_due_key(b.now), None);
+    assert_eq!(queued(&b), ["I have not applied these changes: uild it"]);
 }
 
 /// Story: Esc half a second after another key showed "stopping" for ever, and `a` still applied.

@@ -44,6 +44,26 @@ fn what_fits_is_open_and_the_rest_is_a_row_with_its_counts() {
     assert_eq!(answer.try_recv(), Ok('a'));
 }
 
+/// Story: at 80x24 two edits of one line each did not fit with the lines around them, and people learned to press `a`
+/// twice without a look.
+#[test]
+fn unchanged_lines_make_way_where_all_changes_fit_without_them() {
+    let edited = |n: usize| lines(20).replace(&format!("line {n}\n"), "changed\n");
+    let files = ["a.txt", "b.txt", "c.txt"].into_iter().enumerate();
+    let three: Vec<_> = files.map(|(row, name)| change(name, row, &lines(20), &edited(10))).collect();
+    for (height, context) in [(50, 3), (22, 1), (17, 0)] {
+        let mut b = bench_of(80, height);
+        let mut answer = b.ask_to_apply(detail(three.clone()));
+        let screen = b.screen();
+        assert_eq!(screen.matches("+ changed").count(), 3, "{height}: {screen}");
+        assert_eq!(screen.matches("line 13").count(), if context == 3 { 3 } else { 0 }, "{height}: {screen}");
+        assert_eq!(screen.matches("line 11").count(), if context > 0 { 3 } else { 0 }, "{height}: {screen}");
+        b.pass(1_000);
+        b.key(KeyCode::Char('a'));
+        assert_eq!(answer.try_recv(), Ok('a'), "{height}: {}", b.screen());
+    }
+}
+
 #[test]
 fn down_goes_through_everything_and_then_one_press_applies() {
     for key in [KeyCode::Down, KeyCode::PageDown] {

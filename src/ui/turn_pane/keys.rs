@@ -9,6 +9,7 @@ use super::pane::TurnPane;
 use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
 use super::status::TurnPaneAction;
 use crate::agent::{SendTiming, is_command};
+use crate::ui::input::guard::KeyRole;
 use crate::ui::margin_mark;
 use crate::ui::scrollback;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -84,9 +85,17 @@ impl TurnPane {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let action = match (key.code, ctrl) {
+            // Programs are left with Ctrl-C, and some need it twice: the second one is not about the question.
+            (KeyCode::Char('c'), true)
+                if self.facts.questions_only && self.question.is_some() && !self.guard.is_seen(at) =>
+            {
+                None
+            }
             (KeyCode::Char('c'), true) => self.ctrl_c(),
             (KeyCode::Char('z'), true) => Some(TurnPaneAction::Suspend),
             (KeyCode::BackTab, _) => Some(TurnPaneAction::CycleMode),
+            // Otherwise it moves the cursor, as in every field.
+            (KeyCode::Char('b'), true) if self.foreground.is_some() => Some(TurnPaneAction::ToBackground),
             (KeyCode::Char('o'), true) => {
                 self.facts.expanded = !self.facts.expanded;
                 None
@@ -107,6 +116,11 @@ impl TurnPane {
     fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
         let is_text = matches!(key.code, KeyCode::Char(_));
         let is_for_question = !is_text || self.focus != QuestionFocus::Draft && key.modifiers.is_empty();
+        let shown = self.question.as_ref().filter(|_| is_for_question).and_then(|open| open.output_key(key));
+        if let Some(check) = shown {
+            self.guard.touch(at);
+            return Some(TurnPaneAction::ShowCheck(check));
+        }
         let scrolled = is_for_question && self.question.as_mut().is_some_and(|open| open.look_key(key));
         match (key.code, self.focus) {
             _ if scrolled => self.guard.touch(at),
@@ -135,8 +149,23 @@ impl TurnPane {
     }
 
     fn press_answer(&mut self, key: KeyEvent, at: Instant) {
+        let burst = self.guard.is_burst(at);
         let Some(open) = self.question.as_mut() else { return };
-        match open.meaning(key) {
+        let kind = open.meaning(key);
+        if matches!(kind, QuestionKeyKind::Text | QuestionKeyKind::Answer(KeyRole::EndOfText)) {
+            // The Enter before this key was a line break of the text and not its end.
+            if self.guard.due().is_some() {
+                open.continue_text();
+            }
+            open.note_typing(burst);
+        }
+        match kind {
+            // A reason refuses and does nothing else, so a program may type it. What came with its first key in one
+            // piece may be a paste that was meant for the draft.
+            QuestionKeyKind::Answer(KeyRole::EndOfText) if burst && open.is_typed_reason() => {
+                return self.guard.end_line(key, at);
+            }
+            QuestionKeyKind::Answer(KeyRole::EndOfText) if burst => open.remind(),
             QuestionKeyKind::Answer(role) => return self.guard.press(key, role, at),
             QuestionKeyKind::Text => {
                 let _ = PaneQuestion::answer_key(&mut self.question, key);

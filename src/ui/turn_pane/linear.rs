@@ -116,7 +116,10 @@ impl LinearTurn {
                 let failed = summary.command.is_some_and(|command| command.has_failed());
                 let outcome = if failed { CallOutcome::Failed } else { outcome };
                 let mut out = self.labelled_lines(outcome_word(outcome), &summary.line);
-                let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
+                let (summary, fold) = match self.facts.expanded {
+                    true => (summary, usize::MAX),
+                    false => (summary.for_scrollback(), self.facts.fold),
+                };
                 out.extend(plain(&scrollback::call_detail(&summary, &self.theme, fold)));
                 out
             }
@@ -308,6 +311,7 @@ impl LinearTurn {
             "" => (Vec::new(), None),
             "/stop" => (vec![margin_mark::marked("stopping")], self.stop()),
             "/mode" => (Vec::new(), Some(TurnPaneAction::CycleMode)),
+            "/background" => (Vec::new(), Some(TurnPaneAction::ToBackground)),
             "/expand" => {
                 self.facts.expanded = !self.facts.expanded;
                 let how = if self.facts.expanded { "at length" } else { "in short" };

@@ -4,14 +4,16 @@
 use super::linear::LinearTurn;
 use super::run::{TurnPaneResult, TurnPaneSettings};
 use super::status::TurnPaneAction;
-use super::waits::{is_idle, typed, until};
+use super::waits::{background_answer, is_idle, typed, until};
 use crate::agent::{TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
+use crate::tools::{JobRegistry, ToolError};
 use crate::ui::input::AsyncKeyReader;
 use crate::ui::input::line_input::{LineInput, TypedLine};
 use crate::ui::{margin_mark, term};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// Reports a turn until it ends, line by line. `stop` is cancelled when the person stops it.
@@ -20,11 +22,13 @@ pub async fn run_linear(
     mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
 ) -> TurnPaneResult {
-    let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, .. } = settings;
+    let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, jobs, .. } =
+        settings;
     let mut linear = LinearTurn::new(theme, facts, queue, draft, pastes, Instant::now());
     let mut line = LineInput::default();
     let mut keys = AsyncKeyReader::new().ok();
     let mut quiet_since = Instant::now();
+    let mut controls = LinearControls { mode, modes, stop, jobs, asked: None };
     let ending = loop {
         tokio::select! {
             biased;
@@ -35,25 +39,28 @@ pub async fn run_linear(
                     let (echo, typed) = line.take(&input, at);
                     term::write_all(echo.as_bytes());
                     for typed in before.into_iter().chain(typed) {
-                        act(&mut linear, typed, at, &mode, &modes, &stop);
+                        controls.act(&mut linear, typed, at);
                     }
                 }
                 // Without a terminal there is no person.
                 None => {
                     keys = None;
                     linear.terminal_closed();
-                    stop.cancel();
+                    controls.stop.cancel();
                 }
             },
             () = until(line.due()) => {
                 if is_idle(&keys) {
                     let now = Instant::now();
                     if let Some(typed) = line.take_due_line(now) {
-                        act(&mut linear, typed, now, &mode, &modes, &stop);
+                        controls.act(&mut linear, typed, now);
                     }
                 } else {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
+            }
+            refusal = background_answer(&mut controls.asked) => {
+                say(&refusal.map(|why| margin_mark::marked(&why)).into_iter().collect::<Vec<_>>());
             }
             event = events.recv() => {
                 let Some(event) = event else { break TurnEnding::Interrupted };
@@ -84,31 +91,43 @@ fn say(lines: &[String]) {
     term::write_all(text.as_bytes());
 }
 
-/// Does the action of a key.
-fn act(
-    linear: &mut LinearTurn,
-    typed: TypedLine,
-    at: Instant,
-    mode: &ModeCell,
-    modes: &[Mode],
-    stop: &CancellationToken,
-) {
-    // The typed line is on the screen without its end.
-    if matches!(
-        typed,
-        TypedLine::Line(_) | TypedLine::AtOnce(_) | TypedLine::Pasted(_) | TypedLine::Suspend(_)
-    ) {
-        term::write_all(b"\n");
-    }
-    let (said, action) = linear.typed(typed, at);
-    say(&said);
-    match action {
-        Some(TurnPaneAction::Stop) => stop.cancel(),
-        Some(TurnPaneAction::CycleMode) => {
-            mode.store(mode.load().next(modes));
-            say(&[margin_mark::marked(&format!("mode: {}", mode.load().name()))]);
+/// What lines of the person act on.
+struct LinearControls {
+    mode: ModeCell,
+    modes: Vec<Mode>,
+    stop: CancellationToken,
+    jobs: JobRegistry,
+    /// The request to send a command to the background.
+    asked: Option<oneshot::Receiver<ToolError>>,
+}
+
+impl LinearControls {
+    /// Does the action of a line.
+    fn act(&mut self, linear: &mut LinearTurn, typed: TypedLine, at: Instant) {
+        // The typed line is on the screen without its end.
+        if matches!(
+            typed,
+            TypedLine::Line(_) | TypedLine::AtOnce(_) | TypedLine::Pasted(_) | TypedLine::Suspend(_)
+        ) {
+            term::write_all(b"\n");
         }
-        Some(TurnPaneAction::Suspend) => term::suspend(),
-        None => {}
+        let (said, action) = linear.typed(typed, at);
+        say(&said);
+        match action {
+            Some(TurnPaneAction::Stop) => self.stop.cancel(),
+            Some(TurnPaneAction::CycleMode) => {
+                self.mode.store(self.mode.load().next(&self.modes));
+                say(&[margin_mark::marked(&format!("mode: {}", self.mode.load().name()))]);
+            }
+            Some(TurnPaneAction::Suspend) => term::suspend(),
+            Some(TurnPaneAction::ToBackground) => {
+                self.asked = self.jobs.send_to_background();
+                if self.asked.is_none() {
+                    say(&[margin_mark::marked("no command runs that could go to the background")]);
+                }
+            }
+            // Here a check's output is printed as lines.
+            Some(TurnPaneAction::ShowCheck(_)) | None => {}
+        }
     }
 }

@@ -62,6 +62,7 @@ fn choose(
         reason: "ask".into(),
         detail,
         choices,
+        checks: None,
         takes_reason: false,
         reply,
     };
@@ -214,7 +215,7 @@ fn choices_of_other_questions_are_numbered_too() {
     let (mut l, now) = linear();
     let choices = vec![QuestionChoice::consent('a', "apply"), QuestionChoice::plain('k', "keep")];
     let detail = DisplayDetail::Diff("-a\n+b\n".into());
-    let (said, mut answer) = choose(&mut l, now, ("1 change", detail), choices);
+    let (said, mut answer) = choose(&mut l, now, ("1 file", detail), choices);
     assert!(said.ends_with(&[
         "◆ 1: apply".into(),
         "◆ 2: keep".into(),
@@ -245,7 +246,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let choices =
         vec![QuestionChoice::consent('a', "apply all"), QuestionChoice::for_good('d', "discard all")];
     let detail = DisplayDetail::Changes(Box::new(ChangeOverview { list: Vec::new(), files }));
-    let (said, mut answer) = choose(&mut l, now, ("2 changes", detail), choices);
+    let (said, mut answer) = choose(&mut l, now, ("2 files", detail), choices);
     assert!(said.contains(&"◆ not shown: big.bin (70000 bytes)".to_string()), "{said:?}");
     let later = now + Duration::from_secs(1);
     let wants = |said: &[String], words: &str| assert!(said[0].starts_with(words), "{said:?}");

@@ -10,12 +10,13 @@ use crate::conversation::{CallId, CallOutcome};
 use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
 use crate::text::visible;
+use crate::tools::ForegroundCall;
 use crate::ui::input::guard::KeyGuard;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
 use crate::ui::paste::PasteStore;
 use crate::ui::prose::ProseWidth;
-use crate::ui::scrollback;
+use crate::ui::scrollback::{self, CallKind};
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::theme::Theme;
 use ratatui::text::Line;
@@ -60,6 +61,8 @@ pub struct TurnPane {
     pub(super) state: String,
     pub(super) retry: Option<RetryCountdown>,
     pub(super) stopping: bool,
+    /// The command that runs in the foreground.
+    pub(super) foreground: Option<ForegroundCall>,
     /// There is text of the answer above, and a call since the last text.
     pub(super) spoke: bool,
     pub(super) worked: bool,
@@ -100,6 +103,7 @@ impl TurnPane {
             state: "waiting for the model".into(),
             retry: None,
             stopping: false,
+            foreground: None,
             spoke: false,
             worked: false,
             planning: PlanModeState::No,
@@ -221,8 +225,14 @@ impl TurnPane {
                 self.worked = true;
                 self.coming = None;
                 let mut lines = self.end_text();
-                let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
-                lines.extend(scrollback::call(outcome, &summary, &self.theme, fold));
+                let (summary, fold) = match self.facts.expanded {
+                    true => (summary, usize::MAX),
+                    false => (summary.for_scrollback(), self.facts.fold),
+                };
+                let mut of_call = scrollback::call(outcome, &summary, &self.theme, fold).into_iter();
+                let kind = summary.command.map_or(CallKind::Other, |_| CallKind::Command);
+                let head = of_call.next().map(|head| scrollback::broken_call(head, kind, self.width()));
+                lines.extend(head.into_iter().flatten().chain(of_call));
                 lines
             }
             TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question))),
@@ -338,11 +348,17 @@ impl TurnPane {
 
     /// True when time alone changes what is shown. Without motion that is only when keys begin to count.
     pub fn ticks(&self, now: Instant) -> bool {
-        self.facts.motion || (self.question.is_some() && !self.guard.is_ready(now))
+        let is_running = self.question.as_ref().is_some_and(PaneQuestion::has_running_checks);
+        self.facts.motion || is_running || (self.question.is_some() && !self.guard.is_ready(now))
     }
 
     pub fn is_expanded(&self) -> bool {
         self.facts.expanded
+    }
+
+    /// The command that runs in the foreground now: the person may send it to the background.
+    pub fn set_foreground(&mut self, command: Option<ForegroundCall>) {
+        self.foreground = command;
     }
 
     /// Whether a plan has to be approved first.

@@ -44,7 +44,8 @@ fn with_calls() -> Vec<Message> {
 #[test]
 fn a_turn_looks_as_it_did_with_its_closing_line() {
     let messages = with_calls();
-    let closing = [ClosingLine { messages: 16, line: "applied 2 changes; /undo reverts them".into() }];
+    let closing =
+        [ClosingLine { messages: 16, line: "applied changes to 2 files; /undo reverts them".into() }];
     let past = PastConversation { messages: &messages, first: 10, closing: &closing };
     let shown = past_turns(&past, &screen(40, 24));
     insta::assert_snapshot!(drawn(&shown));

@@ -7,7 +7,7 @@ use super::question::{PaneQuestion, QuestionFocus};
 use super::status::mode_label;
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
-use crate::text::{sanitize, visible, width};
+use crate::text::{count, sanitize, visible, width};
 use crate::tools::{TodoItem, TodoStatus, todo_lines};
 use crate::ui::margin_mark;
 use crate::ui::token_counts;
@@ -21,6 +21,13 @@ use std::time::{Duration, Instant};
 const TALL_TAIL: usize = 20;
 /// Queued lines shown at most; the newest of them.
 const MOST_QUEUED: usize = 5;
+/// How long a command runs before its row names the key that sends it to the background.
+const LONG_COMMAND: Duration = Duration::from_secs(2);
+const BACKGROUND_HINT: &str = "  Ctrl-B: background";
+/// Columns that the title of a call gets next to the hint, if it is as long.
+const LEAST_TITLE: usize = 20;
+/// Rows from which on a rule separates a question from what is above it.
+const RULED: usize = 18;
 /// Steps of the model's list.
 const MOST_TODOS: usize = 5;
 
@@ -83,8 +90,14 @@ impl TurnPane {
             let ready = self.guard.is_ready(now);
             // What was answered stays in view above the question, as far as that leaves it three quarters.
             let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
-            let room = room.saturating_sub(rest.len() + answer).max(4);
+            // Without an answer there is nothing from which changes would have to be set off.
+            let is_ruled = room >= RULED && (answer > 0 || !open.is_about_changes());
+            let rule = is_ruled.then(|| Line::styled("─".repeat(self.columns), self.theme.style("rule")));
+            // The rule takes the place of a row of the answer, where there is one.
+            let above = answer.max(usize::from(rule.is_some()));
+            let room = room.saturating_sub(rest.len() + above).max(4);
             let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.focus);
+            rows.splice(..0, rule);
             asked = Some((total, fits));
             rows.append(&mut rest);
             rest = rows;
@@ -174,10 +187,13 @@ impl TurnPane {
             let wrapped = tail.iter().flat_map(|line| wrap(line, self.columns));
             rows.extend(wrapped.map(|row| margin_mark::clear_margin(row, self.columns)));
         }
-        let (count, most) = (self.calls.len(), if self.facts.expanded { TALL_TAIL } else { 3 });
+        // The question itself names its call.
+        let asked = self.question.as_ref().and_then(PaneQuestion::call);
+        let calls: Vec<&RunningCall> = self.calls.iter().filter(|call| Some(&call.id) != asked).collect();
+        let (count, most) = (calls.len(), if self.facts.expanded { TALL_TAIL } else { 3 });
         let tail = room.saturating_sub(count).checked_div(count).unwrap_or(0).min(most);
         let shown = if count > room { room.saturating_sub(1) } else { count };
-        for call in self.calls.iter().take(shown) {
+        for call in calls.into_iter().take(shown) {
             rows.extend(self.call_rows(call, tail, now));
         }
         if shown < count {
@@ -204,12 +220,22 @@ impl TurnPane {
         let elapsed = call.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default();
         let time =
             if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
-        let title =
-            width::cut_middle(&sanitize::line(&call.title), self.columns.saturating_sub(5 + time.len()));
+        let mut title = sanitize::line(&call.title).into_owned();
+        let mut room = self.columns.saturating_sub(5 + time.len());
+        let mut hint = "";
+        // On a narrow screen the beginning of the command matters more.
+        if self.offers_background(call, now)
+            && room >= BACKGROUND_HINT.len() + width::of(&title).min(LEAST_TITLE)
+        {
+            hint = BACKGROUND_HINT;
+            room -= hint.len();
+        }
+        title = width::cut_middle(&title, room);
         let head = vec![
             Span::styled("› ", self.theme.style("call.running")),
             Span::styled(title, self.theme.style("call")),
             Span::styled(time, self.theme.style("dim")),
+            Span::styled(hint, self.theme.style("hint")),
         ];
         let mut rows = vec![margin_mark::line(head, &self.theme)];
         let lines = call.tail.lines().chain((!call.open.is_empty()).then_some(call.open.as_str()));
@@ -222,6 +248,15 @@ impl TurnPane {
             rows.push(Line::styled(format!("  {text}"), self.theme.style("output")));
         }
         rows
+    }
+
+    /// Whether the row of a call names the key that sends its command to the background: not for a command that ends in
+    /// a moment.
+    fn offers_background(&self, call: &RunningCall, now: Instant) -> bool {
+        self.foreground.as_ref().is_some_and(|command| {
+            let elapsed = now.saturating_duration_since(command.since);
+            command.can_move && command.call == call.id && elapsed >= LONG_COMMAND
+        })
     }
 
     /// The current activity; while a retry is due, a countdown.
@@ -237,38 +272,68 @@ impl TurnPane {
     }
 
     fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
+        use StatusPart::{Activity, Context, Cost, Elapsed, Grants, Level, Model, Plan, Stop, Tokens};
         let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
-        let mut rest = vec![self.state_words(now), elapsed, self.facts.model.clone()];
-        if self.facts.usage.prompt() + self.facts.usage.output > 0 {
-            rest.push(token_counts::tokens(&self.facts.usage));
+        let facts = &self.facts;
+        let mut parts =
+            vec![(Activity, self.state_words(now)), (Elapsed, elapsed), (Model, facts.model.clone())];
+        if facts.usage.prompt() + facts.usage.output > 0 {
+            parts.push((Tokens, token_counts::tokens(&facts.usage)));
         }
-        rest.extend(self.facts.cost.map(|cost| cost.to_string()));
-        if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
-            rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
+        parts.extend(facts.cost.map(|cost| (Cost, cost.to_string())));
+        if facts.window > 0 && facts.prompt_tokens > 0 {
+            let percent = facts.prompt_tokens * 100 / facts.window.max(1);
+            parts.push((Context, format!("{percent}% of context")));
         }
         match self.planning {
             PlanModeState::No => {}
-            PlanModeState::Making => rest.push("planning".into()),
-            PlanModeState::Presented => rest.push("the plan waits for /plan approve".into()),
+            PlanModeState::Making => parts.push((Plan, "planning".into())),
+            PlanModeState::Presented => parts.push((Plan, "the plan waits for /plan approve".into())),
         }
-        match self.facts.grants {
-            0 => {}
-            1 => rest.push("1 grant".into()),
-            more => rest.push(format!("{more} grants")),
+        if facts.grants > 0 {
+            parts.push((Grants, count::of(facts.grants, "grant")));
         }
-        let level = self.facts.taint.load();
+        let level = facts.taint.load();
         if level > ClassificationLevel::Public {
-            rest.push(level.to_string());
+            parts.push((Level, level.to_string()));
         }
         if !self.stopping {
-            rest.push("Esc stops".into());
+            parts.push((Stop, "Esc stops".into()));
         }
-        let text = width::cut(&visible::guard_line(&rest.join(" · ")), self.columns.saturating_sub(6));
+        let text = fitting_status(parts, self.columns.saturating_sub(6));
         let row = vec![
             Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
             Span::styled(format!(" {text}"), self.theme.style("status")),
         ];
         margin_mark::line(row, &self.theme)
+    }
+}
+
+/// The parts of the status row. Where the row is too narrow, the last of this list is left out first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum StatusPart {
+    Activity,
+    Stop,
+    Level,
+    Plan,
+    Cost,
+    Context,
+    Elapsed,
+    Grants,
+    Model,
+    Tokens,
+}
+
+/// The parts next to each other in `columns`: a part is there whole or not at all. Only the activity is cut.
+fn fitting_status(mut parts: Vec<(StatusPart, String)>, columns: usize) -> String {
+    loop {
+        let words: Vec<&str> = parts.iter().map(|(_, words)| words.as_str()).collect();
+        let text = visible::guard_line(&words.join(" · ")).into_owned();
+        let least = parts.iter().map(|(part, _)| *part).max().filter(|part| *part != StatusPart::Activity);
+        match least {
+            Some(least) if width::of(&text) > columns => parts.retain(|(part, _)| *part != least),
+            _ => return width::cut(&text, columns),
+        }
     }
 }
 

@@ -2,15 +2,17 @@
 
 use super::pane::TurnPane;
 use super::status::{TurnPaneAction, TurnPaneStatus};
-use super::waits::{is_idle, typed, until};
+use super::waits::{background_answer, is_idle, typed, until};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::session::DraftFile;
+use crate::tools::JobRegistry;
 use crate::ui::inline_painter::InlinePainter;
 use crate::ui::input::AsyncKeyReader;
 use crate::ui::input::decode::TerminalInput;
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::theme::Theme;
+use crate::ui::viewer::CheckOutputScreen;
 use crate::ui::{LinkFinder, Notifier, term};
 use ratatui::text::Line;
 use std::sync::Arc;
@@ -26,6 +28,8 @@ const FRAME: Duration = Duration::from_millis(33);
 const NOTICED: Duration = Duration::from_millis(100);
 /// Finished text is written at once when there is this much of it.
 const FLUSH: usize = 64 * 1024;
+/// Events that are taken in before keys are looked at again.
+const AT_ONCE: usize = 256;
 
 pub struct TurnPaneSettings {
     pub theme: Theme,
@@ -43,6 +47,10 @@ pub struct TurnPaneSettings {
     pub pastes: PasteStore,
     pub notifier: Notifier,
     pub links: LinkFinder,
+    /// Knows the command that runs in the foreground.
+    pub jobs: JobRegistry,
+    /// Shows what a check wrote; it returns when the person closes the screen.
+    pub check_output: CheckOutputScreen,
 }
 
 /// What the pane leaves behind.
@@ -63,8 +71,20 @@ pub async fn run(
     mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
 ) -> TurnPaneResult {
-    let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links } =
-        settings;
+    let TurnPaneSettings {
+        theme,
+        facts,
+        mode,
+        modes,
+        draft,
+        queue,
+        drafts,
+        pastes,
+        notifier,
+        links,
+        jobs,
+        check_output,
+    } = settings;
     let mut painter = InlinePainter::new(Box::new(term::write_all), term::size());
     let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
     live.type_in(&draft);
@@ -75,8 +95,10 @@ pub async fn run(
     let mut dirty = true;
     let mut next_frame = Instant::now();
     let mut pending = 0;
+    let mut asked = None;
     let ending = loop {
         if dirty && Instant::now() >= next_frame {
+            live.set_foreground(jobs.foreground());
             frame(&mut painter, &mut live, &mode);
             dirty = false;
             pending = 0;
@@ -103,8 +125,10 @@ pub async fn run(
                         painter.insert(&links.line(&refused));
                         painter.insert("\n");
                     }
+                    live.set_foreground(jobs.foreground());
                     match take_input(&mut live, input, at) {
                         Some(TurnPaneAction::Stop) => stop.cancel(),
+                        Some(TurnPaneAction::ToBackground) => asked = jobs.send_to_background(),
                         Some(TurnPaneAction::CycleMode) => {
                             // The list has only permitted modes.
                             mode.store(mode.load().next(&modes));
@@ -115,6 +139,18 @@ pub async fn run(
                             term::suspend();
                             listen(&notifier);
                             keys = AsyncKeyReader::new().ok();
+                        }
+                        Some(TurnPaneAction::ShowCheck(check)) => {
+                            painter.finish();
+                            drop(keys.take());
+                            let shown = check_output.show(&check);
+                            listen(&notifier);
+                            keys = AsyncKeyReader::new().ok();
+                            live.focus_returned(Instant::now());
+                            for line in shown.iter().flat_map(|why| live.notice(why)) {
+                                painter.insert(&links.line(&line));
+                                painter.insert("\n");
+                            }
                         }
                         None => {}
                     }
@@ -145,20 +181,38 @@ pub async fn run(
                 dirty = true;
                 next_frame = Instant::now() + FRAME;
             }
-            event = events.recv() => {
-                let Some(event) = event else { break TurnEnding::Interrupted };
-                let since = Instant::now();
-                notifier.on_event(&event, quiet_since, since);
-                let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
-                for line in live.event(event, Instant::now()) {
-                    let text = links.line(&line);
-                    pending += text.len();
-                    painter.insert(&text);
+            refusal = background_answer(&mut asked) => {
+                for line in refusal.iter().flat_map(|why| live.notice(why)) {
+                    painter.insert(&links.line(&line));
                     painter.insert("\n");
                 }
                 dirty = true;
+            }
+            event = events.recv() => {
+                let Some(mut event) = event else { break TurnEnding::Interrupted };
+                let since = Instant::now();
+                let mut taken = 1;
+                let ended = loop {
+                    notifier.on_event(&event, quiet_since, since);
+                    let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
+                    for line in live.event(event, Instant::now()) {
+                        let text = links.line(&line);
+                        pending += text.len();
+                        painter.insert(&text);
+                        painter.insert("\n");
+                    }
+                    if ended.is_some() || taken >= AT_ONCE || pending > FLUSH {
+                        break ended;
+                    }
+                    match events.try_recv() {
+                        Ok(next) => event = next,
+                        Err(_) => break None,
+                    }
+                    taken += 1;
+                };
+                dirty = true;
                 keep_draft(&drafts, &live);
-                note_if_slow("taking in an event", since);
+                note_if_slow("taking in events", since);
                 if let Some(ending) = ended {
                     break ending;
                 }

@@ -10,8 +10,12 @@ use crate::tools::TodoItem;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnPaneAction {
     Stop,
+    /// Sends the running command to the background.
+    ToBackground,
     CycleMode,
     Suspend,
+    /// Shows the output of this check on a screen of its own.
+    ShowCheck(String),
 }
 
 /// What the pane shows of the session.

@@ -10,6 +10,9 @@ use ratatui::backend::TestBackend;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
+#[path = "background_key_tests.rs"]
+mod background_key;
+
 #[path = "answer_tests.rs"]
 mod answers;
 
@@ -76,7 +79,7 @@ impl TurnPaneHarness {
         let (reply, answer) = oneshot::channel();
         self.event(TurnEvent::Choice(crate::agent::ChoiceQuestion {
             subject: crate::agent::ChoiceSubject::Hook,
-            title: "1 change, +1 -0 lines: apply?".into(),
+            title: "1 file, +1 -0 lines: apply?".into(),
             reason: "none of these changes is in the workspace yet".into(),
             detail,
             choices: vec![
@@ -85,6 +88,7 @@ impl TurnPaneHarness {
                 crate::agent::QuestionChoice::plain('k', "keep pending"),
                 crate::agent::QuestionChoice::for_good('d', "discard all"),
             ],
+            checks: None,
             takes_reason: true,
             reply,
         }));
@@ -171,7 +175,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
       two
       three
       four
-    ◆ [a] working · 3 s · test-model · 1.5k in, 30 out · 0% of …
+    ◆ [a] working · 3 s · test-model · 0% of context · Esc stops
     > next thing
     ");
     b.event(TurnEvent::CallEnded {
@@ -200,6 +204,7 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     let mut b = bench_of(70, 20);
     let _answer = b.ask(DisplayDetail::Text("cargo test".into()));
     insta::assert_snapshot!(b.screen(), @r"
+    ──────────────────────────────────────────────────────────────────────
     ◆ Allow? run cargo test
       asks because: a command, without a sandbox (ask mode)
       cargo test
@@ -486,7 +491,7 @@ fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
        20%
       linking 3 of
     ◆ › search "x" in src  10 s
-    ◆ [a] working · 12 s · test-model · Esc sto…
+    ◆ [a] working · 12 s · Esc stops
     >
     "#);
     // The final text of the line replaces it.
@@ -519,6 +524,26 @@ fn ctrl_o_shows_thinking_and_output_at_length() {
     });
     assert_eq!(b.scrollback.last().map(String::as_str), Some("  9"));
     assert!(b.live.is_expanded());
+}
+
+#[test]
+fn a_pending_change_is_one_line_because_the_question_shows_it() {
+    let mut b = bench();
+    let mut ended = |summary: CallSummary| {
+        started(&mut b, "a", "edit a.txt");
+        let (id, name, outcome) = (CallId::new("a"), "edit_file".into(), CallOutcome::Done);
+        b.event(TurnEvent::CallEnded { id, name, outcome, summary });
+        std::mem::take(&mut b.scrollback)
+    };
+    let diff = || DisplayDetail::Diff("-a\n+b\n".into());
+    assert_eq!(ended(CallSummary::pending("edit a.txt +1 -1", diff())), ["◆ ✓ edit a.txt +1 -1 · pending"]);
+    assert_eq!(ended(CallSummary::new("edit a.txt +1 -1", diff())).len(), 3);
+    b.ctrl('o');
+    started(&mut b, "a", "edit a.txt");
+    let summary = CallSummary::pending("edit a.txt +1 -1", diff());
+    let (id, name, outcome) = (CallId::new("a"), "edit_file".into(), CallOutcome::Done);
+    b.event(TurnEvent::CallEnded { id, name, outcome, summary });
+    assert_eq!(b.scrollback.len(), 3);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! The viewer is given an open file and reads what becomes visible. It opens no file itself: the caller knows the rules
 //! about files, and what is pending.
 
+mod check_output;
 mod line_ui;
 mod picture;
 mod provenance;
@@ -12,6 +13,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use check_output::CheckOutputScreen;
 pub use picture::PictureViewer;
 pub use provenance::ProvenanceFn;
 pub use text::ViewerText;
@@ -38,6 +40,7 @@ pub enum ViewerAction {
     NextSeen,
     Edit,
     Copy,
+    Follow,
 }
 
 pub const KEYS: &[KeyBinding<ViewerAction>] = &[
@@ -45,8 +48,11 @@ pub const KEYS: &[KeyBinding<ViewerAction>] = &[
     row(ViewerAction::NextSeen, "next-seen", "s", "the next part that the model has seen"),
     row(ViewerAction::Edit, "edit", "e", "open the file in your editor, at this line"),
     row(ViewerAction::Copy, "copy", "y", "copy this line exactly"),
+    row(ViewerAction::Follow, "follow", "Enter", "in the output of a check: the file that this line names"),
 ];
 
+/// Screens with fewer columns get shorter words in the row at the bottom.
+const NARROW: u16 = 60;
 /// The most that is read of a file to see whether a window is still the same.
 const WINDOW: usize = 8 << 20;
 
@@ -61,6 +67,9 @@ pub enum ViewerEditError {
     Editor(#[from] std::io::Error),
 }
 
+/// Opens what a line names, counted from 0; returns why that is not possible.
+pub type ViewerLinkFn<'h> = Box<dyn Fn(usize) -> Option<String> + 'h>;
+
 pub type ViewerCallbacks<'h> =
     ScreenCallbacks<'h, ViewerAction, dyn Fn(usize) -> Result<(), ViewerEditError> + 'h>;
 
@@ -74,6 +83,8 @@ pub struct Viewer<'h> {
     windows: Vec<SeenWindow>,
     /// A line to go to once it is known.
     ahead: Option<usize>,
+    /// Opens what a line names, counted from 0; returns why that is not possible.
+    link: Option<ViewerLinkFn<'h>>,
 }
 
 impl<'h> Viewer<'h> {
@@ -93,7 +104,15 @@ impl<'h> Viewer<'h> {
             facts: Vec::new(),
             windows: Vec::new(),
             ahead: line.map(|line| line.saturating_sub(1)),
+            link: None,
         }
+    }
+
+    /// Lines name other files.
+    #[must_use]
+    pub fn with_link(mut self, link: ViewerLinkFn<'h>) -> Viewer<'h> {
+        self.link = Some(link);
+        self
     }
 
     /// Lines the model has seen as they are now.
@@ -137,6 +156,10 @@ impl<'h> Viewer<'h> {
                 self.screen.resize(&self.lines, self.screen.size);
             }
             ViewerAction::NextSeen => self.next_seen(),
+            ViewerAction::Follow if self.link.is_none() => {
+                self.screen.note = Some("only the output of a check names files".into());
+            }
+            ViewerAction::Follow => return PaneFlow::Cover,
             ViewerAction::Edit => return PaneFlow::Lend,
             ViewerAction::Copy => {
                 let line = self.lines.text.line(self.lines.line_of(self.screen.scroll.cursor()));
@@ -199,8 +222,11 @@ impl<'h> Viewer<'h> {
             ),
         ];
         if !self.lines.seen.lines.is_empty() {
+            let is_narrow = self.screen.size.0 < NARROW;
             let words = match self.lines.seen.turns.of(line) {
+                Some(turn) if is_narrow => format!("turn {turn}"),
                 Some(turn) => format!("seen in turn {turn}"),
+                None if is_narrow => "seen".into(),
                 None => "seen by the model".into(),
             };
             spans.push(Span::styled("  ▎", self.screen.theme.style("seen")));
@@ -268,6 +294,11 @@ impl FullScreenPane for Viewer<'_> {
             || !self.lines.text.is_whole()
             || self.ahead.is_some()
             || !self.windows.is_empty()
+    }
+
+    fn run_covered(&mut self) {
+        let line = self.lines.line_of(self.screen.scroll.cursor());
+        self.screen.note = self.link.as_ref().and_then(|link| link(line));
     }
 
     fn run_released(&mut self) {

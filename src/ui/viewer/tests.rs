@@ -134,7 +134,7 @@ fn a_narrow_screen_cuts_lines_or_wraps_them() {
 
 
 
-     src/a.rs  4 of 6
+     src/a.rs  4 of 6       ? keys  q close
     "#);
 }
 

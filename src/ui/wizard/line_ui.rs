@@ -28,7 +28,7 @@ pub(super) fn converse(wizard: &mut dyn Wizard, talk: &mut dyn LineUi) {
                 Some(text) => wizard.answer(WizardAnswer::Text(text)),
                 None => wizard.cancel(),
             },
-            WizardQuestion::Text { text } => {
+            WizardQuestion::Text { text, .. } => {
                 let shown = visible::guard_line(&text).into_owned();
                 let usual = if text.is_empty() { String::new() } else { format!(" (Enter alone: {shown})") };
                 match talk.ask(&format!("{title}{usual}: ")) {

@@ -17,11 +17,13 @@ pub use pane::WizardPane;
 pub struct WizardChoice {
     pub text: String,
     pub note: String,
+    /// Other words by which a search finds the item; they are not shown.
+    pub found_by: &'static str,
 }
 
 impl WizardChoice {
     pub fn new(text: impl Into<String>, note: impl Into<String>) -> WizardChoice {
-        WizardChoice { text: text.into(), note: note.into() }
+        WizardChoice { text: text.into(), note: note.into(), found_by: "" }
     }
 }
 
@@ -33,12 +35,21 @@ pub enum WizardQuestion {
         selected: usize,
         typing: ChoiceTyping,
     },
-    /// A line of text, which begins as `text`.
-    Text { text: String },
+    /// A line of text. A suggestion is in the field until the person types or pastes: it is never a part of their text.
+    Text { text: String, prefill: TextPrefill },
     /// A line that is never shown.
     Secret,
     /// Background work runs; Esc stops it.
     Wait,
+}
+
+/// What the text is that a field begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextPrefill {
+    /// Enter takes it, a letter or a paste replaces it, and the keys that move and delete edit it.
+    Suggestion,
+    /// What the person typed before: every key edits it.
+    Typed,
 }
 
 /// The effect of letters in a list.

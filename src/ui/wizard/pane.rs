@@ -1,7 +1,7 @@
 //! The questions on a full screen.
 
 use super::search::matching;
-use super::{ChoiceTyping, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardQuestion};
+use super::{ChoiceTyping, TextPrefill, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardQuestion};
 use crate::config::WrapSetting;
 use crate::text::{sanitize, visible, width};
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
@@ -33,6 +33,8 @@ pub struct WizardPane<'w> {
     /// The keys of the lists to choose from: these questions have no others.
     keys: Keymap<PickerAction>,
     field: TextField,
+    /// What is in the field was suggested, and the person has not edited it.
+    is_suggestion: bool,
     /// The items that match what is typed, the best first.
     matches: Vec<usize>,
     selected: usize,
@@ -51,6 +53,7 @@ impl<'w> WizardPane<'w> {
             theme: theme.clone(),
             keys,
             field: TextField::default(),
+            is_suggestion: false,
             matches: Vec::new(),
             selected: 0,
             scrolled: 0,
@@ -66,9 +69,10 @@ impl<'w> WizardPane<'w> {
     fn open_page(&mut self) {
         let page = self.wizard.page();
         self.field = TextField::new(TextFieldKind::Line);
-        (self.scrolled, self.selected) = (0, 0);
-        if let WizardQuestion::Text { text } = &page.question {
+        (self.scrolled, self.selected, self.is_suggestion) = (0, 0, false);
+        if let WizardQuestion::Text { text, prefill } = &page.question {
             self.field.set(text);
+            self.is_suggestion = *prefill == TextPrefill::Suggestion && !text.is_empty();
         }
         let first = match &page.question {
             WizardQuestion::Choice { selected, .. } => *selected,
@@ -131,7 +135,21 @@ impl<'w> WizardPane<'w> {
                     self.search();
                 }
             }
-            WizardQuestion::Text { .. } | WizardQuestion::Secret => drop(self.field.key(key)),
+            WizardQuestion::Text { .. } | WizardQuestion::Secret => {
+                let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+                if plain && matches!(key.code, KeyCode::Char(_)) {
+                    self.drop_suggestion();
+                }
+                self.is_suggestion = false;
+                self.field.key(key);
+            }
+        }
+    }
+
+    /// The person gives a text of their own.
+    fn drop_suggestion(&mut self) {
+        if std::mem::take(&mut self.is_suggestion) {
+            self.field.take();
         }
     }
 
@@ -185,7 +203,7 @@ impl<'w> WizardPane<'w> {
         };
         let mut spans = vec![
             Span::styled(LEAD, self.theme.style("key")),
-            Span::styled(shown.clone(), self.theme.style("strong")),
+            Span::styled(shown.clone(), self.theme.style(if self.is_suggestion { "dim" } else { "strong" })),
         ];
         let used = width::of(LEAD) + width::of(&shown);
         let note = match &page.question {
@@ -281,6 +299,7 @@ impl FullScreenPane for WizardPane<'_> {
                 PaneFlow::Stay
             }
             Some(PickerAction::Clear) => {
+                self.is_suggestion = false;
                 self.field.take();
                 self.search();
                 PaneFlow::Stay
@@ -295,7 +314,10 @@ impl FullScreenPane for WizardPane<'_> {
 
     fn paste(&mut self, text: &str) {
         match &self.wizard.page().question {
-            WizardQuestion::Text { .. } | WizardQuestion::Secret => self.field.insert(text.trim()),
+            WizardQuestion::Text { .. } | WizardQuestion::Secret => {
+                self.drop_suggestion();
+                self.field.insert(text.trim());
+            }
             WizardQuestion::Choice { typing: ChoiceTyping::SearchOrName, .. } => {
                 self.field.insert(text.trim());
                 self.search();

@@ -13,12 +13,16 @@ pub(super) fn matching(items: &[WizardChoice], query: &str) -> Vec<usize> {
     let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
     let mut letters = Vec::new();
-    let mut hits: Vec<(Reverse<u32>, usize, usize)> = Vec::new();
+    let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut letters), &mut matcher);
+    let mut hits: Vec<(bool, Reverse<u32>, usize, usize)> = Vec::new();
     for (at, item) in items.iter().enumerate() {
-        if let Some(score) = pattern.score(Utf32Str::new(&item.text, &mut letters), &mut matcher) {
-            hits.push((Reverse(score), item.text.len(), at));
+        if let Some(score) = score(&item.text) {
+            hits.push((false, Reverse(score), item.text.len(), at));
+        } else if let Some(score) = score(item.found_by) {
+            // Below the items that show the match.
+            hits.push((true, Reverse(score), item.text.len(), at));
         }
     }
     hits.sort_unstable();
-    hits.into_iter().map(|(_, _, at)| at).collect()
+    hits.into_iter().map(|(_, _, _, at)| at).collect()
 }

@@ -1,4 +1,6 @@
-use super::{ChoiceTyping, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardPane, WizardQuestion};
+use super::{
+    ChoiceTyping, TextPrefill, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardPane, WizardQuestion,
+};
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
 use crate::ui::keymap::Keymap;
 use crate::ui::line_ui::script::ScriptedLineUi;
@@ -25,7 +27,7 @@ fn page(number: usize) -> WizardPage {
             typing: ChoiceTyping::SearchOrName,
         },
         1 => WizardQuestion::Secret,
-        2 => WizardQuestion::Text { text: "usual".into() },
+        2 => WizardQuestion::Text { text: "usual".into(), prefill: TextPrefill::Suggestion },
         _ => WizardQuestion::Choice {
             items: items(&[("write it", ""), ("leave", "")]),
             selected: 0,
@@ -118,7 +120,49 @@ fn a_list_is_searched_and_a_secret_is_never_drawn() {
     press(&mut pane, '⏎');
     drop(pane);
     let text = |text: &str| WizardAnswer::Text(text.into());
-    assert_eq!(asker.got, [WizardAnswer::Item(2), text("sk-canary-key"), text("usual!")]);
+    assert_eq!(asker.got, [WizardAnswer::Item(2), text("sk-canary-key"), text("!")]);
+}
+
+/// Story: a pasted address was appended to the suggested one, and the request went to neither.
+#[test]
+fn a_suggested_text_is_replaced_by_a_paste_and_edited_by_the_editing_keys() {
+    let answer = |keys: &dyn Fn(&mut WizardPane<'_>)| {
+        let mut asker = Asker::new();
+        asker.answer(WizardAnswer::Item(0));
+        asker.answer(WizardAnswer::Item(0));
+        let mut pane = opened(&mut asker);
+        keys(&mut pane);
+        press(&mut pane, '⏎');
+        drop(pane);
+        asker.got.pop()
+    };
+    let key = |pane: &mut WizardPane<'_>, code| {
+        pane.key(KeyEvent::new(code, KeyModifiers::NONE));
+    };
+    let text = |text: &str| Some(WizardAnswer::Text(text.into()));
+    assert_eq!(answer(&|_| {}), text("usual"));
+    assert_eq!(answer(&|pane| pane.paste("https://host/v1\n")), text("https://host/v1"));
+    assert_eq!(
+        answer(&|pane| {
+            pane.paste("one");
+            pane.paste("two");
+        }),
+        text("onetwo")
+    );
+    assert_eq!(
+        answer(&|pane| {
+            key(pane, KeyCode::Backspace);
+            press(pane, 's');
+        }),
+        text("usuas")
+    );
+    assert_eq!(
+        answer(&|pane| {
+            key(pane, KeyCode::Home);
+            press(pane, 'x');
+        }),
+        text("xusual")
+    );
 }
 
 #[test]

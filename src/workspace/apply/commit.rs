@@ -42,6 +42,7 @@ pub(super) struct CommitFailure {
     pub(super) error: io::Error,
     /// Another process changed the target first.
     pub(super) raced: bool,
+    /// What was done before, in order.
     pub(super) done: Vec<(usize, CommitAction)>,
     /// The act that failed, if a part of it may be done.
     pub(super) begun: Option<(usize, CommitAction)>,
@@ -54,7 +55,8 @@ pub(super) fn acts(entry: &JournalEntry) -> Vec<(usize, CommitAction)> {
         acts.extend(acts_of(change).into_iter().map(|act| (index, act)));
     }
     let depth = |index: usize| entry.changes.get(index).map_or(0, |c| c.path.components().count());
-    acts.sort_by_key(|(index, act)| {
+    // No two keys are equal, and a sort that keeps the order of equals would need memory of its own.
+    acts.sort_unstable_by_key(|(index, act)| {
         let depth = i64::try_from(depth(*index)).unwrap_or(0);
         let deepest_first = matches!(act, CommitAction::RemoveDir | CommitAction::Dress);
         (*act, if deepest_first { -depth } else { depth }, *index)
@@ -65,7 +67,7 @@ pub(super) fn acts(entry: &JournalEntry) -> Vec<(usize, CommitAction)> {
 pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
     let mut acts = Vec::new();
     let same_kind = matches!(
-        (&change.before, &change.after),
+        (&*change.before, &*change.after),
         (PathState::File { .. }, PathState::File { .. })
             | (PathState::Directory { .. }, PathState::Directory { .. })
     );
@@ -80,12 +82,12 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
         }
         return acts;
     }
-    match &change.before {
+    match &*change.before {
         PathState::Absent => {}
         PathState::Directory { .. } => acts.push(CommitAction::RemoveDir),
         _ => acts.push(CommitAction::Displace),
     }
-    match &change.after {
+    match &*change.after {
         // A special file was refused before anything was begun.
         PathState::Absent | PathState::Special { .. } => {}
         PathState::Directory { .. } => acts.extend([CommitAction::MakeDir, CommitAction::Dress]),
@@ -97,30 +99,31 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
 /// Changes all paths. Where the disk did not confirm that the new names are stored, gives its error: the change is
 /// done, and a power failure may lose it.
 pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailure> {
-    let mut done = Vec::new();
+    let mut acts = acts(entry);
     let mut dirs = OpenDirs::default();
-    for (index, act) in acts(entry) {
+    for number in 0..acts.len() {
+        let Some(&(index, act)) = acts.get(number) else { break };
         let Some(change) = entry.changes.get(index) else { continue };
-        let trouble = |error: io::Error, begun: Option<(usize, CommitAction)>, done| {
+        let trouble = |error: io::Error, begun: Option<(usize, CommitAction)>| {
             let raced = error.kind() == io::ErrorKind::ResourceBusy;
             // A file that another process changed was not overwritten.
             let begun = begun.filter(|_| !raced || act != CommitAction::Overwrite);
-            CommitFailure { path: change.path.clone(), error, raced, done, begun }
+            CommitFailure { path: change.path.to_path_buf(), error, raced, done: Vec::new(), begun }
         };
-        let spot = match CommitTarget::of(&mut dirs, entry, index, &change.path) {
-            Ok(spot) => spot,
-            Err(error) => return Err(trouble(error, None, done)),
+        let failed = match CommitTarget::of(&mut dirs, entry, index, &change.path) {
+            Ok(spot) => act_at(&spot, change, act).err().map(|error| trouble(error, Some((index, act)))),
+            Err(error) => Some(trouble(error, None)),
         };
-        if let Err(error) = act_at(&spot, change, act) {
-            return Err(trouble(error, Some((index, act)), done));
+        if let Some(failure) = failed {
+            acts.truncate(number);
+            return Err(CommitFailure { done: acts, ..failure });
         }
-        done.push((index, act));
         crash_point();
     }
     let unconfirmed = sync(entry).err();
     match late_write(entry) {
         None => Ok(unconfirmed),
-        Some(path) => Err(CommitFailure { path, error: raced(), raced: true, done, begun: None }),
+        Some(path) => Err(CommitFailure { path, error: raced(), raced: true, done: acts, begun: None }),
     }
 }
 
@@ -142,7 +145,7 @@ fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
             Some(closed && crate::workspace::files::sparse::hash_of(&file).ok() == change.before.hash())
         });
         if out == Some(false) {
-            return Some(change.path.clone());
+            return Some(change.path.to_path_buf());
         }
     }
     None

@@ -16,7 +16,7 @@ mod step;
 mod sync;
 
 pub(super) use step::{ApplyStep, ContentSource};
-use step::{MERGEABLE, SYNC_EACH, anchor, states_of, temp_name};
+use step::{MERGEABLE, SYNC_EACH, StagePlan, anchor, states_of, temp_name};
 
 pub(super) use sync::{confirm, crash_point, sync_file_system};
 
@@ -33,13 +33,14 @@ use super::history::journal::{
     TransactionState,
 };
 use super::history::objects::ObjectStore;
-use super::history::origin::OriginTable;
+use super::history::origin::{OriginMarks, OriginTable};
 use super::repository::RepositorySet;
 use super::view::node_at;
 use open_dirs::OpenDirs;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -81,6 +82,9 @@ fn list(paths: &[PathBuf]) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
+/// After so many steps the memory that they took is given back.
+const GIVE_BACK: usize = 1 << 16;
+
 /// Makes all of `steps`, or none. What is there now is compared with each step's `before` first.
 pub(super) fn commit_steps(
     journal: &Journal,
@@ -96,8 +100,8 @@ pub(super) fn commit_steps(
     journal.last_number().map_err(ApplyError::Damage)?;
     let _lock = journal.lock(true).map_err(ApplyError::Journal)?;
     for step in &steps {
-        if let PathState::Special { what } = &step.after {
-            return Err(ApplyError::Special { path: step.path.clone(), what: what.clone() });
+        if let PathState::Special { what } = &*step.after {
+            return Err(ApplyError::Special { path: step.path.to_path_buf(), what: what.clone() });
         }
     }
     // What an apply before left undone is not overtaken.
@@ -106,32 +110,35 @@ pub(super) fn commit_steps(
         .map_err(|e| ApplyError::Journal(io::Error::other(format!("an earlier apply is incomplete: {e}"))))?;
     let mut dirs = OpenDirs::default();
     let mut changed = Vec::new();
-    let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
-    let (mut changes, mut origins) = (Vec::with_capacity(steps.len()), OriginTable::default());
-    for step in &steps {
+    let mut names: HashMap<(u64, u64), Arc<Path>> = HashMap::new();
+    let (mut changes, mut plans) = (Vec::with_capacity(steps.len()), Vec::with_capacity(steps.len()));
+    let (mut origins, mut marks) = (OriginTable::default(), OriginMarks::default());
+    // Each step becomes an entry and a plan, and its own memory is given back: there may be hundreds of thousands.
+    steps.reverse();
+    while let Some(step) = steps.pop() {
+        if steps.len().is_multiple_of(GIVE_BACK) {
+            steps.shrink_to_fit();
+        }
         let now = dirs.node(&step.path);
         if !now.is_ok_and(|now| now == step.before) {
-            changed.push(step.path.clone());
+            changed.push(step.path.to_path_buf());
             continue;
         }
-        changes.push(AppliedChange {
-            path: step.path.clone(),
-            before: step.before.clone(),
-            after: step.after.clone(),
-            in_place: false,
-            twin: step.twin.clone(),
-            was_twin: dirs.twin(step, &mut names).or_else(|| step.was_twin.clone()),
-            marks: origins.marks(&step.history),
-        });
+        marks = OriginMarks::like(&marks, origins.marks(&step.history));
+        let was_twin = dirs.twin(&step, &mut names).or(step.was_twin);
+        let ApplyStep { path, before, after, source, twin, keep_names, fresh, .. } = step;
+        let marks = marks.clone();
+        changes.push(AppliedChange { path, before, after, in_place: false, twin, was_twin, marks });
+        plans.push(StagePlan { source, keep_names, fresh });
     }
     if !changed.is_empty() {
         return Err(ApplyError::Changed(changed));
     }
-    let shut = shut_dirs(&steps);
+    let shut = shut_dirs(&changes);
     let mut entry =
         journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
     crash_point();
-    let (staged, made) = staged(journal, objects, &mut entry, &steps);
+    let (staged, made) = staged(journal, objects, &mut entry, &plans);
     crash_point();
     if let Err((path, error)) = staged {
         stage::clear(&entry, made);
@@ -139,6 +146,7 @@ pub(super) fn commit_steps(
         drop(journal.drop_open(entry.id));
         return Err(ApplyError::Failed { path, error });
     }
+    drop(plans);
     entry.state = TransactionState::Committing;
     entry.repositories = touched_repositories(&entry, repositories);
     if let Err(e) = journal.save(&entry) {
@@ -179,13 +187,13 @@ fn staged(
     journal: &Journal,
     objects: &ObjectStore,
     entry: &mut JournalEntry,
-    steps: &[ApplyStep],
+    plans: &[StagePlan],
 ) -> (Result<(), stage::PathError>, Vec<usize>) {
     const TRIES: usize = 4;
     let mut tries = 1;
     loop {
         let mut made = Vec::new();
-        match stage::all(objects, entry, steps, &mut made) {
+        match stage::all(objects, entry, plans, &mut made) {
             Err((_, error)) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
                 stage::clear(entry, std::mem::take(&mut made));
                 entry.rename();
@@ -232,13 +240,17 @@ fn close(journal: &Journal, entry: &mut JournalEntry, left: Vec<String>) {
 }
 
 /// Directories whose own mode keeps us from changing what is in them.
-fn shut_dirs(steps: &[ApplyStep]) -> Vec<RestrictedDir> {
+fn shut_dirs(changes: &[AppliedChange]) -> Vec<RestrictedDir> {
     // No mode keeps root out.
     if rustix::process::geteuid().is_root() {
         return Vec::new();
     }
     // Also those further up: each of them is opened for the moment in which a name is looked up in it.
-    let above: BTreeSet<&Path> = steps.iter().flat_map(|s| s.path.ancestors().skip(1)).collect();
+    let mut above: BTreeSet<&Path> = BTreeSet::new();
+    for dir in changes.iter().filter_map(|c| c.path.parent()) {
+        // Where a directory is known, all above it are.
+        above.extend(dir.ancestors().take_while(|dir| !above.contains(dir)).collect::<Vec<_>>());
+    }
     let mode = |dir: &Path| {
         let stat = super::view::stat_at(dir).ok()??;
         let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory;
@@ -254,7 +266,9 @@ fn shut_dirs(steps: &[ApplyStep]) -> Vec<RestrictedDir> {
 
 /// The repositories whose own files `entry` changes; their state is known when it is done.
 fn touched_repositories(entry: &JournalEntry, all: &RepositorySet) -> Vec<RepositoryState> {
-    let touched: BTreeSet<&Path> = entry.changes.iter().filter_map(|c| all.of(&c.path)).collect();
+    // `collect` would first make a list with a path for each change.
+    let mut touched: BTreeSet<&Path> = BTreeSet::new();
+    touched.extend(entry.changes.iter().filter_map(|c| all.of(&c.path)));
     let without_state = |path: &Path| RepositoryState { path: path.to_path_buf(), state: String::new() };
     touched.into_iter().map(without_state).collect()
 }

@@ -4,9 +4,9 @@ use super::super::Hash;
 use super::commit::{CommitAction, acts_of};
 use super::failpoints::fault;
 use super::open_dirs::OpenDirs;
-use super::{ApplyStep, anchor, temp_name};
+use super::{anchor, temp_name};
 use crate::workspace::files::path_state::{PathState, WritableDirGuard, open_anyway};
-use crate::workspace::history::journal::JournalEntry;
+use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::history::objects::ObjectStore;
 use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
@@ -14,21 +14,30 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Makes sure that the old content of a step can be stored: where the store is on the same file system, a
+/// Makes sure that the old content of a change can be stored: where the store is on the same file system, a
 /// rename is all that is left to do; elsewhere the content is copied now.
-pub(super) fn make_sure(objects: &ObjectStore, dirs: &mut OpenDirs, step: &ApplyStep) -> io::Result<()> {
-    let Some(hash) = step.before.hash().filter(|_| !step.before.same_content(&step.after)) else {
+pub(super) fn make_sure(
+    objects: &ObjectStore,
+    dirs: &mut OpenDirs,
+    change: &AppliedChange,
+) -> io::Result<()> {
+    let Some(hash) = change.before.hash().filter(|_| !change.before.same_content(&change.after)) else {
         return Ok(());
     };
     let failed =
         |e: io::Error| io::Error::new(e.kind(), format!("its old content cannot be stored for undo: {e}"));
-    make_sure_of(objects, dirs, step, hash).map_err(failed)
+    make_sure_of(objects, dirs, change, hash).map_err(failed)
 }
 
-fn make_sure_of(objects: &ObjectStore, dirs: &mut OpenDirs, step: &ApplyStep, hash: Hash) -> io::Result<()> {
+fn make_sure_of(
+    objects: &ObjectStore,
+    dirs: &mut OpenDirs,
+    change: &AppliedChange,
+    hash: Hash,
+) -> io::Result<()> {
     fault("make sure")?;
     let device = objects.prepare(hash)?;
-    let (Some(parent), Some(name)) = (step.path.parent(), step.path.file_name()) else {
+    let (Some(parent), Some(name)) = (change.path.parent(), change.path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let dir = dirs.at(parent)?;
@@ -37,7 +46,7 @@ fn make_sure_of(objects: &ObjectStore, dirs: &mut OpenDirs, step: &ApplyStep, ha
         return Ok(());
     }
     let (mut file, _) = open_anyway(&*dir, name, OFlags::NONBLOCK)?;
-    objects.put_file(&mut file, hash, step.before.size())
+    objects.put_file(&mut file, hash, change.before.size())
 }
 
 /// Moves displaced contents into the object store; removes links, and contents that are stored already. Returns a

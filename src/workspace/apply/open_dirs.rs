@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Fewer than any limit on open files.
 const MOST: usize = 64;
@@ -42,8 +43,8 @@ impl OpenDirs {
     pub(super) fn twin(
         &mut self,
         step: &ApplyStep,
-        names: &mut HashMap<(u64, u64), PathBuf>,
-    ) -> Option<PathBuf> {
+        names: &mut HashMap<(u64, u64), Arc<Path>>,
+    ) -> Option<Arc<Path>> {
         if !step.before.is_file() {
             return None;
         }
@@ -52,7 +53,7 @@ impl OpenDirs {
         if stat.st_nlink < 2 {
             return None;
         }
-        let first = names.entry((stat.st_dev, stat.st_ino)).or_insert_with(|| step.path.clone());
-        (*first != step.path).then(|| first.clone())
+        let first = names.entry((stat.st_dev, stat.st_ino)).or_insert_with(|| Arc::clone(&step.path));
+        (**first != *step.path).then(|| first.clone())
     }
 }

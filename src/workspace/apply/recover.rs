@@ -90,7 +90,7 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
 fn restore_dir_modes(entry: &JournalEntry) {
     for shut in &entry.shut {
         let dressed =
-            entry.changes.iter().any(|c| c.path == shut.path && entry.state != TransactionState::Staging);
+            entry.changes.iter().any(|c| *c.path == *shut.path && entry.state != TransactionState::Staging);
         let Some(dir) = dir_anyway(&shut.path).ok().filter(|_| !dressed) else { continue };
         let mode = rustix::fs::fstat(&dir).map_or(0, |stat| stat.st_mode & 0o7777);
         // Exactly the mode that placet gave the directory: any other mode was set by somebody else.
@@ -134,7 +134,7 @@ fn finish(objects: &ObjectStore, entry: &JournalEntry, kept: &mut Vec<PathBuf>) 
             (false, _) => Ok(()),
         };
         if done.is_err() || !to_do && !as_meant {
-            kept.push(change.path.clone());
+            kept.push(change.path.to_path_buf());
         }
     }
     kept.dedup();

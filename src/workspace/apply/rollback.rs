@@ -62,7 +62,7 @@ fn back(
             Ok(rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?)
         }
         CommitAction::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
-        CommitAction::Place => match &change.after {
+        CommitAction::Place => match &*change.after {
             PathState::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
             _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
         },

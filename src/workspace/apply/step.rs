@@ -1,7 +1,7 @@
 //! One path of an apply: its state before and after, and the temporary names that the apply uses.
 
-use crate::workspace::Hash;
-use crate::workspace::files::path_state::PathState;
+use crate::workspace::changes::change_set::ContentLayer;
+use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::journal::{JournalEntry, RepositoryState};
 use crate::workspace::history::origin::OriginStep;
 use std::collections::BTreeSet;
@@ -19,30 +19,38 @@ pub(in crate::workspace) const SYNC_EACH: usize = 16;
 #[derive(Clone, Debug)]
 pub(in crate::workspace) struct ApplyStep {
     /// Absolute, without links.
-    pub path: PathBuf,
-    pub before: PathState,
-    pub after: PathState,
+    pub path: Arc<Path>,
+    pub before: SharedState,
+    pub after: SharedState,
     pub source: ContentSource,
     /// Make it another name of this file, if that has the same content.
-    pub twin: Option<PathBuf>,
+    pub twin: Option<Arc<Path>>,
     /// The path is another name of this file now, if nothing better is known.
-    pub was_twin: Option<PathBuf>,
+    pub was_twin: Option<Arc<Path>>,
     /// When the file has several names, all of them change; otherwise this one becomes a file of its own.
     pub keep_names: bool,
     /// The mode and owner are those that a new file gets here; those of `after` are ignored.
     pub fresh: bool,
     /// The calls that made the change.
-    pub history: Vec<OriginStep>,
+    pub history: Arc<[OriginStep]>,
+}
+
+/// How the new content of a step is staged: what a step has beyond its entry in the journal.
+pub(super) struct StagePlan {
+    pub source: ContentSource,
+    pub keep_names: bool,
+    pub fresh: bool,
 }
 
 /// Where the new content of a file comes from.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) enum ContentSource {
     Nothing,
-    Object(Hash),
+    /// The stored content with the hash of the step's `after`.
+    Stored,
     Bytes(Arc<Vec<u8>>),
-    /// A file in a layer: it may be renamed.
-    Layer(PathBuf),
+    /// The file in this layer: it may be linked.
+    Layer(Arc<ContentLayer>),
 }
 
 /// The same with the state in which they are now.
@@ -70,7 +78,7 @@ pub(super) fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::
 pub(super) fn anchor(entry: &JournalEntry, index: usize) -> Option<PathBuf> {
     let change = entry.changes.get(index)?;
     let goes = |dir: &Path| {
-        let found = entry.changes.binary_search_by(|c| c.path.as_path().cmp(dir));
+        let found = entry.changes.binary_search_by(|c| (*c.path).cmp(dir));
         found
             .ok()
             .and_then(|at| entry.changes.get(at))

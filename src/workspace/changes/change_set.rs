@@ -1,33 +1,56 @@
 //! A change set: what is pending, path by path, with what was there before and what would be there after.
 
 use crate::text::{DetectedEncoding, LineDiff, regular_file};
+use crate::workspace::Hash;
 use crate::workspace::files::attributes;
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::history::origin::{ChangeOrigin, OriginStep};
 use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositorySet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One path's pending change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
     /// Absolute, without links.
-    pub path: PathBuf,
-    pub before: PathState,
-    pub after: PathState,
-    /// The path of the new file's content.
-    pub content: Option<PathBuf>,
+    pub path: Arc<Path>,
+    pub before: SharedState,
+    pub after: SharedState,
+    /// The layer that has the new file's content.
+    pub content: Option<Arc<ContentLayer>>,
     /// The old path of a moved file: that path is deleted in the same set.
-    pub moved_from: Option<PathBuf>,
+    pub moved_from: Option<Arc<Path>>,
     /// The path is another name of this file.
-    pub twin: Option<PathBuf>,
+    pub twin: Option<Arc<Path>>,
     /// Somebody else changed the file while the command ran that changed it.
     pub raced: bool,
     /// A file tool made the change: all names of the file change with it.
     pub by_tool: bool,
     /// The calls that changed it, in their order, with the contents that were stored between them.
-    pub steps: Vec<OriginStep>,
+    pub steps: Arc<[OriginStep]>,
+}
+
+/// A layer of the view that has contents of changed files. One value for all of them: a change set may have hundreds of
+/// thousands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentLayer {
+    pub(in crate::workspace) dir: PathBuf,
+    /// What the layer is over: the same names are below both.
+    pub(in crate::workspace) root: PathBuf,
+}
+
+impl ContentLayer {
+    /// The file of the layer that has the content of `path`.
+    pub(in crate::workspace) fn file(&self, path: &Path) -> std::io::Result<PathBuf> {
+        self.at(path).ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    }
+
+    fn at(&self, path: &Path) -> Option<PathBuf> {
+        path.strip_prefix(&self.root).ok().map(|rel| self.dir.join(rel))
+    }
 }
 
 /// What happened to a path, in a word.
@@ -73,13 +96,18 @@ impl ChangeKind {
 }
 
 impl FileChange {
+    /// The path of the new file's content.
+    pub fn content_path(&self) -> Option<PathBuf> {
+        self.content.as_ref()?.at(&self.path)
+    }
+
     /// The calls that changed the path, in order. A call is listed twice when another call came between.
     pub fn made_by(&self) -> Vec<&ChangeOrigin> {
         self.steps.iter().filter_map(|step| step.origin.as_deref()).collect()
     }
 
     pub fn verb(&self) -> ChangeKind {
-        match (&self.before, &self.after) {
+        match (&*self.before, &*self.after) {
             (_, PathState::Special { .. }) => ChangeKind::Special,
             (PathState::Absent, _) if self.moved_from.is_some() => ChangeKind::Renamed,
             (PathState::Absent, _) => ChangeKind::Created,
@@ -91,7 +119,7 @@ impl FileChange {
 
     /// A directory is made or removed: what is in it has changes of its own.
     pub fn is_directory_alone(&self) -> bool {
-        match (&self.before, &self.after) {
+        match (&*self.before, &*self.after) {
             (PathState::Directory { .. }, after) => after.is_absent(),
             (before, PathState::Directory { .. }) => before.is_absent(),
             _ => false,
@@ -111,16 +139,16 @@ impl FileChange {
         if self.before.size() > MOST || self.after.size() > MOST {
             return None;
         }
-        let before = match &self.before {
+        let before = match &*self.before {
             PathState::Absent => Vec::new(),
             PathState::File { hash, .. } => {
                 objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, MOST).ok())?
             }
             _ => return None,
         };
-        let after = match (&self.after, &self.content) {
+        let after = match (&*self.after, self.content_path()) {
             (PathState::Absent, _) => Vec::new(),
-            (PathState::File { .. }, Some(path)) => regular_file::read(path, MOST).ok()?,
+            (PathState::File { .. }, Some(path)) => regular_file::read(&path, MOST).ok()?,
             (PathState::File { hash, .. }, None) => objects.get(*hash).ok()?,
             _ => return None,
         };
@@ -164,27 +192,28 @@ pub struct ChangeSet {
 impl ChangeSet {
     /// Finds moved files: a deleted file and a new file with the same content. The nearest name wins.
     pub(in crate::workspace) fn new(mut changes: Vec<FileChange>) -> ChangeSet {
-        let mut gone: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        let mut gone: HashMap<Hash, Vec<Arc<Path>>> = HashMap::new();
         for change in &changes {
-            if let (PathState::File { hash, size, .. }, PathState::Absent) = (&change.before, &change.after)
+            if let (PathState::File { hash, size, .. }, PathState::Absent) = (&*change.before, &*change.after)
                 // Every empty file equals every other one, which says nothing about a move.
                 && *size > 0
             {
-                gone.entry(hash.to_hex().to_string()).or_default().push(change.path.clone());
+                gone.entry(*hash).or_default().push(Arc::clone(&change.path));
             }
         }
         for change in &mut changes {
-            let (PathState::Absent, Some(hash)) = (&change.before, change.after.hash()) else { continue };
-            let Some(from) = gone.get_mut(hash.to_hex().as_str()) else { continue };
+            let (PathState::Absent, Some(hash)) = (&*change.before, change.after.hash()) else { continue };
+            let Some(from) = gone.get_mut(&hash) else { continue };
             let same_name = from.iter().position(|p| p.file_name() == change.path.file_name());
             let at = same_name.unwrap_or(0);
             if at < from.len() {
                 change.moved_from = Some(from.remove(at));
             }
         }
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        // A sort that keeps equal paths in order would need as much memory again, and no two paths are equal.
+        changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         // By name alone: a view adds the other repositories.
-        let paths = changes.iter().map(|c| c.path.as_path());
+        let paths = changes.iter().map(|c| &*c.path);
         let repositories = RepositorySet::recognise(paths, &[], &|_| false);
         ChangeSet { changes, repositories, repository_changes: Vec::new(), hook_dirs: GitHookDirs::default() }
     }
@@ -204,8 +233,8 @@ impl ChangeSet {
     /// `paths` with all of each repository that has one of them: a ref without its objects is broken.
     pub(in crate::workspace) fn with_whole_repositories(
         &self,
-        mut paths: BTreeSet<PathBuf>,
-    ) -> BTreeSet<PathBuf> {
+        mut paths: BTreeSet<Arc<Path>>,
+    ) -> BTreeSet<Arc<Path>> {
         let whole: BTreeSet<&Path> = paths.iter().filter_map(|path| self.repositories.of(path)).collect();
         let whole: BTreeSet<PathBuf> = whole.into_iter().map(Path::to_path_buf).collect();
         let in_one = |c: &&FileChange| self.repositories.of(&c.path).is_some_and(|r| whole.contains(r));
@@ -232,18 +261,18 @@ impl ChangeSet {
         &self,
         repositories: &BTreeSet<&Path>,
     ) -> impl Iterator<Item = &Path> {
-        let all = self.changes.iter().map(|c| c.path.as_path());
+        let all = self.changes.iter().map(|c| &*c.path);
         all.filter(|path| self.repositories.of(path).is_some_and(|r| repositories.contains(r)))
     }
 
     /// What was where `change` comes from, if it is a move.
     pub fn moved_node(&self, change: &FileChange) -> Option<&PathState> {
-        change.moved_from.as_ref().and_then(|from| self.get(from)).map(|old| &old.before)
+        change.moved_from.as_ref().and_then(|from| self.get(from)).map(|old| &*old.before)
     }
 
     /// `paths` with the other end of each moved file: one end without the other loses the file, or doubles it.
     #[must_use]
-    pub fn with_other_ends(&self, mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    pub fn with_other_ends(&self, mut paths: BTreeSet<Arc<Path>>) -> BTreeSet<Arc<Path>> {
         for change in &self.changes {
             let Some(from) = &change.moved_from else { continue };
             if paths.contains(from) || paths.contains(&change.path) {
@@ -262,28 +291,31 @@ impl ChangeSet {
     }
 
     pub fn get(&self, path: &Path) -> Option<&FileChange> {
-        let at = self.changes.binary_search_by(|c| c.path.as_path().cmp(path)).ok()?;
+        let at = self.changes.binary_search_by(|c| (*c.path).cmp(path)).ok()?;
         self.changes.get(at)
     }
 
     /// The change at or above `path` that would make it a pipe, a socket or a device.
     pub(in crate::workspace) fn special_at(&self, path: &Path) -> Option<&FileChange> {
-        let special = |dir: &Path| self.get(dir).filter(|c| matches!(c.after, PathState::Special { .. }));
+        let special = |dir: &Path| self.get(dir).filter(|c| matches!(*c.after, PathState::Special { .. }));
         path.ancestors().find_map(special)
     }
 
     /// The paths at or below `path`.
-    pub fn below(&self, path: &Path) -> BTreeSet<PathBuf> {
-        self.changes.iter().map(|c| &c.path).filter(|p| p.starts_with(path)).cloned().collect()
+    pub fn below(&self, path: &Path) -> BTreeSet<Arc<Path>> {
+        // In their order, they follow the path.
+        let from = self.changes.partition_point(|change| &*change.path < path);
+        let rest = self.changes.get(from..).unwrap_or_default().iter();
+        rest.map(|c| &c.path).take_while(|p| p.starts_with(path)).cloned().collect()
     }
 
-    pub fn paths(&self) -> BTreeSet<PathBuf> {
+    pub fn paths(&self) -> BTreeSet<Arc<Path>> {
         self.changes.iter().map(|c| c.path.clone()).collect()
     }
 
     /// `paths` with the changes that must be applied together with them: the directories that a new file needs, and
     /// everything in a directory that is removed.
-    pub fn closed(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    pub fn closed(&self, paths: &BTreeSet<Arc<Path>>) -> BTreeSet<Arc<Path>> {
         if paths.len() >= self.changes.len() {
             return paths.clone();
         }
@@ -304,7 +336,7 @@ impl ChangeSet {
 
     /// `paths` with the changes that cannot stay pending when they are discarded: everything new in a directory that is
     /// removed, and the removal of a directory whose content stays.
-    pub(in crate::workspace) fn discarded_with(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    pub(in crate::workspace) fn discarded_with(&self, paths: &BTreeSet<Arc<Path>>) -> BTreeSet<Arc<Path>> {
         let mut all = paths.clone();
         if all.len() >= self.changes.len() {
             return all;
@@ -325,15 +357,17 @@ impl ChangeSet {
         }
     }
 
-    /// Lines added and removed in all texts of the set.
+    /// Lines added and removed in the texts of the set. What git writes in a repository does not count, as in
+    /// [`ChangeSet::count`].
     pub fn lines(&self, objects: &ObjectStore) -> (usize, usize) {
-        let counts = self.changes.iter().filter_map(|c| c.counts(objects));
+        let files = self.changes.iter().filter(|c| !self.repositories.is_written_by_git(&c.path));
+        let counts = files.filter_map(|c| c.counts(objects));
         counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
     }
 }
 
 /// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
-fn holds_some(paths: &BTreeSet<PathBuf>, dir: &Path) -> bool {
+fn holds_some(paths: &BTreeSet<Arc<Path>>, dir: &Path) -> bool {
     use std::ops::Bound::{Excluded, Unbounded};
     paths.range::<Path, _>((Excluded(dir), Unbounded)).next().is_some_and(|next| next.starts_with(dir))
 }

@@ -11,6 +11,7 @@ use crate::workspace::repository::{
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One row of a list of changes. All text in it is rendered for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct ListedChange {
     /// Of a commit, what it changes.
     pub commit: Option<CommitPatch>,
     /// The paths of the set whose contents it is about.
-    pub paths: Vec<PathBuf>,
+    pub paths: Vec<Arc<Path>>,
 }
 
 impl ListedChange {
@@ -77,7 +78,7 @@ impl FileChange {
             text.push_str(&format!("{} -> ", name(from)));
         }
         text.push_str(&format!("{}{slash}", name(&self.path)));
-        match (&self.before, &self.after) {
+        match (&*self.before, &*self.after) {
             (_, PathState::Special { what }) => text.push_str(&format!(" ({what}: never applied)")),
             (_, PathState::Link { target }) => {
                 text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
@@ -106,7 +107,43 @@ impl FileChange {
     }
 }
 
+impl FileChange {
+    /// Which servers made a part of the change.
+    fn server_words(&self) -> String {
+        let origins = self.made_by();
+        let servers: BTreeSet<&str> = origins.iter().filter_map(|origin| origin.server.as_deref()).collect();
+        match servers.is_empty() {
+            true => String::new(),
+            false => {
+                let names: Vec<&str> = servers.into_iter().collect();
+                format!("(by the server {})", sanitize::line(&names.join(", ")))
+            }
+        }
+    }
+}
+
+/// What a removed directory contained: `the directory and everything in it: 14 files`.
+pub fn removed_words(below: &[&FileChange]) -> String {
+    let files = below.iter().filter(|c| !c.before.is_directory()).count();
+    let counted = match files {
+        0 => count::of(below.len(), "directory"),
+        files => count::of(files, "file"),
+    };
+    format!("the directory and everything in it: {counted}")
+}
+
 impl ChangeSet {
+    /// What is removed with the directory that `change` removes. Empty for every other change, and for a directory that
+    /// was empty.
+    pub fn removed_below(&self, change: &FileChange) -> Vec<&FileChange> {
+        if !change.before.is_directory() || change.after.is_directory() {
+            return Vec::new();
+        }
+        let below = self.below(&change.path);
+        let changes = below.iter().filter(|path| **path != change.path).filter_map(|path| self.get(path));
+        changes.filter(|c| !c.before.is_absent()).collect()
+    }
+
     /// One row for each path. Paths that run later come first, each by itself and with the reason, and then the paths
     /// that are removed as a whole. The files that git writes in a repository are one row, with their meaning below it.
     /// A directory with more than a screenful of new files is one row.
@@ -137,6 +174,11 @@ impl ChangeSet {
                 ChangeRow::One(change) => {
                     let mut row = change.listed(self.moved_node(change), objects, &name);
                     row.paths.extend(change.moved_from.clone());
+                    let removed = self.removed_below(change);
+                    if !removed.is_empty() {
+                        row.text.push_str(&format!(" ({})", removed_words(&removed)));
+                        row.paths.extend(removed.iter().map(|c| c.path.clone()));
+                    }
                     let why = match classes.of(&change.path) {
                         ChangeClass::RunsLater(runner) => {
                             row.needs_care = true;
@@ -148,7 +190,7 @@ impl ChangeSet {
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
                         ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => String::new(),
                     };
-                    let notes = [std::mem::take(&mut row.note), why];
+                    let notes = [std::mem::take(&mut row.note), change.server_words(), why];
                     row.note = notes.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ");
                     row
                 }
@@ -172,8 +214,8 @@ impl ChangeSet {
     ) -> Vec<ListedChange> {
         let counted = count::of(own.len(), "file");
         let shown = name(repository);
-        let change = self.repository_changes.iter().find(|c| c.path == repository);
-        let is_link_file = |change: &&FileChange| change.path == repository && change.before.is_file();
+        let change = self.repository_changes.iter().find(|c| *c.path == *repository);
+        let is_link_file = |change: &&FileChange| *change.path == *repository && change.before.is_file();
         let row = match change.map_or(RepositoryChangeKind::Changed, |c| c.fate) {
             RepositoryChangeKind::Created if own.is_empty() => {
                 ListedChange::text(format!("A {shown} (new repository)"))
@@ -230,25 +272,12 @@ impl ChangeSet {
             return Vec::new();
         }
         let text = |text: &str| sanitize::line(text).into_owned();
-        let of_file = format!("{}: ", name(path));
         let harmless = change.facts_of(path).filter(|fact| fact.runs().is_none());
-        let rows = harmless.map(|fact| fact.row(name, &text).text);
-        rows.map(|row| row.strip_prefix(&of_file).map_or(row.clone(), String::from)).collect()
+        harmless.map(|fact| fact.words(name, &text)).collect()
     }
 
-    /// True for a part of the single row of its repository. Programs that its settings name are listed as facts of the
-    /// repository.
-    fn is_folded(&self, path: &Path) -> bool {
-        let settings =
-            ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
-        let at_top = || self.repositories.nearest(path) == path.parent();
-        self.repositories.git_file(path).is_some()
-            || self.repositories.nearest(path) == Some(path)
-            || settings && at_top()
-    }
-
-    /// The number of changes that a person sees: the changes of [`ChangeSet::listing`] without the rows below a
-    /// repository.
+    /// The number of rows of [`ChangeSet::listing`], without those below a repository. A person counts files:
+    /// [`ChangeSet::count`].
     pub fn listed(&self, classes: &ChangeClasses) -> usize {
         self.rows(classes).len()
     }
@@ -257,10 +286,10 @@ impl ChangeSet {
         const SCREENFUL: usize = 30;
         let apart: BTreeSet<&Path> = classes.to_approve(self).into_iter().map(|(path, _)| path).collect();
         let mut rows: Vec<ChangeRow<'_>> =
-            self.changes.iter().filter(|c| apart.contains(c.path.as_path())).map(ChangeRow::One).collect();
+            self.changes.iter().filter(|c| apart.contains(&*c.path)).map(ChangeRow::One).collect();
         // A directory that is one row, and a repository, which is one also in such a directory.
         let (mut folded, mut skip): (Option<PathBuf>, Option<PathBuf>) = (None, None);
-        let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+        let moved: BTreeSet<&Arc<Path>> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         for (at, change) in self.changes.iter().enumerate() {
             let is_plain = change.attribute_words(self.moved_node(change)).is_empty();
             let is_in = |dir: &Option<PathBuf>| dir.as_ref().is_some_and(|dir| change.path.starts_with(dir));
@@ -284,7 +313,7 @@ impl ChangeSet {
                 let files = inside.filter(|c| !c.before.is_directory() && !c.after.is_directory());
                 // What git does not write is named: any project can be made to look like a repository.
                 let (own, others): (Vec<&FileChange>, Vec<&FileChange>) =
-                    files.partition(|c| self.is_folded(&c.path));
+                    files.partition(|c| self.repositories.is_written_by_git(&c.path));
                 rows.push(ChangeRow::Repository(repository.clone(), own));
                 rows.extend(others.into_iter().map(ChangeRow::One));
                 skip = Some(repository);
@@ -296,7 +325,7 @@ impl ChangeSet {
             let plain = plain.filter(|c| self.repository_of(&c.path).is_none()).collect::<Vec<&FileChange>>();
             if change.before.is_directory() != change.after.is_directory() && plain.len() > SCREENFUL {
                 rows.push(ChangeRow::Directory(change, plain));
-                folded = Some(change.path.clone());
+                folded = Some(change.path.to_path_buf());
                 continue;
             }
             // A directory that has something new in it needs no line of its own.

@@ -1,14 +1,16 @@
 //! A change set as a patch that `git apply` and GNU `patch` take.
 //!
 //! The form is git's extended diff. Contents that are no text become git binary patches, which GNU `patch` passes over.
-//! Directories on their own have no form in it: they stand in comments.
+//! Directories on their own have no form in it: they are named in comments.
 
 use super::change_set::{ChangeSet, FileChange};
 use crate::text::patch::{quoted, unified, write_binary};
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::objects::ObjectStore;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// `set` without the own files of git repositories, and how many those are. git takes no path in `.git`, and `patch` no
 /// binary file.
@@ -20,7 +22,7 @@ pub fn without_repositories(set: &ChangeSet) -> (ChangeSet, usize) {
 
 /// The patch of one path.
 pub struct PathPatch {
-    pub path: PathBuf,
+    pub path: Arc<Path>,
     pub bytes: Vec<u8>,
     /// Bytes of the contents that the patch has no place for: they are too large, or not readable any more. The patch says
     /// so in a comment.
@@ -30,38 +32,67 @@ pub struct PathPatch {
 /// The whole of `set`, with paths relative to `root`; those elsewhere are named in a comment.
 pub fn patch(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<u8> {
     let name = |path: &Path| path.strip_prefix(root).ok().map(Path::to_path_buf);
-    patches(set, objects, name).into_iter().flat_map(|patch| patch.bytes).collect()
+    patches(set, objects, name).flat_map(|patch| patch.bytes).collect()
 }
 
 /// The patch of each path of `set`, for a person who decides on it: all of it is shown. placet may work in one of several
 /// directories that the agent may change; what is not below `root` is named from `/`.
-pub fn shown_patches(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<PathPatch> {
-    let name = |path: &Path| path.strip_prefix(root).or(path.strip_prefix("/")).ok().map(Path::to_path_buf);
-    patches(set, objects, name)
+pub fn shown_patches<'a>(
+    set: &'a ChangeSet,
+    objects: &'a ObjectStore,
+    root: &'a Path,
+) -> impl Iterator<Item = PathPatch> + 'a {
+    patches(set, objects, move |path| shown_name(path, root))
+}
+
+/// The patch of one of these paths.
+pub fn shown_patch(set: &ChangeSet, change: &FileChange, objects: &ObjectStore, root: &Path) -> PathPatch {
+    patch_of(set, change, objects, &|path| shown_name(path, root))
+}
+
+fn shown_name(path: &Path, root: &Path) -> Option<PathBuf> {
+    path.strip_prefix(root).or(path.strip_prefix("/")).ok().map(Path::to_path_buf)
 }
 
 /// The patch of each path of `set`, with the name that `name` gives it; without a name it is a comment.
-fn patches(
+fn patches<'a>(
+    set: &'a ChangeSet,
+    objects: &'a ObjectStore,
+    name: impl Fn(&Path) -> Option<PathBuf> + 'a,
+) -> impl Iterator<Item = PathPatch> + 'a {
+    set.changes.iter().map(move |change| patch_of(set, change, objects, &name))
+}
+
+fn patch_of(
     set: &ChangeSet,
+    change: &FileChange,
     objects: &ObjectStore,
-    name: impl Fn(&Path) -> Option<PathBuf>,
-) -> Vec<PathPatch> {
-    let each = |change: &FileChange| {
-        let (mut bytes, mut missing) = (Vec::new(), 0);
-        match name(&change.path) {
-            Some(name) => {
-                // git's two modes are not all that is applied.
-                let words = beyond_git(change, set.moved_node(change));
-                if !words.is_empty() {
-                    comment(&mut bytes, &format!("{}: {}", name.display(), words.join(", ")));
-                }
-                missing = one(change, &name, objects, &mut bytes);
+    name: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> PathPatch {
+    let (mut bytes, mut missing) = (Vec::new(), 0);
+    match name(&change.path) {
+        Some(name) => {
+            // git's two modes are not all that is applied.
+            let words = beyond_git(change, set.moved_node(change));
+            if !words.is_empty() {
+                comment(&mut bytes, &format!("{}: {}", in_words(change, &name), words.join(", ")));
             }
-            None => comment(&mut bytes, &format!("outside this directory: {}", change.path.display())),
+            missing = one(change, &name, objects, &mut bytes);
         }
-        PathPatch { path: change.path.clone(), bytes, missing }
-    };
-    set.changes.iter().map(each).collect()
+        None => comment(&mut bytes, &format!("outside this directory: {}", change.path.display())),
+    }
+    PathPatch { path: Arc::clone(&change.path), bytes, missing }
+}
+
+/// How a comment names the path that has `name` in the patch: `.` for the root, and the whole path of a file that is not
+/// below it.
+fn in_words(change: &FileChange, name: &Path) -> String {
+    let is_elsewhere = change.path.strip_prefix("/").is_ok_and(|path| path == name);
+    match name.as_os_str().is_empty() {
+        true => ".".into(),
+        false if is_elsewhere => change.path.display().to_string(),
+        false => name.display().to_string(),
+    }
 }
 
 /// What the patch itself has no form for: a new file that its owner may run is in it.
@@ -89,11 +120,16 @@ fn side(node: &PathState, bytes: Option<Vec<u8>>) -> Option<(Vec<u8>, &'static s
 
 /// Writes the patch of `change`. Returns the bytes of its contents that are not in it.
 fn one(change: &FileChange, name: &Path, objects: &ObjectStore, out: &mut Vec<u8>) -> u64 {
-    let shown = name.display();
-    let words = match (&change.before, &change.after) {
-        (PathState::Directory { .. }, PathState::Directory { .. }) => Some(format!("mode of {shown}/")),
-        (PathState::Directory { .. }, PathState::Absent) => Some(format!("directory removed: {shown}/")),
-        (PathState::Absent, PathState::Directory { .. }) => Some(format!("directory created: {shown}/")),
+    let shown = in_words(change, name);
+    let slash = if name.as_os_str().is_empty() { "" } else { "/" };
+    let words = match (&*change.before, &*change.after) {
+        (PathState::Directory { .. }, PathState::Directory { .. }) => Some(format!("mode of {shown}{slash}")),
+        (PathState::Directory { .. }, PathState::Absent) => {
+            Some(format!("directory removed: {shown}{slash}"))
+        }
+        (PathState::Absent, PathState::Directory { .. }) => {
+            Some(format!("directory created: {shown}{slash}"))
+        }
         (_, PathState::Special { what }) => Some(format!("{shown} is {what}: not in this patch")),
         _ => None,
     };
@@ -110,10 +146,10 @@ fn one(change: &FileChange, name: &Path, objects: &ObjectStore, out: &mut Vec<u8
     let kinds = |s: &Option<(Vec<u8>, &str)>| s.as_ref().map(|(_, mode)| mode.starts_with("12"));
     match (kinds(&old), kinds(&new)) {
         (Some(a), Some(b)) if a != b => {
-            block(name, old.as_ref(), None, out);
-            block(name, None, new.as_ref(), out);
+            block(name, &shown, old.as_ref(), None, out);
+            block(name, &shown, None, new.as_ref(), out);
         }
-        _ => block(name, old.as_ref(), new.as_ref(), out),
+        _ => block(name, &shown, old.as_ref(), new.as_ref(), out),
     }
     0
 }
@@ -125,17 +161,24 @@ fn contents(change: &FileChange, objects: &ObjectStore) -> Option<ContentPair> {
     if !file(&change.before) && !file(&change.after) {
         return Some((None, None));
     }
-    let half = |node: &PathState| if file(node) { node.clone() } else { PathState::Absent };
+    let half = |node: &SharedState| if file(node) { node.clone() } else { SharedState::default() };
     let files = FileChange { before: half(&change.before), after: half(&change.after), ..change.clone() };
     let (before, after) = files.bytes(objects)?;
     Some((file(&change.before).then_some(before), file(&change.after).then_some(after)))
 }
 
-fn block(rel: &Path, old: Option<&(Vec<u8>, &str)>, new: Option<&(Vec<u8>, &str)>, out: &mut Vec<u8>) {
+/// The difference of one path with the name `rel`, which a comment calls `shown`.
+fn block(
+    rel: &Path,
+    shown: &str,
+    old: Option<&(Vec<u8>, &str)>,
+    new: Option<&(Vec<u8>, &str)>,
+    out: &mut Vec<u8>,
+) {
     if let (Some(old), Some(new)) = (old, new)
         && old == new
     {
-        return comment(out, &format!("mode or owner of {}: not supported by git", rel.display()));
+        return comment(out, &format!("mode or owner of {shown}: not supported by git"));
     }
     let name = rel.as_os_str().as_bytes();
     let (a, b) = (quoted("a/", name), quoted("b/", name));

@@ -77,7 +77,7 @@ fn attributes(old: Option<&FileAttrs>, new: &FileAttrs) -> Vec<String> {
     let none = FileAttrs::default();
     let old = old.unwrap_or(&none);
     let names: BTreeSet<&String> = old.xattrs.keys().chain(new.xattrs.keys()).collect();
-    let differing = names.into_iter().filter(|name| old.xattrs.get(*name) != new.xattrs.get(*name));
+    let differing = names.into_iter().filter(|name| old.xattrs.get(name) != new.xattrs.get(name));
     differing.map(|name| attribute(name, new.xattrs.get(name))).collect()
 }
 
@@ -145,7 +145,8 @@ mod tests {
     }
 
     fn with(name: &str, value: &[u8]) -> FileAttrs {
-        let xattrs = [(name.to_string(), crate::workspace::files::path_state::to_hex(value))].into();
+        let xattrs =
+            [(name.to_string(), crate::workspace::files::path_state::to_hex(value))].into_iter().collect();
         FileAttrs { xattrs, ..mine(0o644) }
     }
 

@@ -48,8 +48,44 @@ pub struct FileAttrs {
     pub uid: u32,
     pub gid: u32,
     /// Extended attributes, access lists among them; the values as they are, in hexadecimal.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub xattrs: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "ExtendedAttributes::is_none")]
+    pub xattrs: ExtendedAttributes,
+}
+
+/// Extended attributes by name. Nearly every file has none, and a change set has a state for each of its files: none
+/// take one word.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+#[expect(clippy::box_collection, reason = "an empty map takes three words")]
+pub struct ExtendedAttributes(Option<Box<BTreeMap<String, String>>>);
+
+impl ExtendedAttributes {
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.0.iter().flat_map(|all| all.iter())
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        self.iter().map(|(name, _)| name)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&String> {
+        self.0.as_ref()?.get(name)
+    }
+
+    fn insert(&mut self, name: String, value: String) {
+        self.0.get_or_insert_default().insert(name, value);
+    }
+}
+
+impl FromIterator<(String, String)> for ExtendedAttributes {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(all: T) -> ExtendedAttributes {
+        let all: BTreeMap<String, String> = all.into_iter().collect();
+        ExtendedAttributes((!all.is_empty()).then(|| Box::new(all)))
+    }
 }
 
 impl PathState {
@@ -165,7 +201,7 @@ impl FileAttrs {
     }
 
     pub(in crate::workspace) fn of(file: &File, stat: &Stat) -> FileAttrs {
-        let mut xattrs = BTreeMap::new();
+        let mut xattrs = ExtendedAttributes::default();
         for name in attributes(file).unwrap_or_default() {
             let Ok(text) = name.to_str() else { continue };
             if kept_attribute(text)
@@ -188,12 +224,12 @@ impl FileAttrs {
         for name in &present {
             let text = name.to_string_lossy();
             if (kept_attribute(&text) || text.starts_with("user.overlay."))
-                && !self.xattrs.contains_key(text.as_ref())
+                && self.xattrs.get(text.as_ref()).is_none()
             {
                 rustix::fs::fremovexattr(file, name.as_c_str())?;
             }
         }
-        for (name, value) in &self.xattrs {
+        for (name, value) in self.xattrs.iter() {
             let value = from_hex(value).unwrap_or_default();
             rustix::fs::fsetxattr(file, name.as_str(), &value, rustix::fs::XattrFlags::empty())?;
         }
@@ -257,21 +293,42 @@ pub(in crate::workspace) mod raw_text {
     }
 }
 
+/// The same for a path that several records share.
+pub(in crate::workspace) mod raw_shared {
+    use super::raw_text;
+    use serde::{Deserializer, Serializer};
+    use std::path::{Path, PathBuf};
+    use std::sync::Arc;
+
+    pub(crate) fn serialize<S: Serializer>(path: &Arc<Path>, out: S) -> Result<S::Ok, S::Error> {
+        raw_text::serialize(&path.as_os_str(), out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Path>, D::Error> {
+        raw_text::deserialize::<D, PathBuf>(from).map(Arc::from)
+    }
+}
+
 /// The same for a path that may be missing.
 pub(in crate::workspace) mod raw_option {
     use super::raw_text;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     #[derive(Serialize, Deserialize)]
     struct RawPath(#[serde(with = "raw_text")] PathBuf);
 
-    pub(crate) fn serialize<S: Serializer>(path: &Option<PathBuf>, out: S) -> Result<S::Ok, S::Error> {
-        path.clone().map(RawPath).serialize(out)
+    pub(crate) fn serialize<S: Serializer, P: AsRef<Path>>(
+        path: &Option<P>,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        path.as_ref().map(|path| RawPath(path.as_ref().to_path_buf())).serialize(out)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
-        Ok(Option::<RawPath>::deserialize(from)?.map(|raw| raw.0))
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, P: From<PathBuf>>(
+        from: D,
+    ) -> Result<Option<P>, D::Error> {
+        Ok(Option::<RawPath>::deserialize(from)?.map(|raw| P::from(raw.0)))
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::workspace::Hash;
 use std::fs;
 use std::io;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What to do about a damaged record.
@@ -114,6 +115,13 @@ impl DamageKind {
 
 /// The bytes of a record. Only a regular file is opened: a pipe in its place would never end.
 pub(in crate::workspace) fn read_record(path: &Path) -> Result<Vec<u8>, DamageKind> {
+    let mut bytes = Vec::new();
+    open_record(path)?.read_to_end(&mut bytes).map_err(|e| DamageKind::of_io(&e))?;
+    Ok(bytes)
+}
+
+/// Opens a record that is read piece by piece.
+pub(in crate::workspace) fn open_record(path: &Path) -> Result<fs::File, DamageKind> {
     let meta = fs::symlink_metadata(path).map_err(|e| DamageKind::of_io(&e))?;
     if !meta.is_file() {
         return Err(DamageKind::NotAFile);
@@ -121,7 +129,7 @@ pub(in crate::workspace) fn read_record(path: &Path) -> Result<Vec<u8>, DamageKi
     if meta.len() == 0 {
         return Err(DamageKind::Empty);
     }
-    fs::read(path).map_err(|e| DamageKind::of_io(&e))
+    fs::File::open(path).map_err(|e| DamageKind::of_io(&e))
 }
 
 /// What is in a directory of records. One that does not exist is empty.

@@ -4,25 +4,33 @@
 //! before the first file changes (`ID.open.json`) and renamed (`ID.json`) after the last. An open entry whose lock no
 //! process has was left by a crash, and [`super::apply::recover`] completes it or rolls it back.
 
+mod applied_changes;
 mod check;
 mod prune;
 
-pub use super::label::TransactionLabel;
+pub use super::label::{PassedCheck, TransactionLabel};
 
 pub use prune::{PruneLimits, PruneReport, PruneRoots, prune};
 
-use super::damage::{DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, read_record};
-use super::origin::{ChangeOrigin, OriginMark, OriginStep};
-use crate::workspace::files::path_state::{PathState, raw_option, raw_text};
+use super::damage::{DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, open_record};
+use super::origin::{ChangeOrigin, OriginMarks, OriginStep};
+use crate::workspace::files::path_state::{PathState, raw_option, raw_shared, raw_text};
+use crate::workspace::files::shared_state::SharedState;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// An entry of many changes is larger than the values that it is read into: it is read and written piece by piece.
+const BUFFER: usize = 64 << 10;
+/// A shorter one is read in one go, which is faster.
+const WHOLE: u64 = 4 << 20;
 
 /// One transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,6 +45,7 @@ pub struct JournalEntry {
     /// The common part of the names of its temporary files, which no other program can guess.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub names: String,
+    #[serde(deserialize_with = "applied_changes::read")]
     pub changes: Vec<AppliedChange>,
     /// The calls that made the changes; their marks name them by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -123,28 +132,33 @@ pub enum TransactionState {
 /// One path's change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppliedChange {
-    #[serde(with = "raw_text")]
-    pub path: PathBuf,
-    pub before: PathState,
-    pub after: PathState,
+    #[serde(with = "raw_shared")]
+    pub path: Arc<Path>,
+    pub before: SharedState,
+    pub after: SharedState,
     /// The file was written in place, because it has several names or an owner that cannot be given.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_place: bool,
     /// The path became another name of this file.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
-    pub twin: Option<PathBuf>,
+    pub twin: Option<Arc<Path>>,
     /// The path was another name of this file before.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
-    pub was_twin: Option<PathBuf>,
+    pub was_twin: Option<Arc<Path>>,
     /// The calls that changed it, in their order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<OriginMark>,
+    #[serde(default, skip_serializing_if = "OriginMarks::is_none")]
+    pub marks: OriginMarks,
 }
 
 impl AppliedChange {
+    /// The path, and what was and is there.
+    pub(in crate::workspace) fn states(&self) -> (&Path, &PathState, &PathState) {
+        (&self.path, &self.before, &self.after)
+    }
+
     /// As `git status` marks it.
     pub fn letter(&self) -> char {
-        match (&self.before, &self.after) {
+        match (&*self.before, &*self.after) {
             (PathState::Absent, _) => 'A',
             (_, PathState::Absent) => 'D',
             _ => 'M',
@@ -247,7 +261,10 @@ impl Journal {
     /// Writes an open entry, durably.
     pub(in crate::workspace) fn save(&self, entry: &JournalEntry) -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
-        file.write_all(&serde_json::to_vec(entry)?)?;
+        let mut out = io::BufWriter::with_capacity(BUFFER, file.as_file_mut());
+        serde_json::to_writer(&mut out, entry)?;
+        out.flush()?;
+        drop(out);
         file.as_file().sync_data()?;
         file.persist(self.file(entry.id, ".open.json")).map_err(|e| e.error)?;
         // The directory as well: otherwise the name may be missing after a power failure.
@@ -289,8 +306,16 @@ impl Journal {
     }
 
     fn read(&self, id: u64, ending: &str) -> Result<JournalEntry, DamageKind> {
-        let bytes = read_record(&self.file(id, ending))?;
-        let entry: JournalEntry = serde_json::from_slice(&bytes).map_err(|e| DamageKind::of_json(&e))?;
+        let mut file = open_record(&self.file(id, ending))?;
+        let length = file.metadata().map_err(|e| DamageKind::of_io(&e))?.len();
+        let entry = if length > WHOLE {
+            serde_json::from_reader(io::BufReader::with_capacity(BUFFER, file))
+        } else {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(|e| DamageKind::of_io(&e))?;
+            serde_json::from_slice(&bytes)
+        };
+        let entry: JournalEntry = entry.map_err(|e| DamageKind::of_json(&e))?;
         if entry.id == id { Ok(entry) } else { Err(DamageKind::OtherNumber(entry.id)) }
     }
 
@@ -348,13 +373,13 @@ impl Journal {
     pub fn to_redo(&self) -> Option<JournalEntry> {
         let entries = self.entries();
         let undone = UndoneChanges::of(&entries);
-        let last = entries.iter().rev().find(|e| match &e.kind {
+        let last = entries.into_iter().rev().find(|e| match &e.kind {
             TransactionKind::Apply => true,
             TransactionKind::Undo { of, part: None } => of.iter().any(|id| undone.whole.contains(id)),
             TransactionKind::Undo { part: Some(_), .. } => undone.parts.iter().any(|undo| undo.id == e.id),
             TransactionKind::Redo { .. } => false,
         });
-        last.filter(|e| matches!(e.kind, TransactionKind::Undo { .. })).cloned()
+        last.filter(|e| matches!(e.kind, TransactionKind::Undo { .. }))
     }
 
     /// The turns that are still applied, newest first, each with its transactions. Changes that an undo of a path
@@ -363,7 +388,7 @@ impl Journal {
         let entries = self.entries();
         let undone = UndoneChanges::of(&entries);
         let mut turns: Vec<Vec<JournalEntry>> = Vec::new();
-        for entry in entries.iter().rev().filter_map(|entry| undone.standing(entry)) {
+        for entry in entries.into_iter().rev().filter_map(|entry| undone.standing(entry)) {
             let same = |turn: &Vec<JournalEntry>| {
                 turn.first().is_some_and(|first| first.label.turn == entry.label.turn)
             };
@@ -396,26 +421,37 @@ impl Journal {
 
 /// What undos reverted and no redo put back.
 #[derive(Default)]
-struct UndoneChanges<'a> {
+struct UndoneChanges {
     whole: BTreeSet<u64>,
     /// The undos of a path, in their order.
-    parts: Vec<&'a JournalEntry>,
+    parts: Vec<UndonePart>,
 }
 
-impl<'a> UndoneChanges<'a> {
-    fn of(entries: &'a [JournalEntry]) -> UndoneChanges<'a> {
+/// What an undo of a path reverted.
+struct UndonePart {
+    id: u64,
+    of: Vec<u64>,
+    part: PathBuf,
+    /// A repository's own files are restored together, also those outside the path.
+    paths: BTreeSet<Arc<Path>>,
+}
+
+impl UndoneChanges {
+    fn of(entries: &[JournalEntry]) -> UndoneChanges {
         let mut undone = UndoneChanges::default();
         for entry in entries {
             match &entry.kind {
                 TransactionKind::Apply => {}
                 TransactionKind::Undo { of, part: None } => undone.whole.extend(of.iter().copied()),
-                TransactionKind::Undo { part: Some(_), .. } => undone.parts.push(entry),
+                TransactionKind::Undo { of, part: Some(part) } => undone.parts.push(UndonePart {
+                    id: entry.id,
+                    of: of.clone(),
+                    part: part.clone(),
+                    paths: entry.changes.iter().map(|c| Arc::clone(&c.path)).collect(),
+                }),
                 TransactionKind::Redo { of, part: None } => undone.whole.retain(|id| !of.contains(id)),
                 TransactionKind::Redo { of, part: redone } => {
-                    let same = |undo: &&JournalEntry| match &undo.kind {
-                        TransactionKind::Undo { of: taken, part } => taken == of && part == redone,
-                        _ => false,
-                    };
+                    let same = |undo: &UndonePart| undo.of == *of && Some(&undo.part) == redone.as_ref();
                     if let Some(at) = undone.parts.iter().rposition(same) {
                         undone.parts.remove(at);
                     }
@@ -426,19 +462,14 @@ impl<'a> UndoneChanges<'a> {
     }
 
     /// The part of an apply that no undo has reverted.
-    fn standing(&self, entry: &JournalEntry) -> Option<JournalEntry> {
+    fn standing(&self, mut entry: JournalEntry) -> Option<JournalEntry> {
         if entry.kind != TransactionKind::Apply || self.whole.contains(&entry.id) {
             return None;
         }
-        let mut left = entry.clone();
-        for undo in &self.parts {
-            let TransactionKind::Undo { of, part: Some(part) } = &undo.kind else { continue };
-            if of.contains(&entry.id) {
-                // A repository's own files were restored together, also those outside the path.
-                let also: BTreeSet<&Path> = undo.changes.iter().map(|c| c.path.as_path()).collect();
-                left.changes.retain(|c| !c.path.starts_with(part) && !also.contains(c.path.as_path()));
-            }
+        let was_empty = entry.changes.is_empty();
+        for undo in self.parts.iter().filter(|undo| undo.of.contains(&entry.id)) {
+            entry.changes.retain(|c| !c.path.starts_with(&undo.part) && !undo.paths.contains(&c.path));
         }
-        (!left.changes.is_empty() || entry.changes.is_empty()).then_some(left)
+        (was_empty || !entry.changes.is_empty()).then_some(entry)
     }
 }

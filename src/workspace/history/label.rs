@@ -1,6 +1,7 @@
 //! Who made a transaction.
 
 use super::origin::ApprovedBy;
+use super::program_run::ProgramRun;
 use serde::{Deserialize, Serialize};
 
 /// Who made a transaction, and who approved it.
@@ -16,6 +17,19 @@ pub struct TransactionLabel {
     /// Who approved the transaction.
     #[serde(default, skip_serializing_if = "ApprovedBy::is_unknown")]
     pub assent: ApprovedBy,
+    /// The program of the person's own whose changes these are (`placet run`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Box<ProgramRun>>,
+    /// The checks that passed on exactly what was applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<PassedCheck>,
+}
+
+/// A check that passed, and the hash of the state on which it passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedCheck {
+    pub check: String,
+    pub state: String,
 }
 
 impl TransactionLabel {

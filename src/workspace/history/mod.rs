@@ -7,4 +7,5 @@ pub(super) mod journal;
 mod label;
 pub(super) mod objects;
 pub(super) mod origin;
+pub(super) mod program_run;
 pub(super) mod repair;

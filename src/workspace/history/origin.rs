@@ -6,12 +6,14 @@
 //! between two origins.
 
 pub use super::approved_by::ApprovedBy;
+use super::program_run::ProgramRun;
 use crate::permission::WritePolicy;
 use crate::text::sanitize;
 use crate::workspace::Hash;
 use crate::workspace::files::path_state::hash_text;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The longest title that is stored, in bytes.
@@ -34,9 +36,21 @@ pub struct ChangeOrigin {
     pub title: String,
     /// Milliseconds since 1970.
     pub at: u64,
+    /// The program of the person's own that made the change (`placet run`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Box<ProgramRun>>,
+    /// The server that made the change, where a tool of a server was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
 }
 
 impl ChangeOrigin {
+    /// The same for a change that a server made.
+    #[must_use]
+    pub fn of_server(self, name: &str) -> ChangeOrigin {
+        ChangeOrigin { server: Some(name.into()), ..self }
+    }
+
     /// An origin of now. `title` may come from a model: its first line is cleaned and cut.
     pub fn new(
         label: &crate::workspace::TransactionLabel,
@@ -55,6 +69,8 @@ impl ChangeOrigin {
             tool: sanitize::line(tool).into_owned(),
             title,
             at: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            program: label.program.clone(),
+            server: None,
         }
     }
 }
@@ -75,6 +91,47 @@ pub struct OriginMark {
     pub by: Option<usize>,
     #[serde(default, with = "hash_option", skip_serializing_if = "Option::is_none")]
     pub content: Option<Hash>,
+}
+
+/// The steps of one path, written down. One value for all paths that one command changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OriginMarks(Arc<[OriginMark]>);
+
+impl OriginMarks {
+    /// `marks`, or `last` where both are equal.
+    pub(in crate::workspace) fn like(last: &OriginMarks, marks: OriginMarks) -> OriginMarks {
+        if *last == marks { last.clone() } else { marks }
+    }
+
+    pub(in crate::workspace) fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Deref for OriginMarks {
+    type Target = [OriginMark];
+
+    fn deref(&self) -> &[OriginMark] {
+        &self.0
+    }
+}
+
+impl FromIterator<OriginMark> for OriginMarks {
+    fn from_iter<T: IntoIterator<Item = OriginMark>>(all: T) -> OriginMarks {
+        OriginMarks(all.into_iter().collect())
+    }
+}
+
+impl Serialize for OriginMarks {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        self.0.as_ref().serialize(out)
+    }
+}
+
+impl<'de> Deserialize<'de> for OriginMarks {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OriginMarks, D::Error> {
+        Ok(OriginMarks(Vec::deserialize(from)?.into()))
+    }
 }
 
 /// The origins that marks name by number.
@@ -110,7 +167,7 @@ impl OriginTable {
         marks.iter().map(|m| OriginStep { origin: self.get(m.by), content: m.content }).collect()
     }
 
-    pub(in crate::workspace) fn marks(&mut self, steps: &[OriginStep]) -> Vec<OriginMark> {
+    pub(in crate::workspace) fn marks(&mut self, steps: &[OriginStep]) -> OriginMarks {
         let mark = |step: &OriginStep| OriginMark {
             by: step.origin.as_ref().map(|origin| self.number(origin).0),
             content: step.content,

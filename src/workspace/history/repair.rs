@@ -131,7 +131,7 @@ fn mend_content(
         let Some(size) = meta.ok().filter(fs::Metadata::is_file).map(|meta| meta.len()) else { continue };
         let stored = File::open(&change.path).and_then(|mut file| objects.put_file(&mut file, hash, size));
         if stored.is_ok() {
-            return RepairOutcome::StoredAgain(change.path.clone());
+            return RepairOutcome::StoredAgain(change.path.to_path_buf());
         }
     }
     RepairOutcome::MovedTo(to)

@@ -52,6 +52,20 @@ impl RepositorySet {
         GitFileKind::at(path.strip_prefix(self.nearest(path)?).ok()?)
     }
 
+    /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
+    /// do to the repository.
+    pub fn is_written_by_git(&self, path: &Path) -> bool {
+        let settings =
+            ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
+        let nearest = self.nearest(path);
+        self.git_file(path).is_some() || nearest == Some(path) || settings && nearest == path.parent()
+    }
+
+    /// True for an object or a pack by its whole name, which git alone writes, and for the directories of objects.
+    pub fn is_object_of_git(&self, path: &Path, is_directory: bool) -> bool {
+        self.is_object(path) && (is_directory || self.git_file(path).is_some())
+    }
+
     /// Every one of them, also inside another.
     pub(in crate::workspace) fn all(&self) -> impl Iterator<Item = &Path> {
         self.all.iter().map(PathBuf::as_path)

@@ -14,6 +14,7 @@ use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// The most facts of one repository that run nothing; the rest is counted. Those that run something are all there.
 const MOST_HARMLESS: usize = 500;
@@ -90,16 +91,16 @@ fn telling_files<'a>(
     fate: RepositoryChangeKind,
     changes: &[&'a FileChange],
     exists: &dyn Fn(&Path) -> bool,
-) -> Vec<(PathBuf, Option<&'a FileChange>)> {
-    let mut files: Vec<(PathBuf, Option<&FileChange>)> =
-        changes.iter().map(|change| (change.path.clone(), Some(*change))).collect();
+) -> Vec<(Arc<Path>, Option<&'a FileChange>)> {
+    let mut files: Vec<(Arc<Path>, Option<&FileChange>)> =
+        changes.iter().map(|change| (Arc::clone(&change.path), Some(*change))).collect();
     if fate == RepositoryChangeKind::Created {
-        let known: BTreeSet<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+        let known: BTreeSet<Arc<Path>> = files.iter().map(|(path, _)| Arc::clone(path)).collect();
         let settings = ["config", "config.worktree", "info/attributes", ALTERNATES].map(PathBuf::from);
         let hooks = HOOKS.iter().map(|name| Path::new("hooks").join(name));
         let quiet = settings.into_iter().chain(hooks).map(|rel| repository.join(rel));
-        let quiet = quiet.filter(|path| !known.contains(path) && exists(path));
-        files.extend(quiet.map(|path| (path, None)));
+        let quiet = quiet.filter(|path| !known.contains(&**path) && exists(path));
+        files.extend(quiet.map(|path| (path.into(), None)));
     }
     files
 }
@@ -159,7 +160,7 @@ fn about(
             why: "git reads settings, hooks and objects from the place that it names",
         }),
         // A `.git` that is a file, or a link.
-        [] if change.is_some_and(|c| c.after.is_file() || matches!(c.after, PathState::Link { .. })) => {
+        [] if change.is_some_and(|c| c.after.is_file() || matches!(*c.after, PathState::Link { .. })) => {
             facts.push(RepositoryFact::Redirect {
                 file,
                 why: "git uses the repository at the place that it names",
@@ -190,7 +191,7 @@ fn settings_of(
     facts: &mut Vec<RepositoryFact>,
 ) {
     let unread = |why: String| RepositoryFact::Unread { file: path.to_path_buf(), why };
-    if change.is_some_and(|c| matches!(c.after, PathState::Link { .. })) {
+    if change.is_some_and(|c| matches!(*c.after, PathState::Link { .. })) {
         facts.push(unread("it is a link".into()));
         return;
     }

@@ -94,7 +94,7 @@ pub(super) fn lost_objects(
 
 fn lost_of(files: &[(&FileChange, GitObjectFile)], contents: &ContentReaders<'_>) -> usize {
     let (mut taken, mut given) = (GitObjectNames::default(), GitObjectNames::default());
-    let other = |path: &Path| files.iter().map(|(change, _)| *change).find(|change| change.path == path);
+    let other = |path: &Path| files.iter().map(|(change, _)| *change).find(|change| *change.path == *path);
     for (change, file) in files {
         match file {
             GitObjectFile::Loose(name) if is_damaged(change) => taken.loose.push(name.clone()),
@@ -129,7 +129,7 @@ pub(in crate::workspace) fn is_damaged(change: &FileChange) -> bool {
 }
 
 fn comes(change: &FileChange) -> bool {
-    matches!(change.before, PathState::Absent) && change.after.is_file() && change.after.size() > 0
+    matches!(*change.before, PathState::Absent) && change.after.is_file() && change.after.size() > 0
 }
 
 struct PackIndex {

@@ -119,24 +119,33 @@ impl RepositoryFact {
 
     /// For a list: `.git/config: core.fsmonitor = /tmp/x: git status and most other git commands run it`.
     pub fn row(&self, name: &dyn Fn(&Path) -> String, text: &dyn Fn(&str) -> String) -> RepositoryRow {
-        let file = name(self.file());
+        let words = self.words(name, text);
+        let row = match self {
+            // The row names the directory of the worktree instead.
+            RepositoryFact::MissingWorktree { .. } | RepositoryFact::Worktree { .. } => words,
+            _ => format!("{}: {words}", name(self.file())),
+        };
+        if self.needs_care() { RepositoryRow::care(row) } else { RepositoryRow::plain(row) }
+    }
+
+    /// The same without the file, for a row that names the file already.
+    pub(in crate::workspace) fn words(
+        &self,
+        name: &dyn Fn(&Path) -> String,
+        text: &dyn Fn(&str) -> String,
+    ) -> String {
         match self {
             RepositoryFact::Setting { key, value, consequence, .. } => {
                 let (key, value) = (text(key), value.as_deref().map(text));
                 match (value, consequence) {
-                    (Some(value), Some(why)) => {
-                        RepositoryRow::care(format!("{file}: {key} = {value}: {why}"))
-                    }
-                    (Some(value), None) => RepositoryRow::plain(format!("{file}: {key} = {value}")),
-                    (None, _) => RepositoryRow::plain(format!("{file}: {key} removed")),
+                    (Some(value), Some(why)) => format!("{key} = {value}: {why}"),
+                    (Some(value), None) => format!("{key} = {value}"),
+                    (None, _) => format!("{key} removed"),
                 }
             }
-            RepositoryFact::Hook { removed: true, .. } => {
-                RepositoryRow::plain(format!("{file}: hook removed"))
-            }
+            RepositoryFact::Hook { removed: true, .. } => "hook removed".into(),
             RepositoryFact::MissingWorktree { directory, .. } => {
-                let directory = name(directory);
-                RepositoryRow::care(format!("worktree {directory} registered, its directory was not created"))
+                format!("worktree {} registered, its directory was not created", name(directory))
             }
             RepositoryFact::Worktree { directory, fate, .. } => {
                 let fate = match fate {
@@ -144,9 +153,55 @@ impl RepositoryFact {
                     WorktreeFate::Removed => "removed",
                     WorktreeFate::Pruned => "pruned: its directory was not there",
                 };
-                RepositoryRow::plain(format!("worktree {} {fate}", name(directory)))
+                format!("worktree {} {fate}", name(directory))
             }
-            other => RepositoryRow::care(format!("{file}: {}", text(&other.runs().unwrap_or_default()))),
+            RepositoryFact::Hook { .. } | RepositoryFact::Redirect { .. } | RepositoryFact::Unread { .. } => {
+                text(&self.runs().unwrap_or_default())
+            }
         }
+    }
+
+    /// The person must see the fact before anything else.
+    fn needs_care(&self) -> bool {
+        match self {
+            RepositoryFact::Setting { value, consequence, .. } => value.is_some() && consequence.is_some(),
+            RepositoryFact::Hook { removed, .. } => !removed,
+            RepositoryFact::Worktree { .. } => false,
+            RepositoryFact::Redirect { .. }
+            | RepositoryFact::Unread { .. }
+            | RepositoryFact::MissingWorktree { .. } => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_the_file_and_what_the_fact_says_without_it() {
+        let file = PathBuf::from("a: b/.git/config");
+        let setting = |value: Option<&str>, consequence| RepositoryFact::Setting {
+            file: file.clone(),
+            key: "a: b/.git/config: x".into(),
+            value: value.map(String::from),
+            consequence,
+        };
+        let name = |path: &Path| path.display().to_string();
+        let rows = [
+            (setting(Some("1"), None), "a: b/.git/config: x = 1", false),
+            (setting(Some("1"), Some("git runs it")), "a: b/.git/config: x = 1: git runs it", true),
+            (setting(None, Some("git runs it")), "a: b/.git/config: x removed", false),
+            (RepositoryFact::Hook { file: file.clone(), removed: true }, "hook removed", false),
+            (RepositoryFact::Redirect { file: file.clone(), why: "leads away" }, "leads away", true),
+        ];
+        for (fact, words, needs_care) in rows {
+            let row = fact.row(&name, &str::to_string);
+            assert_eq!(fact.words(&name, &str::to_string), words);
+            assert_eq!((row.text, row.needs_care), (format!("a: b/.git/config: {words}"), needs_care));
+        }
+        let (directory, fate) = (PathBuf::from("wt"), WorktreeFate::Added);
+        let added = RepositoryFact::Worktree { file, directory, fate };
+        assert_eq!(added.row(&name, &str::to_string).text, "worktree wt added");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::base::BaseRecord;
 pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
-use super::stack::{ContentLocation, node_at};
+use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
 use crate::text::hunk::{hunks, with_hunks};
@@ -10,9 +10,10 @@ use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, crash_point,
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
-use crate::workspace::history::origin::OriginStep;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,52 +28,6 @@ enum LossPolicy {
 }
 
 impl View {
-    /// The changes of a layer set, compared with the layers below it.
-    pub fn changes(&self, shelf: LayerKind) -> io::Result<ChangeSet> {
-        if shelf == LayerKind::Pending {
-            if let Some(damage) = self.record_damage() {
-                return Err(damage.into());
-            }
-            self.recover_interrupted_apply()?;
-        }
-        let held = self.layer_set(shelf);
-        let bases: Vec<(BaseRecord, Vec<OriginStep>)> = {
-            let bases = held.bases();
-            bases.iter().map(|base| (base.clone(), bases.steps(base))).collect()
-        };
-        let mut changes = Vec::new();
-        for (base, steps) in bases {
-            let Some((index, rel)) = self.locate(&base.path) else { continue };
-            let stack = self.stack(index, held.depth);
-            let backing = stack.backing(&rel)?;
-            // The layers have nothing here: what others changed in the workspace is not pending.
-            if backing == ContentLocation::Plain {
-                continue;
-            }
-            let after = stack.node(&rel)?;
-            if after == base.node {
-                continue;
-            }
-            let content = match backing {
-                ContentLocation::Layer(path) if after.is_file() => Some(path),
-                _ => None,
-            };
-            let BaseRecord { path, node, raced, twin, by_tool, .. } = base;
-            changes.push(FileChange {
-                path,
-                before: node,
-                after,
-                content,
-                moved_from: None,
-                twin,
-                raced,
-                by_tool,
-                steps,
-            });
-        }
-        Ok(self.with_repositories(shelf, ChangeSet::new(changes)))
-    }
-
     /// Everything, whole.
     pub fn everything(set: &ChangeSet) -> ChangeSelection {
         set.changes.iter().map(|c| (c.path.clone(), SelectedPart::Whole)).collect()
@@ -81,22 +36,28 @@ impl View {
     /// `choice` with the changes that it needs: directories, all of a repository's own files, both ends of a move. A
     /// repository's hooks and settings that run programs are not part of its state: they are applied when they are
     /// chosen themselves.
-    pub(super) fn completed(
+    pub(super) fn completed<'a>(
         set: &ChangeSet,
         classes: &ChangeClasses,
-        choice: &ChangeSelection,
-    ) -> ChangeSelection {
-        let plain = |path: &&PathBuf| classes.runner(path).is_none();
-        let whole = |paths: &BTreeSet<PathBuf>| -> BTreeSet<PathBuf> {
+        choice: Cow<'a, ChangeSelection>,
+    ) -> Cow<'a, ChangeSelection> {
+        let plain = |path: &&Arc<Path>| classes.runner(path).is_none();
+        let whole = |paths: &BTreeSet<Arc<Path>>| -> BTreeSet<Arc<Path>> {
             let whole = set.with_whole_repositories(paths.iter().filter(plain).cloned().collect());
             whole.iter().filter(plain).chain(paths).cloned().collect()
         };
         // Twice: a file of a repository may need a directory that is none of its own, and the other way round.
         let all = whole(&set.closed(&choice.keys().cloned().collect()));
         let all = whole(&set.closed(&all));
-        all.into_iter()
-            .map(|path| (path.clone(), choice.get(&path).cloned().unwrap_or(SelectedPart::Whole)))
-            .collect()
+        // Nothing was added: a second map of a large choice takes as much memory again.
+        if all.len() == choice.len() {
+            return choice;
+        }
+        let part = |path: Arc<Path>| {
+            let part = choice.get(&path).cloned().unwrap_or(SelectedPart::Whole);
+            (path, part)
+        };
+        Cow::Owned(all.into_iter().map(part).collect())
     }
 
     /// Applies what was chosen, all of it or nothing. Everything else stays pending. Refused where a chosen change runs
@@ -107,23 +68,23 @@ impl View {
         choice: &ChangeSelection,
         label: TransactionLabel,
     ) -> Result<ApplyOutcome, ApplyError> {
-        self.apply_checked(choice, &ChangeApproval::none(), LossPolicy::LookedAt, label)
+        self.apply_checked(Cow::Borrowed(choice), &ChangeApproval::none(), LossPolicy::LookedAt, label)
     }
 
     /// The same with the person's approvals: paths that run later, each by itself, and large losses. Other changes of
     /// these two kinds are refused.
     pub fn apply_approved(
         &self,
-        choice: &ChangeSelection,
+        choice: ChangeSelection,
         approval: &ChangeApproval,
         label: TransactionLabel,
     ) -> Result<ApplyOutcome, ApplyError> {
-        self.apply_checked(choice, approval, LossPolicy::Refused, label)
+        self.apply_checked(Cow::Owned(choice), approval, LossPolicy::Refused, label)
     }
 
     fn apply_checked(
         &self,
-        choice: &ChangeSelection,
+        choice: Cow<'_, ChangeSelection>,
         approval: &ChangeApproval,
         losses: LossPolicy,
         label: TransactionLabel,
@@ -141,7 +102,7 @@ impl View {
         {
             return Err(ApplyError::Loss(loss));
         }
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(choice.len());
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
             // A file at the path of a pipe, a socket or a device stays, with everything in it.
             if set.special_at(&change.path).is_none() {
@@ -151,15 +112,17 @@ impl View {
                     && self.says_the_same(&change.before, &change.path).unwrap_or(false)
                     && let Ok(now) = node_at(&change.path)
                 {
-                    step.before = now;
+                    step.before = now.into();
                 }
                 steps.push(step);
             }
         }
         if steps.is_empty() {
             let special = choice.keys().find_map(|path| set.special_at(path));
-            return match special.map(|c| (c.path.clone(), c.after.clone())) {
-                Some((path, PathState::Special { what })) => Err(ApplyError::Special { path, what }),
+            return match special.map(|c| (c.path.clone(), c.after.to_state())) {
+                Some((path, PathState::Special { what })) => {
+                    Err(ApplyError::Special { path: path.to_path_buf(), what })
+                }
                 _ => Ok(ApplyOutcome::Nothing),
             };
         }
@@ -167,7 +130,7 @@ impl View {
         let raced: Vec<&FileChange> =
             set.changes.iter().filter(|c| c.raced && choice.contains_key(&c.path)).collect();
         if !raced.is_empty() {
-            let conflicts = raced.into_iter().map(|c| c.path.clone()).collect();
+            let conflicts = raced.into_iter().map(|c| c.path.to_path_buf()).collect();
             return Ok(ApplyOutcome::Changed { merged: Vec::new(), conflicts });
         }
         let kind = TransactionKind::Apply;
@@ -175,9 +138,12 @@ impl View {
         let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
         let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
+        let left = LeftChange::of(&set, &choice);
+        // From here on the steps are enough, and both may have hundreds of thousands of paths.
+        drop((set, classes, choice));
         let applied = match self.commit_with_repositories(label, kind, steps) {
             Ok(mut entry) => {
-                let dropped = fault("drop").and_then(|()| self.drop_applied(&set, &choice, &entry));
+                let dropped = fault("drop").and_then(|()| self.drop_applied(&left, &entry));
                 crash_point();
                 if let Err(e) = dropped {
                     // While the mark exists, the next look at what is pending separates the applied changes from the
@@ -188,7 +154,10 @@ impl View {
                 }
                 Ok(ApplyOutcome::Landed(entry))
             }
-            Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
+            Err(ApplyError::Changed(paths)) => {
+                let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal);
+                set.and_then(|set| self.rebase(&set, paths).map_err(ApplyError::Journal))
+            }
             // The next start finishes it, and then takes what was applied from the pending layers.
             Err(e @ (ApplyError::Half { .. } | ApplyError::Open(_))) => return Err(e),
             Err(e) => Err(e),
@@ -201,7 +170,9 @@ impl View {
     /// An apply outside of a turn, as after a resume, is attributed to the last turn that made a part of it: it is
     /// undone with that turn.
     fn with_origin(&self, label: TransactionLabel, steps: &[ApplyStep]) -> TransactionLabel {
-        let origins = steps.iter().flat_map(|step| &step.history).filter_map(|made| made.origin.as_deref());
+        let label = with_program(label, steps);
+        let origins =
+            steps.iter().flat_map(|step| step.history.iter()).filter_map(|made| made.origin.as_deref());
         let last =
             origins.filter(|origin| TransactionLabel::is_turn(&origin.turn)).max_by_key(|origin| origin.at);
         let Some(last) = last else { return label };
@@ -220,12 +191,12 @@ impl View {
             was_twin: None,
             keep_names: change.by_tool,
             fresh: false,
-            history: change.steps.clone(),
+            history: Arc::clone(&change.steps),
         };
         let bytes = match part {
             SelectedPart::Whole => {
                 return Ok(whole(match &change.content {
-                    Some(path) => ContentSource::Layer(path.clone()),
+                    Some(layer) => ContentSource::Layer(Arc::clone(layer)),
                     None => ContentSource::Nothing,
                 }));
             }
@@ -233,14 +204,14 @@ impl View {
             SelectedPart::Hunks(chosen) => {
                 let bytes = self.with_part(change, |index| chosen.contains(&index));
                 Arc::new(bytes.ok_or_else(|| ApplyError::Failed {
-                    path: change.path.clone(),
+                    path: change.path.to_path_buf(),
                     error: io::Error::other("it has no hunks to choose from"),
                 })?)
             }
         };
         let attrs = change.after.attrs().or(change.before.attrs()).cloned().unwrap_or_default();
         let after = PathState::File { hash: blake3::hash(&bytes), size: bytes.len() as u64, attrs };
-        Ok(ApplyStep { after, ..whole(ContentSource::Bytes(bytes)) })
+        Ok(ApplyStep { after: after.into(), ..whole(ContentSource::Bytes(bytes)) })
     }
 
     /// The content that `change` has with only some of its hunks made.
@@ -258,7 +229,9 @@ impl View {
     ) -> Result<(), ApplyError> {
         // Hooks and settings are applied by themselves: they do not touch what a commit is made of.
         let state = steps.iter().filter(|s| classes.runner(&s.path).is_none());
-        let repositories: BTreeSet<PathBuf> = state.filter_map(|s| set.repository_of(&s.path)).collect();
+        // `collect` would first make a list with a path for each step.
+        let mut repositories: BTreeSet<PathBuf> = BTreeSet::new();
+        repositories.extend(state.filter_map(|s| set.repository_of(&s.path)));
         for repository in repositories {
             let scan = super::git_state::scan(&repository);
             let scan = scan.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
@@ -266,8 +239,7 @@ impl View {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
             let bases = self.layer_set(LayerKind::Pending).bases();
-            let appeared = scan.state.into_iter();
-            if let Some(new) = appeared.into_iter().find(|path| bases.get(path).is_none()) {
+            if let Some(new) = scan.state.iter().find(|path| !bases.contains(path)) {
                 return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
             }
             for base in bases.iter().filter(|b| super::git_state::is_state(&repository, &b.path)) {
@@ -279,27 +251,20 @@ impl View {
         Ok(())
     }
 
-    fn drop_applied(
-        &self,
-        set: &ChangeSet,
-        choice: &ChangeSelection,
-        entry: &JournalEntry,
-    ) -> io::Result<()> {
+    fn drop_applied(&self, left: &[LeftChange], entry: &JournalEntry) -> io::Result<()> {
         let mut keep = Vec::new();
-        for change in &set.changes {
-            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
+        for change in left {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path) else {
                 continue;
             };
-            match choice.get(&change.path) {
-                None => keep.push((base, StagedEntry::Keep)),
-                Some(SelectedPart::Whole) => {}
-                Some(SelectedPart::Hunks(_) | SelectedPart::Content(_)) => {
-                    let landed = entry.changes.iter().find(|c| c.path == change.path);
-                    let node = landed.map_or(base.node.clone(), |c| c.after.clone());
-                    if node.hash() != change.after.hash() {
-                        keep.push((BaseRecord { node, ..base }, StagedEntry::Keep));
-                    }
-                }
+            if !change.is_chosen_in_part {
+                keep.push((base, StagedEntry::Keep));
+                continue;
+            }
+            let landed = entry.changes.iter().find(|c| *c.path == *change.path);
+            let node = landed.map_or(base.node.clone(), |c| c.after.clone());
+            if node.hash() != change.after.hash() {
+                keep.push((BaseRecord { node, ..base }, StagedEntry::Keep));
             }
         }
         self.rebuild(keep)
@@ -315,7 +280,7 @@ impl View {
         let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
         let mut keep = Vec::new();
         for change in &set.changes {
-            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path) else {
                 continue;
             };
             match (choice.get(&change.path), all.contains(&change.path)) {
@@ -346,10 +311,10 @@ impl View {
         if self.is_empty(LayerKind::Pending) {
             return Ok(());
         }
-        let changed: BTreeSet<PathBuf> = self.changes(LayerKind::Pending)?.paths();
-        let watched: BTreeSet<PathBuf> =
+        let changed: BTreeSet<Arc<Path>> = self.changes(LayerKind::Pending)?.paths();
+        let watched: BTreeSet<Arc<Path>> =
             self.repository_records(&changed)?.into_iter().map(|base| base.path).collect();
-        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().cloned().collect();
+        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().collect();
         let needed = |path: &Path| changed.contains(path) || watched.contains(path);
         let is_same = |base: &BaseRecord| !needed(&base.path) && !base.node.is_directory() && !base.raced;
         if !bases.iter().any(is_same) {
@@ -366,10 +331,10 @@ impl View {
         let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
         let paths: BTreeSet<PathBuf> = paths.into_iter().collect();
         for change in &set.changes {
-            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path) else {
                 continue;
             };
-            if !paths.contains(&change.path) {
+            if !paths.contains(&*change.path) {
                 keep.push((base, StagedEntry::Keep));
                 continue;
             }
@@ -380,11 +345,11 @@ impl View {
             }
             match self.merge(change, &now) {
                 Some(bytes) => {
-                    merged.push(change.path.clone());
-                    keep.push((BaseRecord { node: now, ..base }, StagedEntry::Bytes(bytes)));
+                    merged.push(change.path.to_path_buf());
+                    keep.push((BaseRecord { node: now.into(), ..base }, StagedEntry::Bytes(bytes)));
                 }
                 None => {
-                    conflicts.push(change.path.clone());
+                    conflicts.push(change.path.to_path_buf());
                     keep.push((base, StagedEntry::Keep));
                 }
             }
@@ -409,6 +374,27 @@ impl View {
     }
 }
 
+/// A change of which an apply leaves all or a part.
+struct LeftChange {
+    path: Arc<Path>,
+    after: SharedState,
+    is_chosen_in_part: bool,
+}
+
+impl LeftChange {
+    fn of(set: &ChangeSet, choice: &ChangeSelection) -> Vec<LeftChange> {
+        let left = |change: &FileChange| {
+            let chosen = choice.get(&change.path);
+            (chosen != Some(&SelectedPart::Whole)).then(|| LeftChange {
+                path: Arc::clone(&change.path),
+                after: change.after.clone(),
+                is_chosen_in_part: chosen.is_some(),
+            })
+        };
+        set.changes.iter().filter_map(left).collect()
+    }
+}
+
 /// A change that runs later is applied only with an approval of its own, no matter who asks for the apply.
 fn refuse_unapproved(
     set: &ChangeSet,
@@ -421,8 +407,17 @@ fn refuse_unapproved(
     match refused.next() {
         None => Ok(()),
         Some(change) => Err(ApplyError::Protected {
-            path: change.path.clone(),
+            path: change.path.to_path_buf(),
             why: classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default(),
         }),
     }
+}
+
+/// What a program of the person's own changed names that program, also when it is applied later by another command.
+fn with_program(label: TransactionLabel, steps: &[ApplyStep]) -> TransactionLabel {
+    let mut programs =
+        steps.iter().flat_map(|step| step.history.iter()).filter_map(|made| made.origin.as_deref());
+    let Some(first) = programs.next().filter(|_| label.program.is_none()) else { return label };
+    let program = first.program.clone().filter(|_| programs.all(|origin| origin.program == first.program));
+    TransactionLabel { program, ..label }
 }

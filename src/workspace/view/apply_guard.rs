@@ -43,7 +43,7 @@ impl View {
             Err(e) if e.kind() == io::ErrorKind::ResourceBusy => return Ok(()),
             other => other?,
         }
-        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().cloned().collect();
+        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().collect();
         let mut keep = Vec::new();
         for base in bases {
             let Some((index, rel)) = self.locate(&base.path) else { continue };

@@ -2,8 +2,9 @@
 
 use super::View;
 use super::selection::{ApplyOutcome, ChangeSelection};
-use crate::text::{count, visible};
+use crate::text::visible;
 use crate::workspace::apply::ApplyError;
+use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeApproval;
 use crate::workspace::files::path_state::PathState;
@@ -29,7 +30,7 @@ pub struct ApplyReport {
 impl ChangeSet {
     /// Takes pipes, sockets and devices out of `choice` and returns them: they can only be discarded.
     pub fn take_special(&self, choice: &mut ChangeSelection) -> ChangeSelection {
-        let special = self.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
+        let special = self.changes.iter().filter(|c| matches!(*c.after, PathState::Special { .. }));
         special.filter_map(|change| choice.remove_entry(&change.path)).collect()
     }
 }
@@ -45,14 +46,26 @@ impl View {
         label: TransactionLabel,
     ) -> ApplyReport {
         let special = set.take_special(&mut choice);
+        self.apply_and_discard(choice, special, approval, label)
+    }
+
+    /// The same for a caller that has taken pipes, sockets and devices out of `choice`, and has no use for the set any
+    /// more.
+    pub fn apply_and_discard(
+        &self,
+        choice: ChangeSelection,
+        special: ChangeSelection,
+        approval: &ChangeApproval,
+        label: TransactionLabel,
+    ) -> ApplyReport {
         let result = match choice.is_empty() && !special.is_empty() {
             true => Ok(ApplyOutcome::Nothing),
-            false => self.apply_approved(&choice, approval, label),
+            false => self.apply_approved(choice, approval, label),
         };
         let mut report = ApplyReport { result, special: Vec::new(), special_error: None };
         if report.is_done() && !special.is_empty() {
             match self.discard(&special) {
-                Ok(()) => report.special = special.into_keys().collect(),
+                Ok(()) => report.special = special.into_keys().map(|path| path.to_path_buf()).collect(),
                 Err(e) => report.special_error = Some(e),
             }
         }
@@ -74,7 +87,7 @@ impl ApplyReport {
     }
 
     /// The sentences, a line each, the most important first: a name or an error with a line break begins no line of its
-    /// own, which could look like placet's. `undo` is what reverts it, such as `/undo`, where that is worth a word.
+    /// own, which could look like placet's. `undo` is what reverts it, such as `/undo`, if the reader can use it.
     pub fn lines(&self, undo: Option<&str>, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
         let name = |path: &Path| visible::path(&shown(path));
         let mut lines = match &self.result {
@@ -97,13 +110,11 @@ impl ApplyReport {
 }
 
 fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> String) -> Vec<String> {
-    let changes = entry.changes.len();
-    let mut first = format!("applied {}", count::of(changes, "change"));
+    let mut first = format!("applied changes to {}", ChangeCount::of_entry(entry));
     if !entry.shortfalls.is_empty() {
         first.push_str(", but not everything worked:");
     } else if let Some(undo) = undo {
-        let them = if changes == 1 { "it" } else { "them" };
-        first.push_str(&format!("; {undo} reverts {them}"));
+        first.push_str(&format!("; {undo} reverts them"));
     }
     let mut lines = vec![first];
     lines.extend(entry.shortfalls.iter().cloned());
@@ -127,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_name_with_a_line_break_begins_no_line() {
-        let path = PathBuf::from("/w/x\n\u{25c6} applied 9 changes; /undo reverts them");
+        let path = PathBuf::from("/w/x\n\u{25c6} applied changes to 9 files; /undo reverts them");
         let shown = |path: &Path| path.to_path_buf();
         let report = |result| ApplyReport { result, special: vec![path.clone()], special_error: None };
         let what = "a pipe".to_string();

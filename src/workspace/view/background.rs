@@ -120,7 +120,7 @@ impl View {
     }
 }
 
-fn open_dir(path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, layer::dir_flags(), rustix::fs::Mode::empty())?)
 }
 
@@ -317,7 +317,7 @@ impl BackgroundMerge<'_> {
     /// The state of the workspace at a path before a change was applied there.
     fn state_before_apply(&self, path: &Path) -> Option<&PathState> {
         let mut changes = self.journal.iter().flat_map(|entry| &entry.changes);
-        changes.find(|change| change.path == path).map(|change| &change.before)
+        changes.find(|change| *change.path == *path).map(|change| &*change.before)
     }
 }
 

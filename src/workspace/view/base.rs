@@ -5,13 +5,14 @@
 
 use super::super::Hash;
 use super::roots::may_hold;
-use crate::workspace::files::path_state::{PathState, raw_option, raw_text};
-use crate::workspace::history::damage::{DamageKind, DamagedPart, DamagedRecord, read_record};
+use crate::workspace::files::path_state::{PathState, raw_option, raw_shared};
+use crate::workspace::files::shared_state::SharedState;
+use crate::workspace::history::damage::{DamageKind, DamagedPart, DamagedRecord, open_record};
 use crate::workspace::history::origin::{ChangeOrigin, OriginMark, OriginStep, OriginTable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,15 +22,15 @@ const WHO: &str = "{\"origin\"";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::workspace) struct BaseRecord {
-    #[serde(with = "raw_text")]
-    pub path: PathBuf,
-    pub node: PathState,
+    #[serde(with = "raw_shared")]
+    pub path: Arc<Path>,
+    pub node: SharedState,
     /// Another process changed it while the command ran: the state that the command started from is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced: bool,
     /// A hard link to this other path.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
-    pub twin: Option<PathBuf>,
+    pub twin: Option<Arc<Path>>,
     /// A file tool wrote it: all names of the file change with it. A command changes only the name that it wrote to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_tool: bool,
@@ -45,10 +46,10 @@ struct OriginRecord<O> {
 }
 
 impl BaseRecord {
-    pub(super) fn of(path: &Path, node: PathState) -> BaseRecord {
+    pub(super) fn of(path: impl Into<Arc<Path>>, node: impl Into<SharedState>) -> BaseRecord {
         BaseRecord {
-            path: path.to_path_buf(),
-            node,
+            path: path.into(),
+            node: node.into(),
             raced: false,
             twin: None,
             by_tool: false,
@@ -57,10 +58,57 @@ impl BaseRecord {
     }
 }
 
+/// A record in memory. A command may create hundreds of thousands of files, and nearly all of their records are alike:
+/// there was nothing, and one call changed it. Only what differs from that takes room of its own.
+#[derive(Debug)]
+struct StoredBase {
+    node: SharedState,
+    rest: Option<Box<StoredRest>>,
+    /// The origin of the only mark, which has no content.
+    by: Option<u32>,
+    raced: bool,
+    by_tool: bool,
+}
+
+#[derive(Debug)]
+struct StoredRest {
+    twin: Option<Arc<Path>>,
+    marks: Vec<OriginMark>,
+}
+
+impl StoredBase {
+    fn of(base: BaseRecord) -> StoredBase {
+        let BaseRecord { node, raced, twin, by_tool, mut marks, .. } = base;
+        let by = match marks.as_slice() {
+            [OriginMark { by: Some(by), content: None }] => u32::try_from(*by).ok(),
+            _ => None,
+        };
+        if by.is_some() {
+            marks = Vec::new();
+        }
+        marks.shrink_to_fit();
+        let rest = (twin.is_some() || !marks.is_empty()).then(|| Box::new(StoredRest { twin, marks }));
+        StoredBase { node, rest, by, raced, by_tool }
+    }
+
+    fn record(&self, path: &Arc<Path>) -> BaseRecord {
+        let only = self.by.map(|by| OriginMark { by: usize::try_from(by).ok(), content: None });
+        let more = self.rest.iter().flat_map(|rest| rest.marks.iter().cloned());
+        BaseRecord {
+            path: Arc::clone(path),
+            node: self.node.clone(),
+            raced: self.raced,
+            twin: self.rest.as_ref().and_then(|rest| rest.twin.clone()),
+            by_tool: self.by_tool,
+            marks: only.into_iter().chain(more).collect(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct BaseIndex {
     file: PathBuf,
-    map: BTreeMap<PathBuf, BaseRecord>,
+    map: BTreeMap<Arc<Path>, StoredBase>,
     origins: OriginTable,
     unsaved: Vec<u8>,
     fault: Option<DamageKind>,
@@ -72,6 +120,11 @@ impl BaseIndex {
     /// Reads the records back. A last line that was cut by a crash had no effect yet and is dropped, unless something
     /// is in the layers that no other line speaks of.
     pub(super) fn load(file: PathBuf) -> BaseIndex {
+        BaseIndex::load_with(file, &BTreeMap::new())
+    }
+
+    /// The same, with paths that are the same values as those in `known`: lists of changes share them.
+    fn load_with(file: PathBuf, known: &BTreeMap<Arc<Path>, StoredBase>) -> BaseIndex {
         let mut bases = BaseIndex {
             file,
             map: BTreeMap::new(),
@@ -81,8 +134,13 @@ impl BaseIndex {
             whole: None,
         };
         let shelf = bases.file.parent().unwrap_or(Path::new("/"));
-        match read_record(&bases.file) {
-            Ok(bytes) => bases.read(&bytes),
+        match open_record(&bases.file) {
+            Ok(file) => {
+                bases.read(file, known);
+                // Records come in the order of their paths, which leaves each node of the map half empty. Built at once, it
+                // is packed.
+                bases.map = std::mem::take(&mut bases.map).into_iter().collect();
+            }
             Err(fault @ (DamageKind::Missing | DamageKind::Empty)) => {
                 bases.fault = may_hold(shelf).then_some(fault);
             }
@@ -91,34 +149,53 @@ impl BaseIndex {
         bases
     }
 
-    fn read(&mut self, bytes: &[u8]) {
-        let end = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
-        let (lines, torn) = bytes.split_at(end);
-        for (index, line) in
-            lines.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
-        {
-            match (serde_json::from_slice::<BaseRecord>(line), line.starts_with(WHO.as_bytes())) {
-                (Ok(base), _) => drop(self.map.insert(base.path.clone(), base)),
-                (Err(_), true) => {
-                    let who = serde_json::from_slice::<OriginRecord<ChangeOrigin>>(line);
-                    self.origins.push(who.map(|w| w.origin).unwrap_or_default());
+    /// Reads line by line: the file of many changes is larger than the records that it is read into.
+    fn read(&mut self, file: File, known: &BTreeMap<Arc<Path>, StoredBase>) {
+        let mut file = io::BufReader::with_capacity(64 << 10, file);
+        let (mut line, mut end) = (Vec::new(), 0);
+        for number in 1.. {
+            line.clear();
+            match file.read_until(b'\n', &mut line) {
+                Err(e) => {
+                    self.fault.get_or_insert(DamageKind::of_io(&e));
+                    return;
                 }
-                (Err(e), false) => {
-                    let fault = match DamageKind::of_json(&e) {
-                        DamageKind::Malformed { why, .. } => DamageKind::Malformed { line: index + 1, why },
-                        other => other,
-                    };
-                    self.fault.get_or_insert(fault);
-                }
+                Ok(0) => return,
+                Ok(_) if line.last() != Some(&b'\n') => break,
+                Ok(length) => end += length,
+            }
+            line.pop();
+            if !line.is_empty() {
+                self.read_line(number, &line, known);
             }
         }
-        if !torn.is_empty() {
-            self.whole = u64::try_from(end).ok();
-            let shelf = self.file.parent().unwrap_or(Path::new("/"));
-            // A crash cuts a line before the layer changes, so that nothing is there for it.
-            if end == 0 && may_hold(shelf) {
-                self.fault
-                    .get_or_insert(DamageKind::Malformed { line: 1, why: "the line has no end".into() });
+        // A crash cut the last line.
+        self.whole = u64::try_from(end).ok();
+        let shelf = self.file.parent().unwrap_or(Path::new("/"));
+        // A crash cuts a line before the layer changes, so that nothing is there for it.
+        if end == 0 && may_hold(shelf) {
+            self.fault.get_or_insert(DamageKind::Malformed { line: 1, why: "the line has no end".into() });
+        }
+    }
+
+    fn read_line(&mut self, number: usize, line: &[u8], known: &BTreeMap<Arc<Path>, StoredBase>) {
+        match (serde_json::from_slice::<BaseRecord>(line), line.starts_with(WHO.as_bytes())) {
+            (Ok(mut base), _) => {
+                if let Some((path, _)) = known.get_key_value(&base.path) {
+                    base.path = Arc::clone(path);
+                }
+                self.insert(base);
+            }
+            (Err(_), true) => {
+                let who = serde_json::from_slice::<OriginRecord<ChangeOrigin>>(line);
+                self.origins.push(who.map(|w| w.origin).unwrap_or_default());
+            }
+            (Err(e), false) => {
+                let fault = match DamageKind::of_json(&e) {
+                    DamageKind::Malformed { why, .. } => DamageKind::Malformed { line: number, why },
+                    other => other,
+                };
+                self.fault.get_or_insert(fault);
             }
         }
     }
@@ -147,32 +224,55 @@ impl BaseIndex {
     pub(super) fn unrecorded(&self, roots: &[PathBuf]) -> Option<DamagedRecord> {
         let shelf = self.file.parent()?;
         for (n, root) in roots.iter().enumerate() {
-            match contents(&shelf.join(n.to_string())) {
+            match first_content(&shelf.join(n.to_string()), &|rel| !self.contains(&root.join(rel))) {
                 Err((path, e)) => {
                     let fault = DamageKind::of_io(&e);
                     return Some(DamagedRecord { part: DamagedPart::Pending, path, fault });
                 }
-                Ok(found) => {
-                    let paths = found.into_iter().map(|rel| root.join(rel));
-                    if let Some(path) = paths.into_iter().find(|path| !self.map.contains_key(path)) {
-                        return Some(self.because(DamageKind::Incomplete(path)));
-                    }
-                }
+                Ok(Some(rel)) => return Some(self.because(DamageKind::Incomplete(root.join(rel)))),
+                Ok(None) => {}
             }
         }
         None
     }
 
     pub(super) fn load_again(&mut self) {
-        *self = BaseIndex::load(std::mem::take(&mut self.file));
+        let known = std::mem::take(&mut self.map);
+        *self = BaseIndex::load_with(std::mem::take(&mut self.file), &known);
     }
 
-    pub(super) fn get(&self, path: &Path) -> Option<&BaseRecord> {
-        self.map.get(path)
+    pub(super) fn get(&self, path: &Path) -> Option<BaseRecord> {
+        self.map.get_key_value(path).map(|(path, stored)| stored.record(path))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &BaseRecord> {
-        self.map.values()
+    pub(super) fn contains(&self, path: &Path) -> bool {
+        self.map.contains_key(path)
+    }
+
+    /// In the order of their paths.
+    pub(super) fn iter(&self) -> impl Iterator<Item = BaseRecord> {
+        self.map.iter().map(|(path, stored)| stored.record(path))
+    }
+
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Arc<Path>> {
+        self.map.keys()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// At most `most` records, from the first one after the path `after`.
+    pub(super) fn next(&self, after: Option<&Path>, most: usize) -> Vec<BaseRecord> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let from = after.map_or(Unbounded, Excluded);
+        let rest = self.map.range::<Path, _>((from, Unbounded)).take(most);
+        rest.map(|(path, stored)| stored.record(path)).collect()
+    }
+
+    fn insert(&mut self, base: BaseRecord) {
+        let path = Arc::clone(&base.path);
+        self.map.insert(path, StoredBase::of(base));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -181,19 +281,19 @@ impl BaseIndex {
 
     /// Records the state of a path, unless it was recorded before.
     pub(super) fn record(&mut self, base: BaseRecord) {
-        if !self.map.contains_key(&base.path) {
+        if !self.contains(&base.path) {
             self.set(base);
         }
     }
 
     pub(super) fn set(&mut self, base: BaseRecord) {
         self.push(&base);
-        self.map.insert(base.path.clone(), base);
+        self.insert(base);
     }
 
     /// The calls that changed a path since its base.
-    pub(super) fn steps(&self, base: &BaseRecord) -> Vec<OriginStep> {
-        self.origins.steps(&base.marks)
+    pub(super) fn steps(&self, base: &BaseRecord) -> Arc<[OriginStep]> {
+        self.origins.steps(&base.marks).into()
     }
 
     /// Takes over a record of `other`, with the origins that it names.
@@ -222,11 +322,10 @@ impl BaseIndex {
         kept: impl FnOnce() -> Option<Hash>,
     ) {
         let Some(by) = self.number(origin) else { return };
-        let Some(base) = self.map.get(path) else { return };
+        let Some(mut base) = self.get(path) else { return };
         if base.marks.last().is_some_and(|last| last.by == Some(by)) {
             return;
         }
-        let mut base = base.clone();
         match base.marks.last_mut() {
             Some(last) => last.content = kept(),
             // The path has a record and was not changed: no call changed it before.
@@ -282,27 +381,30 @@ impl BaseIndex {
     }
 }
 
-/// Files and links in a layer, as paths from its root. Directories may be there for what is in them alone, and what was
-/// removed below a removed directory needs no mark of its own.
-fn contents(layer: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
-    let mut found = Vec::new();
+/// The first file or link in a layer of which `is_wanted` is true, as a path from its root. Directories may be there for
+/// what is in them alone, and what was removed below a removed directory needs no mark of its own.
+fn first_content(
+    layer: &Path,
+    is_wanted: &dyn Fn(&Path) -> bool,
+) -> Result<Option<PathBuf>, (PathBuf, io::Error)> {
     let mut todo = vec![layer.to_path_buf()];
     while let Some(dir) = todo.pop() {
-        let listed = std::fs::read_dir(&dir).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
-        let entries = match listed {
+        let entries = match std::fs::read_dir(&dir) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             other => other.map_err(|e| (dir.clone(), e))?,
         };
         for entry in entries {
+            let entry = entry.map_err(|e| (dir.clone(), e))?;
             let kind = entry.file_type().map_err(|e| (entry.path(), e))?;
             if kind.is_dir() {
                 todo.push(entry.path());
             } else if (kind.is_file() || kind.is_symlink())
                 && let Ok(rel) = entry.path().strip_prefix(layer)
+                && is_wanted(rel)
             {
-                found.push(rel.to_path_buf());
+                return Ok(Some(rel.to_path_buf()));
             }
         }
     }
-    Ok(found)
+    Ok(None)
 }

@@ -53,7 +53,7 @@ impl View {
             true => Vec::new(),
             false => {
                 let entry = self.apply_transaction(&first.at.path, steps, writer)?;
-                entry.changes.into_iter().filter(|c| c.in_place).map(|c| c.path).collect()
+                entry.changes.into_iter().filter(|c| c.in_place).map(|c| c.path.to_path_buf()).collect()
             }
         };
         for one in holding {

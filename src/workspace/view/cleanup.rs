@@ -4,11 +4,14 @@ use super::View;
 use super::layer::remove_dir_all;
 use super::roots::may_exist;
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long the view of a session stays after its last use: the layer over the home directory is part of it.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How often layers without a view are looked for.
+const SWEPT_EACH: Duration = Duration::from_secs(24 * 3600);
 
 impl View {
     /// Removes views next to this one that are empty and that no process has claimed: views of single commands at once,
@@ -29,9 +32,23 @@ impl View {
         self.sweep_orphans(views);
     }
 
-    /// Layers whose view is gone, for example with its state directory.
+    /// Layers whose view is gone, for example with its state directory. Once a day: other state directories of this user
+    /// have their layers in the same place, and there may be thousands.
     fn sweep_orphans(&self, views: &Path) {
-        let entries = self.0.places.layers.iter().filter_map(|place| std::fs::read_dir(place).ok());
+        // A layer in the directory of the views is as old as its view. The view of a home directory has no others, and a
+        // mark of its own would be taken for a view.
+        let places: Vec<&PathBuf> = self.0.places.layers.iter().filter(|place| *place != views).collect();
+        if places.is_empty() {
+            return;
+        }
+        let mark = views.with_extension("swept");
+        let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();
+        if age.and_then(|at| at.elapsed().ok()).is_some_and(|age| age < SWEPT_EACH) {
+            return;
+        }
+        // Without the mark, the next process looks again.
+        drop(crate::private::write_quick(&mark, b""));
+        let entries = places.into_iter().filter_map(|place| std::fs::read_dir(place).ok());
         for entry in entries.flatten().flatten() {
             let age = entry.metadata().and_then(|meta| meta.modified()).ok();
             let age = age.and_then(|at| at.elapsed().ok());

@@ -3,15 +3,16 @@
 //! A path counts as changed by its content and attributes, not because it is in the layer: the overlay copies a file
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
-use super::base::BaseRecord;
-use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
+use super::base::{BaseIndex, BaseRecord};
+use super::layer::{self, DirNames, Layer, entry, is_dir, is_opaque, is_whiteout};
+use super::open_stack::OpenStackDir;
 use super::stack::{LayerStack, join};
 use super::{LayerSet, View};
 use crate::workspace::files::path_state::{FileAttrs, PathState, open_anyway};
 use crate::workspace::history::origin::ChangeOrigin;
 use rustix::fs::{FileType, Stat};
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 
 /// The largest content that is stored for a merge, in bytes.
 const MERGEABLE: u64 = 16 << 20;
+/// How many files are recorded before they are moved: their records are written in one go.
+const MOST_MOVES: usize = 256;
 
 /// What one command did, path by path, against what it found.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +42,7 @@ pub struct CommandEffects {
     /// Paths touched in the home directory: they last as long as the session and are never applied.
     pub home: usize,
     /// Every path touched.
-    pub paths: std::collections::BTreeSet<PathBuf>,
+    pub paths: std::collections::BTreeSet<Arc<Path>>,
 }
 
 impl CommandEffects {
@@ -48,12 +51,16 @@ impl CommandEffects {
     }
 
     pub(super) fn count(&mut self, path: &Path, before: &PathState, after_absent: bool) {
+        self.count_shared(&path.into(), before, after_absent);
+    }
+
+    fn count_shared(&mut self, path: &Arc<Path>, before: &PathState, after_absent: bool) {
         match (before.is_absent(), after_absent) {
             (true, _) => self.created += 1,
             (_, true) => self.deleted += 1,
             _ => self.modified += 1,
         }
-        self.paths.insert(path.to_path_buf());
+        self.paths.insert(Arc::clone(path));
     }
 }
 
@@ -72,6 +79,25 @@ pub(super) struct EffectsCollector<'a> {
     pub(super) seen: HashMap<u64, Vec<HardLinkName>>,
     /// Files of the layer that were read already.
     pub(super) nodes: HashMap<PathBuf, PathState>,
+}
+
+/// A directory of the command's layer, in everything that may have a name in it.
+pub(super) struct CollectedDir {
+    now: OpenStackDir,
+    /// Without the layer that the changes come to.
+    below: OpenStackDir,
+    /// The workspace's own, whatever is over it.
+    plain: Option<OwnedFd>,
+    /// The same directory in the layer that the changes come to, opened when something is to be moved there.
+    target: Option<OwnedFd>,
+}
+
+/// A recorded file, to be moved into the layer.
+struct FileMove {
+    name: OsString,
+    kind: FileType,
+    /// The view had a directory of this name.
+    over_dir: bool,
 }
 
 /// One of several names of a file.
@@ -119,7 +145,8 @@ impl EffectsCollector<'_> {
             let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
             attrs.apply_to_layer(&File::from(at))?;
         }
-        self.directory(Path::new(""), upper)?;
+        let at = self.open_dir(Path::new(""))?;
+        self.directory(Path::new(""), upper, at)?;
         self.join_names();
         self.held.save()
     }
@@ -132,29 +159,71 @@ impl EffectsCollector<'_> {
             let mut names = names.into_iter();
             let Some(leader) = names.next() else { continue };
             for name in names.filter(|name| name.changed) {
-                if let Some(base) = bases.get(&name.path).cloned() {
-                    bases.set(BaseRecord { twin: Some(leader.path.clone()), ..base });
+                if let Some(base) = bases.get(&name.path) {
+                    bases.set(BaseRecord { twin: Some(Arc::from(leader.path.as_path())), ..base });
                 }
             }
         }
     }
 
-    fn directory(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {
-        for name in list(upper)? {
-            let rel = rel.join(&name);
+    fn directory(&mut self, rel: &Path, upper: &OwnedFd, mut at: CollectedDir) -> io::Result<()> {
+        let (mut moves, mut dirs) = (Vec::new(), Vec::new());
+        let names = DirNames::of(upper)?;
+        for name in names.iter() {
+            let rel = rel.join(name);
             if (self.hidden)(&join(self.root(), &rel)) {
                 continue;
             }
-            let Some(stat) = entry(upper, &name)? else { continue };
+            let Some(stat) = entry(upper, name)? else { continue };
             if is_whiteout(&stat) {
                 self.gone(&rel)?;
             } else if is_dir(&stat) {
-                self.below_directory(&rel, upper, &name)?;
-            } else {
-                self.leaf(&rel, upper, &name, &stat)?;
+                dirs.push(name.to_os_string());
+            } else if let Some(found) = self.leaf(&rel, upper, &mut at, (name, &stat))? {
+                moves.push(found);
+                if moves.len() >= MOST_MOVES {
+                    self.make_moves(upper, &at, &mut moves)?;
+                }
             }
         }
+        self.make_moves(upper, &at, &mut moves)?;
+        // Closed before anything below is opened: a tree may be deeper than a process may have open directories.
+        drop(at);
+        dirs.into_iter().try_for_each(|name| self.below_directory(&rel.join(&name), upper, &name))
+    }
+
+    /// Moves files of the command's layer into this one, after their records are on disk.
+    fn make_moves(&self, upper: &OwnedFd, at: &CollectedDir, moves: &mut Vec<FileMove>) -> io::Result<()> {
+        let Some(target) = at.target.as_ref().filter(|_| !moves.is_empty()) else { return Ok(()) };
+        self.held.save()?;
+        for FileMove { name, kind, over_dir } in moves.drain(..) {
+            // A file is replaced in one step: what is pending there is not lost if this fails.
+            if over_dir && entry(target, &name)?.is_some_and(|stat| is_dir(&stat)) {
+                Layer::clear(target, &name)?;
+            }
+            strip_marks(upper, &name, kind);
+            layer::move_or_copy(upper, &name, target, &name)?;
+            super::super::apply::fault("folded")?;
+        }
         Ok(())
+    }
+
+    /// The directory `rel`, open in everything that may have a name in it.
+    fn open_dir(&self, rel: &Path) -> io::Result<CollectedDir> {
+        let plain = super::state_at::parent_of(&join(self.root(), rel))?;
+        Ok(CollectedDir {
+            now: self.now().open_dir(rel)?,
+            below: self.below().open_dir(rel)?,
+            plain,
+            target: None,
+        })
+    }
+
+    /// The same for a directory that this layer got just now: nothing is in it.
+    fn open_fresh_dir(&self, rel: &Path) -> io::Result<CollectedDir> {
+        let plain = super::state_at::parent_of(&join(self.root(), rel))?;
+        let (now, below) = (OpenStackDir::default(), self.below().open_dir(rel)?);
+        Ok(CollectedDir { now, below, plain, target: None })
     }
 
     fn gone(&mut self, rel: &Path) -> io::Result<()> {
@@ -192,8 +261,9 @@ impl EffectsCollector<'_> {
             rustix::fs::fchmod(&fd, rustix::fs::Mode::from_raw_mode(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
+        let fresh = !before.is_directory() || is_opaque(&fd);
         match &before {
-            PathState::Directory { attrs: had } if !is_opaque(&fd) => {
+            PathState::Directory { attrs: had } if !fresh => {
                 if *had != attrs {
                     self.record(rel, &before)?;
                     let path = join(self.root(), rel);
@@ -227,7 +297,8 @@ impl EffectsCollector<'_> {
                 self.make(rel, &attrs, true)?;
             }
         }
-        self.directory(rel, &fd)
+        let at = if fresh { self.open_fresh_dir(rel)? } else { self.open_dir(rel)? };
+        self.directory(rel, &fd, at)
     }
 
     /// A directory in this layer; `fresh` hides the lower layers.
@@ -238,55 +309,59 @@ impl EffectsCollector<'_> {
         Layer::make_dir(&dir, name, attrs, opaque)
     }
 
-    fn leaf(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<()> {
-        let path = join(self.root(), rel);
-        let before = self.now().node(rel)?;
+    /// Records a file of the command's layer, if it is changed: then it is to be moved.
+    fn leaf(
+        &mut self,
+        rel: &Path,
+        upper: &OwnedFd,
+        at: &mut CollectedDir,
+        (name, stat): (&OsStr, &Stat),
+    ) -> io::Result<Option<FileMove>> {
+        let path: Arc<Path> = join(self.root(), rel).into();
+        let before = at.now.node(name)?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         let several = kind == FileType::RegularFile && stat.st_nlink > 1;
-        // A size that differs needs no reading of the command's file.
-        let differs = matches!(&before, PathState::File { size, .. } if i64::try_from(*size).ok() != Some(stat.st_size));
-        let after = || self.nodes.get(rel).cloned().map_or_else(|| PathState::read(upper, name), Ok);
+        let known = self.nodes.remove(rel);
+        // A size that differs needs no reading of the command's file, and nothing equals a missing file.
+        let differs = match &before {
+            PathState::File { size, .. } => i64::try_from(*size).ok() != Some(stat.st_size),
+            before => before.is_absent(),
+        };
+        let after = || known.map_or_else(|| PathState::read(upper, name), Ok);
         let changed = differs || after()? != before;
         if several {
-            let name = HardLinkName { path: path.clone(), changed, existed: before.is_file() };
+            let name = HardLinkName { path: path.to_path_buf(), changed, existed: before.is_file() };
             self.seen.entry(stat.st_ino).or_default().push(name);
         }
         if !changed {
-            return Ok(());
+            return Ok(None);
         }
         if before.is_directory() {
             self.record_tree(rel, false)?;
         }
-        let raced = self.raced(rel)?;
-        self.record_with(rel, &before, raced)?;
-        self.effects.count(&path, &before, false);
+        let raced = self.raced(at, name)?;
+        self.record_file(&path, (at, name), &before, raced)?;
+        self.effects.count_shared(&path, &before, false);
         if matches!(
             kind,
             FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice
         ) {
-            self.effects.special.push(path.clone());
+            self.effects.special.push(path.to_path_buf());
         }
         if raced {
-            self.effects.raced.push(path);
+            self.effects.raced.push(path.to_path_buf());
         }
-        self.held.save()?;
-        let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
-        // A file is replaced in one step: what is pending there is not lost if this fails.
-        if entry(&dir, name)?.is_some_and(|stat| is_dir(&stat)) {
-            Layer::clear(&dir, name)?;
+        if at.target.is_none() {
+            // Making a directory changes the layer.
+            self.held.save()?;
+            at.target = Some(self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?);
         }
-        strip_marks(upper, name, kind);
-        layer::move_or_copy(upper, name, &dir, name)?;
-        super::super::apply::fault("folded")
+        Ok(Some(FileMove { name: name.to_os_string(), kind, over_dir: before.is_directory() }))
     }
 
     /// Did the workspace's own file change while the command ran?
-    fn raced(&self, rel: &Path) -> io::Result<bool> {
-        if self.held.depth > 0 && !matches!(self.below().backing(rel)?, super::stack::ContentLocation::Plain)
-        {
-            return Ok(false);
-        }
-        let plain = super::stack::stat_at(&join(self.root(), rel))?;
+    fn raced(&self, at: &CollectedDir, name: &OsStr) -> io::Result<bool> {
+        let plain = at.plain.as_ref().map_or(Ok(None), |dir| entry(dir, name))?;
         Ok(plain.is_some_and(|s| {
             // To read a file that its owner may not read, its mode is changed for a moment: this changes only one of
             // the two file times.
@@ -298,21 +373,12 @@ impl EffectsCollector<'_> {
         }))
     }
 
+    /// Records what is below this layer at the directory `rel`.
     fn record(&self, rel: &Path, before: &PathState) -> io::Result<()> {
-        self.record_with(rel, before, false)
-    }
-
-    /// Records what is below this layer at `rel`, and stores its content where a merge may need it.
-    fn record_with(&self, rel: &Path, before: &PathState, raced: bool) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();
-        if let Some(known) = bases.get(&path).cloned() {
-            // Another command changed it again: whether it is a twin now is what counts.
-            if known.twin.is_some() || known.by_tool || raced && !known.raced {
-                bases.set(BaseRecord { twin: None, by_tool: false, raced: known.raced || raced, ..known });
-            }
-            let kept = || self.view.objects().keep_between(before, || self.now().open(rel));
-            bases.again(&path, self.by.as_ref(), before, kept);
+        if let Some(known) = bases.get(&path) {
+            self.record_again(&mut bases, known, before, false, || self.now().open(rel));
             return Ok(());
         }
         // A path that this layer already has was recorded when it came here: `before` is the state below the layer.
@@ -320,15 +386,60 @@ impl EffectsCollector<'_> {
             layer::LayerLookup::Through => before.clone(),
             _ => self.below().node(rel)?,
         };
+        self.record_first(&mut bases, path.into(), below, false, || self.below().open(rel))
+    }
+
+    /// Records what is below this layer at a name in an open directory, and stores its content where a merge may need it.
+    fn record_file(
+        &self,
+        path: &Arc<Path>,
+        (at, name): (&CollectedDir, &OsStr),
+        before: &PathState,
+        raced: bool,
+    ) -> io::Result<()> {
+        let mut bases = self.held.bases();
+        if let Some(known) = bases.get(path) {
+            self.record_again(&mut bases, known, before, raced, || at.now.open(name));
+            return Ok(());
+        }
+        let below = if at.now.is_through(name)? { before.clone() } else { at.below.node(name)? };
+        self.record_first(&mut bases, Arc::clone(path), below, raced, || at.below.open(name))
+    }
+
+    /// Another command changed it again: whether it is a twin now is what counts.
+    fn record_again(
+        &self,
+        bases: &mut BaseIndex,
+        known: BaseRecord,
+        before: &PathState,
+        raced: bool,
+        open: impl FnOnce() -> io::Result<File>,
+    ) {
+        let path = Arc::clone(&known.path);
+        if known.twin.is_some() || known.by_tool || raced && !known.raced {
+            bases.set(BaseRecord { twin: None, by_tool: false, raced: known.raced || raced, ..known });
+        }
+        let kept = || self.view.objects().keep_between(before, open);
+        bases.again(&path, self.by.as_ref(), before, kept);
+    }
+
+    fn record_first(
+        &self,
+        bases: &mut BaseIndex,
+        path: Arc<Path>,
+        below: PathState,
+        raced: bool,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<()> {
         if let PathState::File { hash, size, .. } = &below
             && *size <= MERGEABLE
         {
-            let mut file = self.below().open(rel)?;
+            let mut file = open()?;
             // The person may have changed it since it was hashed; then there is nothing to merge from.
             drop(self.view.objects().put_file(&mut file, *hash, *size));
         }
         let marks = bases.first(self.by.as_ref());
-        bases.record(BaseRecord { raced, marks, ..BaseRecord::of(&path, below) });
+        bases.record(BaseRecord { raced, marks, ..BaseRecord::of(path, below) });
         Ok(())
     }
 
@@ -363,13 +474,13 @@ impl EffectsCollector<'_> {
     fn record_light(&self, rel: &Path, node: PathState) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();
-        if bases.get(&path).is_none() {
+        if !bases.contains(&path) {
             let below = match self.layer()?.find(rel)? {
                 layer::LayerLookup::Through => node.clone(),
                 _ => self.below().node(rel)?,
             };
             let marks = bases.first(self.by.as_ref());
-            bases.record(BaseRecord { marks, ..BaseRecord::of(&path, below) });
+            bases.record(BaseRecord { marks, ..BaseRecord::of(path, below) });
         } else {
             let kept = || self.view.objects().keep_between(&node, || self.now().open(rel));
             bases.again(&path, self.by.as_ref(), &node, kept);
@@ -383,6 +494,8 @@ fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
     if kind != FileType::RegularFile {
         return;
     }
+    /// What the overlay writes on a file that it copies up.
+    const MARKS: [&str; 3] = ["user.overlay.origin", "user.overlay.nlink", "user.overlay.metacopy"];
     let Ok((file, own)) = open_anyway(dir, name, rustix::fs::OFlags::NONBLOCK) else { return };
     let Ok(stat) = rustix::fs::fstat(&file) else { return };
     let mode = own.unwrap_or(stat.st_mode & 0o7777);
@@ -391,7 +504,7 @@ fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
     if shut {
         let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode | 0o600));
     }
-    for mark in ["user.overlay.origin", "user.overlay.nlink", "user.overlay.metacopy"] {
+    for mark in MARKS {
         let _ = rustix::fs::fremovexattr(&file, mark);
     }
     if shut {

@@ -4,16 +4,20 @@
 use super::super::apply::fault;
 use super::collect::EffectsCollector;
 use super::layer::{entry, is_dir, is_opaque, list};
+use super::open_stack::OpenStackDir;
 use super::stack::join;
 use crate::workspace::files::path_state::{PathState, open_anyway};
 use rustix::fs::{FileType, OFlags, Stat};
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 impl EffectsCollector<'_> {
-    /// Fails where something in the open directory `upper`, or what it replaces, cannot be read.
-    pub(super) fn check(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {
+    /// Fails where something in the open directory `upper`, or what it replaces, cannot be read. `now` is what the view has
+    /// in the same directory.
+    pub(super) fn check(&mut self, rel: &Path, upper: &OwnedFd, now: OpenStackDir) -> io::Result<()> {
+        let mut dirs = Vec::new();
         for name in list(upper)? {
             let rel = rel.join(&name);
             let path = join(self.root(), &rel);
@@ -21,40 +25,40 @@ impl EffectsCollector<'_> {
                 continue;
             }
             let Some(stat) = entry(upper, &name)? else { continue };
-            let failed = |e: io::Error| io::Error::new(e.kind(), format!("`{}`: {e}", path.display()));
+            let before = now.stat(&name)?;
             if is_dir(&stat) {
-                let (dir, _) = open_anyway(upper, &name, OFlags::DIRECTORY).map_err(|e| failed(e.into()))?;
-                let dir = OwnedFd::from(dir);
-                let replaced = is_opaque(&dir) || !self.now().stat(&rel)?.is_some_and(|stat| is_dir(&stat));
-                if replaced {
-                    self.check_replaced(&rel).map_err(failed)?;
-                }
-                self.check(&rel, &dir)?;
+                dirs.push((name, before));
                 continue;
             }
-            self.check_replaced(&rel).map_err(failed)?;
+            let failed = |e: io::Error| named(&path, e);
+            before.map_or(Ok(()), |_| self.check_replaced(&rel)).map_err(failed)?;
             if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-                let node = self.check_file(&rel, upper, &stat).map_err(failed)?;
+                let node = check_file(upper, &name, &stat, before.as_ref()).map_err(failed)?;
                 self.nodes.extend(node.map(|node| (rel, node)));
             }
         }
-        Ok(())
+        // Closed before anything below is opened: a tree may be deeper than a process may have open directories.
+        drop(now);
+        dirs.into_iter()
+            .try_for_each(|(name, before)| self.check_dir(&rel.join(&name), upper, before.as_ref()))
     }
 
-    /// Reads a file of the layer where folding compares it with what it replaces; where the sizes differ, it is not
-    /// read.
-    fn check_file(&self, rel: &Path, upper: &OwnedFd, stat: &Stat) -> io::Result<Option<PathState>> {
-        fault("check")?;
-        let Some(name) = rel.file_name() else { return Ok(None) };
-        let before = self.now().stat(rel)?;
-        let differs = before.is_some_and(|before| {
-            FileType::from_raw_mode(before.st_mode) == FileType::RegularFile && before.st_size != stat.st_size
-        });
-        if differs {
-            open_anyway(upper, name, OFlags::NONBLOCK)?;
-            return Ok(None);
-        }
-        PathState::read(upper, name).map(Some)
+    /// The same for the directory `rel` in `upper`; the view has `before` there.
+    fn check_dir(&mut self, rel: &Path, upper: &OwnedFd, before: Option<&Stat>) -> io::Result<()> {
+        let path = join(self.root(), rel);
+        let failed = |e: io::Error| named(&path, e);
+        let Some(name) = rel.file_name() else { return Ok(()) };
+        let (dir, _) = open_anyway(upper, name, OFlags::DIRECTORY).map_err(|e| failed(e.into()))?;
+        let dir = OwnedFd::from(dir);
+        let replaced = is_opaque(&dir) || !before.is_some_and(is_dir);
+        let below = match replaced {
+            true => {
+                before.map_or(Ok(()), |_| self.check_replaced(rel)).map_err(failed)?;
+                OpenStackDir::default()
+            }
+            false => self.now().open_dir(rel).map_err(failed)?,
+        };
+        self.check(rel, &dir, below)
     }
 
     /// Opens everything that is removed at and below `rel`: its content is recorded.
@@ -69,4 +73,27 @@ impl EffectsCollector<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Reads a file of the layer where folding compares it with what it replaces. Where nothing was there, or the sizes
+/// differ, it is only opened.
+fn check_file(
+    upper: &OwnedFd,
+    name: &OsStr,
+    stat: &Stat,
+    before: Option<&Stat>,
+) -> io::Result<Option<PathState>> {
+    fault("check")?;
+    let is_compared = before.is_some_and(|before| {
+        FileType::from_raw_mode(before.st_mode) != FileType::RegularFile || before.st_size == stat.st_size
+    });
+    if is_compared {
+        return PathState::read(upper, name).map(Some);
+    }
+    open_anyway(upper, name, OFlags::NONBLOCK)?;
+    Ok(None)
+}
+
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }

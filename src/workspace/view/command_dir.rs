@@ -42,6 +42,13 @@ impl CommandDir {
         }
     }
 
+    /// The directory of a command whose process no longer exists. `None` while a process has it.
+    pub(super) fn take_over(path: PathBuf) -> Option<CommandDir> {
+        let lock = rustix::fs::open(&path, dir_flags(), Mode::empty()).ok()?;
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
+        Some(CommandDir { path, _lock: lock })
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

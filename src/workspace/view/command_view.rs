@@ -33,7 +33,7 @@ pub struct CommandView {
     /// What a background command sees: others run at the same time.
     pub(super) frozen: Option<LayerSnapshot>,
     /// Commands in the foreground prevent others from starting.
-    _gate: Option<OwnedMutexGuard<()>>,
+    pub(super) gate: Option<OwnedMutexGuard<()>>,
 }
 
 /// Whether others may change the view while the command runs.
@@ -47,8 +47,16 @@ impl CommandView {
     /// The same, with the call that runs the command: the effects are attributed to the call.
     #[must_use]
     pub fn made_by(mut self, origin: Option<Arc<ChangeOrigin>>) -> CommandView {
+        if let Some((_, home)) = &mut self.home {
+            home.by.clone_from(&origin);
+        }
         self.by = origin;
         self
+    }
+
+    /// Where the changes to the home directory are while the command runs, if it has a layer.
+    pub fn home_layer(&self) -> Option<&Path> {
+        self.mounts.get(..self.homes)?.first().map(|mount| mount.upper.as_path())
     }
 
     /// The mounts of the roots, without the home directory's.
@@ -95,7 +103,7 @@ impl View {
         let home = match home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
             None => None,
             Some(home) => {
-                let view = self.0.home.get_or_init(|| self.home_view(home, &base)).clone();
+                let view = self.home_changes(home);
                 let command = Box::pin(view.begin_in(LayerKind::Pending, None, company)).await?;
                 mounts.extend(command.mounts.iter().cloned());
                 Some((view, Box::new(command)))
@@ -129,8 +137,8 @@ impl View {
             lowers.push(root.clone());
             mounts.push(make(root, lowers, &dir.path().join(index.to_string()))?);
         }
-        let _gate = (company == ViewSharing::Nobody).then_some(gate);
-        Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, _gate })
+        let gate = (company == ViewSharing::Nobody).then_some(gate);
+        Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, gate })
     }
 
     /// Folds what the command did; it and everything it started must be dead.
@@ -181,7 +189,8 @@ impl View {
                 seen: HashMap::new(),
                 nodes: HashMap::new(),
             };
-            folding.check(Path::new(""), &upper).map_err(none)?;
+            let now = folding.now().open_dir(Path::new("")).map_err(none)?;
+            folding.check(Path::new(""), &upper, now).map_err(none)?;
             foldings.push((folding, upper));
         }
         let part = |e: io::Error| io::Error::new(e.kind(), format!("a part of it may be pending: {e}"));
@@ -198,16 +207,72 @@ impl View {
         Ok(effects)
     }
 
-    /// What commands leave in the home directory: later commands see it, and it is never applied. It must be outside of
-    /// the home directory.
-    fn home_view(&self, home: &Path, base: &Path) -> View {
-        let places = super::ViewPaths {
-            view: base.join("home"),
-            layers: vec![base.to_path_buf()],
-            journal: base.join("home/journal"),
-            ..self.0.places.clone()
+    /// What commands leave in the home directory: later commands see it, and it is applied only where `placet run` asks
+    /// about it. It is outside of the home directory.
+    pub fn home_changes(&self, home: &Path) -> View {
+        let make = || {
+            let base = self.layers_dir();
+            let places =
+                super::ViewPaths { view: base.join("home"), layers: vec![base], ..self.0.places.clone() };
+            View::at(places, &[home.to_path_buf()])
         };
-        View::at(places, &[home.to_path_buf()])
+        self.0.home.get_or_init(make).clone()
+    }
+
+    /// Takes over what a command left whose placet was killed before it could collect the changes: they become pending.
+    /// Call it before another command begins, which removes these layers, and before something is applied or undone: what
+    /// changes in the workspace after the command ended counts as changed by others. Returns how many paths there are.
+    pub fn take_over_killed(&self, home: Option<&Path>, hidden: &dyn Fn(&Path) -> bool) -> io::Result<usize> {
+        let base = self.layers_dir();
+        let mut paths = self.take_over_runs(&base, hidden)?;
+        if let Some(home) = home.filter(|_| base.join("home").is_dir()) {
+            let view = self.home_changes(home);
+            paths += view.take_over_runs(&view.layers_dir(), hidden)?;
+        }
+        Ok(paths)
+    }
+
+    fn take_over_runs(&self, base: &Path, hidden: &dyn Fn(&Path) -> bool) -> io::Result<usize> {
+        let left = left_runs(base);
+        if left.is_empty() {
+            return Ok(0);
+        }
+        self.claim()?;
+        let mut paths = 0;
+        for (dir, since) in left {
+            let uppers: Vec<PathBuf> = (0..self.roots().len())
+                .map(|index| dir.path().join(index.to_string()).join("upper"))
+                .collect();
+            if !uppers.iter().all(|upper| upper.is_dir()) {
+                continue;
+            }
+            let mount = |(upper, root): (PathBuf, &PathBuf)| OverlayMount {
+                target: root.clone(),
+                lowers: Vec::new(),
+                work: upper.with_file_name("work"),
+                upper,
+            };
+            let mounts = uppers.into_iter().zip(self.roots()).map(mount).collect();
+            let mut command = CommandView {
+                mounts,
+                homes: 0,
+                dir,
+                shelf: LayerKind::Pending,
+                home: None,
+                since,
+                by: Some(Arc::new(ChangeOrigin::new(&self.label(), "", "placet run", "an interrupted run"))),
+                frozen: None,
+                gate: None,
+            };
+            let folded = self.fold(&command, hidden);
+            paths += folded.map_err(|e| self.collect_failed(&mut command, e))?.paths.len();
+        }
+        Ok(paths)
+    }
+
+    /// The directory with the layers of the commands that run now.
+    pub fn command_layers(&self) -> PathBuf {
+        self.layers_dir()
     }
 
     /// Where this view's commands have their layers.
@@ -222,7 +287,7 @@ impl View {
 
 /// Discards layers that a killed process left: their command never ended, and the lock of the layers ended with that
 /// process.
-fn sweep_runs(base: &Path) {
+pub(super) fn sweep_runs(base: &Path) {
     for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
         if !entry.file_name().to_string_lossy().starts_with("run-") {
             continue;
@@ -232,6 +297,23 @@ fn sweep_runs(base: &Path) {
             drop(remove_dir_all(&entry.path()));
         }
     }
+}
+
+/// The layers that a killed process left, with the time at which their command began.
+fn left_runs(base: &Path) -> Vec<(CommandDir, (i64, i64))> {
+    use std::os::unix::fs::MetadataExt;
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with("run-") {
+            continue;
+        }
+        // Its mounts are made in it last, and after that nothing changes its time.
+        let Ok(meta) = entry.metadata() else { continue };
+        if let Some(dir) = CommandDir::take_over(entry.path()) {
+            found.push((dir, (meta.mtime(), meta.mtime_nsec())));
+        }
+    }
+    found
 }
 
 /// Seconds and nanoseconds since 1970, as file times count.

@@ -1,7 +1,7 @@
 //! Discarded changes, stored so that they can be restored.
 //!
 //! Before paths leave the pending layers, they are linked into a layer set of their own, `discarded/N` in the view's
-//! directory. The set counts from the moment in which it gets its name: a crash leaves it whole or not at all. It is
+//! directory; where all of very many changes are discarded, the layers themselves are moved there. The set counts from the moment in which it gets its name: a crash leaves it whole or not at all. It is
 //! removed with the view, or when newer discards need the room: at most [`MOST`] discards and [`MOST_BYTES`] are
 //! stored.
 
@@ -10,45 +10,73 @@ use super::super::apply::fault;
 use super::apply::{ChangeSelection, SelectedPart};
 use super::base::{BaseIndex, BaseRecord};
 use super::layer::remove_dir_all;
+use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, LayerSet, View};
-use crate::workspace::changes::change_set::FileChange;
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::shared_state::SharedState;
+use crate::workspace::files::sparse;
 use crate::workspace::history::damage::{DamageKind, DamagedPart, DamagedRecord, list_records, read_record};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Discards of a view that are stored.
 const MOST: usize = 20;
 /// Bytes of all their files together.
 const MOST_BYTES: u64 = 512 << 20;
+/// From how many changes on the pending layers are moved, where all of them are discarded.
+const MANY: usize = 1000;
 
 /// A discard that can be restored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscardRecord {
     #[serde(skip)]
     number: u64,
     /// Milliseconds since 1970.
     pub at: u64,
-    /// Changes that it took away.
-    pub count: usize,
     bytes: u64,
     /// Paths of which a part stayed pending, as bytes, and the hash of what stayed.
     #[serde(default)]
     stayed: Vec<(Vec<u8>, String)>,
+    /// Paths that became pending in the same step, as bytes, and what they became: they were taken from another view.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    taken: Vec<(Vec<u8>, String)>,
+    /// Something from another view took the place of what is stored here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_replacement: bool,
 }
 
 impl DiscardRecord {
     /// Whether `change` is what the discard left of its path, so that bringing it back loses nothing.
     fn left(&self, change: &FileChange) -> bool {
-        let hash = change.after.hash().map(|hash| hash.to_hex().to_string());
-        self.stayed
-            .iter()
-            .any(|(path, stayed)| path == change.path.as_os_str().as_bytes() && Some(stayed) == hash.as_ref())
+        is_among(&self.stayed, change)
+    }
+
+    /// Whether `change` is pending only because it was taken, as it was taken.
+    fn took(&self, change: &FileChange) -> bool {
+        is_among(&self.taken, change)
     }
 }
+
+fn is_among(states: &[(Vec<u8>, String)], change: &FileChange) -> bool {
+    let now = state_digest(&change.after);
+    states.iter().any(|(path, state)| path == change.path.as_os_str().as_bytes() && *state == now)
+}
+
+/// What a path is, in a form that a record has: the hash of a file's content, and a hash of all that anything else is.
+pub(super) fn state_digest(state: &PathState) -> String {
+    let other = || blake3::hash(format!("{state:?}").as_bytes());
+    state.hash().unwrap_or_else(other).to_hex().to_string()
+}
+
+/// When a discard was decided, in milliseconds since 1970: undo goes back in the order of time.
+#[derive(Clone, Copy, Debug)]
+pub struct DiscardMoment(u64);
 
 /// Why a discard cannot be restored.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +100,15 @@ pub enum DiscardBackup {
 impl View {
     /// Discards what was chosen, all of each path, in a form that can be restored.
     pub fn set_aside(&self, choice: &ChangeSelection) -> io::Result<DiscardBackup> {
+        self.set_aside_as_of(choice, DiscardMoment::now())
+    }
+
+    /// The same for what was decided at `moment`: an undo reverts what was applied after it first.
+    pub fn set_aside_as_of(
+        &self,
+        choice: &ChangeSelection,
+        DiscardMoment(at): DiscardMoment,
+    ) -> io::Result<DiscardBackup> {
         if self.is_empty(LayerKind::Pending) {
             return Ok(DiscardBackup::Kept);
         }
@@ -88,37 +125,17 @@ impl View {
             self.discard(choice)?;
             return Ok(DiscardBackup::TooLarge);
         }
-        let fresh = self.dir().join("discarded.new");
-        // Left by a crash, before it had its name.
-        if fresh.exists() {
-            remove_dir_all(&fresh)?;
+        if all.len() >= MANY && all.len() == set.len() && self.is_all(&set, choice)? {
+            return self.move_all_aside(DiscardRecord { at, bytes, ..DiscardRecord::default() });
         }
-        crate::private::make_dir(&fresh)?;
-        let shelf = LayerSet::at(&fresh, self.roots().len(), 1);
-        let mut bases = BaseIndex::load(fresh.join("base.jsonl"));
-        let pending = &self.0.pending;
-        for change in leaving() {
-            let Some(base) = pending.bases().get(&change.path).cloned() else { continue };
-            self.copy_pending(&shelf, pending, &base, StagedEntry::Keep)?;
-            bases.take(base, &pending.bases());
-        }
-        for base in self.repository_records(&leaving().map(|change| change.path.clone()).collect())? {
-            bases.take(base, &pending.bases());
-        }
-        bases.save()?;
-        let at = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
-        let kept = self.kept_discards()?;
-        let number = kept.last().map_or(1, |last| last.number + 1);
         let stays = |change: &FileChange| {
             let bytes = self.remaining_content(change, choice.get(&change.path)?)?;
             Some((change.path.as_os_str().as_bytes().to_vec(), blake3::hash(&bytes).to_hex().to_string()))
         };
         let stayed = leaving().filter_map(stays).collect();
-        let record = DiscardRecord { number, at, count: leaving().count(), bytes, stayed };
-        crate::private::write(&fresh.join("discard.json"), &serde_json::to_vec(&record)?)?;
-        crate::private::make_dir(&self.discards())?;
-        let kept = self.discards().join(number.to_string());
-        std::fs::rename(&fresh, &kept)?;
+        let leaving: Vec<&FileChange> = leaving().collect();
+        let kept =
+            self.store_discard(&leaving, DiscardRecord { at, bytes, stayed, ..DiscardRecord::default() })?;
         if let Err(e) = fault("discard").and_then(|()| self.discard(choice)) {
             // Nothing was discarded, and there is nothing to restore.
             drop(remove_dir_all(&kept));
@@ -128,6 +145,104 @@ impl View {
             tracing::warn!("the oldest discard was not removed: {e}");
         }
         Ok(DiscardBackup::Kept)
+    }
+
+    /// Replaces the pending layers by `all`, and stores what `leaving` was, so that an undo brings exactly that back.
+    /// `after` is what the paths become. Fails before anything changes where it is too large to be stored.
+    pub(super) fn replace_undoable(
+        &self,
+        all: Vec<(&LayerSet, BaseRecord, StagedEntry)>,
+        leaving: &[&FileChange],
+        after: &[(Arc<Path>, String)],
+    ) -> io::Result<()> {
+        let bytes: u64 = leaving.iter().map(|change| change.after.size()).sum();
+        if bytes > MOST_BYTES {
+            let most = crate::text::human_size::of(MOST_BYTES);
+            return Err(io::Error::other(format!("what it replaces is larger than undo stores ({most})")));
+        }
+        let (stayed, taken) = after
+            .iter()
+            .map(|(path, state)| (path.as_os_str().as_bytes().to_vec(), state.clone()))
+            .partition(|(path, _)| {
+                leaving.iter().any(|change| change.path.as_os_str().as_bytes() == path.as_slice())
+            });
+        let DiscardMoment(at) = DiscardMoment::now();
+        let kept = self.store_discard(
+            leaving,
+            DiscardRecord { at, bytes, stayed, taken, number: 0, is_replacement: true },
+        )?;
+        if let Err(e) = fault("discard").and_then(|()| self.replace_pending(all)) {
+            drop(remove_dir_all(&kept));
+            return Err(e);
+        }
+        if let Err(e) = self.drop_oldest() {
+            tracing::warn!("the oldest discard was not removed: {e}");
+        }
+        Ok(())
+    }
+
+    /// Stores what these changes are now, and gives the directory.
+    fn store_discard(&self, leaving: &[&FileChange], record: DiscardRecord) -> io::Result<PathBuf> {
+        let fresh = self.dir().join("discarded.new");
+        // Left by a crash, before it had its name.
+        if fresh.exists() {
+            remove_dir_all(&fresh)?;
+        }
+        crate::private::make_dir(&fresh)?;
+        let shelf = LayerSet::at(&fresh, self.roots().len(), 1);
+        let mut bases = BaseIndex::load(fresh.join("base.jsonl"));
+        let pending = &self.0.pending;
+        for change in leaving {
+            let Some(base) = pending.bases().get(&change.path) else { continue };
+            self.copy_pending(&shelf, pending, &base, StagedEntry::Keep)?;
+            bases.take(base, &pending.bases());
+        }
+        for base in self.repository_records(&leaving.iter().map(|change| change.path.clone()).collect())? {
+            bases.take(base, &pending.bases());
+        }
+        bases.save()?;
+        let number = self.next_discard()?;
+        let record = DiscardRecord { number, ..record };
+        crate::private::write(&fresh.join("discard.json"), &serde_json::to_vec(&record)?)?;
+        crate::private::make_dir(&self.discards())?;
+        let kept = self.discards().join(number.to_string());
+        std::fs::rename(&fresh, &kept)?;
+        Ok(kept)
+    }
+
+    /// True when `choice` is all of each path, and the pending layers have nothing but the changes of `set` and what goes
+    /// with them.
+    fn is_all(&self, set: &ChangeSet, choice: &ChangeSelection) -> io::Result<bool> {
+        if choice.values().any(|part| *part != SelectedPart::Whole) {
+            return Ok(false);
+        }
+        let with_them = self.repository_records(&set.paths())?.len();
+        Ok(self.0.pending.bases().len() == set.len() + with_them)
+    }
+
+    /// Discards the pending layers as they are, with one rename: linking hundreds of thousands of files takes minutes.
+    fn move_all_aside(&self, record: DiscardRecord) -> io::Result<DiscardBackup> {
+        let pending = self.dir().join("pending");
+        // Nothing that reads the pending layers looks at it.
+        let described = pending.join("discard.json");
+        crate::private::write(&described, &serde_json::to_vec(&record)?)?;
+        let moved = crate::private::make_dir(&self.discards()).and_then(|()| {
+            let to = self.discards().join(self.next_discard()?.to_string());
+            fault("discard").and_then(|()| std::fs::rename(&pending, to))
+        });
+        if let Err(e) = moved {
+            drop(std::fs::remove_file(described));
+            return Err(e);
+        }
+        self.0.pending.recheck_layers();
+        if let Err(e) = self.drop_oldest() {
+            tracing::warn!("the oldest discard was not removed: {e}");
+        }
+        Ok(DiscardBackup::Kept)
+    }
+
+    fn next_discard(&self) -> io::Result<u64> {
+        Ok(self.kept_discards()?.last().map_or(1, |last| last.number + 1))
     }
 
     /// What of `change` stays pending when `part` of it is discarded.
@@ -152,12 +267,22 @@ impl View {
         if let Some(damage) = aside.bases().damage() {
             return Err(DamagedRecord { part: DamagedPart::Discards, ..damage }.into());
         }
-        let back: Vec<BaseRecord> = aside.bases().iter().cloned().collect();
+        let back: Vec<BaseRecord> = aside.bases().iter().collect();
         let pending = &self.0.pending;
-        let mut all: BTreeMap<PathBuf, (&LayerSet, BaseRecord)> =
-            pending.bases().iter().map(|base| (base.path.clone(), (pending, base.clone()))).collect();
-        let now = self.changes(LayerKind::Pending)?;
-        let mut conflicts = Vec::new();
+        let mut all: BTreeMap<Arc<Path>, (&LayerSet, BaseRecord)> =
+            pending.bases().iter().map(|base| (Arc::clone(&base.path), (pending, base))).collect();
+        let mut now = self.changes(LayerKind::Pending)?;
+        now.changes.retain(|change| {
+            let is_taken = discarded.took(change);
+            if is_taken {
+                all.remove(&change.path);
+            }
+            !is_taken
+        });
+        let is_changed =
+            |path: &[u8]| now.changes.iter().find(|change| change.path.as_os_str().as_bytes() == path);
+        let changed_since = discarded.taken.iter().filter_map(|(path, _)| is_changed(path));
+        let mut conflicts: Vec<PathBuf> = changed_since.map(|change| change.path.to_path_buf()).collect();
         for base in back {
             let node = self.on(&aside, &base.path)?;
             let is_same = now.get(&base.path).is_some_and(|change| change.after == node);
@@ -167,7 +292,7 @@ impl View {
                     || is_below(&base.path, &change.path) && !change.after.is_directory()
             });
             match (collides, is_same) {
-                (true, _) => conflicts.push(base.path),
+                (true, _) => conflicts.push(base.path.to_path_buf()),
                 (false, true) => {}
                 (false, false) => drop(all.insert(base.path.clone(), (&aside, base))),
             }
@@ -175,10 +300,46 @@ impl View {
         if !conflicts.is_empty() {
             return Err(RestoreError::Pending(conflicts));
         }
-        self.replace_pending(
-            all.into_values().map(|(from, base)| (from, base, StagedEntry::Keep)).collect(),
-        )?;
+        let mut entries = Vec::with_capacity(all.len());
+        for (from, base) in all.into_values() {
+            let merged = if std::ptr::eq(from, &aside) { self.merged_onto_file(from, &base)? } else { None };
+            entries.push(match merged {
+                Some((node, bytes)) => (from, BaseRecord { node, ..base }, StagedEntry::Bytes(bytes)),
+                None => (from, base, StagedEntry::Keep),
+            });
+        }
+        self.replace_pending(entries)?;
         Ok(remove_dir_all(&dir)?)
+    }
+
+    /// What a discarded change of a text file makes of the file as it is now, and that file. An undo between the discard
+    /// and its return changed the file: the change that comes back is about today's lines. `None` where the file is as it
+    /// was, or the same lines changed: then the review reports it.
+    fn merged_onto_file(
+        &self,
+        from: &LayerSet,
+        base: &BaseRecord,
+    ) -> io::Result<Option<(SharedState, Vec<u8>)>> {
+        let Some((index, rel)) = self.locate(&base.path) else { return Ok(None) };
+        let now = node_at(&base.path)?;
+        let are_files = base.node.is_file() && now.is_file();
+        // git's own files are bound to each other: lines of one must not be merged.
+        let is_gits = base.path.components().any(|part| part.as_os_str() == ".git");
+        if !are_files || is_gits || base.node.same_content(&now) {
+            return Ok(None);
+        }
+        let after = self.stack_of(from, index).open(&rel).and_then(|file| sparse::read_small(&file));
+        let before = base.node.hash().and_then(|hash| self.objects().get(hash).ok());
+        let (Some(before), Ok(after), Ok(theirs)) = (before, after, sparse::read_small_at(&base.path)) else {
+            return Ok(None);
+        };
+        let is_binary = [&before, &after, &theirs].iter().any(|bytes| bytes.contains(&0));
+        if is_binary || Some(blake3::hash(&theirs)) != now.hash() {
+            return Ok(None);
+        }
+        // Best effort: without this content a later merge has no base.
+        drop(self.objects().put(&theirs));
+        Ok(diffy::merge_bytes(&before, &theirs, &after).ok().map(|bytes| (now.into(), bytes)))
     }
 
     fn on(
@@ -212,6 +373,17 @@ impl View {
             remove_dir_all(&self.discards().join(oldest.number.to_string()))?;
         }
         Ok(())
+    }
+}
+
+impl DiscardMoment {
+    pub fn now() -> DiscardMoment {
+        DiscardMoment(u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0))
+    }
+
+    /// Earlier than everything that is applied from now on.
+    pub fn before_now() -> DiscardMoment {
+        DiscardMoment(DiscardMoment::now().0.saturating_sub(1))
     }
 }
 

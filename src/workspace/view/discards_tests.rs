@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 fn some(b: &ViewFixture, paths: &[&str]) -> ChangeSelection {
-    paths.iter().map(|path| (b.root.join(path), SelectedPart::Whole)).collect()
+    paths.iter().map(|path| (b.root.join(path).into(), SelectedPart::Whole)).collect()
 }
 
 /// What a file holds in the view.
@@ -42,7 +42,7 @@ fn what_was_discarded_comes_back_as_it_was_and_the_workspace_never_changes() {
     let contents = merged(&b);
     assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert!(b.words().is_empty());
-    assert_eq!(b.view.last_discard().unwrap().unwrap().count, words.len());
+    assert_eq!(b.view.last_discard().unwrap().map(|last| last.number), Some(1));
     assert_eq!(tree(&b.root), before);
     back(&b).unwrap();
     assert_eq!((b.words(), merged(&b), tree(&b.root)), (words, contents, before));
@@ -92,7 +92,8 @@ fn a_rejected_part_comes_back_into_what_stayed() {
     b.hold("a", "one\n2\nthree\n", Some("1\n2\n3\n"));
     let (words, path) = (b.words(), b.root.join("a"));
     let stays = SelectedPart::Content(std::sync::Arc::new(b"one\n2\n3\n".to_vec()));
-    let reject = || b.view.set_aside(&ChangeSelection::from([(path.clone(), stays.clone())])).unwrap();
+    let reject =
+        || b.view.set_aside(&ChangeSelection::from([(path.as_path().into(), stays.clone())])).unwrap();
     assert_eq!(reject(), DiscardBackup::Kept);
     assert_eq!(text(&b, "a"), "one\n2\n3\n");
     back(&b).unwrap();
@@ -154,7 +155,7 @@ fn a_discard_is_done_in_one_step_or_not_at_all() {
     fail_at("discard", ErrorKind::Other);
     b.view.set_aside(&b.all()).unwrap_err();
     assert_eq!(b.words(), pending);
-    assert_eq!(b.view.last_discard().unwrap().map(|last| last.count), None, "nothing was discarded");
+    assert_eq!(b.view.last_discard().unwrap().map(|last| last.number), None, "nothing was discarded");
     fail_at("replaced", ErrorKind::Other);
     assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert_eq!(b.words(), Vec::<String>::new());

@@ -44,7 +44,7 @@ impl View {
             let changes =
                 set.changes.iter().filter(|change| set.repositories.nearest(&change.path) == Some(dir));
             let changed: Vec<(&Path, bool)> =
-                changes.map(|change| (change.path.as_path(), change.after.is_absent())).collect();
+                changes.map(|change| (&*change.path, change.after.is_absent())).collect();
             let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };

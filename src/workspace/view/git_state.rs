@@ -4,13 +4,14 @@
 //! files. Only regular files are read, without following links, and every reading is bounded; what is over a
 //! bound is an error, so that nothing is applied to or undone in a repository whose state is not known.
 
+use super::path_list::PathList;
 use crate::workspace::files::open::open_regular;
 use rustix::fs::OFlags;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The most files of state, and of everything that is looked at to find them.
-const MOST_FILES: usize = 200_000;
+const MOST_FILES: usize = 1_000_000;
 /// The largest index, packed refs or reftable, in bytes; a ref has some 40.
 const LARGEST_TABLE: u64 = 512 << 20;
 const LARGEST_REF: u64 = 1 << 20;
@@ -25,10 +26,10 @@ const PASSING: [&str; 2] = ["ORIG_HEAD", "MERGE_HEAD"];
 const STATE_DIRS: [&str; 2] = ["refs", "reftable"];
 
 /// What was found in a repository.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct RepositoryScan {
     /// The files of its state, sorted.
-    pub(super) state: Vec<PathBuf>,
+    pub(super) state: PathList,
     /// A lock that some git process holds.
     pub(super) lock: Option<PathBuf>,
     seen: usize,
@@ -36,27 +37,39 @@ pub(super) struct RepositoryScan {
 
 /// Looks for the state files and locks of a repository, of the submodules in `modules/` and of its linked worktrees.
 pub(super) fn scan(repository: &Path) -> io::Result<RepositoryScan> {
-    let mut scan = RepositoryScan::default();
+    let mut scan = RepositoryScan::of(repository);
     scan.git_dir(repository, 0)?;
     scan.state.sort();
     Ok(scan)
 }
 
 impl RepositoryScan {
+    fn of(repository: &Path) -> RepositoryScan {
+        RepositoryScan { state: PathList::below(repository), lock: None, seen: 0 }
+    }
+
+    fn found(&mut self, path: &Path) -> io::Result<()> {
+        match self.state.push(path) {
+            true => Ok(()),
+            false => Err(over(path, "the paths of the repository's state take more than 4 GiB".into())),
+        }
+    }
+
     fn git_dir(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         for name in STATE.iter().filter(|name| !PASSING.contains(name)) {
             let path = dir.join(name);
             if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_dir()) {
-                self.state.push(path);
+                self.found(&path)?;
             }
         }
-        for (path, _) in self.entries(dir)? {
-            self.look_for_lock(path);
-        }
+        self.each_entry(dir, &mut |scan, path, _| {
+            scan.look_for_lock(&path);
+            Ok(())
+        })?;
         for name in STATE_DIRS {
             self.files_below(&dir.join(name), depth + 1)?;
         }
-        for (worktree, _) in self.entries(&dir.join("worktrees"))?.into_iter().filter(|(_, is_dir)| *is_dir) {
+        for worktree in self.directories(&dir.join("worktrees"))? {
             self.files_below(&worktree.join("logs"), depth + 1)?;
             self.git_dir(&worktree, depth + 1)?;
         }
@@ -66,7 +79,7 @@ impl RepositoryScan {
     /// Submodules are at their names, which may have slashes.
     fn modules(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         deep(dir, depth)?;
-        for (path, _) in self.entries(dir)?.into_iter().filter(|(_, is_dir)| *is_dir) {
+        for path in self.directories(dir)? {
             match path.join("objects").exists() {
                 true => self.git_dir(&path, depth + 1)?,
                 false => self.modules(&path, depth + 1)?,
@@ -77,30 +90,46 @@ impl RepositoryScan {
 
     fn files_below(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         deep(dir, depth)?;
-        for (path, is_dir) in self.entries(dir)? {
+        let mut below = Vec::new();
+        self.each_entry(dir, &mut |scan, path, is_dir| {
             if is_dir {
-                self.files_below(&path, depth + 1)?;
-            } else if !self.look_for_lock(path.clone()) {
-                self.state.push(path);
+                below.push(path);
+            } else if !scan.look_for_lock(&path) {
+                scan.found(&path)?;
             }
-        }
-        Ok(())
+            Ok(())
+        })?;
+        below.iter().try_for_each(|dir| self.files_below(dir, depth + 1))
     }
 
-    fn look_for_lock(&mut self, path: PathBuf) -> bool {
+    fn look_for_lock(&mut self, path: &Path) -> bool {
         let lock = path.extension().is_some_and(|e| e == "lock");
         if lock {
-            self.lock.get_or_insert(path);
+            self.lock.get_or_insert_with(|| path.to_path_buf());
         }
         lock
     }
 
-    /// The entries of a directory that is not a link, each with whether it is a directory.
-    fn entries(&mut self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
-        if !std::fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
-            return Ok(Vec::new());
-        }
+    fn directories(&mut self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
+        self.each_entry(dir, &mut |_, path, is_dir| {
+            if is_dir {
+                found.push(path);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `seen` for the entries of a directory that is not a link, each with whether it is a directory.
+    fn each_entry(
+        &mut self,
+        dir: &Path,
+        seen: &mut dyn FnMut(&mut RepositoryScan, PathBuf, bool) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if !std::fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(());
+        }
         for entry in std::fs::read_dir(dir)? {
             let entry = entry?;
             self.seen += 1;
@@ -110,9 +139,9 @@ impl RepositoryScan {
                     format!("the repository has more than {MOST_FILES} refs and other files of state"),
                 ));
             }
-            found.push((entry.path(), entry.file_type()?.is_dir()));
+            seen(self, entry.path(), entry.file_type()?.is_dir())?;
         }
-        Ok(found)
+        Ok(())
     }
 }
 
@@ -143,7 +172,7 @@ pub(super) fn is_state(repository: &Path, path: &Path) -> bool {
 /// What the files of [`scan`] hold, in one word: two equal ones mean that the repository is where it was.
 pub(in crate::workspace) fn repository_state(repository: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    for path in scan(repository)?.state {
+    for path in scan(repository)?.state.iter() {
         hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
         hasher.update(state_of(&path)?.as_bytes());
     }
@@ -159,11 +188,12 @@ pub(super) fn is_where(repository: &Path, then: &str) -> io::Result<bool> {
         return Ok(repository_state(repository)? == then);
     }
     let top = ["HEAD", "index", "packed-refs"].map(|name| repository.join(name));
-    let mut scan = RepositoryScan::default();
+    let mut scan = RepositoryScan::of(repository);
     for name in STATE_DIRS {
         scan.files_below(&repository.join(name), 0)?;
     }
-    let mut files: Vec<PathBuf> = top.into_iter().filter(|path| path.is_file()).chain(scan.state).collect();
+    let mut files: Vec<PathBuf> =
+        top.into_iter().filter(|path| path.is_file()).chain(scan.state.iter()).collect();
     files.sort();
     let mut hasher = blake3::Hasher::new();
     for path in files {

@@ -4,12 +4,13 @@
 //! `user.overlay.opaque`. Links in it are never followed: each step starts from an open directory.
 
 use crate::workspace::files::path_state::{FileAttrs, WritableDirGuard, open_anyway};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,6 +28,19 @@ pub(super) enum LayerLookup {
     Gone,
     Here {
         stat: Stat,
+        opaque: bool,
+    },
+}
+
+/// What a layer has at the path of a directory.
+pub(super) enum LayerDir {
+    /// Nothing: the layers below decide.
+    Through,
+    /// No directory, whatever the layers below have.
+    Gone,
+    Open {
+        dir: OwnedFd,
+        /// It hides what the layers below have in it.
         opaque: bool,
     },
 }
@@ -115,6 +129,29 @@ impl Layer {
             }
             Some(stat) => Ok(LayerLookup::Here { stat, opaque: true }),
         }
+    }
+
+    /// Opens the directory `rel`, if the layer has it.
+    pub(super) fn open_dir(&self, rel: &Path) -> io::Result<LayerDir> {
+        if self.is_blank() {
+            return Ok(LayerDir::Through);
+        }
+        let mut dir = match self.open_root() {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(LayerDir::Through),
+            other => other?,
+        };
+        let mut opaque = false;
+        for name in names(rel) {
+            match entry(&dir, name)? {
+                None => return Ok(if opaque { LayerDir::Gone } else { LayerDir::Through }),
+                Some(stat) if is_dir(&stat) => {
+                    dir = enter(&dir, name)?;
+                    opaque |= is_opaque(&dir);
+                }
+                Some(_) => return Ok(LayerDir::Gone),
+            }
+        }
+        Ok(LayerDir::Open { dir, opaque })
     }
 
     /// Opens the directory of `rel` here, making what is missing; each new one looks as `like` says for its path.
@@ -293,7 +330,7 @@ fn copy_across(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> i
 }
 
 /// A file or a link; of anything else nothing is copied.
-fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
+pub(super) fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
     let Some(stat) = entry(from, name)? else { return Ok(()) };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => {
@@ -312,24 +349,49 @@ fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::
     Ok(())
 }
 
-/// Copies everything in one layer's directory, marks and whiteouts included, to another that is empty.
+/// Copies everything in one layer's directory, marks, whiteouts and times included, to another that is empty. The times
+/// matter to programs such as make, which compare them.
 pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     for name in list(from)? {
         let Some(stat) = entry(from, &name)? else { continue };
+        let kind = FileType::from_raw_mode(stat.st_mode);
         if is_whiteout(&stat) {
             Layer::whiteout(to, &name)?;
         } else if is_dir(&stat) {
             rustix::fs::mkdirat(to, &name, Mode::from_raw_mode(0o700))?;
             copy_tree(&enter(from, &name)?, &enter(to, &name)?)?;
+        } else if matches!(kind, FileType::Fifo | FileType::Socket) {
+            rustix::fs::mknodat(to, &name, kind, Mode::from_raw_mode(stat.st_mode & 0o7777), 0)?;
         } else {
             copy_one(from, &name, to, &name)?;
         }
+        let times = times_of(&stat);
+        match rustix::fs::utimensat(to, &name, &times, AtFlags::SYMLINK_NOFOLLOW) {
+            // A device was not copied.
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(e) => return Err(e.into()),
+        }
     }
     let (old, new) = (File::from(from.try_clone()?), File::from(to.try_clone()?));
+    let stat = rustix::fs::fstat(&old)?;
     if is_opaque(&old) {
         mark_opaque(&new)?;
     }
-    Ok(FileAttrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
+    FileAttrs::of(&old, &stat).give_keeping_marks(&new)?;
+    if let Some(mode) = own_mode(&old) {
+        rustix::fs::fsetxattr(&new, OWN_MODE, format!("{mode:o}").as_bytes(), XattrFlags::empty())?;
+    }
+    Ok(rustix::fs::futimens(&new, &times_of(&stat))?)
+}
+
+#[allow(clippy::useless_conversion, reason = "the types of the fields differ between systems")]
+fn times_of(stat: &Stat) -> Timestamps {
+    let time = |seconds, nanoseconds: i64| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
+    let nanoseconds = |n| i64::try_from(n).unwrap_or(0);
+    Timestamps {
+        last_access: time(stat.st_atime, nanoseconds(stat.st_atime_nsec)),
+        last_modification: time(stat.st_mtime, nanoseconds(stat.st_mtime_nsec)),
+    }
 }
 
 /// Opens a directory of a command's layer and makes it and everything below readable, whatever modes the command left
@@ -342,9 +404,9 @@ pub(super) fn open_readable(path: &Path) -> io::Result<OwnedFd> {
 
 fn make_tree_readable(dir: &OwnedFd) -> io::Result<()> {
     make_readable(dir)?;
-    for name in list(dir)? {
-        if entry(dir, &name)?.is_some_and(|stat| is_dir(&stat)) {
-            make_tree_readable(&enter(dir, &name)?)?;
+    for name in DirNames::of(dir)?.iter() {
+        if entry(dir, name)?.is_some_and(|stat| is_dir(&stat)) {
+            make_tree_readable(&enter(dir, name)?)?;
         }
     }
     Ok(())
@@ -399,17 +461,30 @@ pub fn remove_dir_all(path: &Path) -> io::Result<()> {
 }
 
 pub(super) fn list(dir: impl AsFd) -> io::Result<Vec<OsString>> {
-    use std::os::unix::ffi::OsStrExt;
-    let mut found = Vec::new();
-    // By this very descriptor: the directory's mode may forbid to open it once more.
-    let mut listed = rustix::fs::Dir::new(dir.as_fd().try_clone_to_owned()?)?;
-    listed.rewind();
-    for entry in listed {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name != "." && name != ".." {
-            found.push(name.to_os_string());
+    Ok(DirNames::of(dir)?.iter().map(OsStr::to_os_string).collect())
+}
+
+/// The names in a directory, each with a zero byte after it: a command may leave hundreds of thousands in one.
+pub(super) struct DirNames(Vec<u8>);
+
+impl DirNames {
+    pub(super) fn of(dir: impl AsFd) -> io::Result<DirNames> {
+        let mut found = Vec::new();
+        // By this very descriptor: the directory's mode may forbid to open it once more.
+        let mut listed = rustix::fs::Dir::new(dir.as_fd().try_clone_to_owned()?)?;
+        listed.rewind();
+        for entry in listed {
+            let entry = entry?;
+            let name = entry.file_name();
+            if !matches!(name.to_bytes(), b"." | b"..") {
+                found.extend_from_slice(name.to_bytes_with_nul());
+            }
         }
+        Ok(DirNames(found))
     }
-    Ok(found)
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &OsStr> {
+        let names = self.0.strip_suffix(b"\0").map(|names| names.split(|byte| *byte == 0));
+        names.into_iter().flatten().map(OsStr::from_bytes)
+    }
 }

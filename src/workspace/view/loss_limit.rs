@@ -6,15 +6,17 @@ use super::{LayerKind, View, ViewTurn};
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::history::journal::TransactionLabel;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 impl View {
     /// After a command in write mode: applies its effects unless the loss limit stops them. `touched` are the
     /// paths it changed, `made` the contents this turn made, `lost` what it has taken away so far.
     pub fn apply_within_limit(
         &self,
-        touched: &BTreeSet<PathBuf>,
+        touched: &BTreeSet<Arc<Path>>,
         brake: LossLimit,
         turn: &mut ViewTurn,
         label: TransactionLabel,
@@ -27,13 +29,13 @@ impl View {
             .map(|c| (c.path.clone(), SelectedPart::Whole))
             .collect();
         let classes = self.classify(&set);
-        let choice = View::completed(&set, &classes, &choice);
+        let choice = View::completed(&set, &classes, Cow::Borrowed(&choice));
         let chosen = || set.changes.iter().filter(|c| choice.contains_key(&c.path));
         if choice.keys().any(|path| !touched.contains(path)) {
             return Ok(Err(PendingReason::Pending));
         }
         if let Some((change, runner)) = chosen().find_map(|c| Some((c, classes.runner(&c.path)?))) {
-            return Ok(Err(PendingReason::Protected(change.path.clone(), runner.why.clone())));
+            return Ok(Err(PendingReason::Protected(change.path.to_path_buf(), runner.why.clone())));
         }
         if chosen().any(|c| set.repositories.of(&c.path).is_some()) {
             return Ok(Err(PendingReason::Repository));

@@ -11,11 +11,16 @@ mod apply_report;
 mod background;
 mod base;
 mod batch;
+mod change_reader;
+mod check_output;
+mod check_times;
+mod check_view;
 mod cleanup;
 mod collect;
 mod collect_check;
 mod command_dir;
 mod command_view;
+mod compare;
 mod discards;
 mod file_stamp;
 mod git_events;
@@ -25,32 +30,44 @@ mod layer_snapshot;
 mod limit;
 mod loss_limit;
 mod may_exist;
+mod open_stack;
+mod outdated;
+mod path_list;
 mod rebuild;
 mod repositories;
 mod roots;
+mod running_changes;
 mod selection;
 mod snapshot;
 mod stack;
 mod stage;
 mod state_at;
+mod to_background;
 mod undo;
 mod undo_gaps;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use apply_report::{ApplyReport, WRITTEN_IN_PLACE};
+pub use check_view::{CheckView, CheckViewError};
 pub use collect::CommandEffects;
 pub use command_view::{CommandView, OverlayMount};
-pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
+pub use compare::{TakeError, ViewDifference};
+pub use discards::{
+    DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
+};
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub use loss_limit::{LossLimit, PendingReason};
+pub use outdated::OutdatedChanges;
 pub(super) use rebuild::{rebuild_record, rebuild_roots};
 pub(super) use roots::write_roots;
 pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of, views_in};
+pub use running_changes::RunningChanges;
 pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
 
+use super::changes::change_count::ChangeCount;
 use super::history::damage::DamagedRecord;
 use super::history::journal::{Journal, TransactionLabel};
 use super::history::objects::ObjectStore;
@@ -165,7 +182,7 @@ pub struct ViewTurn {
     /// Why what a command did could not be read, so that not all of it is pending.
     pub unread: Vec<String>,
     /// Changes of read mode that were discarded.
-    pub dropped: usize,
+    pub dropped: ChangeCount,
 }
 
 /// The two kinds of layers: changes that wait for the person, and changes that read mode discards.
@@ -442,15 +459,15 @@ impl View {
         }
     }
 
-    /// Discards what read mode left before anything else is put above it; the turn remembers the number of changes.
-    pub fn drop_scratch(&self) -> io::Result<usize> {
+    /// Discards what read mode left before anything else is put above it; the turn remembers how many they were.
+    pub fn drop_scratch(&self) -> io::Result<()> {
         if self.is_empty(LayerKind::Scratch) {
-            return Ok(0);
+            return Ok(());
         }
-        let count = self.changes(LayerKind::Scratch).map_or(0, |set| set.len());
+        let set = self.changes(LayerKind::Scratch).unwrap_or_default();
         self.discard_all(LayerKind::Scratch)?;
-        self.turn().dropped += count;
-        Ok(count)
+        self.turn().dropped += set.count();
+        Ok(())
     }
 
     /// Discards everything in a layer set.

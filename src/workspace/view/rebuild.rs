@@ -43,8 +43,8 @@ fn root_of(layer: &Path, records: &BaseIndex) -> Option<PathBuf> {
         let depth = first.rel.components().count();
         path.ends_with(&first.rel).then(|| path.ancestors().nth(depth).map(Path::to_path_buf)).flatten()
     };
-    let roots: BTreeSet<PathBuf> = records.iter().filter_map(|base| above(&base.path)).collect();
-    let fits = |root: &PathBuf| inside.iter().all(|found| records.get(&root.join(&found.rel)).is_some());
+    let roots: BTreeSet<PathBuf> = records.paths().filter_map(|path| above(path)).collect();
+    let fits = |root: &PathBuf| inside.iter().all(|found| records.contains(&root.join(&found.rel)));
     let mut fitting = roots.into_iter().filter(fits);
     match (fitting.next(), fitting.next()) {
         (Some(root), None) => Some(root),
@@ -72,8 +72,8 @@ pub(in crate::workspace) fn rebuild_record(
     fresh.start();
     // Which call made a change is known by the order of the lines, and that is lost.
     let known = BaseIndex::load(file.clone());
-    known.iter().for_each(|base| fresh.set(BaseRecord { marks: Vec::new(), ..base.clone() }));
-    let before = fresh.iter().count();
+    known.iter().for_each(|base| fresh.set(BaseRecord { marks: Vec::new(), ..base }));
+    let before = fresh.len();
     for (n, root) in roots.iter().enumerate() {
         let layer = dir.join("pending").join(n.to_string());
         let mut found = Vec::new();
@@ -85,7 +85,7 @@ pub(in crate::workspace) fn rebuild_record(
         }
     }
     fresh.save()?;
-    let made = fresh.iter().count() - before;
+    let made = fresh.len() - before;
     // On the disk before it replaces the damaged one.
     File::open(&fresh_file)?.sync_all()?;
     fs::rename(&fresh_file, &file)?;
@@ -135,7 +135,7 @@ fn record(
     let now = node_at(path)?;
     let below = now.is_directory() && matches!(kind, LayerEntryKind::Gone | LayerEntryKind::Replaced);
     // A mark that removes what is not there any more changes nothing.
-    if !(kind == LayerEntryKind::Gone && now.is_absent()) && records.get(path).is_none() {
+    if !(records.contains(path) || kind == LayerEntryKind::Gone && now.is_absent()) {
         keep(objects, path, &now);
         records.record(BaseRecord::of(path, now));
     }

@@ -19,7 +19,23 @@ use crate::workspace::history::journal::{JournalEntry, TransactionKind, Transact
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What changes mean to repositories, as a change set has it.
+pub(super) struct RepositoryMeaning {
+    repositories: RepositorySet,
+    repository_changes: Vec<RepositoryChange>,
+    hook_dirs: GitHookDirs,
+}
+
+impl RepositoryMeaning {
+    pub(super) fn is_in(&self, set: &ChangeSet) -> bool {
+        self.repositories == set.repositories
+            && self.repository_changes == set.repository_changes
+            && self.hook_dirs == set.hook_dirs
+    }
+}
 
 impl View {
     /// The repositories of `paths`: those of the workspace, and those that a layer set would make.
@@ -50,27 +66,27 @@ impl View {
 
     /// Adds to `set` which of its changes belong to a repository, and what they mean there.
     pub(super) fn with_repositories(&self, shelf: LayerKind, set: ChangeSet) -> ChangeSet {
-        // A plain file is not a repository, and searching for a repository at each of many files would cost more than
-        // all the rest.
-        let place = |change: &FileChange| -> PathBuf {
-            let plain = !change.before.is_directory() && !change.after.is_directory();
-            let parent = change.path.parent().filter(|_| plain && !is_git_name(&change.path));
-            parent.unwrap_or(&change.path).to_path_buf()
-        };
-        let places: BTreeSet<PathBuf> = set.changes.iter().map(place).collect();
-        let repositories = self.repositories(shelf, places.iter().map(PathBuf::as_path));
-        let changed: Vec<RepositoryChange> = repositories
+        let RepositoryMeaning { repositories, repository_changes, hook_dirs } =
+            self.repositories_in(shelf, &set.changes);
+        ChangeSet { repositories, repository_changes, hook_dirs, ..set }
+    }
+
+    pub(super) fn repositories_in(&self, shelf: LayerKind, changes: &[FileChange]) -> RepositoryMeaning {
+        let mut places = BTreeSet::new();
+        places.extend(changes.iter().map(|c| place_of(&c.path, &c.before, &c.after)));
+        let repositories = self.repositories(shelf, places);
+        let repository_changes: Vec<RepositoryChange> = repositories
             .outermost()
             .map(|repository| {
-                let below = set.changes.iter().filter(|c| c.path.starts_with(repository));
+                let below = changes.iter().filter(|c| c.path.starts_with(repository));
                 self.repository_change(shelf, repository, &below.collect::<Vec<_>>(), &repositories)
             })
             .collect();
-        let hook_dirs = self.hook_dirs(shelf, &set);
-        ChangeSet { repositories, repository_changes: changed, hook_dirs, ..set }
+        let hook_dirs = self.hook_dirs(shelf, changes);
+        RepositoryMeaning { repositories, repository_changes, hook_dirs }
     }
 
-    fn hook_dirs(&self, shelf: LayerKind, set: &ChangeSet) -> GitHookDirs {
+    fn hook_dirs(&self, shelf: LayerKind, changes: &[FileChange]) -> GitHookDirs {
         let exists = |path: &Path| self.had(path) || self.has(shelf, path);
         let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
         // The person's own settings may be links to where they keep them.
@@ -80,7 +96,7 @@ impl View {
             None => outside(path, most),
         };
         let after = |path: &Path, most| self.content_after(shelf, path, most).ok().flatten();
-        GitHookDirs::find(set.changes.iter().map(|c| c.path.as_path()), &is, &[&before, &after])
+        GitHookDirs::find(changes.iter().map(|c| &*c.path), &is, &[&before, &after])
     }
 
     fn repository_change(
@@ -114,13 +130,13 @@ impl View {
 
     fn content_before(&self, shelf: LayerKind, path: &Path, most: u64) -> ReadOutcome {
         let node = match self.layer_set(shelf).bases().get(path) {
-            Some(base) => base.node.clone(),
-            None => node_at(path)?,
+            Some(base) => base.node,
+            None => node_at(path)?.into(),
         };
-        match node {
+        match &*node {
             PathState::Absent => Ok(None),
-            PathState::File { size, .. } if size > most => Err(ContentReadError::TooLarge(most)),
-            PathState::File { hash, .. } => match self.objects().get(hash) {
+            PathState::File { size, .. } if *size > most => Err(ContentReadError::TooLarge(most)),
+            PathState::File { hash, .. } => match self.objects().get(*hash) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(_) => read(path, most).map(Some),
             },
@@ -145,15 +161,12 @@ impl View {
         effects: &CommandEffects,
         since: (i64, i64),
     ) -> io::Result<()> {
-        let repositories = self.repositories(shelf, effects.paths.iter().map(PathBuf::as_path));
+        let repositories = self.repositories(shelf, effects.paths.iter().map(|path| &**path));
         let held = self.layer_set(shelf);
-        let mut files = Vec::new();
-        for repository in repositories.outermost() {
-            // A repository that cannot be read whole is refused when it is applied.
-            files.extend(super::git_state::scan(repository).map(|scan| scan.state).unwrap_or_default());
-        }
-        for file in files {
-            if held.bases().get(&file).is_some() {
+        // A repository that cannot be read whole is refused when it is applied.
+        let scans: Vec<_> = repositories.outermost().flat_map(super::git_state::scan).collect();
+        for file in scans.iter().flat_map(|scan| scan.state.iter()) {
+            if held.bases().contains(&file) {
                 continue;
             }
             let node = node_at(&file)?;
@@ -167,7 +180,7 @@ impl View {
             // Recorded when the command has ended: what moved while it ran is not what it saw.
             let raced = rustix::fs::lstat(&file)
                 .is_ok_and(|stat| (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since);
-            held.bases().record(BaseRecord { raced, ..BaseRecord::of(&file, node) });
+            held.bases().record(BaseRecord { raced, ..BaseRecord::of(file.as_path(), node) });
         }
         held.save()
     }
@@ -175,12 +188,12 @@ impl View {
     /// The records that [`View::watch_repositories`] made for the repositories of `changed`, without records that are
     /// changes themselves. They are moved together with these changes: without them the state of the repository is not
     /// known.
-    pub(super) fn repository_records(&self, changed: &BTreeSet<PathBuf>) -> io::Result<Vec<BaseRecord>> {
+    pub(super) fn repository_records(&self, changed: &BTreeSet<Arc<Path>>) -> io::Result<Vec<BaseRecord>> {
         let held = self.layer_set(LayerKind::Pending);
         let mut watched: Vec<BaseRecord> =
-            held.bases().iter().filter(|base| !changed.contains(&base.path)).cloned().collect();
+            held.bases().iter().filter(|base| !changed.contains(&base.path)).collect();
         if !watched.is_empty() {
-            let repositories = self.repositories(LayerKind::Pending, changed.iter().map(PathBuf::as_path));
+            let repositories = self.repositories(LayerKind::Pending, changed.iter().map(|path| &**path));
             let outermost: Vec<&Path> = repositories.outermost().collect();
             watched.retain(|base| outermost.iter().any(|dir| super::git_state::is_state(dir, &base.path)));
         }
@@ -196,14 +209,24 @@ impl View {
         Ok(records)
     }
 
-    /// The repositories among `paths` of a transaction: those on disk, and those that its changes made or removed.
+    /// The repositories among the paths of a transaction, each with its states before and after: those on disk, and
+    /// those that its changes made or removed.
     pub(super) fn repositories_of_steps<'a>(
         &self,
-        paths: impl IntoIterator<Item = &'a Path> + Clone,
+        changes: impl IntoIterator<Item = (&'a Path, &'a PathState, &'a PathState)>,
     ) -> RepositorySet {
-        let named: BTreeSet<&Path> = paths.clone().into_iter().flat_map(Path::ancestors).collect();
+        let (mut named, mut places): (BTreeSet<&Path>, BTreeSet<&Path>) = Default::default();
+        for (path, before, after) in changes {
+            places.insert(place_of(path, before, after));
+            // Where a path is known, all above it are.
+            for path in path.ancestors() {
+                if !named.insert(path) {
+                    break;
+                }
+            }
+        }
         let exists = |path: &Path| named.contains(path) || self.had(path);
-        RepositorySet::recognise(paths, self.roots(), &exists)
+        RepositorySet::recognise(places, self.roots(), &exists)
     }
 
     /// Makes `steps` as one transaction that knows its repositories.
@@ -213,12 +236,20 @@ impl View {
         kind: TransactionKind,
         steps: Vec<ApplyStep>,
     ) -> Result<JournalEntry, ApplyError> {
-        let repositories = self.repositories_of_steps(steps.iter().map(|s| s.path.as_path()));
+        let repositories =
+            self.repositories_of_steps(steps.iter().map(|s| (&*s.path, &*s.before, &*s.after)));
         let landed = commit_steps(self.journal(), self.objects(), label, kind, steps, &repositories);
         // There may be links that were not there before.
         forget_links();
         landed
     }
+}
+
+/// Where a repository is searched for from a changed path. A plain file is not a repository, and searching for a
+/// repository at each of many files would cost more than all the rest.
+fn place_of<'a>(path: &'a Path, before: &PathState, after: &PathState) -> &'a Path {
+    let plain = !before.is_directory() && !after.is_directory();
+    path.parent().filter(|_| plain && !is_git_name(path)).unwrap_or(path)
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, ContentReadError> {

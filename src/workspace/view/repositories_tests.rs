@@ -28,7 +28,7 @@ fn committed() -> ViewFixture {
 }
 
 fn only(b: &ViewFixture, path: &str) -> ChangeSelection {
-    [(b.root.join(path), SelectedPart::Whole)].into_iter().collect()
+    [(b.root.join(path).into(), SelectedPart::Whole)].into_iter().collect()
 }
 
 #[track_caller]

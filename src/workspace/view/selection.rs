@@ -16,7 +16,7 @@ pub enum SelectedPart {
 }
 
 /// Paths, and how much of each.
-pub type ChangeSelection = BTreeMap<PathBuf, SelectedPart>;
+pub type ChangeSelection = BTreeMap<Arc<Path>, SelectedPart>;
 
 /// What an apply came to.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ pub(super) use super::file_stamp::FileStamp;
 use super::stack::node_at;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
-use crate::workspace::history::origin::{ChangeOrigin, OriginMark};
+use crate::workspace::history::origin::{ChangeOrigin, OriginMark, OriginMarks};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -92,16 +92,15 @@ impl View {
         label: TransactionLabel,
         by: Option<&ChangeOrigin>,
     ) -> io::Result<(CommandEffects, Option<JournalEntry>)> {
-        let marks: Vec<OriginMark> =
-            by.map(|_| OriginMark { by: Some(0), content: None }).into_iter().collect();
+        let marks: OriginMarks = by.map(|_| OriginMark { by: Some(0), content: None }).into_iter().collect();
         let after = self.snapshot(hidden)?;
         let mut effects = CommandEffects::default();
         let mut changes = Vec::new();
         let mut note = |path: &PathBuf, before: &PathState, after: &PathState| {
             effects.count(path, before, after.is_absent());
-            let (before, after) = (before.clone(), after.clone());
+            let (before, after) = (before.clone().into(), after.clone().into());
             changes.push(AppliedChange {
-                path: path.clone(),
+                path: path.as_path().into(),
                 before,
                 after,
                 in_place: false,

@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub(in crate::workspace) enum StagedEntry {
     /// As it is there now.
     Keep,
+    /// The same as a copy: from a view that goes on changing its own file.
+    Copy,
     /// A file with this content and the attributes it has now.
     Bytes(Vec<u8>),
 }
@@ -81,7 +83,7 @@ impl View {
             return Ok(());
         };
         for dir in path.ancestors().skip(1).take_while(|dir| !dir.exists()) {
-            if steps.iter().all(|known| known.path != dir) {
+            if steps.iter().all(|known| *known.path != *dir) {
                 let after = PathState::Directory { attrs: FileAttrs::of_new_directory() };
                 steps.push(step(dir.to_path_buf(), PathState::Absent, after, ContentSource::Nothing));
             }
@@ -109,7 +111,7 @@ impl View {
         }
         let made: Vec<String> = steps
             .iter()
-            .filter_map(|step| match &step.after {
+            .filter_map(|step| match &*step.after {
                 PathState::File { hash, .. } => Some(hash.to_hex().to_string()),
                 _ => None,
             })
@@ -174,7 +176,7 @@ impl View {
         let layer = held.layers.get(index).ok_or_else(|| io::Error::other("no such root"))?;
         let path = join(self.root(index), rel);
         self.record_parents(index, rel, by)?;
-        if held.bases().get(&path).is_none() {
+        if !held.bases().contains(&path) {
             let below = match layer.find(rel)? {
                 LayerLookup::Through => now.clone(),
                 _ => self.stack(index, 2).node(rel)?,
@@ -186,7 +188,7 @@ impl View {
             }
             let mut bases = held.bases();
             let marks = bases.first(by);
-            bases.record(BaseRecord { by_tool: true, marks, ..BaseRecord::of(&path, below) });
+            bases.record(BaseRecord { by_tool: true, marks, ..BaseRecord::of(path.as_path(), below) });
         } else {
             let kept = || self.objects().keep_between(now, || self.stack(index, 1).open(rel));
             held.bases().again(&path, by, now, kept);
@@ -213,7 +215,7 @@ impl View {
             let below = self.stack(index, 2).node(&dir)?;
             let mut bases = held.bases();
             let marks = bases.first(by);
-            bases.record(BaseRecord { marks, ..BaseRecord::of(&path, below) });
+            bases.record(BaseRecord { marks, ..BaseRecord::of(path.as_path(), below) });
         }
         Ok(())
     }
@@ -230,7 +232,7 @@ impl View {
             }
             return Ok(());
         }
-        let kept: BTreeSet<PathBuf> = keep.iter().map(|(base, _)| base.path.clone()).collect();
+        let kept: BTreeSet<Arc<Path>> = keep.iter().map(|(base, _)| Arc::clone(&base.path)).collect();
         let watched = self.repository_records(&kept)?.into_iter().map(|base| (base, StagedEntry::Keep));
         let pending = &self.0.pending;
         let all = keep.into_iter().chain(watched).map(|(base, put)| (pending, base, put));
@@ -293,7 +295,7 @@ impl View {
             Some(layer) => matches!(layer.find(&rel)?, LayerLookup::Through),
             None => true,
         };
-        if is_record && matches!(put, StagedEntry::Keep) {
+        if is_record && matches!(put, StagedEntry::Keep | StagedEntry::Copy) {
             return Ok(());
         }
         // Where a directory above was removed, or became something else, everything in it is gone as well.
@@ -322,6 +324,11 @@ impl View {
             (PathState::File { attrs, .. }, StagedEntry::Bytes(bytes)) => {
                 let staged = write_temp_file(&dir, &bytes, Some(attrs))?;
                 Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
+            }
+            (_, StagedEntry::Copy) => {
+                let Some(from) = stack.real(&rel)? else { return Ok(()) };
+                let parent = from.parent().ok_or(io::ErrorKind::InvalidInput)?;
+                super::layer::copy_one(&super::background::open_dir(parent)?, name, &dir, name)
             }
             (_, _) => {
                 let Some(from) = stack.real(&rel)? else { return Ok(()) };
@@ -379,15 +386,15 @@ impl Drop for LayerTempFile {
 
 fn step(path: PathBuf, before: PathState, after: PathState, source: ContentSource) -> ApplyStep {
     ApplyStep {
-        path,
-        before,
-        after,
+        path: path.into(),
+        before: before.into(),
+        after: after.into(),
         source,
         twin: None,
         was_twin: None,
         keep_names: true,
         fresh: false,
-        history: Vec::new(),
+        history: Arc::default(),
     }
 }
 

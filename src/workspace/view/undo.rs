@@ -7,6 +7,7 @@ use super::git_state::{is_where, scan};
 use super::stack::node_at;
 use super::undo_gaps::{UndoAction, interrupted};
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::damage::DamageKind;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
@@ -34,7 +35,7 @@ pub struct UndoPlan {
 impl UndoPlan {
     /// Every path it changes, with what is there now and what will be.
     pub fn paths(&self) -> impl Iterator<Item = (&Path, &PathState, &PathState)> {
-        self.steps.iter().map(|s| (s.path.as_path(), &s.before, &s.after))
+        self.steps.iter().map(|s| (&*s.path, &*s.before, &*s.after))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -44,26 +45,61 @@ impl UndoPlan {
     /// Bytes by which each text grows or shrinks are for the caller to count: the contents it has now and will have.
     pub fn contents(&self, view: &View) -> Vec<(PathBuf, Vec<u8>, Vec<u8>)> {
         let content = |step: &ApplyStep| {
-            let now = match &step.before {
+            let now = match &*step.before {
                 PathState::Absent => Vec::new(),
                 PathState::File { .. } => sparse::read_small_at(&step.path).ok()?,
                 _ => return None,
             };
-            let then = match (&step.after, &step.source) {
+            let then = match (&*step.after, &step.source) {
                 (PathState::Absent, _) => Vec::new(),
-                (PathState::File { .. }, ContentSource::Object(hash)) => view.objects().get(*hash).ok()?,
+                (PathState::File { hash, .. }, ContentSource::Stored) => view.objects().get(*hash).ok()?,
                 (PathState::File { .. }, ContentSource::Bytes(bytes)) => bytes.to_vec(),
                 _ => return None,
             };
-            Some((step.path.clone(), now, then))
+            Some((step.path.to_path_buf(), now, then))
         };
         self.steps.iter().filter_map(content).collect()
     }
 }
 
-/// Several transactions as one: what was before the first, what is after the last.
-pub(super) fn composed(entries: &[JournalEntry]) -> BTreeMap<PathBuf, AppliedChange> {
-    let mut all: BTreeMap<PathBuf, AppliedChange> = BTreeMap::new();
+/// Several transactions as one: what was before the first, what is after the last, in the order of the paths.
+pub(super) struct ComposedChanges(Vec<AppliedChange>);
+
+impl ComposedChanges {
+    pub(super) fn of(entries: &[JournalEntry]) -> ComposedChanges {
+        let mut all: Vec<AppliedChange> = match entries {
+            // A map takes twice the memory of a list, and an entry may have hundreds of thousands of changes.
+            [one] if one.changes.is_sorted_by(|a, b| a.path < b.path) => one.changes.clone(),
+            _ => composed(entries).into_values().collect(),
+        };
+        all.retain(|change| change.before != change.after);
+        ComposedChanges(all)
+    }
+
+    fn get(&self, path: &Path) -> Option<&AppliedChange> {
+        let at = self.0.binary_search_by(|change| (*change.path).cmp(path)).ok()?;
+        self.0.get(at)
+    }
+
+    fn contains(&self, path: &Path) -> bool {
+        self.get(path).is_some()
+    }
+
+    fn iter(&self) -> std::slice::Iter<'_, AppliedChange> {
+        self.0.iter()
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|change| &*change.path)
+    }
+
+    pub(super) fn into_vec(self) -> Vec<AppliedChange> {
+        self.0
+    }
+}
+
+fn composed(entries: &[JournalEntry]) -> BTreeMap<Arc<Path>, AppliedChange> {
+    let mut all: BTreeMap<Arc<Path>, AppliedChange> = BTreeMap::new();
     for change in entries.iter().flat_map(|e| &e.changes) {
         match all.get_mut(&change.path) {
             Some(first) => {
@@ -76,7 +112,6 @@ pub(super) fn composed(entries: &[JournalEntry]) -> BTreeMap<PathBuf, AppliedCha
             }
         }
     }
-    all.retain(|_, change| change.before != change.after);
     all
 }
 
@@ -109,8 +144,8 @@ impl View {
         kind: TransactionKind,
         label: TransactionLabel,
     ) -> io::Result<UndoPlan> {
-        let changes = self.with_pruned_objects(composed(entries), &kind)?;
-        let mut repositories = self.repositories_of_steps(changes.keys().map(PathBuf::as_path));
+        let changes = self.with_pruned_objects(ComposedChanges::of(entries), &kind)?;
+        let mut repositories = self.repositories_of_steps(changes.iter().map(AppliedChange::states));
         repositories.extend(entries.iter().flat_map(|e| &e.repositories).map(|r| r.path.clone()));
         let mut plan = UndoPlan {
             kind,
@@ -124,8 +159,9 @@ impl View {
         let repository_of = |path: &Path| repositories.of(path).map(Path::to_path_buf);
         let within = |path: &Path| only.is_none_or(|only| path.starts_with(only));
         // A repository's own files come back together or not at all.
-        let asked: BTreeSet<PathBuf> =
-            changes.keys().filter(|path| within(path)).filter_map(|path| repository_of(path)).collect();
+        // `collect` would first make a list with a path for each change.
+        let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
+        asked.extend(changes.paths().filter(|path| within(path)).filter_map(repository_of));
         let mut closed: BTreeSet<PathBuf> = BTreeSet::new();
         for repository in asked.iter().cloned() {
             if let Some(reason) =
@@ -144,7 +180,8 @@ impl View {
         }
         let own = own.whole;
         let interrupted = interrupted(entries);
-        for (path, change) in &changes {
+        for change in changes.iter() {
+            let path = &*change.path;
             if repositories.is_object(path)
                 && change.before.is_absent()
                 && !repositories.nearest(path).is_some_and(|dir| own.contains(dir))
@@ -168,10 +205,10 @@ impl View {
                 UndoAction::Nothing => {}
                 UndoAction::Step(step) => plan.steps.push(step),
                 UndoAction::Merged(step) => {
-                    plan.merged.push(path.clone());
+                    plan.merged.push(path.to_path_buf());
                     plan.steps.push(step);
                 }
-                UndoAction::Left(reason) => plan.left.push((path.clone(), reason)),
+                UndoAction::Left(reason) => plan.left.push((path.to_path_buf(), reason)),
             }
         }
         self.leave_broken_repositories(&mut plan);
@@ -185,16 +222,15 @@ impl View {
     fn untouched_since(
         &self,
         repositories: &RepositorySet,
-        changes: &BTreeMap<PathBuf, AppliedChange>,
+        changes: &ComposedChanges,
         asked: &BTreeSet<PathBuf>,
     ) -> CreatedRepositories {
-        let dirs: BTreeSet<&Path> = changes
-            .keys()
-            .filter(|path| repositories.of(path).is_some_and(|r| asked.contains(r)))
-            .filter_map(|path| repositories.nearest(path))
-            .collect();
+        let mut dirs: BTreeSet<&Path> = BTreeSet::new();
+        let in_asked =
+            changes.paths().filter(|path| repositories.of(path).is_some_and(|r| asked.contains(r)));
+        dirs.extend(in_asked.filter_map(|path| repositories.nearest(path)));
         let made = |dir: &Path| changes.get(dir).is_some_and(|c| c.before.is_absent());
-        let ours = |path: &Path| changes.contains_key(path);
+        let ours = |path: &Path| changes.contains(path);
         let there = |dir: &&Path| made(dir) && dir.is_dir();
         let mut found = CreatedRepositories::default();
         for dir in dirs.into_iter().filter(there) {
@@ -213,33 +249,35 @@ impl View {
     /// For a redo: `git gc` may have removed the objects that the undo left, and refs without them would be broken.
     fn with_pruned_objects(
         &self,
-        mut changes: BTreeMap<PathBuf, AppliedChange>,
+        mut changes: ComposedChanges,
         kind: &TransactionKind,
-    ) -> io::Result<BTreeMap<PathBuf, AppliedChange>> {
+    ) -> io::Result<ComposedChanges> {
         let TransactionKind::Redo { of, .. } = kind else { return Ok(changes) };
         // Without the entry, placet does not know which objects the refs need.
         let done = of.iter().filter_map(|id| self.journal().entry(*id).transpose());
         let done: Vec<JournalEntry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;
-        let repositories = self.repositories_of_steps(
-            done.iter().flat_map(|e| &e.changes).map(|c| c.path.as_path()).collect::<Vec<_>>(),
-        );
-        for (path, change) in composed(&done) {
-            let gone = || node_at(&path).is_ok_and(|node| node.is_absent());
-            if repositories.is_object(&path)
+        let changed = done.iter().flat_map(|e| &e.changes).map(AppliedChange::states);
+        let repositories = self.repositories_of_steps(changed);
+        let mut more = Vec::new();
+        for change in ComposedChanges::of(&done).into_vec() {
+            let gone = || node_at(&change.path).is_ok_and(|node| node.is_absent());
+            if repositories.is_object(&change.path)
                 && !change.after.is_absent()
-                && !changes.contains_key(&path)
+                && !changes.contains(&change.path)
                 && gone()
             {
                 // From the undo's side: the file is gone now and was there before.
-                let back = AppliedChange { before: change.after.clone(), after: PathState::Absent, ..change };
-                changes.insert(path, back);
+                let before = change.after.clone();
+                more.push(AppliedChange { before, after: SharedState::default(), ..change });
             }
         }
+        changes.0.extend(more);
+        changes.0.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(changes)
     }
 
     fn back(&self, change: &AppliedChange, in_repository: bool) -> io::Result<UndoAction> {
-        let now = node_at(&change.path)?;
+        let now = SharedState::like(&change.after, node_at(&change.path)?);
         let target = &change.before;
         if now == *target {
             return Ok(UndoAction::Nothing);
@@ -263,11 +301,11 @@ impl View {
                 }
             }));
         }
-        if let PathState::Special { what } = target {
+        if let PathState::Special { what } = &**target {
             return Ok(UndoAction::Left(format!("it was {what}, which cannot be restored")));
         }
-        let step = |before: PathState, after: PathState, source: ContentSource| ApplyStep {
-            path: change.path.clone(),
+        let step = |before: SharedState, after: SharedState, source: ContentSource| ApplyStep {
+            path: Arc::clone(&change.path),
             before,
             after,
             source,
@@ -276,22 +314,22 @@ impl View {
             was_twin: change.twin.clone(),
             keep_names: change.in_place,
             fresh: false,
-            history: Vec::new(),
+            history: Arc::default(),
         };
-        let source = target.hash().map_or(ContentSource::Nothing, ContentSource::Object);
+        let source = target.hash().map_or(ContentSource::Nothing, |_| ContentSource::Stored);
         let same = in_repository && self.says_the_same(&change.after, &change.path)?;
         if now == change.after || same {
             return Ok(UndoAction::Step(step(now, target.clone(), source)));
         }
         let (PathState::File { attrs, .. }, PathState::File { .. }, PathState::File { .. }) =
-            (&now, &change.after, target)
+            (&*now, &*change.after, &**target)
         else {
             return Ok(UndoAction::Left("it changed in the meantime, in a way that cannot be merged".into()));
         };
         if now.same_content(&change.after) {
             // Only its mode or owner differs: the difference stays.
             let after = with_attrs(target, attrs.clone());
-            return Ok(UndoAction::Step(step(now, after, source)));
+            return Ok(UndoAction::Step(step(now.clone(), after.into(), source)));
         }
         let objects = self.objects();
         let contents = change.after.hash().and_then(|h| objects.get(h).ok());
@@ -303,7 +341,8 @@ impl View {
             Ok(bytes) => {
                 let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);
                 let after = PathState::File { hash, size, attrs: attrs.clone() };
-                Ok(UndoAction::Merged(step(now, after, ContentSource::Bytes(Arc::new(bytes)))))
+                let source = ContentSource::Bytes(Arc::new(bytes));
+                Ok(UndoAction::Merged(step(now.clone(), after.into(), source)))
             }
             Err(_) => Ok(UndoAction::Left("the same lines changed in the meantime".into())),
         }
@@ -328,21 +367,21 @@ impl View {
 
     /// A directory with files of others stays.
     fn leave_full_directories(&self, plan: &mut UndoPlan) -> io::Result<()> {
-        let mut going: BTreeSet<PathBuf> =
-            plan.steps.iter().filter(|s| s.after.is_absent()).map(|s| s.path.clone()).collect();
+        let gone = plan.steps.iter().filter(|s| s.after.is_absent());
+        let mut going: BTreeSet<Arc<Path>> = gone.map(|s| Arc::clone(&s.path)).collect();
         let mut dirs: Vec<PathBuf> = plan
             .steps
             .iter()
             .filter(|s| s.before.is_directory() && !s.after.is_directory())
-            .map(|s| s.path.clone())
+            .map(|s| s.path.to_path_buf())
             .collect();
         // Deepest first: with a directory that stays, the directories above it stay.
         dirs.sort_by_key(|d| std::cmp::Reverse(d.components().count()));
         for dir in dirs {
             let entries = super::layer::list(&crate::workspace::files::path_state::dir_anyway(&dir)?)?;
-            if entries.iter().any(|name| !going.contains(&dir.join(name))) {
-                going.remove(&dir);
-                plan.steps.retain(|s| s.path != dir);
+            if entries.iter().any(|name| !going.contains(dir.join(name).as_path())) {
+                going.remove(dir.as_path());
+                plan.steps.retain(|s| *s.path != *dir);
                 plan.left.push((dir, "it contains something else now".into()));
             }
         }
@@ -351,13 +390,18 @@ impl View {
 
     /// What belongs into a directory that cannot come back has no place to go.
     fn leave_orphans(&self, plan: &mut UndoPlan) {
+        if plan.left.is_empty() {
+            return;
+        }
         let left: BTreeSet<PathBuf> = plan.left.iter().map(|(path, _)| path.clone()).collect();
         let orphan = |path: &Path| path.ancestors().skip(1).any(|dir| left.contains(dir) && !dir.is_dir());
         let (orphans, steps): (Vec<ApplyStep>, Vec<ApplyStep>) =
             std::mem::take(&mut plan.steps).into_iter().partition(|s| orphan(&s.path));
         plan.steps = steps;
         plan.left.extend(
-            orphans.into_iter().map(|s| (s.path, "its directory is no longer a directory".to_string())),
+            orphans
+                .into_iter()
+                .map(|s| (s.path.to_path_buf(), "its directory is no longer a directory".to_string())),
         );
     }
 
@@ -366,8 +410,8 @@ impl View {
         if plan.steps.is_empty() {
             return Ok(None);
         }
-        let repositories: BTreeSet<&Path> =
-            plan.steps.iter().filter_map(|s| plan.repositories.of(&s.path)).collect();
+        let mut repositories: BTreeSet<&Path> = BTreeSet::new();
+        repositories.extend(plan.steps.iter().filter_map(|s| plan.repositories.of(&s.path)));
         for repository in repositories {
             let found = scan(repository);
             let found =
@@ -418,14 +462,14 @@ fn moved_on(
     view: &View,
     repository: &Path,
     entries: &[JournalEntry],
-    changes: &BTreeMap<PathBuf, AppliedChange>,
+    changes: &ComposedChanges,
     is_object: &dyn Fn(&Path) -> bool,
 ) -> io::Result<Option<String>> {
-    let found = match scan(repository) {
-        Ok(found) => found,
+    let lock = match scan(repository) {
+        Ok(found) => found.lock,
         Err(e) => return Ok(Some(format!("its state cannot be read: {e}"))),
     };
-    if let Some(lock) = found.lock {
+    if let Some(lock) = lock {
         return Ok(Some(format!("`{}` exists: git is working there", lock.display())));
     }
     let left = entries.iter().rev().flat_map(|e| &e.repositories).find(|r| r.path == repository);
@@ -436,7 +480,7 @@ fn moved_on(
             "HEAD, the index or a branch of this repository, a submodule or a worktree changed in the meantime".into(),
         ));
     }
-    for change in changes.values().filter(|c| c.path.starts_with(repository)) {
+    for change in changes.iter().filter(|c| c.path.starts_with(repository)) {
         // Objects stay, and those that `git gc` packed are still there in another form.
         if is_object(&change.path) && change.before.is_absent() {
             continue;

@@ -9,9 +9,9 @@ use crate::workspace::apply::{ApplyStep, ContentSource};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What an undo does to a path.
@@ -23,9 +23,16 @@ pub(super) enum UndoAction {
 }
 
 /// The changes of the paths that do not follow each other, in the order of `entries`.
-pub(super) fn interrupted(entries: &[JournalEntry]) -> BTreeMap<PathBuf, Vec<AppliedChange>> {
-    let mut parts: BTreeMap<PathBuf, Vec<AppliedChange>> = BTreeMap::new();
-    for change in entries.iter().flat_map(|entry| &entry.changes) {
+pub(super) fn interrupted(entries: &[JournalEntry]) -> BTreeMap<Arc<Path>, Vec<AppliedChange>> {
+    let mut parts: BTreeMap<Arc<Path>, Vec<AppliedChange>> = BTreeMap::new();
+    // Paths that one entry alone has follow each other, and there may be hundreds of thousands.
+    let (mut once, mut again): (BTreeSet<&Path>, BTreeSet<&Path>) = Default::default();
+    if entries.len() > 1 {
+        let paths = entries.iter().flat_map(|entry| &entry.changes).map(|change| &*change.path);
+        again.extend(paths.filter(|path| !once.insert(path)));
+    }
+    let changes = entries.iter().flat_map(|entry| &entry.changes);
+    for change in changes.filter(|change| again.contains(&*change.path)) {
         let known = parts.entry(change.path.clone()).or_default();
         match known.last_mut() {
             Some(last) if follows(last, change) => last.after = change.after.clone(),
@@ -51,7 +58,7 @@ impl View {
         };
         for part in parts.iter().rev() {
             let (PathState::File { hash: base, .. }, PathState::File { hash: before, .. }) =
-                (&part.after, &part.before)
+                (&*part.after, &*part.before)
             else {
                 return left("it changed in the meantime, in a way that cannot be merged");
             };
@@ -69,15 +76,15 @@ impl View {
             return Ok(UndoAction::Nothing);
         }
         Ok(UndoAction::Merged(ApplyStep {
-            path: last.path.clone(),
-            before: now,
-            after,
+            path: Arc::clone(&last.path),
+            before: now.into(),
+            after: after.into(),
             source: ContentSource::Bytes(Arc::new(bytes)),
             twin: None,
             was_twin: None,
             keep_names: parts.iter().any(|part| part.in_place),
             fresh: false,
-            history: Vec::new(),
+            history: std::sync::Arc::default(),
         }))
     }
 }

@@ -205,17 +205,19 @@ fn one_of_several_changes_lands_and_another_is_thrown_away() {
     b.hold("c", "L1\nl2\nl3\nl4\nL5\n", Some("l1\nl2\nl3\nl4\nl5\n"));
     // A file in a new directory brings the directory along.
     assert!(matches!(
-        b.apply(&ChangeSelection::from([(b.root.join("n/b"), SelectedPart::Whole)])),
+        b.apply(&ChangeSelection::from([(b.root.join("n/b").into(), SelectedPart::Whole)])),
         ApplyOutcome::Landed(_)
     ));
     assert_eq!(b.words(), ["M a", "M c"]);
-    let hunk = ChangeSelection::from([(b.root.join("c"), SelectedPart::Hunks([1].into()))]);
+    let hunk = ChangeSelection::from([(b.root.join("c").into(), SelectedPart::Hunks([1].into()))]);
     assert!(matches!(b.apply(&hunk), ApplyOutcome::Landed(_)));
     assert_eq!(fs::read_to_string(b.root.join("c")).unwrap(), "l1\nl2\nl3\nl4\nL5\n");
     assert_eq!(b.words(), ["M a", "M c"]);
-    b.view.discard(&ChangeSelection::from([(b.root.join("a"), SelectedPart::Whole)])).unwrap();
+    b.view.discard(&ChangeSelection::from([(b.root.join("a").into(), SelectedPart::Whole)])).unwrap();
     assert_eq!(b.words(), ["M c"]);
-    b.view.discard(&ChangeSelection::from([(b.root.join("c"), SelectedPart::Hunks([0].into()))])).unwrap();
+    b.view
+        .discard(&ChangeSelection::from([(b.root.join("c").into(), SelectedPart::Hunks([0].into()))]))
+        .unwrap();
     assert!(b.words().is_empty());
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "1\n");
 }

@@ -23,6 +23,8 @@ fn the_tools_and_their_parameters() {
         ("show_todo", "todo"),
         ("show_ask_person", "ask_person"),
         ("show_agent", "agent"),
+        ("show_skill", "skill"),
+        ("show_remember", "remember"),
         ("show_unknown", "nope"),
     ];
     for (name, tool) in cases {

@@ -5,7 +5,8 @@ use crate::agent::calls::origin::CallOrigin;
 use crate::agent::calls::rejection::{CallRejection, cut};
 use crate::audit::{AuditEvent, AuditKind, digest};
 use crate::permission::{Access, Permit};
-use crate::tools::{CallPreview, DiffText, DisplayDetail, Plan, ToolError, ToolOutput};
+use crate::tools::{CallPreview, DiffText, DisplayDetail, MatchedText, Plan, ToolError, ToolOutput};
+use std::borrow::Cow;
 
 /// Writes an entry. After an error, the action of the entry must not continue.
 pub(in crate::agent) fn write(origin: &CallOrigin, entry: AuditEvent) -> Result<(), ToolError> {
@@ -77,7 +78,8 @@ pub(super) fn access_names(reach: &[Access]) -> Vec<String> {
             format!("{} {}", access.kind(), path.display())
         }
         Access::Run { command, cwd, .. } => format!("run {command} (in {})", cwd.display()),
-        Access::Network { host } => format!("network {host}"),
+        Access::Network { host } | Access::Fetch { host } => format!("{} {host}", access.kind()),
+        Access::ServerTool { server, tool, .. } => format!("mcp {server}.{tool}"),
         Access::Session | Access::Approval => access.kind().into(),
     };
     reach.iter().map(name).collect()
@@ -86,8 +88,11 @@ pub(super) fn access_names(reach: &[Access]) -> Vec<String> {
 /// The hash of the preview that a person saw, or would have seen.
 pub(super) fn preview_hash(preview: &CallPreview) -> String {
     let detail = match &preview.detail {
-        DisplayDetail::Text(text) | DisplayDetail::Diff(DiffText { text, .. }) => text.as_str(),
-        DisplayDetail::Changes(_) | DisplayDetail::Image(_) | DisplayDetail::None => "",
+        DisplayDetail::Text(text)
+        | DisplayDetail::Matches(MatchedText { text, .. })
+        | DisplayDetail::Diff(DiffText { text, .. }) => Cow::Borrowed(text.as_str()),
+        DisplayDetail::Command(command) => Cow::Owned(command.words()),
+        DisplayDetail::Changes(_) | DisplayDetail::Image(_) | DisplayDetail::None => Cow::Borrowed(""),
     };
     digest(&format!("{}\n{detail}", preview.line))
 }

@@ -7,15 +7,15 @@ use crate::agent::services::SharedServices;
 use crate::conversation::{BlockedWrite, Note};
 use crate::permission::{Access, ClassificationLevel};
 use crate::tools::{Plan, ToolError, ToolOutput};
-use crate::workspace::{ChangeSet, LayerKind, PathState, View};
+use crate::workspace::{ChangeSet, LayerKind, SharedState, View};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The changes that were pending before a command ran.
 pub(super) struct PendingSnapshot {
     view: View,
-    before: BTreeMap<PathBuf, PathState>,
+    before: BTreeMap<Arc<Path>, SharedState>,
 }
 
 fn is_classified(services: &SharedServices) -> bool {
@@ -25,7 +25,12 @@ fn is_classified(services: &SharedServices) -> bool {
 
 /// A command that outlasts its call cannot be checked when it ends: the conversation may have another level by then.
 pub(super) fn check_background(ctx: &CallContext, plan: &dyn Plan) -> Result<(), ToolError> {
-    if !plan.outlasts_call() || !is_classified(&ctx.services) {
+    if plan.outlasts_call() { may_detach(&ctx.services) } else { Ok(()) }
+}
+
+/// The same for a command that the person sends to the background while it runs.
+pub(in crate::agent::calls) fn may_detach(services: &SharedServices) -> Result<(), ToolError> {
+    if !is_classified(services) {
         return Ok(());
     }
     Err(ToolError::hint(
@@ -36,7 +41,8 @@ pub(super) fn check_background(ctx: &CallContext, plan: &dyn Plan) -> Result<(),
 
 /// The changes that are pending before a command runs in a session where something is classified.
 pub(super) fn snapshot(ctx: &CallContext, reach: &[Access]) -> Option<PendingSnapshot> {
-    if !reach.iter().any(|access| matches!(access, Access::Run { .. })) || !is_classified(&ctx.services) {
+    let runs = |access: &Access| matches!(access, Access::Run { .. } | Access::ServerTool { .. });
+    if !reach.iter().any(runs) || !is_classified(&ctx.services) {
         return None;
     }
     let view = ctx.services.env.workspace.view()?.clone();
@@ -57,7 +63,7 @@ pub(super) async fn discard_lower_writes(
         let mut set = view.changes(LayerKind::Pending).map_err(|e| e.to_string())?;
         let policy = services.policy().clone();
         let taint = policy.taint().load();
-        let level_of = |path: &PathBuf| policy.level_of(path);
+        let level_of = |path: &Path| policy.level_of(path);
         set.changes.retain(|c| before.get(&c.path) != Some(&c.after) && level_of(&c.path) < taint);
         let note = blocked(&set, taint, &level_of, |path| services.env.workspace.shown(path));
         if !set.is_empty() {
@@ -81,10 +87,10 @@ const NAMED: usize = 10;
 fn blocked(
     set: &ChangeSet,
     taint: ClassificationLevel,
-    level_of: &dyn Fn(&PathBuf) -> ClassificationLevel,
-    shown: impl Fn(&PathBuf) -> String,
+    level_of: &dyn Fn(&Path) -> ClassificationLevel,
+    shown: impl Fn(&Path) -> String,
 ) -> Option<Note> {
-    let file = |path: &PathBuf| BlockedWrite { path: shown(path), level: level_of(path).name().into() };
+    let file = |path: &Path| BlockedWrite { path: shown(path), level: level_of(path).name().into() };
     let files: Vec<BlockedWrite> = set.changes.iter().take(NAMED).map(|c| file(&c.path)).collect();
     let more = set.len() - files.len();
     (!set.is_empty()).then(|| Note::WriteDownBlocked { level: taint.name().into(), files, more })

@@ -7,8 +7,8 @@ use crate::agent::calls::origin::{CallOrigin, EntryPoint};
 use crate::agent::calls::rejection::{CallRejection, withheld};
 use crate::agent::services::SharedServices;
 use crate::audit::{AuditEvent, AuditKind};
-use crate::conversation::{CallId, CallInput, text_of};
-use crate::hooks::{HookAction, HookContext, HookFlow, HookPoint, HookRuling};
+use crate::conversation::{CallId, CallInput, CallOutcome, Note, Part, text_of};
+use crate::hooks::{HookAction, HookContext, HookFlow, HookPoint, HookRuling, SUBJECT};
 use crate::permission::{Access, Denial, FlowCheck, FlowViolation};
 use crate::tools::{OutputFacts, ToolError, ToolOutput};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ pub(in crate::agent) async fn ask(
 ) -> Result<HookRuling, ToolError> {
     let tool = context.tool.clone().unwrap_or_default();
     if !has_hook(origin, point, &tool) {
-        return Ok(HookRuling { action: HookAction::Allow, hook: None, redactions: Vec::new() });
+        return Ok(HookRuling::nothing());
     }
     let ruling = origin.interceptors.hooks.decide(point, context, cancel).await;
     let why = match &ruling.hook {
@@ -70,6 +70,9 @@ fn call_context(ctx: &CallContext, reach: &[Access]) -> HookContext {
             CallInput::Malformed { raw, .. } => raw.clone().into(),
         },
         flow,
+        native: ctx.services.registry.judged_as(&ctx.call.name, &ctx.call.input),
+        call_id: Some(ctx.call.id.to_string()),
+        reach: reach.to_vec(),
         ..context(&ctx.services)
     }
 }
@@ -96,6 +99,7 @@ pub(super) async fn before_call(
             continue;
         }
         let ruling = ask(origin, point, call_context(ctx, reach), Some(&ctx.call.id), &ctx.cancel).await?;
+        ruling.remarks.iter().for_each(|remark| ctx.events.notice(remark));
         match &ruling.action {
             HookAction::Block(_) => {
                 let hint = "the person set this up; find another way, or ask them";
@@ -108,20 +112,49 @@ pub(super) async fn before_call(
     Ok((!demands.is_empty()).then(|| demands.join("; ")))
 }
 
+/// Hooks learn that placet asks the person. The question does not wait for them.
+pub(super) fn notify(ctx: &CallContext) {
+    let origin = &ctx.services.origin;
+    if !has_hook(origin, HookPoint::Notification, "") {
+        return;
+    }
+    let context = HookContext {
+        text: Some(format!("placet needs your permission to use {}", ctx.call.name)),
+        input: serde_json::json!({ SUBJECT: "permission_prompt" }),
+        ..context(&ctx.services)
+    };
+    let ctx = ctx.clone();
+    tokio::spawn(async move {
+        let origin = &ctx.services.origin;
+        match ask(origin, HookPoint::Notification, context, Some(&ctx.call.id), &ctx.cancel).await {
+            Ok(ruling) => ruling.remarks.iter().for_each(|remark| ctx.events.notice(remark)),
+            Err(error) => ctx.events.notice(error.message),
+        }
+    });
+}
+
 /// True if a hook inspects the results of the call.
 pub(in crate::agent) fn inspect_results(ctx: &CallContext) -> bool {
     has_hook(&ctx.services.origin, HookPoint::PostToolResponse, &ctx.call.name)
 }
 
-pub(super) async fn inspect_result(ctx: &CallContext, output: ToolOutput) -> ToolOutput {
-    let context = HookContext { text: Some(text_of(&output.for_model)), ..call_context(ctx, &[]) };
+pub(super) async fn inspect_result(ctx: &CallContext, reach: &[Access], output: ToolOutput) -> ToolOutput {
+    let context = HookContext {
+        text: Some(text_of(&output.for_model)),
+        has_failed: output.outcome != CallOutcome::Done,
+        // What the call violates was decided before it ran.
+        reach: reach.to_vec(),
+        ..call_context(ctx, &[])
+    };
     let point = HookPoint::PostToolResponse;
     let ruling = ask(&ctx.services.origin, point, context, Some(&ctx.call.id), &ctx.cancel).await;
     let ruling = match ruling {
         Ok(ruling) => ruling,
         Err(error) => return withheld(&output, &error.message),
     };
-    let output = redacted(output, &ruling);
+    ruling.remarks.iter().for_each(|remark| ctx.events.notice(remark));
+    let mut output = redacted(output, &ruling);
+    output.for_model.extend(additions(&ruling));
     match &ruling.action {
         HookAction::Allow | HookAction::Redact(_) => output,
         HookAction::Block(_) => withheld(&output, &ruling.says("blocks it")),
@@ -133,6 +166,14 @@ pub(super) async fn inspect_result(ctx: &CallContext, output: ToolOutput) -> Too
             }
         }
     }
+}
+
+/// What hooks want the model to read.
+pub(in crate::agent) fn additions(ruling: &HookRuling) -> impl Iterator<Item = Part> + '_ {
+    let note = |(hook, text): &(String, String)| {
+        Part::Note(Note::HookSays { hook: hook.clone(), text: text.clone() })
+    };
+    ruling.additions.iter().map(note)
 }
 
 /// Redacts every text of a result.

@@ -21,7 +21,7 @@ use super::rejection::CallRejection;
 use crate::agent::event::TurnEvent;
 use crate::audit::AuditEvent;
 use crate::conversation::Note;
-use crate::permission::{Access, Permit};
+use crate::permission::{Access, Decision, Permit};
 use crate::tools::{OutputInspector, Plan, ToolOutput};
 use std::sync::Arc;
 use std::time::Instant;
@@ -69,6 +69,9 @@ async fn consent(
     entry.preview_hash = Some(audit::preview_hash(&preview));
     let reach = plan.reach();
     let decide_again = || rules::decide(ctx, reach.clone(), demand.as_deref());
+    if matches!(decision, Decision::Ask(_)) {
+        hooks::notify(ctx);
+    }
     let permit = approval::settle(ctx, decision, preview, decide_again).await?;
     Ok((plan, permit))
 }
@@ -102,12 +105,12 @@ fn inspector(ctx: &Arc<CallContext>, reach: &[Access]) -> OutputInspector {
     if shows_secrets && !has_hook {
         return OutputInspector::nothing();
     }
-    let ctx = Arc::clone(ctx);
+    let (ctx, reach) = (Arc::clone(ctx), Arc::<[Access]>::from(reach));
     OutputInspector::new(move |output| {
-        let ctx = Arc::clone(&ctx);
+        let (ctx, reach) = (Arc::clone(&ctx), Arc::clone(&reach));
         Box::pin(async move {
             let output = if shows_secrets { output } else { ctx.services.secrets().clean(output) };
-            if has_hook { hooks::inspect_result(&ctx, output).await } else { output }
+            if has_hook { hooks::inspect_result(&ctx, &reach, output).await } else { output }
         })
     })
 }

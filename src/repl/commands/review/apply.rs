@@ -7,12 +7,12 @@ use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
 use crate::text::visible;
 use crate::ui::review::{
-    self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewSubject, SavedReview,
-    commit_files,
+    self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewFile, ReviewSubject,
+    SavedReview, commit_files,
 };
 use crate::workspace::{
-    ChangeApproval, ChangeSelection, DiscardBackup, GitEvent, LargeLoss, LayerKind, SelectedPart,
-    TransactionLabel, View, Workspace,
+    ChangeApproval, ChangeSelection, DiscardBackup, DiscardMoment, GitEvent, LargeLoss, LayerKind,
+    SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         let moved_on =
             |hash| crate::text::regular_file::read(path, LARGEST).is_ok_and(|now| blake3::hash(&now) != hash);
         if before.is_some_and(moved_on) {
-            let words = "changed in the workspace in the meantime: both changes are merged if possible; where the same lines changed, reject those lines";
+            let words = "the file in the workspace changed since (by an edit, an apply or an undo): both changes are merged if possible; where the same lines changed, reject those lines";
             file.facts.insert(0, words.into());
         }
     }
@@ -72,11 +72,13 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
             }
         }
         // Behind the repository, and behind those of another one in it.
-        let after = files.iter().skip(at + 1).take_while(|file| file.decided_with.is_some()).count();
+        let is_commit = |file: &&ReviewFile| file.decided_with.is_some() && !file.is_explained();
+        let after = files.iter().skip(at + 1).take_while(is_commit).count();
         files.splice(at + 1 + after..at + 1 + after, commits);
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
+    (review.count, review.line_counts) = (set.count(), set.lines(view.objects()));
     Ok(Some(review))
 }
 
@@ -89,10 +91,14 @@ pub fn apply_review(
     review: &Review,
     confirm: impl FnOnce(&[LargeLoss]) -> bool,
     label: TransactionLabel,
+    undo: &str,
 ) -> io::Result<AppliedReview> {
     let (land, drop_out) = choices(review);
+    let applies = !land.is_empty();
+    // A person expects that undo reverts what was applied, and that the next undo restores what was rejected.
+    let decided = DiscardMoment::before_now();
     let mut steps = Vec::new();
-    if !land.is_empty() {
+    if applies {
         // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
         let own =
             review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != AppliedPart::Nothing);
@@ -101,7 +107,7 @@ pub fn apply_review(
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
         let report = view.apply_and_report(&set, land, &approval, label);
-        let told = UserReport::of(&report, &|path| workspace.shortened(path));
+        let told = UserReport::of(&report, undo, &|path| workspace.shortened(path));
         let failed = !told.done;
         steps.push((AuditKind::Apply, told));
         if failed {
@@ -109,24 +115,29 @@ pub fn apply_review(
             let rejected = rejections(review);
             let also = match view.set_aside(&rejected) {
                 Ok(DiscardBackup::Kept) if !rejected.is_empty() => {
-                    "; discarded the rejected changes, /undo restores them"
+                    format!("; discarded the rejected changes, {undo} restores them")
                 }
                 Ok(DiscardBackup::TooLarge) => {
-                    "; discarded the rejected changes permanently: too large for undo"
+                    "; discarded the rejected changes permanently: too large for undo".into()
                 }
-                Ok(DiscardBackup::Kept) | Err(_) => "",
+                Ok(DiscardBackup::Kept) | Err(_) => String::new(),
             };
             let lines = vec![format!(
-                "the accepted changes are still pending, and your decisions are saved{also}: /review continues"
+                "the accepted changes are still pending, and your decisions are saved{also}: the next review continues"
             )];
             steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
             return Ok(AppliedReview { steps, outbox: None });
         }
     }
     if !drop_out.is_empty() {
-        match view.set_aside(&drop_out) {
+        let back = match applies {
+            true => format!("a second {undo}"),
+            false => undo.to_string(),
+        };
+        match view.set_aside_as_of(&drop_out, decided) {
             Ok(aside) => {
-                steps.extend(rejected(review.tally().1, aside).map(|told| (AuditKind::Discard, told)))
+                let told = rejected(review.tally().1, aside, &back);
+                steps.extend(told.map(|told| (AuditKind::Discard, told)));
             }
             Err(e) => {
                 let lines = vec![format!("the rejected changes are still pending: {e}")];
@@ -155,15 +166,51 @@ pub fn apply_review(
     Ok(AppliedReview { steps, outbox })
 }
 
+/// What [`send_back_review`] would report. Nothing changes.
+pub fn unsent_review(workspace: &Workspace, view: &View) -> io::Result<Option<String>> {
+    let memory = SavedReview::load(&memory_of(view));
+    let Some(mut review) = review_of(workspace, view, &[])? else { return Ok(memory.outbox) };
+    drop(memory.restore_into(&mut review));
+    Ok(join(memory.outbox, review::report(&review)))
+}
+
+/// Ends a review without applying anything, because the changes go back to the program that made them: what was rejected
+/// is discarded, what was edited is pending with the person's text, and the rest is pending as it was. The report is
+/// removed from what is saved: it must be sent.
+pub fn send_back_review(workspace: &Workspace, view: &View, undo: &str) -> io::Result<AppliedReview> {
+    let file = memory_of(view);
+    let mut memory = SavedReview::load(&file);
+    let (mut steps, mut outbox) = (Vec::new(), memory.outbox.take());
+    if let Some(mut review) = review_of(workspace, view, &[])? {
+        drop(memory.restore_into(&mut review));
+        let aside = view.set_aside(&without_applying(&review))?;
+        steps.extend(rejected(review.tally().1, aside, undo).map(|told| (AuditKind::Discard, told)));
+        outbox = join(outbox, review::report(&review));
+        if let Some(mut rest) = review_of(workspace, view, &[])? {
+            // What was accepted is still accepted.
+            drop(memory.restore_into(&mut rest));
+            rest.comments.clear();
+            memory = SavedReview::of(&rest, None);
+        }
+    }
+    memory.save(&file)?;
+    Ok(AppliedReview { steps, outbox })
+}
+
 /// Reports what was rejected, and how it is brought back.
-fn rejected(count: usize, aside: DiscardBackup) -> Option<UserReport> {
+fn rejected(count: usize, aside: DiscardBackup, undo: &str) -> Option<UserReport> {
     let (s, them) = if count == 1 { ("", "it") } else { ("s", "them") };
     let back = match aside {
-        DiscardBackup::Kept => format!("/undo restores {them}"),
+        DiscardBackup::Kept => format!("{undo} restores {them}"),
         DiscardBackup::TooLarge => "too large for undo".into(),
     };
     let lines = vec![format!("{count} hunk{s} rejected; {back}")];
     (count > 0).then(|| UserReport { lines, done: true, ..UserReport::default() })
+}
+
+/// What is accepted in the review of two tries.
+pub fn taken_by(review: &Review) -> ChangeSelection {
+    choices(review).0
 }
 
 /// What is applied, and what is discarded after that.
@@ -173,8 +220,8 @@ fn choices(review: &Review) -> (ChangeSelection, ChangeSelection) {
         let (landing, leaving) = file.verdict();
         if let Some(old) = &file.renamed {
             match file.old_path_goes() {
-                Some(true) => drop(land.insert(old.clone(), SelectedPart::Whole)),
-                Some(false) => drop(out.insert(old.clone(), SelectedPart::Whole)),
+                Some(true) => drop(land.insert(old.as_path().into(), SelectedPart::Whole)),
+                Some(false) => drop(out.insert(old.as_path().into(), SelectedPart::Whole)),
                 None => {}
             }
         }
@@ -203,8 +250,18 @@ fn choices(review: &Review) -> (ChangeSelection, ChangeSelection) {
 
 /// What was rejected and nothing else: what was accepted stays pending.
 fn rejections(review: &Review) -> ChangeSelection {
+    left_over(review, ReviewFile::is_rejected_in_part)
+}
+
+/// What was rejected, and the person's own text where a file was edited.
+fn without_applying(review: &Review) -> ChangeSelection {
+    left_over(review, |file| file.is_rejected_in_part() || file.lines().is_some_and(|lines| lines.edited))
+}
+
+/// For each of these files, what stays pending without what was rejected.
+fn left_over(review: &Review, is_meant: impl Fn(&ReviewFile) -> bool) -> ChangeSelection {
     let mut out = ChangeSelection::new();
-    for file in review.files.iter().filter(|f| f.is_rejected_in_part()) {
+    for file in review.files.iter().filter(|file| is_meant(file)) {
         let part =
             match file.lines().filter(|_| file.standing() != CombinedDecision::All(ReviewDecision::Rejected))
             {
@@ -212,7 +269,7 @@ fn rejections(review: &Review) -> ChangeSelection {
                 None => SelectedPart::Whole,
             };
         if let (Some(old), SelectedPart::Whole) = (&file.renamed, &part) {
-            out.insert(old.clone(), SelectedPart::Whole);
+            out.insert(old.as_path().into(), SelectedPart::Whole);
         }
         out.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
     }

@@ -1,49 +1,72 @@
 //! `/review`, and the report that the agent is sent of it.
 
-use super::apply::{apply_review, memory_of, review_of};
+use super::apply::{apply_review, memory_of, review_of, taken_by};
 use super::blame::{blamed, turn_numbers};
 use super::plain;
 use crate::agent::TurnStart;
+use crate::audit::AuditKind;
 use crate::conversation::Part;
 use crate::repl::commands::changes::{label, paths};
+use crate::repl::commands::checks::check_env;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
-use crate::repl::pending_elsewhere::pending_elsewhere;
-use crate::text::count;
-use crate::ui::review::{Review, ReviewContext, ReviewOutcome, ReviewPane, SavedReview, TABLE};
+use crate::repl::pending_elsewhere::lines_about_others;
+use crate::tools::{CheckBoard, ToolContext, UnmetCheck, passed_checks, passed_words};
+use crate::ui::review::{
+    Review, ReviewChecks, ReviewContext, ReviewOpenedFrom, ReviewOutcome, ReviewPane, SavedReview, TABLE,
+};
 use crate::ui::{full_screen, line_ui};
-use crate::workspace::{LargeLoss, View, Workspace};
+use crate::workspace::{LargeLoss, LayerKind, PassedCheck, TransactionLabel, View, Workspace};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Shows what is pending at these paths. The person may want to begin a turn with what came of it.
 pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    open(context, rest, ReviewOpenedFrom::Prompt)
+}
+
+/// Shows all that is pending. Without an application the apply question follows again.
+pub(in crate::repl) fn review_from_question(context: &mut CommandContext<'_>) -> CommandFollowUp {
+    open(context, "", ReviewOpenedFrom::ApplyQuestion).unwrap_or_else(|stop| {
+        stop.tell(&context.output);
+        CommandFollowUp::Nothing
+    })
+}
+
+fn open(context: &mut CommandContext<'_>, rest: &str, opened_from: ReviewOpenedFrom) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let only = paths(&workspace, rest)?;
-    let review = review_of(&workspace, &view, &only)
+    let mut review = review_of(&workspace, &view, &only)
         .map_err(|e| format!("cannot read the pending changes: {e}"))?
         .ok_or_else(|| CommandStop::note("nothing is pending"))?;
+    review.opened_from = opened_from;
+    let env = check_env(context, &workspace, &view);
     let (review, outcome) = match context.output.is_linear() {
         true => {
-            if let Some(elsewhere) = pending_elsewhere(context) {
-                context.output.note(&elsewhere.line);
-            }
+            lines_about_others(context).iter().for_each(|line| context.output.note(line));
             // A mistake in the keys is reported here, too.
             context.output.keymap("review", TABLE);
             plain::run(&context.output, review, &memory_of(&view))
         }
-        false => on_screen(context, review, &view)?,
+        false => on_screen(context, review, (&view, env.as_ref()))?,
     };
     let start = match outcome {
+        ReviewOutcome::Left if opened_from == ReviewOpenedFrom::ApplyQuestion => {
+            return Ok(CommandFollowUp::ApplyQuestion);
+        }
         ReviewOutcome::Left => {
             if review.tally() != (0, 0) || review.visible_comments().next().is_some() {
                 context.output.hint("your decisions and comments are saved; /review continues");
             }
             None
         }
-        ReviewOutcome::Apply { tell } => apply_decisions(context, &workspace, &view, &review, tell),
+        ReviewOutcome::Apply { tell } => {
+            apply_decisions(context, (&workspace, &view, env.as_ref()), &review, tell)
+        }
     };
-    if let left @ 1.. = context.conversation.pending() {
-        context.output.note(&format!("{} still pending", count::of(left, "change")));
+    let left = context.conversation.pending();
+    if left.total() > 0 {
+        let next = "/review, /apply or /discard decides them";
+        context.output.note(&format!("changes to {left} are still pending: {next}"));
     }
     Ok(start.map_or(CommandFollowUp::Nothing, CommandFollowUp::TurnWithReport))
 }
@@ -51,7 +74,7 @@ pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: 
 fn on_screen(
     context: &CommandContext<'_>,
     review: Review,
-    view: &View,
+    (view, env): (&View, Option<&Arc<ToolContext>>),
 ) -> Result<(Review, ReviewOutcome), CommandStop> {
     let output = &context.output;
     let turns = turn_numbers(context.conversation.messages(), view);
@@ -67,10 +90,12 @@ fn on_screen(
         copy: Box::new(move |text| {
             board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
         }),
+        checks: env.and_then(|env| review_checks(context, env)),
     };
     let mut review = review;
-    if let Some(elsewhere) = pending_elsewhere(context) {
-        review.say(elsewhere.line);
+    let others = lines_about_others(context);
+    if !others.is_empty() {
+        review.say(others.join("; "));
     }
     let mut pane = ReviewPane::new(review, desk);
     full_screen::run(&mut pane).map_err(|e| {
@@ -80,18 +105,47 @@ fn on_screen(
     Ok((pane.into_review(), outcome))
 }
 
+/// The checks of the pending changes, for the review of them.
+fn review_checks(context: &CommandContext<'_>, env: &Arc<ToolContext>) -> Option<ReviewChecks<'static>> {
+    Some(ReviewChecks {
+        board: CheckBoard::new(env, context.runtime.handle().clone())?,
+        selection: Box::new(taken_by),
+        output: context.output.check_output(&env.workspace, &env.checks),
+    })
+}
+
+/// The checks that passed on exactly what is accepted; or why nothing is applied.
+fn passed_on(
+    env: Option<&Arc<ToolContext>>,
+    view: &View,
+    review: &Review,
+) -> Result<Vec<PassedCheck>, UnmetCheck> {
+    let Some(env) = env else { return Ok(Vec::new()) };
+    let set = view.changes(LayerKind::Pending).map_err(|e| UnmetCheck::State(e.to_string()))?;
+    passed_checks(env, view, (&set, &taken_by(review)))
+}
+
 /// Carries the decisions out; what comes back is the turn in which the agent learns of them.
 fn apply_decisions(
     context: &CommandContext<'_>,
-    workspace: &Workspace,
-    view: &View,
+    (workspace, view, env): (&Workspace, &View, Option<&Arc<ToolContext>>),
     review: &Review,
     tell: bool,
 ) -> Option<TurnStart> {
     let confirm = |losses: &[LargeLoss]| {
         line_ui::confirm_losses(losses, &|path: &Path| workspace.shortened(path), line_ui::consent)
     };
-    let carried = match apply_review(workspace, view, review, confirm, label(view, "/review")) {
+    let checks = match passed_on(env, view, review) {
+        Ok(checks) => checks,
+        Err(e) => {
+            context
+                .output
+                .error(&e.to_string(), Some("your decisions are saved; t in /review runs the checks"));
+            return None;
+        }
+    };
+    let label = TransactionLabel { checks: checks.clone(), ..label(view, "/review") };
+    let carried = match apply_review(workspace, view, review, confirm, label, "/undo") {
         Ok(carried) => carried,
         Err(e) => {
             let why = format!("nothing was applied: cannot read the pending changes: {e}");
@@ -99,7 +153,10 @@ fn apply_decisions(
             return None;
         }
     };
-    for (kind, report) in carried.steps {
+    for (kind, mut report) in carried.steps {
+        if kind == AuditKind::Apply && report.done {
+            report.lines.extend(passed_words(&checks));
+        }
         context.record(kind, "/review", report);
     }
     match carried.outbox {

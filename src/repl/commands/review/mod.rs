@@ -5,8 +5,10 @@ mod blame;
 mod command;
 mod plain;
 
-pub use apply::{AppliedReview, apply_review, memory_of, review_of};
+pub use apply::{
+    AppliedReview, apply_review, memory_of, review_of, send_back_review, taken_by, unsent_review,
+};
 pub(super) use blame::turn_numbers;
 pub use blame::{TurnNumbers, blamed};
 pub(super) use command::review;
-pub(in crate::repl) use command::{report_was_sent, unsent_report};
+pub(in crate::repl) use command::{report_was_sent, review_from_question, unsent_report};

@@ -5,19 +5,22 @@
 //! next prompt removes them, whatever the terminal did to them when its window changed. A list that needs the disk
 //! fills itself from threads; when it has something new, the reader of keys has rustyline draw the line again.
 
+mod completed;
 mod draw;
 mod keys;
 mod layout;
 mod place;
 mod source;
 
+pub(super) use completed::written_out;
 pub(super) use keys::{MenuStep, bindings};
 pub(in crate::repl) use source::MenuSources;
 
-use crate::text::visible;
+use crate::ui::input::background::{self, TerminalBackground};
 use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerMatches};
 use crate::ui::{Theme, term};
+use completed::completed;
 use draw::MenuFrame;
 use layout::ScreenPlace;
 use nucleo_matcher::{Config, Matcher};
@@ -34,6 +37,9 @@ const FRESH: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_millis(200);
 /// What is shown as a hint where only the menu is: it takes no room.
 const NOTHING: &str = "\x1b[m";
+
+/// Colours for the background that the terminal has answered with.
+pub(in crate::repl) type ThemeForBackground = Box<dyn FnOnce(TerminalBackground) -> Option<Theme> + Send>;
 
 /// What the line is followed by while it is typed.
 pub(super) struct PromptHint {
@@ -104,6 +110,8 @@ struct MenuList {
     made: Instant,
     feed: PickerFeed,
     asked: Option<String>,
+    /// What was asked is not sent yet.
+    is_unsent: bool,
     matches: PickerMatches,
     is_current: bool,
 }
@@ -116,6 +124,8 @@ struct MenuState {
     is_on: bool,
     pump: Option<PtyProxy>,
     theme: Theme,
+    /// Present while the terminal's answer may change the theme.
+    theme_for: Option<ThemeForBackground>,
     /// It has a large memory of its own, so that there is one for all keys.
     matcher: Matcher,
     sources: Option<MenuSources>,
@@ -125,6 +135,8 @@ struct MenuState {
     /// A word whose menu was closed: what it is, and where it begins.
     dismissed: Option<(MenuKind, usize)>,
     list: Option<MenuList>,
+    /// The last list that is always the same.
+    known: Option<(ListSource, Vec<Arc<PickerItem>>)>,
     /// What Tab or Enter puts in: where the word begins, and what is there then.
     accepted: Option<(usize, String)>,
     sends: bool,
@@ -132,6 +144,8 @@ struct MenuState {
     is_searching: bool,
     /// Rows are on the screen.
     is_painted: bool,
+    /// The line as it was drawn last, where the cursor was at its end.
+    drawn: Option<String>,
 }
 
 impl TypingMenu {
@@ -141,6 +155,7 @@ impl TypingMenu {
             is_on: is_wanted && pump.is_some(),
             pump,
             theme: theme.clone(),
+            theme_for: None,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             sources: None,
             prompt: String::new(),
@@ -148,10 +163,12 @@ impl TypingMenu {
             open: None,
             dismissed: None,
             list: None,
+            known: None,
             accepted: None,
             sends: false,
             is_searching: false,
             is_painted: false,
+            drawn: None,
         })))
     }
 
@@ -160,7 +177,15 @@ impl TypingMenu {
     }
 
     pub(super) fn set_theme(&self, theme: &Theme) {
-        self.lock().theme = theme.clone();
+        let mut state = self.lock();
+        state.theme = theme.clone();
+        // The answer has come, or the person chose another theme.
+        state.theme_for = None;
+    }
+
+    /// The next menu that is drawn after the terminal has answered has these colours.
+    pub(super) fn recolor_with(&self, theme_for: ThemeForBackground) {
+        self.lock().theme_for = Some(theme_for);
     }
 
     /// A line begins, behind this prompt.
@@ -169,6 +194,7 @@ impl TypingMenu {
         state.prompt = prompt.into();
         state.sources = Some(sources.clone());
         state.cause = MenuCause::Other;
+        state.drawn = None;
     }
 
     /// The line has ended, and the cursor is in the row below it.
@@ -176,7 +202,8 @@ impl TypingMenu {
         let mut state = self.lock();
         state.close();
         // Its walk has nobody left to walk for.
-        (state.list, state.dismissed, state.accepted, state.sends) = (None, None, None, false);
+        (state.list, state.known) = (None, None);
+        (state.dismissed, state.accepted, state.sends) = (None, None, false);
         if std::mem::take(&mut state.is_painted) {
             term::write_all(b"\x1b[J");
         }
@@ -212,8 +239,16 @@ impl TypingMenu {
             MenuCause::Redrawn => state.open.is_some(),
             MenuCause::Other => false,
         };
+        let is_at_end = pos == line.len();
+        let before = std::mem::replace(&mut state.drawn, is_at_end.then(|| line.to_string()));
+        let before = before.filter(|_| is_at_end && cause == MenuCause::Typed);
         match place.filter(|_| opens) {
-            Some(place) => state.show(place, line, pos),
+            Some(place) => {
+                if let Some(before) = before {
+                    state.echo(&before, line);
+                }
+                state.show(place, line, pos)
+            }
             None => {
                 state.close();
                 None
@@ -223,7 +258,11 @@ impl TypingMenu {
 
     /// What is written behind the hint.
     pub(super) fn paint(&self) -> String {
-        self.lock().paint()
+        let mut state = self.lock();
+        let painted = state.paint();
+        // The thread that looks for matches runs while the line is written, and not while it is made.
+        state.list.iter_mut().for_each(MenuList::send);
+        painted
     }
 
     /// What is written before the prompt: it removes the rows below. `is_own` where the prompt is placet's.
@@ -255,6 +294,18 @@ impl MenuState {
     fn close(&mut self) {
         self.open = None;
         self.allow_refresh(false);
+    }
+
+    /// Writes a letter that was typed at the end of the line before the rows of the menu are worked out: rustyline then
+    /// draws the line, with this letter, and the menu in one write. At the margin the terminal would wrap the letter, so
+    /// nothing is written there.
+    fn echo(&self, before: &str, line: &str) {
+        let Some(letter) = line.strip_prefix(before).filter(|rest| rest.len() == 1) else { return };
+        let columns = usize::from(term::size().0);
+        let end = ScreenPlace::after_prompt(&self.prompt, columns).after(before, columns);
+        if letter.bytes().all(|byte| byte.is_ascii_graphic()) && end.column + 1 < columns {
+            term::write_all(letter.as_bytes());
+        }
     }
 
     fn allow_refresh(&self, may: bool) {
@@ -300,9 +351,13 @@ impl MenuState {
         };
         if self.list.as_ref().is_none_or(is_stale) {
             self.list = None;
+            if let Some((_, items)) = self.known.as_ref().filter(|(source, _)| *source == place.source) {
+                return Some((PickerMatches::of(items, &place.typed, &mut self.matcher), true));
+            }
             match self.sources.as_ref()?.rows(place.source) {
                 MenuRows::Known(items) => {
                     let matches = PickerMatches::of(&items, &place.typed, &mut self.matcher);
+                    self.known = Some((place.source, items));
                     return Some((matches, true));
                 }
                 MenuRows::Filling(feed) => {
@@ -337,6 +392,11 @@ impl MenuState {
             top: open.top,
         };
         self.is_painted = true;
+        if let Some(found) = background::answer().filter(|_| self.theme_for.is_some())
+            && let Some(theme) = self.theme_for.take().and_then(|theme_for| theme_for(found))
+        {
+            self.theme = theme;
+        }
         frame.paint((&self.theme, &mut self.matcher), open.end, (columns, rows))
     }
 
@@ -367,6 +427,7 @@ impl MenuState {
         while self.open.as_ref().is_some_and(|open| !open.is_current) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
             let Some(list) = &mut self.list else { return };
+            list.send();
             list.poll();
             if let (true, Some(open)) = (list.is_current, &mut self.open) {
                 (open.rows, open.is_current) = (list.matches_below(&open.place.typed).top, true);
@@ -427,14 +488,22 @@ impl MenuList {
             feed.with_wake(move || pump.refresh());
         }
         let (asked, matches) = (None, PickerMatches::default());
-        MenuList { source, made: Instant::now(), feed, asked, matches, is_current: false }
+        MenuList { source, made: Instant::now(), feed, asked, is_unsent: false, matches, is_current: false }
     }
 
     fn ask(&mut self, query: &str) {
         if self.asked.as_deref() != Some(query) {
             self.asked = Some(query.into());
             self.is_current = false;
-            self.feed.ask(query);
+            self.is_unsent = true;
+        }
+    }
+
+    fn send(&mut self) {
+        if std::mem::take(&mut self.is_unsent)
+            && let Some(asked) = &self.asked
+        {
+            self.feed.ask(asked);
         }
     }
 
@@ -449,7 +518,8 @@ impl MenuList {
 
     fn poll(&mut self) {
         match self.feed.poll() {
-            Some(Ok(matches)) => (self.matches, self.is_current) = (matches, true),
+            // Matches of what was looked for before, while the newest question is not sent.
+            Some(Ok(matches)) => (self.matches, self.is_current) = (matches, !self.is_unsent),
             Some(Err(e)) => tracing::warn!("no list under the line: {e}"),
             None => {}
         }
@@ -498,76 +568,12 @@ impl OpenMenu {
     }
 }
 
-/// What is in the line for a row.
-struct CompletedWord {
-    text: String,
-    /// More of it is to be typed.
-    goes_on: bool,
-}
-
-fn completed(place: &MenuPlace, item: &PickerItem) -> CompletedWord {
-    let value = item.value();
-    match place.kind {
-        MenuKind::Command => {
-            let row = crate::repl::commands::COMMANDS.iter().find(|row| row.name == value);
-            let goes_on = row.is_some_and(|row| !row.arguments.is_empty());
-            CompletedWord { text: format!("/{value}{}", if goes_on { " " } else { "" }), goes_on }
-        }
-        MenuKind::Argument(_) => {
-            let word = written_out(value);
-            let is_quoted = place.source == ListSource::Pending && word.contains(char::is_whitespace);
-            let text = if is_quoted { format!("\"{word}\"") } else { word };
-            CompletedWord { text, goes_on: value.ends_with('/') }
-        }
-        MenuKind::Mention => {
-            let goes_on = value.ends_with('/');
-            let path = written_out(value);
-            let text = match (path.contains(char::is_whitespace), goes_on) {
-                (true, true) => format!("@\"{path}"),
-                (true, false) => format!("@\"{path}\" "),
-                (false, true) => format!("@{path}"),
-                (false, false) => format!("@{path} "),
-            };
-            CompletedWord { text, goes_on }
-        }
-    }
-}
-
-/// A name as it may be in the line: what would act on the terminal, and placet's own mark, by their signs.
-/// [`visible::read_back`] knows the signs.
-pub(super) fn written_out(name: &str) -> String {
-    let sign = |c: char| match c == visible::OWN || visible::looks_like_own(c) || c == '"' {
-        true => visible::written(c),
-        false => c.to_string(),
-    };
-    visible::line(name).chars().map(sign).collect()
-}
-
 fn needs_argument(command: &str) -> bool {
     let row = crate::repl::commands::COMMANDS.iter().find(|row| row.name == command);
-    row.is_some_and(|row| !row.arguments.is_empty() && !row.arguments.starts_with('['))
+    // A command of a file is shown in the line before it runs.
+    row.is_none_or(|row| !row.arguments.is_empty() && !row.arguments.starts_with('['))
 }
 
 fn is_file(cwd: &Path, typed: &str) -> bool {
     !typed.is_empty() && cwd.join(typed).symlink_metadata().is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_put_in_as_the_line_may_hold_it() {
-        let text = |line: &str, value: &str| {
-            let place = MenuPlace::of(line, line.len()).unwrap();
-            completed(&place, &PickerItem::new(value, "")).text
-        };
-        assert_eq!(text("/mo", "mode"), "/mode ");
-        assert_eq!(text("/qu", "quit"), "/quit");
-        assert_eq!(text("/apply t", "two words"), "\"two words\"");
-        assert_eq!(text("see @a", "a.txt"), "@a.txt ");
-        assert_eq!(text("see @a", "a b/"), "@\"a b/");
-        assert_eq!(text("see @a", "a b\u{1b}.txt"), "@\"a b␛.txt\" ");
-        assert_eq!(written_out("q◆\"\u{202e}"), "q<U+25C6><U+0022><U+202E>");
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::source::ListSource;
 use crate::repl::commands::COMMANDS;
+use crate::repl::prompt::input::is_command_char;
 
 /// What is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl MenuPlace {
 fn command(typed: &str) -> Option<MenuPlace> {
     let Some((name, rest)) = typed.split_once(char::is_whitespace) else {
         // `/usr/bin` is a path.
-        let is_name = typed.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let is_name = typed.chars().all(is_command_char);
         let (kind, source) = (MenuKind::Command, ListSource::Commands);
         return is_name.then(|| MenuPlace { kind, source, start: 0, typed: typed.into() });
     };
@@ -59,7 +60,7 @@ fn mention(before: &str) -> Option<MenuPlace> {
         let bracket = usize::from(before.get(word..)?.starts_with('('));
         Some((word + bracket, before.get(word + bracket..)?.strip_prefix('@')?))
     })?;
-    let (kind, source) = (MenuKind::Mention, ListSource::Files);
+    let (kind, source) = (MenuKind::Mention, ListSource::Mentions);
     Some(MenuPlace { kind, source, start, typed: typed.trim_start_matches('"').into() })
 }
 

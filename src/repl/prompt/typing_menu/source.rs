@@ -2,12 +2,15 @@
 //!
 //! A list that needs the disk fills itself from a thread; what is short and known is there at once.
 
+use crate::guidance::Guidance;
 use crate::permission::Mode;
 use crate::repl::commands::COMMANDS;
+use crate::repl::commands::server_prompts::own_names;
 use crate::repl::context::SlashCommand;
 use crate::repl::prompt::file_list::file_list;
 use crate::repl::titles::{short_id, when};
 use crate::session::{SessionRow, SessionStore};
+use crate::tools::ServerPool;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerSender};
 use crate::workspace::{LayerKind, Workspace};
 use std::sync::Arc;
@@ -22,6 +25,8 @@ pub(super) enum ListSource {
     /// The words of a command's row in the table.
     Words(&'static str),
     Files,
+    /// Files, and resources of servers.
+    Mentions,
     Pending,
     Sessions,
     Models,
@@ -50,6 +55,10 @@ pub(in crate::repl) struct MenuSources {
     /// Names of models, and of whom they are.
     pub(in crate::repl) models: Arc<Vec<(String, String)>>,
     pub(in crate::repl) tools: Arc<Vec<String>>,
+    /// Commands and skills, read when a list of commands is opened.
+    pub(in crate::repl) guidance: Arc<Guidance>,
+    /// Servers, whose stored lists name prompts and resources.
+    pub(in crate::repl) servers: ServerPool,
 }
 
 /// The rows of a menu.
@@ -61,7 +70,12 @@ pub(super) enum MenuRows {
 impl MenuSources {
     pub(super) fn rows(&self, source: ListSource) -> MenuRows {
         match source {
-            ListSource::Commands => known(COMMANDS.iter().map(|row| PickerItem::new(row.name, row.help))),
+            ListSource::Commands => {
+                let own = own_names(&self.guidance, &self.servers).into_iter();
+                let own = own.filter(|custom| !COMMANDS.iter().any(|row| row.name == custom.name));
+                let own = own.map(|custom| PickerItem::new(custom.name, custom.about));
+                known(COMMANDS.iter().map(|row| PickerItem::new(row.name, row.help)).chain(own))
+            }
             ListSource::Words("mode") => {
                 known(Mode::ALL.into_iter().map(|mode| PickerItem::new(mode.name(), mode.meaning())))
             }
@@ -74,7 +88,8 @@ impl MenuSources {
                 known(models.chain([PickerItem::new("pick", "choose from a list of all providers")]))
             }
             ListSource::Tools => known(self.tools.iter().map(|name| plain(name.clone()))),
-            ListSource::Files => MenuRows::Filling(file_list(&self.workspace)),
+            ListSource::Files => MenuRows::Filling(file_list(&self.workspace, &ServerPool::default())),
+            ListSource::Mentions => MenuRows::Filling(file_list(&self.workspace, &self.servers)),
             ListSource::Pending => {
                 let workspace = self.workspace.clone();
                 filled(move |sender| sender.push(pending(&workspace)))

@@ -4,7 +4,7 @@ use crate::conversation::JobEnd;
 use crate::process::{BackgroundSupervisor, ChildPid, CommandExit};
 use crate::text::sanitize;
 use crate::tools::ToolError;
-use crate::tools::command::command_effects::{EffectsSummary, SandboxedRun};
+use crate::tools::command::command_effects::{EffectsSummary, SandboxedRun, with_network};
 use crate::workspace::Workspace;
 use std::fs::File;
 use std::io::{Read as _, Seek, SeekFrom};
@@ -32,6 +32,8 @@ pub struct Job {
     log: Mutex<PathBuf>,
     /// Absent if its supervisor had already ended.
     pid: Option<ChildPid>,
+    /// Its output reaches the log without this process.
+    writes_own_log: bool,
     walls: Option<NetworkSharing>,
     stop: CancellationToken,
     stay: Notify,
@@ -90,6 +92,9 @@ pub(in crate::tools) struct DetachedCommand {
     pub(in crate::tools) background: BackgroundSupervisor,
     pub(in crate::tools) entered: Option<SandboxedRun>,
     pub(in crate::tools) workspace: Workspace,
+    /// When the command began, which may be before it became a job.
+    pub(in crate::tools) started: Instant,
+    /// From now on.
     pub(in crate::tools) timeout: Duration,
     /// Other commands may share its network.
     pub(in crate::tools) no_way_out: bool,
@@ -102,7 +107,8 @@ impl Job {
         lasting: DetachedCommand,
         on_end: impl FnOnce() + Send + 'static,
     ) -> Arc<Job> {
-        let DetachedCommand { line, cwd, mut background, entered, workspace, timeout, no_way_out } = lasting;
+        let DetachedCommand { line, cwd, mut background, entered, workspace, started, timeout, no_way_out } =
+            lasting;
         let walls = entered
             .as_ref()
             .map(|_| if no_way_out { NetworkSharing::Network } else { NetworkSharing::Nothing });
@@ -111,9 +117,10 @@ impl Job {
             line,
             cwd,
             view: workspace.view().map(|view| view.dir().to_path_buf()),
-            started: Instant::now(),
+            started,
             log: Mutex::new(log),
             pid: background.pid(),
+            writes_own_log: background.writes_own_log(),
             walls,
             stop: CancellationToken::new(),
             stay: Notify::new(),
@@ -133,7 +140,10 @@ impl Job {
             let standing = match ending {
                 Err(e) => JobState::Failed(e.to_string()),
                 Ok(ending) => match settled(entered, workspace, ending, own.number).await {
-                    Ok(EffectsSummary { for_model, for_person }) => {
+                    Ok(effects) => {
+                        let report = background.sandbox_report();
+                        let EffectsSummary { for_model, for_person } =
+                            with_network(effects, report.as_deref());
                         JobState::Ended { ending, elapsed, for_model, for_person }
                     }
                     Err(e) => JobState::Failed(e.message),
@@ -181,6 +191,12 @@ impl Job {
             return Err(ToolError::hint(
                 format!("job {} runs in the copy-on-write view, which ends with placet", self.number),
                 "a command that is started in unrestricted mode can continue",
+            ));
+        }
+        if !self.writes_own_log {
+            return Err(ToolError::hint(
+                format!("job {} began in the foreground, and placet writes its output", self.number),
+                "a command that is started in the background can continue",
             ));
         }
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,9 +1,11 @@
 //! Commands in the background: one of them, the list of all, and the tool.
 
+mod foreground;
 mod job;
 mod registry;
 mod tool;
 
+pub use foreground::ForegroundCall;
 pub(in crate::tools) use job::{DetachedCommand, JobState};
 pub use job::{Job, JobSummary};
 pub use registry::JobRegistry;

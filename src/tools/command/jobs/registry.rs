@@ -5,14 +5,15 @@
 //! job ends with the process unless somebody asked to leave it running: the supervisors ensure this, however the
 //! process ends.
 
+use super::foreground::{ForegroundCall, ForegroundList, ForegroundPlace};
 use super::job::{DetachedCommand, Job};
-use crate::conversation::JobEnd;
+use crate::conversation::{CallId, JobEnd};
 use crate::tools::ToolError;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 /// How many jobs may run at once, and how many ended jobs still have their output.
 const AT_ONCE: usize = 16;
@@ -32,6 +33,7 @@ struct JobTable {
     /// How many jobs were started.
     begun: AtomicU32,
     changed: Notify,
+    foreground: ForegroundList,
 }
 
 impl JobRegistry {
@@ -89,6 +91,27 @@ impl JobRegistry {
             list.remove(at).forget();
         }
         Ok((number, dir.join(format!("{}-{number}.log", std::process::id()))))
+    }
+
+    /// Lists a command of the foreground, so that the person can send it to the background. `refusal` is why it cannot
+    /// be sent there.
+    pub(in crate::tools) fn in_foreground(
+        &self,
+        call: CallId,
+        refusal: Option<ToolError>,
+    ) -> ForegroundPlace {
+        self.0.foreground.enter(call, refusal)
+    }
+
+    /// The running command that [`JobRegistry::send_to_background`] asks for.
+    pub fn foreground(&self) -> Option<ForegroundCall> {
+        self.0.foreground.oldest()
+    }
+
+    /// Asks the call of the running command to become a job. `None` if no command runs. The receiver gets the reason if
+    /// the command stays in the foreground.
+    pub fn send_to_background(&self) -> Option<oneshot::Receiver<ToolError>> {
+        self.0.foreground.ask()
     }
 
     /// Removes a job that ended before anybody knew of it.

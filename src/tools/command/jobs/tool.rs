@@ -38,7 +38,7 @@ enum JobAction {
 struct Args {
     action: JobAction,
     job: Option<u32>,
-    /// output: only the last so many lines.
+    /// Only the last.
     lines: Option<usize>,
     until: Option<String>,
     timeout_ms: Option<u64>,

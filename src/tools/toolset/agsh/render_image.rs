@@ -121,7 +121,7 @@ impl Plan for AgshRenderPlan {
             let image = self.0.image(&ctx.env)?;
             let line = format!("{title} {}x{}", image.width, image.height);
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
-            let for_person = CallSummary { line, detail: DisplayDetail::Image(image), command: None };
+            let for_person = CallSummary::new(line, DisplayDetail::Image(image));
             let (outcome, facts, recorded) = (CallOutcome::Done, OutputFacts::None, Vec::new());
             Ok(ToolOutput { outcome, for_model, for_person, facts, recorded })
         })

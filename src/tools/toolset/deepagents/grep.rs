@@ -106,7 +106,7 @@ fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOption
             text.push_str(hint);
         }
         let line = format!("grep: {} files", all.len());
-        Ok(with_gaps(ToolOutput::text(line, text), &gaps))
+        Ok(with_gaps(ToolOutput::lookup(line, text), &gaps))
     };
     Ok(Box::new(LookupPlan::many(ats, title, look)))
 }

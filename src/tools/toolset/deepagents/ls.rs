@@ -60,7 +60,7 @@ fn plan_ls(args: &DeepagentsLs, env: &ToolContext, surface: &Arc<DeepagentsOptio
         paths.sort();
         paths.dedup();
         let text = surface.list(&paths);
-        Ok(ToolOutput::text(format!("ls {}: {}", place.shown, paths.len()), text))
+        Ok(ToolOutput::lookup(format!("ls {}: {}", place.shown, paths.len()), text))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Anything, look)))
 }
@@ -116,7 +116,7 @@ fn plan_glob(args: &DeepagentsGlob, env: &ToolContext, surface: &Arc<DeepagentsO
         paths.sort();
         paths.dedup();
         let text = surface.list(&paths);
-        let output = ToolOutput::text(format!("glob: {}", paths.len()), text);
+        let output = ToolOutput::lookup(format!("glob: {}", paths.len()), text);
         Ok(with_gaps(output, &gaps))
     };
     Ok(Box::new(LookupPlan::many(ats, title, look)))

@@ -112,7 +112,7 @@ fn read(
         text.push_str(&window_note(first, shown, total));
     }
     let line = format!("{line} {}-{shown}", first + 1);
-    Ok(ToolOutput::text(line, text))
+    Ok(ToolOutput::lookup(line, text))
 }
 
 /// The note of 0.7 under a page that is not the end of the file.

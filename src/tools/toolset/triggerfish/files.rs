@@ -154,7 +154,7 @@ pub(super) fn read(
         credit_all(env, at, &file, hash);
     }
     let line = format!("read {}", env.workspace.shown(&at.path));
-    Ok(ToolOutput::text(line, text))
+    Ok(ToolOutput::lookup(line, text))
 }
 
 fn plan_write(args: &TriggerfishWrite, env: &ToolContext, surface: &Arc<TriggerfishState>) -> PlanResult {
@@ -197,7 +197,7 @@ fn plan_list(args: &TriggerfishRead, env: &ToolContext, surface: &Arc<Triggerfis
         };
         let names: Vec<String> = rows.iter().take(MOST).map(one).collect();
         let text = if names.is_empty() { "(empty directory)".into() } else { cut(names, rows.len()) };
-        Ok(ToolOutput::text(format!("list {}", ctx.env.workspace.shown(&at.path)), text))
+        Ok(ToolOutput::lookup(format!("list {}", ctx.env.workspace.shown(&at.path)), text))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
@@ -246,5 +246,5 @@ fn named(mut names: Vec<String>, none: &str) -> ToolOutput {
     let all = names.len();
     names.truncate(MOST);
     let text = if names.is_empty() { none.to_string() } else { cut(names, all) };
-    ToolOutput::text(format!("{all} found"), text)
+    ToolOutput::lookup(format!("{all} found"), text)
 }

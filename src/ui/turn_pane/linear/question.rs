@@ -1,9 +1,10 @@
 //! Questions without a screen: what is asked line by line, and the lines that answer.
 
-use super::label::{exactly, label};
-use crate::agent::{ApprovalReply, QuestionChoice as Answer, is_command};
+use super::label::{exactly, foreign, label};
+use crate::agent::{ApprovalReply, PromptAsker, QuestionChoice as Answer, is_command};
+use crate::checks::{CheckRow, check_details, check_row_words};
 use crate::text::sanitize;
-use crate::tools::{DisplayDetail, UserReply};
+use crate::tools::{CheckBoard, DisplayDetail, MatchedText, UserReply};
 use crate::ui::input::guard::QUIET;
 use crate::ui::margin_mark;
 use crate::ui::picture;
@@ -24,6 +25,8 @@ pub(super) enum LinearChoice {
     Own(Answer),
     Said(UserReply),
     Why,
+    RunChecks,
+    ShowChecks,
 }
 
 /// The result of a line that is typed at a question.
@@ -89,7 +92,12 @@ impl LinearQuestion {
         let mut choice = |words: &str, choice: LinearChoice| choices.push((words.to_string(), choice));
         match &asked {
             AnyQuestion::Call(question) => {
-                out.push(label("question", &format!("allow? {}", question.preview.line)));
+                // The command is below, as it runs.
+                let asked = match &question.preview.detail {
+                    DisplayDetail::Command(_) => "allow this command?".into(),
+                    _ => format!("allow? {}", question.preview.line),
+                };
+                out.push(label("question", &asked));
                 out.push(label("because", &question.reason));
                 out.extend(body(&question.preview.detail, theme));
                 let unseen = left_out(&question.preview.detail);
@@ -124,12 +132,18 @@ impl LinearQuestion {
                 choice("stop", LinearChoice::Loop(false));
             }
             AnyQuestion::Enquiry(question) => {
-                let text = format!("question: the model asks: {}", question.question.trim_end());
+                let lead = if question.asker == PromptAsker::Model { "the model asks: " } else { "" };
+                let text = format!("question: {lead}{}", question.question.trim_end());
                 out.extend(margin_mark::marked(&sanitize::block(&text)).lines().map(String::from));
                 for words in &question.choices {
                     choice(words, LinearChoice::Said(UserReply::Words(words.clone())));
                 }
-                choice("leave it open", LinearChoice::Said(UserReply::Open));
+                let back = match question.asker {
+                    PromptAsker::Model => "leave it open",
+                    PromptAsker::Placet => "go back",
+                    PromptAsker::Server => "give no answer",
+                };
+                choice(back, LinearChoice::Said(UserReply::Open));
             }
             AnyQuestion::Choice(question) => {
                 out.push(label("question", &question.title));
@@ -141,6 +155,11 @@ impl LinearQuestion {
                 }
                 for one in &question.choices {
                     choice(&one.words, LinearChoice::Own(one.clone()));
+                }
+                if let Some(checks) = &question.checks {
+                    out.extend(check_lines(checks));
+                    choice("run checks", LinearChoice::RunChecks);
+                    choice("show the checks", LinearChoice::ShowChecks);
                 }
             }
         }
@@ -199,6 +218,29 @@ impl LinearQuestion {
             let words = format!("type `{word}` and Enter to allow it");
             return LinearOutcome::Open(vec![label("question", &words)]);
         }
+        if let (LinearChoice::RunChecks | LinearChoice::ShowChecks, Some(checks)) =
+            (&choice, self.asked.checks())
+        {
+            if let LinearChoice::RunChecks = choice {
+                checks.run();
+            }
+            let details = checks
+                .rows()
+                .iter()
+                .filter_map(CheckRow::result)
+                .flat_map(|r| check_details(r))
+                .collect::<Vec<_>>();
+            let mut lines = check_lines(checks);
+            lines.extend(details.iter().map(|line| foreign("check", line.trim_start())));
+            return LinearOutcome::Open(lines);
+        }
+        if let LinearChoice::Own(choice) = &choice
+            && choice.consents
+            && !choice.twice
+            && let Some(unmet) = self.asked.unmet_checks("the answer `run checks`")
+        {
+            return LinearOutcome::Open(vec![label("note", &unmet)]);
+        }
         if let (LinearChoice::Own(choice), Some(number)) = (&choice, number)
             && let Some(words) = self.second_look(choice, number)
         {
@@ -230,6 +272,12 @@ impl LinearQuestion {
     }
 }
 
+/// What is known of the checks now.
+fn check_lines(checks: &CheckBoard) -> Vec<String> {
+    let now = Some(Instant::now());
+    checks.rows().iter().map(|row| label("check", &check_row_words(row, now))).collect()
+}
+
 /// The answers with their numbers.
 fn numbered(choices: &[(String, LinearChoice)]) -> Vec<String> {
     choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)).collect()
@@ -239,7 +287,12 @@ fn body(detail: &DisplayDetail, theme: &Theme) -> Vec<String> {
     match detail {
         DisplayDetail::Diff(diff) => exactly(&verbatim::diff(diff.text.as_bytes(), theme)),
         DisplayDetail::Changes(_) => exactly(&scrollback::detail(detail, theme, usize::MAX)),
-        DisplayDetail::Text(text) => exactly(&verbatim::lines(text, Style::default(), theme)),
+        DisplayDetail::Text(text) | DisplayDetail::Matches(MatchedText { text, .. }) => {
+            exactly(&verbatim::lines(text, Style::default(), theme))
+        }
+        DisplayDetail::Command(command) => {
+            exactly(&verbatim::lines(&command.words(), Style::default(), theme))
+        }
         DisplayDetail::Image(image) => vec![label("picture", &picture::chip(image))],
         DisplayDetail::None => Vec::new(),
     }

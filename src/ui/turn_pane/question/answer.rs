@@ -2,7 +2,7 @@
 //!
 //! Separate from what the question looks like, so that the rules for keys can be read and tested by themselves.
 
-use super::any_question::AnyQuestion;
+use super::any_question::{AnyQuestion, RUN_CHECKS};
 use super::confirmation::is_given_twice;
 use super::pane_question::PaneQuestion;
 use crate::agent::{ApprovalReply, QuestionChoice, UserPrompt};
@@ -93,6 +93,7 @@ impl PaneQuestion {
     /// The key was no answer: what was about to be done is off, and the row of keys shows itself.
     pub(in crate::ui::turn_pane) fn remind(&mut self) {
         self.confirmed = None;
+        self.unmet = None;
         self.reminds = true;
     }
 
@@ -114,6 +115,7 @@ impl PaneQuestion {
             return QuestionOutcome::Not;
         }
         open.reminds = false;
+        open.unmet = None;
         if key.code == KeyCode::Char(REASON) && open.takes_reason() {
             (open.typing, open.types_reason) = (Some(TextField::new(TextFieldKind::Lines)), true);
             return QuestionOutcome::Open;
@@ -161,6 +163,13 @@ impl PaneQuestion {
         escape: bool,
     ) -> QuestionOutcome {
         let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
+        if chosen.as_ref().is_some_and(|choice| choice.consents && !choice.twice) {
+            open.unmet = open.asked.unmet_checks(&RUN_CHECKS.to_string());
+            if open.unmet.is_some() {
+                open.confirmed = None;
+                return QuestionOutcome::Open;
+            }
+        }
         match chosen {
             Some(choice)
                 if is_given_twice(&choice, open.is_all_seen()) && open.confirmed != Some(choice.key) =>

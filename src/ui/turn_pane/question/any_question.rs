@@ -1,7 +1,12 @@
 //! Everything that a person is asked while a turn runs.
 
 use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, LoopQuestion, UserPrompt};
-use crate::tools::{ChangeOverview, DisplayDetail};
+use crate::checks::unmet_words;
+use crate::tools::{ChangeOverview, CheckBoard, DisplayDetail};
+
+/// The key that runs the checks, and the key that shows what one of them wrote.
+pub(super) const RUN_CHECKS: char = 't';
+pub(super) const CHECK_OUTPUT: char = 'o';
 
 pub(in crate::ui::turn_pane) enum AnyQuestion {
     Call(Box<ApprovalRequest>),
@@ -33,6 +38,15 @@ impl AnyQuestion {
         }
     }
 
+    /// What the question shows of its subject.
+    pub(super) fn detail(&self) -> Option<&DisplayDetail> {
+        match self {
+            AnyQuestion::Call(question) => Some(&question.preview.detail),
+            AnyQuestion::Choice(question) => Some(&question.detail),
+            AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_) => None,
+        }
+    }
+
     /// The changes that are to be applied.
     pub(super) fn overview(&self) -> Option<&ChangeOverview> {
         match self {
@@ -42,5 +56,19 @@ impl AnyQuestion {
             },
             _ => None,
         }
+    }
+}
+
+impl AnyQuestion {
+    pub(in crate::ui::turn_pane) fn checks(&self) -> Option<&CheckBoard> {
+        match self {
+            AnyQuestion::Choice(question) => question.checks.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Why a yes is not possible yet: a required check did not pass on these changes.
+    pub(in crate::ui::turn_pane) fn unmet_checks(&self, key: &str) -> Option<String> {
+        unmet_words(&self.checks()?.rows(), key)
     }
 }

@@ -6,7 +6,7 @@ use super::any_question::AnyQuestion;
 use super::confirmation::not_shown;
 use crate::agent::UserPrompt;
 use crate::text::{RangeSet, visible};
-use crate::tools::{ChangeOverview, DisplayDetail};
+use crate::tools::{ChangeOverview, DisplayDetail, MatchedText};
 use crate::ui::theme::Theme;
 use crate::ui::{margin_mark, picture, scrollback, verbatim};
 use crate::workspace::ListedChange;
@@ -134,7 +134,14 @@ impl QuestionBody {
             AnyQuestion::Call(question) if self.shows_why => {
                 verbatim::lines(question.why.trim_end_matches('\n'), text, theme)
             }
-            AnyQuestion::Call(question) => lines_of(&question.preview.detail, theme),
+            AnyQuestion::Call(question) => match &question.preview.detail {
+                DisplayDetail::Command(command) => {
+                    let lines = verbatim::lines(&command.words_below(&question.reason), text, theme);
+                    let wrap = |line: &Line<'static>| verbatim::wrap_at_words(line, columns, theme);
+                    return QuestionRows { rows: lines.iter().flat_map(wrap).collect(), files: Vec::new() };
+                }
+                detail => lines_of(detail, theme),
+            },
             AnyQuestion::Choice(question) => match &question.detail {
                 DisplayDetail::Changes(overview) => return changes(overview, theme, columns),
                 detail => lines_of(detail, theme),
@@ -144,7 +151,10 @@ impl QuestionBody {
             }
             AnyQuestion::Loop(_) => Vec::new(),
         };
-        let rows = lines.iter().flat_map(|line| verbatim::wrap(line, columns, theme)).collect();
+        // The lines of a difference are compared below each other; a text is read.
+        let is_read = self.shows_why || matches!(asked.detail(), Some(DisplayDetail::Text(_)));
+        let wrap = if is_read { verbatim::wrap_at_words } else { verbatim::wrap };
+        let rows = lines.iter().flat_map(|line| wrap(line, columns, theme)).collect();
         QuestionRows { rows, files: Vec::new() }
     }
 }
@@ -152,12 +162,14 @@ impl QuestionBody {
 fn lines_of(detail: &DisplayDetail, theme: &Theme) -> Vec<Line<'static>> {
     match detail {
         DisplayDetail::Diff(diff) => verbatim::diff(diff.text.as_bytes(), theme),
-        DisplayDetail::Text(text) => verbatim::lines(text, Style::default(), theme),
+        DisplayDetail::Text(text) | DisplayDetail::Matches(MatchedText { text, .. }) => {
+            verbatim::lines(text, Style::default(), theme)
+        }
         DisplayDetail::Image(image) => vec![Line::raw(picture::chip(image))],
         DisplayDetail::Changes(overview) => {
             overview.files.iter().flat_map(|f| verbatim::diff(&f.patch, theme)).collect()
         }
-        DisplayDetail::None => Vec::new(),
+        DisplayDetail::Command(_) | DisplayDetail::None => Vec::new(),
     }
 }
 

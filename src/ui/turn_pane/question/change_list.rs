@@ -4,7 +4,7 @@
 //! and then opens what is closed. A difference counts as seen when each of its rows was drawn; those of git's own
 //! files, which the rows below their repository explain, need not be.
 
-use super::change_rows::{ListLayout, open_sign};
+use super::change_rows::{ALL_CONTEXT, ListLayout, least_rows, open_sign};
 use super::confirmation::not_shown;
 use crate::text::RangeSet;
 use crate::tools::ChangeOverview;
@@ -33,12 +33,23 @@ pub(super) struct ChangeList {
     columns: usize,
     theme: Theme,
     laid_out: RefCell<Option<ListLayout>>,
+    context_for: Option<FittedContext>,
+}
+
+/// How many unchanged lines there is room for.
+#[derive(Clone, Copy)]
+struct FittedContext {
+    room: usize,
+    columns: usize,
+    context: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct RowKind {
     has_difference: bool,
     is_required: bool,
+    /// The difference has no fewer rows.
+    least_rows: usize,
 }
 
 /// What of one row was on the screen.
@@ -78,7 +89,8 @@ impl ChangeList {
         let mut kinds = vec![RowKind::default(); overview.list.len()];
         for file in &overview.files {
             if let Some(kind) = kinds.get_mut(file.row) {
-                *kind = RowKind { has_difference: true, is_required: !of_git(file.row) };
+                let least_rows = kind.least_rows + least_rows(file);
+                *kind = RowKind { has_difference: true, is_required: !of_git(file.row), least_rows };
             }
         }
         ChangeList {
@@ -93,6 +105,7 @@ impl ChangeList {
             columns: 0,
             theme: theme.clone(),
             laid_out: RefCell::default(),
+            context_for: None,
         }
     }
 
@@ -208,7 +221,11 @@ impl ChangeList {
             }
             KeyCode::Char(' ') => {
                 self.chosen = true;
-                if !self.open.remove(&self.cursor) && self.kind(self.cursor).has_difference {
+                if self.open.remove(&self.cursor) {
+                    if let Some(layout) = self.laid_out.get_mut() {
+                        layout.forget(self.cursor);
+                    }
+                } else if self.kind(self.cursor).has_difference {
                     self.open(self.cursor, overview);
                 }
             }
@@ -287,25 +304,68 @@ impl ChangeList {
         parts.iter().find(|part| part.at.contains(&at)).map_or(0, |part| part.row)
     }
 
-    /// Opens differences in their order as long as all rows fit; the first in any case, to be scrolled.
+    /// Opens differences in their order as long as all rows fit; the first in any case, to be scrolled. Unchanged lines
+    /// make way where all differences fit without them: what is applied matters more than what is around it.
     fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize) {
-        self.open.clear();
         let heads =
             (0..self.seen.len()).map(|row| self.with_layout(|l| l.heads.get(row).map_or(0, Vec::len)));
-        let mut used: usize = heads.sum();
+        let used: usize = heads.sum();
         let required: Vec<usize> = (0..self.seen.len()).filter(|row| self.kind(*row).is_required).collect();
-        for row in &required {
+        let least: usize = required.iter().map(|row| self.kind(*row).least_rows).sum();
+        let known = self.context_for.filter(|known| (known.room, known.columns) == (room, self.columns));
+        let contexts = match known {
+            Some(known) => vec![known.context],
+            None if used + least > room => vec![ALL_CONTEXT],
+            None => vec![ALL_CONTEXT, 1, 0],
+        };
+        for context in contexts.into_iter().chain([ALL_CONTEXT]) {
+            self.set_context(context);
+            self.open = self.fitting(&required, overview, (used, room));
+            let is_last = known.is_some() || used + least > room;
+            if is_last || self.open.len() == required.len() {
+                break;
+            }
+        }
+        let context = self.laid_out.borrow().as_ref().map_or(ALL_CONTEXT, ListLayout::context);
+        self.context_for = Some(FittedContext { room, columns: self.columns, context });
+        if let (true, Some(first)) = (self.open.is_empty() && used + 3 < room, required.first()) {
+            self.open.insert(*first);
+        }
+    }
+
+    fn fitting(
+        &self,
+        required: &[usize],
+        overview: &ChangeOverview,
+        (mut used, room): (usize, usize),
+    ) -> BTreeSet<usize> {
+        let mut fitting = BTreeSet::new();
+        for row in required {
             if used >= room {
                 break;
+            }
+            // A difference that is certainly too long is not laid out to find that.
+            if used + self.kind(*row).least_rows > room {
+                continue;
             }
             let rows = self.difference_rows(*row, overview);
             if used + rows <= room {
                 used += rows;
-                self.open.insert(*row);
+                fitting.insert(*row);
             }
         }
-        if let (true, Some(first)) = (self.open.is_empty() && used + 3 < room, required.first()) {
-            self.open.insert(*first);
+        fitting
+    }
+
+    fn set_context(&mut self, context: usize) {
+        let Some(layout) = self.laid_out.get_mut().as_mut().filter(|layout| layout.context() != context)
+        else {
+            return;
+        };
+        layout.set_context(context);
+        // Rows are other rows now.
+        for seen in self.seen.iter_mut().filter(|seen| !seen.whole) {
+            seen.difference = RangeSet::default();
         }
     }
 
@@ -334,7 +394,10 @@ impl ChangeList {
     }
 
     fn difference_rows(&self, row: usize, overview: &ChangeOverview) -> usize {
-        self.with_layout(|layout| layout.difference(row, overview, &self.differences, &self.theme).len())
+        self.with_layout(|layout| match self.open.contains(&row) {
+            true => layout.difference(row, overview, &self.differences, &self.theme).len(),
+            false => layout.length(row, overview, &self.differences, &self.theme),
+        })
     }
 
     fn with_layout(&self, of: impl FnOnce(&ListLayout) -> usize) -> usize {

@@ -10,7 +10,7 @@ use crate::ui::verbatim;
 use crate::ui::wrap::wrap;
 use crate::workspace::ListedChange;
 use ratatui::text::{Line, Span};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 /// In front of a difference.
@@ -20,11 +20,18 @@ const BAR: usize = 10;
 /// Names are followed by their counts in one column as long as they are no longer than this part of the width.
 const NAMES: (usize, usize) = (3, 5);
 
+/// Every unchanged line that the patch has.
+pub(super) const ALL_CONTEXT: usize = usize::MAX;
+
 /// All rows at one width. A difference is laid out when it is first needed.
 pub(super) struct ListLayout {
     pub(super) columns: usize,
+    /// At most so many unchanged lines are shown around each change.
+    context: usize,
     pub(super) heads: Vec<Vec<Line<'static>>>,
     differences: Vec<OnceCell<Rc<Vec<Line<'static>>>>>,
+    /// How many rows each difference has, where it was laid out.
+    lengths: Vec<Cell<Option<usize>>>,
 }
 
 impl ListLayout {
@@ -38,9 +45,22 @@ impl ListLayout {
         let head = |row: &ListedChange| head_rows(row, HeadColumns { names, counts, most }, columns, theme);
         ListLayout {
             columns,
+            context: ALL_CONTEXT,
             heads: overview.list.iter().map(head).collect(),
             differences: overview.list.iter().map(|_| OnceCell::new()).collect(),
+            lengths: vec![Cell::new(None); overview.list.len()],
         }
+    }
+
+    pub(super) fn context(&self) -> usize {
+        self.context
+    }
+
+    /// Lays the differences out again where that is another number of lines.
+    pub(super) fn set_context(&mut self, context: usize) {
+        self.context = context;
+        self.forget_differences();
+        self.lengths.iter_mut().for_each(|length| *length = Cell::new(None));
     }
 
     /// The rows of the difference of a row of the list.
@@ -52,14 +72,46 @@ impl ListLayout {
         theme: &Theme,
     ) -> Rc<Vec<Line<'static>>> {
         let Some(known) = self.differences.get(row) else { return Rc::default() };
-        let rows = known.get_or_init(|| {
-            let files = overview.files.iter().enumerate().filter(|(_, file)| file.row == row);
-            let files: Vec<(usize, &FileDiff)> = files.collect();
-            let several = files.len() > 1;
-            let rows = files.iter().flat_map(|(at, file)| self.file(*at, file, several, differences, theme));
-            Rc::new(rows.collect())
-        });
+        let rows = known.get_or_init(|| Rc::new(self.lay_out(row, overview, differences, theme)));
         Rc::clone(rows)
+    }
+
+    fn lay_out(
+        &self,
+        row: usize,
+        overview: &ChangeOverview,
+        differences: &Differences,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
+        let files = overview.files.iter().enumerate().filter(|(_, file)| file.row == row);
+        let files: Vec<(usize, &FileDiff)> = files.collect();
+        let several = files.len() > 1;
+        files.iter().flat_map(|(at, file)| self.file(*at, file, several, differences, theme)).collect()
+    }
+
+    /// How many rows the difference has. Does not keep the rows: those of all differences take many times the memory of
+    /// the differences.
+    pub(super) fn length(
+        &self,
+        row: usize,
+        overview: &ChangeOverview,
+        differences: &Differences,
+        theme: &Theme,
+    ) -> usize {
+        if let Some(rows) = self.differences.get(row).and_then(OnceCell::get) {
+            return rows.len();
+        }
+        let Some(known) = self.lengths.get(row) else { return 0 };
+        let length = known.get().unwrap_or_else(|| self.lay_out(row, overview, differences, theme).len());
+        known.set(Some(length));
+        length
+    }
+
+    /// The difference of the row was closed.
+    pub(super) fn forget(&mut self, row: usize) {
+        if let Some(known) = self.differences.get_mut(row) {
+            *known = OnceCell::new();
+        }
     }
 
     /// Their colours are others now.
@@ -84,7 +136,7 @@ impl ListLayout {
         let drawn = file
             .left_out
             .is_none()
-            .then(|| differences.rows(at, theme, self.columns.saturating_sub(INDENT.len())));
+            .then(|| differences.rows(at, theme, (self.columns.saturating_sub(INDENT.len()), self.context)));
         match drawn.flatten() {
             Some(lines) => rows.extend(lines.into_iter().map(|mut line| {
                 line.spans.insert(0, Span::raw(INDENT));
@@ -100,6 +152,14 @@ impl ListLayout {
 /// The sign before the row that the cursor is on.
 pub(super) fn open_sign(is_open: bool, theme: &Theme) -> Span<'static> {
     Span::styled(if is_open { "▾ " } else { "▸ " }, theme.style("prompt"))
+}
+
+/// The difference of the file has no fewer rows: each changed line has one, a removed and an added one may share it.
+pub(super) fn least_rows(file: &FileDiff) -> usize {
+    let lines = || file.patch.split(|byte| *byte == b'\n');
+    let count = |sign: u8| lines().filter(|line| line.first() == Some(&sign)).count();
+    // Two of these lines are the names of the file.
+    count(b'+').max(count(b'-')).saturating_sub(1)
 }
 
 /// What the rows of a list have in common.

@@ -4,13 +4,16 @@ use super::answer::REASON;
 use super::any_question::AnyQuestion;
 use super::confirmation::second_words;
 use super::pane_question::{PaneQuestion, QuestionFocus};
-use crate::agent::UserPrompt;
+use crate::agent::{PromptAsker, UserPrompt};
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
 
 /// Rows from which on a question is low.
 const LOW: usize = 14;
+
+/// Enter came with the text before it: that may be a paste which the terminal did not mark.
+const ONE_PIECE: &str = "text and Enter came in one piece: press Enter again to send it";
 
 /// A key and what it does. Both are always in the same row.
 type KeyLabel = Vec<Span<'static>>;
@@ -50,7 +53,12 @@ impl PaneQuestion {
             1 => label("1".into(), " chooses it, or type an answer"),
             n => label(format!("1-{n}"), " chooses, or type an answer"),
         };
-        vec![how, label("Esc".into(), " leaves it open")]
+        let escape = match question.asker {
+            PromptAsker::Model => " leaves it open",
+            PromptAsker::Placet => " goes back",
+            PromptAsker::Server => " gives no answer",
+        };
+        vec![how, label("Esc".into(), escape)]
     }
 
     /// Where keys go, what has to be confirmed, and the keys that answer, in rows of `columns`. The last are always
@@ -63,26 +71,33 @@ impl PaneQuestion {
         focus: QuestionFocus,
     ) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
+        if self.typing.is_some() && self.reminds && focus != QuestionFocus::Draft {
+            lines.push(Line::styled(ONE_PIECE, theme.style("warning")));
+        }
         if focus == QuestionFocus::Draft {
             lines.push(Line::styled(
                 "typing goes to your draft; Tab switches to the question",
                 theme.style("warning"),
             ));
+        } else if let Some(unmet) = &self.unmet {
+            lines.push(Line::styled(unmet.clone(), theme.style("warning")));
         } else if let Some(text) = self.confirmation() {
             lines.push(Line::styled(text, theme.style("warning")));
         } else if self.types_reason {
             let text = "why not? Enter tells the agent and does nothing else, Esc goes back";
-            return vec![Line::styled(text, theme.style("question"))];
+            lines.push(Line::styled(text, theme.style("question")));
+            return lines;
         } else if let (Some(_), AnyQuestion::Call(question)) = (&self.typing, &self.asked) {
             let wanted = question.typed.as_deref().unwrap_or_default();
             let text = format!("type `{wanted}` and Enter to allow it, Esc goes back");
-            return vec![Line::styled(sanitize::line(&text).into_owned(), theme.style("warning"))];
+            lines.push(Line::styled(sanitize::line(&text).into_owned(), theme.style("warning")));
+            return lines;
         }
         let mut labels = match &self.asked {
             AnyQuestion::Enquiry(question) => self.answer_labels(question, theme),
             _ => self.labels(theme, room >= LOW, focus),
         };
-        if self.reminds && focus != QuestionFocus::Draft {
+        if self.reminds && self.typing.is_none() && focus != QuestionFocus::Draft {
             let lead = Span::styled("these keys answer: ", theme.style("warning"));
             labels.first_mut().iter_mut().for_each(|first| first.insert(0, lead.clone()));
         }
@@ -119,6 +134,9 @@ impl PaneQuestion {
             if self.takes_reason() {
                 labels.push(label(&REASON.to_string(), "no, because ...".into()));
             }
+            labels.extend(
+                self.check_keys().into_iter().map(|(key, words)| label(&key.to_string(), words.into())),
+            );
             match (&self.changes, self.shows_patch) {
                 (Some(_), true) => labels.push(label("p", "list".into())),
                 (Some(_), false) if names_all => {

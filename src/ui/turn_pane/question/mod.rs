@@ -8,6 +8,7 @@ mod any_question;
 mod body;
 mod change_list;
 mod change_rows;
+mod check_rows;
 mod confirmation;
 mod key_row;
 mod pane_question;

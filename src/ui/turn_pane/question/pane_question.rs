@@ -1,8 +1,9 @@
 //! An open question in the pane: what is asked, how far it was looked at, and what is typed at it.
 
-use super::any_question::AnyQuestion;
+use super::any_question::{AnyQuestion, RUN_CHECKS};
 use super::body::QuestionBody;
 use super::change_list::ChangeList;
+use crate::conversation::CallId;
 use crate::ui::paste::PasteStore;
 use crate::ui::text_field::TextField;
 use crate::ui::theme::Theme;
@@ -28,12 +29,16 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) shows_patch: bool,
     /// The key that was pressed once and must be pressed again: rows were not shown, or the answer cannot be undone.
     pub(super) confirmed: Option<char>,
+    /// Why the last key did nothing: a required check did not pass.
+    pub(super) unmet: Option<String>,
     /// The last key was not an answer: the pane highlights the keys that are.
     pub(super) reminds: bool,
     /// The answer to the model's question, or the word that allows a call, once its first key was pressed.
     pub(super) typing: Option<TextField>,
     /// What is typed is why not, for the agent.
     pub(super) types_reason: bool,
+    /// All of what is typed came in one piece.
+    pub(super) is_one_piece: bool,
     /// Where the long pastes of an answer are.
     pub(super) pastes: PasteStore,
 }
@@ -45,12 +50,31 @@ impl PaneQuestion {
         theme: &Theme,
     ) -> PaneQuestion {
         let changes = asked.overview().map(|overview| ChangeList::new(overview, theme));
-        let (body, shows_patch, confirmed, reminds, typing, types_reason) = Default::default();
-        PaneQuestion { asked, body, changes, shows_patch, confirmed, reminds, typing, types_reason, pastes }
+        PaneQuestion {
+            asked,
+            changes,
+            pastes,
+            body: QuestionBody::default(),
+            shows_patch: false,
+            confirmed: None,
+            unmet: None,
+            reminds: false,
+            typing: None,
+            types_reason: false,
+            is_one_piece: false,
+        }
     }
 
     pub(in crate::ui::turn_pane) fn is_about_changes(&self) -> bool {
         self.changes.is_some()
+    }
+
+    /// The call that the question is about.
+    pub(in crate::ui::turn_pane) fn call(&self) -> Option<&CallId> {
+        match &self.asked {
+            AnyQuestion::Call(question) => Some(&question.id),
+            AnyQuestion::Choice(_) | AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_) => None,
+        }
     }
 
     /// A reason can be given with the no.
@@ -80,6 +104,11 @@ impl PaneQuestion {
     pub(in crate::ui::turn_pane) fn look_key(&mut self, key: KeyEvent) -> bool {
         if self.typing.is_some() && matches!(key.code, KeyCode::Char(_)) {
             return false;
+        }
+        if let (KeyCode::Char(RUN_CHECKS), Some(checks)) = (key.code, self.asked.checks()) {
+            self.unmet = None;
+            checks.run();
+            return true;
         }
         let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview()) else {
             return self.body.scroll_key(key);
@@ -114,6 +143,24 @@ impl PaneQuestion {
     pub(in crate::ui::turn_pane) fn answer_field(&mut self) -> Option<&mut TextField> {
         let is_for_model = self.types_reason || matches!(self.asked, AnyQuestion::Enquiry(_));
         self.typing.as_mut().filter(|_| is_for_model)
+    }
+
+    /// A key of the text was read, in one `burst` with the key before it or not.
+    pub(in crate::ui::turn_pane) fn note_typing(&mut self, burst: bool) {
+        let is_first = self.typing.as_ref().is_some_and(TextField::is_empty);
+        self.is_one_piece = burst && (is_first || self.is_one_piece);
+    }
+
+    /// A reason is typed, and its text did not come with the key that begins it.
+    pub(in crate::ui::turn_pane) fn is_typed_reason(&self) -> bool {
+        self.types_reason && !self.is_one_piece
+    }
+
+    /// The text goes on in another line; a word that allows a call has one line.
+    pub(in crate::ui::turn_pane) fn continue_text(&mut self) {
+        if let Some(field) = self.answer_field() {
+            field.insert("\n");
+        }
     }
 
     pub(in crate::ui::turn_pane) fn drawn(&mut self, rows: usize, fits: usize) {

@@ -4,7 +4,9 @@ use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
 use super::change_list::ListWindow;
 use super::pane_question::{PaneQuestion, QuestionFocus};
+use crate::agent::PromptAsker;
 use crate::text::{count, visible, width};
+use crate::tools::DisplayDetail;
 use crate::ui::margin_mark;
 use crate::ui::theme::Theme;
 use crate::ui::token_counts;
@@ -22,7 +24,7 @@ impl PaneQuestion {
             if let Some(rest) = lead.strip_prefix(margin_mark::LEAD) {
                 line.spans.splice(..1, [margin_mark::lead(theme), Span::styled(rest.to_string(), style)]);
             }
-            verbatim::wrap(&line, columns, theme)
+            verbatim::wrap_at_words(&line, columns, theme)
         };
         let own = |text: &str, style: Style| {
             let text = Line::styled(visible::guard_line(text).into_owned(), style);
@@ -30,7 +32,11 @@ impl PaneQuestion {
         };
         match &self.asked {
             AnyQuestion::Call(q) => {
-                let mut head = exactly(&format!("{}Allow? ", margin_mark::LEAD), &q.preview.line, question);
+                // A command is below the reason, as it runs.
+                let mut head = match &q.preview.detail {
+                    DisplayDetail::Command(_) => own("Allow this command?", question),
+                    _ => exactly(&format!("{}Allow? ", margin_mark::LEAD), &q.preview.line, question),
+                };
                 // The reason may be a hook's: its bytes are shown exactly, and its rows stay clear of the margin.
                 let reason = verbatim::line("asks because: ", q.reason.as_bytes(), notice, theme);
                 head.extend(margin_mark::under(&reason, columns));
@@ -57,7 +63,8 @@ impl PaneQuestion {
             AnyQuestion::Enquiry(q) => {
                 let text = q.question.trim_end();
                 let lead = |at: usize| match at {
-                    0 => format!("{}the model asks: ", margin_mark::LEAD),
+                    0 if q.asker == PromptAsker::Model => format!("{}the model asks: ", margin_mark::LEAD),
+                    0 => margin_mark::LEAD.into(),
                     _ => margin_mark::UNDER.into(),
                 };
                 text.split('\n').enumerate().flat_map(|(at, l)| exactly(&lead(at), l, question)).collect()
@@ -82,7 +89,8 @@ impl PaneQuestion {
         ready: bool,
         focus: QuestionFocus,
     ) -> (Vec<Line<'static>>, usize, usize) {
-        let head = self.head(theme, columns);
+        let mut head = self.head(theme, columns);
+        head.extend(self.check_rows(theme, columns));
         let keys: Vec<Line<'static>> = self
             .keys(theme, (columns.saturating_sub(margin_mark::UNDER.len()), room), ready, focus)
             .iter()

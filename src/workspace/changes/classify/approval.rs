@@ -5,9 +5,11 @@ use super::{ChangeClasses, Runner, loss};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::view::ChangeSelection;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Paths that run later and losses that a person approved, each by itself. Without it an apply refuses them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl ChangeApproval {
     /// The person saw this change: another content at the path needs another approval.
     #[must_use]
     pub fn shown(mut self, change: &FileChange) -> ChangeApproval {
-        self.paths.insert(change.path.clone(), Some(change.after.clone()));
+        self.paths.insert(change.path.to_path_buf(), Some(change.after.to_state()));
         self
     }
 
@@ -85,7 +87,7 @@ impl ChangeApproval {
 
     /// True for the path itself, and for everything in a directory whose removal was approved.
     pub fn covers(&self, change: &FileChange) -> bool {
-        let exact = self.paths.get(&change.path);
+        let exact = self.paths.get(&*change.path);
         exact.is_some_and(|seen| seen.as_ref().is_none_or(|seen| *seen == change.after))
             || change.after.is_absent()
                 && change.path.ancestors().skip(1).any(|dir| self.paths.contains_key(dir))
@@ -139,8 +141,8 @@ impl ChangeClasses {
 
     /// What an approval of exactly `path` speaks of: the change there, or all that belongs to the loss of that
     /// repository or root.
-    pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<PathBuf> {
-        let mut all: BTreeSet<PathBuf> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
+    pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
+        let mut all: BTreeSet<Arc<Path>> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
         let at = |loss: &&LargeLoss| match loss {
             LargeLoss::Repository { path: at, .. }
             | LargeLoss::History { path: at, .. }
@@ -148,13 +150,13 @@ impl ChangeClasses {
             LargeLoss::Files { .. } => false,
         };
         let losses: Vec<LargeLoss> = self.losses.iter().filter(at).cloned().collect();
-        all.extend(loss::paths_of(set, &losses, &|_| true).into_iter().map(Path::to_path_buf));
+        all.extend(loss::paths_of(set, &losses, &|_| true).into_iter().map(Arc::from));
         all
     }
 
     /// The files of a loss that was approved by their number, and the directories that go with them; none if the number
     /// is another.
-    pub fn removed_files(&self, set: &ChangeSet, approval: &ChangeApproval) -> BTreeSet<PathBuf> {
+    pub fn removed_files(&self, set: &ChangeSet, approval: &ChangeApproval) -> BTreeSet<Arc<Path>> {
         let part = set.part(|c| self.runner(&c.path).is_none() || approval.covers(c));
         let counted = |path: &Path| !approval.accounts_for(path);
         let mut losses = loss::losses(&part, &self.roots, self.limit, &counted);
@@ -162,7 +164,7 @@ impl ChangeClasses {
         let files = loss::paths_of(&part, &losses, &counted);
         let goes = |c: &&FileChange| c.before.is_directory() && c.after.is_absent() && holds(&files, &c.path);
         let dirs = part.changes.iter().filter(goes).map(|c| c.path.clone());
-        dirs.chain(files.iter().map(|path| path.to_path_buf())).collect()
+        dirs.chain(files.iter().map(|path| Arc::from(*path))).collect()
     }
 
     /// The losses in `choice` that `approval` does not allow, the gravest first.
@@ -172,7 +174,12 @@ impl ChangeClasses {
         choice: &ChangeSelection,
         approval: &ChangeApproval,
     ) -> Vec<LargeLoss> {
-        let chosen = set.part(|c| choice.contains_key(&c.path));
+        // A copy of a large set takes as much memory again.
+        let all = set.changes.iter().all(|c| choice.contains_key(&c.path));
+        let chosen = match all {
+            true => Cow::Borrowed(set),
+            false => Cow::Owned(set.part(|c| choice.contains_key(&c.path))),
+        };
         let counted = |path: &Path| !approval.accounts_for(path);
         let losses = loss::losses(&chosen, &self.roots, self.limit, &counted);
         losses.into_iter().filter(|loss| !approval.allows(loss)).collect()
@@ -205,7 +212,7 @@ impl ChangeClasses {
         let chosen = |path: &Path| choice.contains_key(path);
         let waits = |c: &&FileChange| self.runner(&c.path).is_some() && !approval.covers(c);
         let later: BTreeSet<&Path> =
-            set.changes.iter().filter(|c| chosen(&c.path)).filter(waits).map(|c| c.path.as_path()).collect();
+            set.changes.iter().filter(|c| chosen(&c.path)).filter(waits).map(|c| &*c.path).collect();
         let mut left = stay(set, choice.clone(), &later);
         // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
@@ -234,18 +241,18 @@ fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>)
     if staying.is_empty() {
         return choice;
     }
-    choice.retain(|path, _| !staying.contains(path.as_path()));
+    choice.retain(|path, _| !staying.contains(&**path));
     for change in &set.changes {
         let comes = change.after.is_directory() && !change.before.is_directory();
         let goes = change.before.is_directory() && !change.after.is_directory();
         if (goes || comes) && holds(staying, &change.path) {
-            let next = choice.range::<Path, _>((Excluded(change.path.as_path()), Unbounded)).next();
+            let next = choice.range::<Path, _>((Excluded(&*change.path), Unbounded)).next();
             let needed = comes && next.is_some_and(|(path, _)| path.starts_with(&change.path));
             if !needed {
                 choice.remove(&change.path);
             }
         }
-        if let (true, Some(from)) = (staying.contains(change.path.as_path()), &change.moved_from) {
+        if let (true, Some(from)) = (staying.contains(&*change.path), &change.moved_from) {
             choice.remove(from);
         }
     }

@@ -7,9 +7,11 @@ use super::scope::ClassifyScope;
 use crate::permission::{PathClass, ProtectedPaths, Runner};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositoryChangeKind, is_repository};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What is needed to classify a set, collected once for all of its changes.
 pub(in crate::workspace) struct ChangeClassifier<'a> {
@@ -137,7 +139,7 @@ impl<'a> ChangeClassifier<'a> {
     }
 
     fn on_path(&self, change: &FileChange) -> Option<Runner> {
-        let runs = match &change.after {
+        let runs = match &*change.after {
             PathState::File { attrs, .. } => attrs.mode & 0o111 != 0,
             PathState::Link { .. } => true,
             _ => false,
@@ -170,15 +172,15 @@ pub(in crate::workspace) fn is_reached(path: &Path, roots: &[PathBuf], protected
     };
     let after = PathState::File { hash: blake3::hash(b""), size: 0, attrs };
     let change = FileChange {
-        path: path.to_path_buf(),
-        before: PathState::Absent,
-        after,
+        path: path.into(),
+        before: SharedState::default(),
+        after: after.into(),
         content: None,
         moved_from: None,
         twin: None,
         raced: false,
         by_tool: true,
-        steps: Vec::new(),
+        steps: Arc::default(),
     };
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);

@@ -24,15 +24,15 @@ impl ClassifyFixture {
 
     fn change(&self, path: &str, before: PathState, after: PathState) -> FileChange {
         FileChange {
-            path: self.root().join(path),
-            before,
-            after,
+            path: self.root().join(path).into(),
+            before: before.into(),
+            after: after.into(),
             content: None,
             moved_from: None,
             twin: None,
             raced: false,
             by_tool: false,
-            steps: Vec::new(),
+            steps: std::sync::Arc::default(),
         }
     }
 
@@ -48,7 +48,7 @@ impl ClassifyFixture {
         let set = ChangeSet::new(changes);
         let roots = [self.root()];
         let classifier = ChangeClassifier::new(&set, &roots, &self.protected);
-        let by_path = set.changes.iter().map(|c| (c.path.clone(), classifier.classify(c))).collect();
+        let by_path = set.changes.iter().map(|c| (c.path.to_path_buf(), classifier.classify(c))).collect();
         let limit = LossLimit::default();
         let losses = loss::losses(&set, &roots, limit, &|_| true);
         (set.clone(), ChangeClasses { by_path, losses, roots: roots.to_vec(), limit })
@@ -122,7 +122,7 @@ fn a_file_tool_that_writes_one_of_several_names_writes_the_protected_one() {
     let by_tool = FileChange { by_tool: true, ..b.change("notes", file(0o644), file(0o600)) };
     assert_eq!(b.by(by_tool.clone()).as_deref(), Some("direnv"));
     assert_eq!(b.by(FileChange { by_tool: false, ..by_tool }), None);
-    let twin = FileChange { twin: Some(root.join(".envrc")), ..b.new_file("other") };
+    let twin = FileChange { twin: Some(root.join(".envrc").into()), ..b.new_file("other") };
     assert_eq!(b.by(twin).as_deref(), Some("direnv"));
 }
 
@@ -165,7 +165,8 @@ fn what_goes_with_its_project_is_ordinary_and_what_goes_alone_is_not() {
 #[test]
 fn what_waits_keeps_the_directories_that_only_it_needs_and_the_file_it_was_moved_from() {
     let b = ClassifyFixture::new();
-    let moved = FileChange { moved_from: Some(b.root().join("plain")), ..b.new_file(".husky/pre-commit") };
+    let moved =
+        FileChange { moved_from: Some(b.root().join("plain").into()), ..b.new_file(".husky/pre-commit") };
     let (set, classes) = b.classes(vec![
         b.change(".husky", PathState::Absent, dir()),
         moved,
@@ -183,8 +184,8 @@ fn what_waits_keeps_the_directories_that_only_it_needs_and_the_file_it_was_moved
     assert_eq!(waiting.len(), 2);
     let seen = set.get(&b.root().join(".husky/pre-commit")).unwrap();
     let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none().shown(seen));
-    assert!(left.choice.contains_key(&b.root().join("plain")) && left.waiting.len() == 1);
-    let other = FileChange { after: file(0o600), ..seen.clone() };
+    assert!(left.choice.contains_key(&*b.root().join("plain")) && left.waiting.len() == 1);
+    let other = FileChange { after: file(0o600).into(), ..seen.clone() };
     assert!(!ChangeApproval::none().shown(&other).covers(seen), "another content needs another approval");
 }
 
@@ -230,7 +231,7 @@ fn a_large_loss_stays_with_all_that_belongs_to_it_until_it_is_approved() {
     let left = |approval: &ChangeApproval| classes.permitted(&set, &everything(&set), approval);
     let none = left(&ChangeApproval::none());
     assert_eq!(none.losses, [LargeLoss::Files { files: 22, bytes: 88 }]);
-    assert_eq!(none.choice.into_keys().collect::<Vec<_>>(), [b.root().join("new")]);
+    assert_eq!(none.choice.into_keys().collect::<Vec<_>>(), [std::sync::Arc::from(b.root().join("new"))]);
     for approval in [
         ChangeApproval::none().removal_of(21),
         ChangeApproval::none().seen(&[]),
@@ -263,7 +264,7 @@ fn a_repository_that_goes_is_named_and_its_files_are_not_counted_twice() {
     let git = b.root().join(".git");
     let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none());
     assert_eq!(left.losses.first(), Some(&LargeLoss::Repository { path: git.clone(), files: 30 }));
-    assert_eq!(left.choice.into_keys().collect::<Vec<_>>(), [b.root().join("new")]);
+    assert_eq!(left.choice.into_keys().collect::<Vec<_>>(), [std::sync::Arc::from(b.root().join("new"))]);
     let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none().named(&git));
     assert_eq!((left.losses, left.choice.len()), (vec![], set.len()));
     let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none().removal_of(30));

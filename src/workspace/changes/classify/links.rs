@@ -39,9 +39,9 @@ impl LinkIndex {
             links.look_in(&dir, 2, scope, &mut left);
         }
         for change in &scope.set.changes {
-            if let PathState::Link { target } = &change.after {
+            if let PathState::Link { target } = &*change.after {
                 let to = change.path.parent().unwrap_or(Path::new("/")).join(target);
-                links.add(flat(&to), change.path.clone());
+                links.add(flat(&to), change.path.to_path_buf());
             }
         }
         links.look_far(scope);
@@ -55,7 +55,7 @@ impl LinkIndex {
     /// Where the change gives a path a content, its other names may be anywhere.
     fn look_far(&mut self, scope: &ClassifyScope<'_>) {
         let comes =
-            |change: &&FileChange| matches!(change.after, PathState::File { .. } | PathState::Link { .. });
+            |change: &&FileChange| matches!(*change.after, PathState::File { .. } | PathState::Link { .. });
         let changes: Vec<&FileChange> = scope.set.changes.iter().filter(comes).collect();
         if changes.is_empty() {
             return;
@@ -106,7 +106,7 @@ impl LinkIndex {
         let linked = self.names_of(&change.path).iter().find_map(|name| later(name));
         linked.or_else(|| change.twin.as_deref().and_then(later)).or_else(|| {
             let names = self.names.get(&file_of(change)?)?;
-            names.iter().filter(|name| **name != change.path).find_map(|name| later(name))
+            names.iter().filter(|name| ***name != *change.path).find_map(|name| later(name))
         })
     }
 

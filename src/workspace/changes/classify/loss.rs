@@ -8,6 +8,7 @@ use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::view::LossLimit;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The losses of `set`. Of the files, only those count for which `counted` is true.
 pub(super) fn losses(
@@ -20,10 +21,9 @@ pub(super) fn losses(
         set.changes.iter().filter_map(|change| removed_repository(set, change)).collect();
     losses.extend(repository_loss::repository_losses(set));
     losses.extend(roots.iter().filter_map(|root| emptied(set, root)));
-    let stated: BTreeSet<PathBuf> =
-        paths_of(set, &losses, &|_| true).into_iter().map(Path::to_path_buf).collect();
+    let stated: BTreeSet<&Path> = paths_of(set, &losses, &|_| true);
     let (files, bytes) = lost(set)
-        .filter(|change| counted(&change.path) && !stated.contains(&change.path))
+        .filter(|change| counted(&change.path) && !stated.contains(&*change.path))
         .fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()));
     if files > limit.files || bytes > limit.bytes {
         losses.push(LargeLoss::Files { files, bytes });
@@ -46,7 +46,7 @@ pub(super) fn paths_of<'a>(
     for loss in losses {
         match loss {
             LargeLoss::Repository { path, .. } | LargeLoss::History { path, .. } => {
-                paths.extend(set.changes.iter().map(|c| c.path.as_path()).filter(|at| at.starts_with(path)));
+                paths.extend(set.changes.iter().map(|c| &*c.path).filter(|at| at.starts_with(path)));
             }
             LargeLoss::Root { path, .. } => {
                 // What is there under another name is not lost.
@@ -54,10 +54,10 @@ pub(super) fn paths_of<'a>(
                 let goes = |c: &&FileChange| {
                     c.after.is_absent() && c.path.starts_with(path) && !moved.contains(&c.path)
                 };
-                paths.extend(set.changes.iter().filter(goes).map(|c| c.path.as_path()));
+                paths.extend(set.changes.iter().filter(goes).map(|c| &*c.path));
             }
             LargeLoss::Files { .. } => {
-                paths.extend(lost(set).map(|c| c.path.as_path()).filter(|path| counted(path)));
+                paths.extend(lost(set).map(|c| &*c.path).filter(|path| counted(path)));
             }
         }
     }
@@ -74,13 +74,13 @@ fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
     })
 }
 
-fn moved(set: &ChangeSet) -> BTreeSet<&PathBuf> {
+fn moved(set: &ChangeSet) -> BTreeSet<&Arc<Path>> {
     set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect()
 }
 
 /// A root that had files and has none of them any more. A root cannot be removed itself: commands have it mounted.
 fn emptied(set: &ChangeSet, root: &PathBuf) -> Option<LargeLoss> {
-    let below = || set.changes.iter().filter(|c| c.path.starts_with(root) && c.path != *root);
+    let below = || set.changes.iter().filter(|c| c.path.starts_with(root) && *c.path != **root);
     let gone =
         |path: &std::path::Path| set.get(path).is_some_and(|c| c.after.is_absent() && !c.before.is_absent());
     if !below().any(|c| c.before.is_file() && c.after.is_absent()) {

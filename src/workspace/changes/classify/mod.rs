@@ -36,7 +36,7 @@ impl View {
         for change in &set.changes {
             match classifier.classify(change) {
                 ChangeClass::Ordinary => {}
-                class => drop(by_path.insert(change.path.clone(), class)),
+                class => drop(by_path.insert(change.path.to_path_buf(), class)),
             }
         }
         let (roots, limit) = (self.roots().to_vec(), self.loss_limit());

@@ -34,7 +34,7 @@ pub(super) fn repository_losses(set: &ChangeSet) -> impl Iterator<Item = LargeLo
 
 /// True when what git needs is not there any more, or is of another kind, or is a file with nothing in it.
 fn is_broken(change: &FileChange) -> bool {
-    match &change.before {
+    match &*change.before {
         PathState::Absent => false,
         PathState::Directory { .. } => !change.after.is_directory(),
         _ => {

@@ -44,22 +44,23 @@ impl FileHistory {
         let mut name = path.to_path_buf();
         let pending = |name: &Path| {
             let change = set.get(name)?;
-            let (before, after, steps) = (change.before.clone(), change.after.clone(), change.steps.clone());
+            let (before, after, steps) =
+                (change.before.to_state(), change.after.to_state(), change.steps.to_vec());
             Some(PathRevision { path: name.to_path_buf(), before, after, steps })
         };
         if let Some(share) = pending(&name) {
-            let share = moved(share, set.changes.iter().map(|c| c.path.as_path()), pending);
+            let share = moved(share, set.changes.iter().map(|c| &*c.path), pending);
             name.clone_from(&share.path);
             past.push(moment(share, None));
         }
         for entry in entries.iter().rev() {
             let landed = |name: &Path| {
-                let change = entry.changes.iter().find(|c| c.path == name)?;
-                let (before, after) = (change.before.clone(), change.after.clone());
+                let change = entry.changes.iter().find(|c| *c.path == *name)?;
+                let (before, after) = (change.before.to_state(), change.after.to_state());
                 Some(PathRevision { path: name.to_path_buf(), before, after, steps: entry.steps(change) })
             };
             let Some(share) = landed(&name) else { continue };
-            let share = moved(share, entry.changes.iter().map(|c| c.path.as_path()), landed);
+            let share = moved(share, entry.changes.iter().map(|c| &*c.path), landed);
             name.clone_from(&share.path);
             past.push(moment(share, Some(entry)));
         }

@@ -5,7 +5,6 @@
 
 use super::super::damage::DamagedRecord;
 use super::{Journal, JournalEntry};
-use crate::workspace::files::path_state::PathState;
 use crate::workspace::{Hash, ObjectStore};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -83,8 +82,8 @@ pub fn prune(
     let mut uses: HashMap<String, usize> = HashMap::new();
     let named = |entry: &JournalEntry| -> Vec<String> {
         let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
-        let between = entry.changes.iter().flat_map(|c| &c.marks).filter_map(|m| m.content);
-        nodes.filter_map(PathState::hash).chain(between).map(|h| h.to_hex().to_string()).collect()
+        let between = entry.changes.iter().flat_map(|c| c.marks.iter()).filter_map(|m| m.content);
+        nodes.filter_map(|node| node.hash()).chain(between).map(|h| h.to_hex().to_string()).collect()
     };
     // What a crash left open is finished by its own workspace's next start.
     kept.iter().map(|(_, e)| e).chain(&open).flat_map(named).for_each(|h| *uses.entry(h).or_default() += 1);

@@ -43,8 +43,10 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let (Some(common), Some(old_common)) = (common, old_common) else {
         return vec![GitEvent::ObjectsElsewhere("its objects are in another repository")];
     };
-    let changed: BTreeSet<&Path> = sides.changed.iter().map(|(path, _)| *path).collect();
-    let touches = |dir: &str| changed.iter().any(|path| path.starts_with(sides.dir.join(dir)));
+    let touches = |dir: &str| {
+        let dir = sides.dir.join(dir);
+        sides.changed.iter().any(|(path, _)| path.starts_with(&dir))
+    };
     let mut events = Vec::new();
     if touches("reftable") {
         events.push(GitEvent::RefsNotRead("they are in the reftable format"));
@@ -59,10 +61,12 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let after =
         RepositorySide { objects: ObjectReader::new(sides.after, &common, width, &budget), refs: refs_after };
     let refs = sides.dir.join("refs");
-    let loose: BTreeSet<PathBuf> = changed
+    let loose: BTreeSet<&Path> = sides
+        .changed
         .iter()
+        .map(|(path, _)| *path)
         .filter(|path| path.starts_with(&refs) && path.extension().is_none_or(|end| end != "lock"))
-        .filter_map(|path| path.strip_prefix(sides.dir).ok().map(Path::to_path_buf))
+        .filter_map(|path| path.strip_prefix(sides.dir).ok())
         .collect();
     if !loose.is_empty() || ["HEAD", "packed-refs"].iter().any(|name| touches(name)) {
         let found = ref_events(&before, &after, loose, &budget);

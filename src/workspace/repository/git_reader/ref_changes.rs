@@ -44,7 +44,7 @@ struct ChangedRefs {
 pub(super) fn ref_events(
     before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
-    loose: BTreeSet<PathBuf>,
+    loose: BTreeSet<&Path>,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
     let mut events = Vec::new();
@@ -110,15 +110,16 @@ pub(super) fn ref_events(
 fn changed_refs(
     before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
-    mut names: BTreeSet<PathBuf>,
+    loose: BTreeSet<&Path>,
     budget: &ReadBudget,
 ) -> Option<ChangedRefs> {
     let (old, new) = (before.refs.packed()?, after.refs.packed()?);
     let differs = |name: &&PathBuf| old.get(*name) != new.get(*name);
-    names.extend(old.keys().chain(new.keys()).filter(differs).cloned());
+    let mut names: BTreeSet<&Path> = loose;
+    names.extend(old.keys().chain(new.keys()).filter(differs).map(PathBuf::as_path));
     // The branch that the person is on has its row, however many there are.
     let current = match after.refs.head() {
-        Some(HeadPosition::Branch(name)) => names.take(&name),
+        Some(HeadPosition::Branch(name)) => names.take(&*name),
         _ => None,
     };
     let (mut changes, mut broken, mut left_out) = (Vec::new(), Vec::new(), 0);
@@ -127,11 +128,11 @@ fn changed_refs(
             left_out += 1;
             continue;
         }
-        let (old, new) = (before.refs.get(&name), after.refs.get(&name));
-        if new.is_none() && after.refs.is_broken(&name) {
-            broken.push(name);
+        let (old, new) = (before.refs.get(name), after.refs.get(name));
+        if new.is_none() && after.refs.is_broken(name) {
+            broken.push(name.to_path_buf());
         } else if old != new {
-            changes.push(RefChange { name, old, new });
+            changes.push(RefChange { name: name.to_path_buf(), old, new });
         }
     }
     changes.sort_by(|a, b| a.name.cmp(&b.name));

@@ -1,0 +1,68 @@
+//! What is known of a check on one state, for a list that a person reads before a decision.
+
+use super::result::CheckResult;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// One check in such a list.
+#[derive(Clone, Debug)]
+pub struct CheckRow {
+    pub name: String,
+    pub is_required: bool,
+    pub state: CheckRowState,
+}
+
+#[derive(Clone, Debug)]
+pub enum CheckRowState {
+    /// The state is not known yet.
+    Looking,
+    /// It never ran, or only with another command.
+    NotRun,
+    /// It runs after another check.
+    Waiting,
+    Running {
+        since: Instant,
+    },
+    /// It ran on exactly this state.
+    Here(Arc<CheckResult>),
+    /// It ran on another state, in which so many changed files were different.
+    Earlier {
+        result: Arc<CheckResult>,
+        paths: usize,
+    },
+    /// It cannot run. The reason is placet's own text.
+    Impossible(String),
+}
+
+impl CheckRow {
+    pub fn has_passed(&self) -> bool {
+        matches!(&self.state, CheckRowState::Here(result) if result.passed())
+    }
+
+    pub fn is_busy(&self) -> bool {
+        matches!(self.state, CheckRowState::Looking | CheckRowState::Waiting | CheckRowState::Running { .. })
+    }
+
+    /// The last result, on whatever state.
+    pub fn result(&self) -> Option<&Arc<CheckResult>> {
+        match &self.state {
+            CheckRowState::Here(result) | CheckRowState::Earlier { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+
+    /// A run could change what is known.
+    pub fn can_run(&self) -> bool {
+        match &self.state {
+            CheckRowState::NotRun | CheckRowState::Earlier { .. } | CheckRowState::Impossible(_) => true,
+            CheckRowState::Here(result) => !result.passed(),
+            CheckRowState::Looking | CheckRowState::Waiting | CheckRowState::Running { .. } => false,
+        }
+    }
+}
+
+/// The result that a person wants to see first: of a failure on this state, or else the first there is.
+pub fn result_to_show(rows: &[CheckRow]) -> Option<&Arc<CheckResult>> {
+    let failed = |row: &&CheckRow| matches!(&row.state, CheckRowState::Here(result) if !result.passed());
+    rows.iter().find(failed).and_then(CheckRow::result).or_else(|| rows.iter().find_map(CheckRow::result))
+}

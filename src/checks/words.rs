@@ -1,0 +1,209 @@
+//! Results of checks as sentences. Texts of the checked program are rendered here.
+
+use super::diagnostic::{Diagnostic, DiagnosticPlace};
+use super::result::{CheckResult, CheckRunOutcome};
+use super::row::{CheckRow, CheckRowState};
+use crate::text::{count, visible};
+use std::time::Instant;
+
+/// The most diagnostics that a report lists.
+const MOST: usize = 20;
+
+/// `test (required): passed in this state`, `test: running 12 s`. Without a time, a run has no seconds.
+pub fn check_row_words(row: &CheckRow, now: Option<Instant>) -> String {
+    let required = if row.is_required { " (required)" } else { "" };
+    let said = match &row.state {
+        CheckRowState::Looking => "looking for its result".into(),
+        CheckRowState::NotRun => "not run on this state".into(),
+        CheckRowState::Waiting => "waits for another check".into(),
+        CheckRowState::Running { since } => match now {
+            Some(now) => format!("running {} s", now.saturating_duration_since(*since).as_secs()),
+            None => "running".into(),
+        },
+        CheckRowState::Here(result) if result.passed() => match result.tests {
+            Some(tests) if tests.failed == 0 && tests.passed > 0 => {
+                format!("passed in this state, {}", count::of(tests.passed, "test"))
+            }
+            _ => "passed in this state".into(),
+        },
+        CheckRowState::Here(result) => outcome(result),
+        CheckRowState::Earlier { result, paths } => {
+            let since = match paths {
+                0 => "before files of the workspace changed".into(),
+                paths => format!("before the last changes to {}", count::of(*paths as u64, "file")),
+            };
+            let ended = if result.passed() { "passed" } else { "failed" };
+            format!("{ended} {since}; not run on this state")
+        }
+        CheckRowState::Impossible(why) => format!("cannot run: {}", visible::line(why)),
+    };
+    format!("{}{required}: {said}", row.name)
+}
+
+/// Why an apply is not possible yet: the required checks that did not pass on this state. `key` runs them.
+pub fn unmet_words(rows: &[CheckRow], key: &str) -> Option<String> {
+    let unmet: Vec<&CheckRow> = rows.iter().filter(|row| row.is_required && !row.has_passed()).collect();
+    let names: Vec<&str> = unmet.iter().map(|row| row.name.as_str()).collect();
+    let (one, names) = (names.len() == 1, names.join(", "));
+    let checks = if one { "check" } else { "checks" };
+    let how = match (unmet.iter().any(|row| row.is_busy()), one) {
+        (true, true) => "it is running".into(),
+        (true, false) => "they are running".into(),
+        (false, true) => format!("{key} runs it"),
+        (false, false) => format!("{key} runs them"),
+    };
+    (!unmet.is_empty()).then(|| format!("not applied: the required {checks} {names} must pass first; {how}"))
+}
+
+/// `passed in 1.2 s`, `failed: 2 errors, 1 warning`, `failed: 1 of 4 tests`.
+pub fn check_outcome(result: &CheckResult) -> String {
+    format!("{}: {}", result.check, outcome(result))
+}
+
+/// The same without the name of the check.
+fn outcome(result: &CheckResult) -> String {
+    let time = seconds(result.elapsed_ms);
+    match &result.outcome {
+        CheckRunOutcome::Passed => match result.tests {
+            Some(tests) if tests.failed == 0 && tests.passed > 0 => {
+                format!("passed in {time}, {}", count::of(tests.passed, "test"))
+            }
+            _ => format!("passed in {time}"),
+        },
+        CheckRunOutcome::Failed { code } => match (result.tests, result.counts()) {
+            (Some(tests), _) if tests.failed > 0 => {
+                format!("failed: {} of {}", tests.failed, count::of(tests.passed + tests.failed, "test"))
+            }
+            (_, (0, 0)) => format!("failed with exit code {code}"),
+            (_, (0, warnings)) => {
+                format!("failed with exit code {code}: {}", count::of(warnings as u64, "warning"))
+            }
+            (_, (errors, 0)) => format!("failed: {}", count::of(errors as u64, "error")),
+            (_, (errors, warnings)) => {
+                let errors = count::of(errors as u64, "error");
+                format!("failed: {errors}, {}", count::of(warnings as u64, "warning"))
+            }
+        },
+        CheckRunOutcome::Killed { signal } => format!("ended by signal {signal} after {time}"),
+        CheckRunOutcome::TimedOut { seconds } => {
+            format!("stopped at its deadline of {}", count::of(*seconds, "second"))
+        }
+        CheckRunOutcome::NotRun { why } => format!("no result: {why}"),
+    }
+}
+
+/// The diagnostics of a result, errors first, and what else a person must know of it.
+pub fn check_details(result: &CheckResult) -> Vec<String> {
+    let mut sorted: Vec<&Diagnostic> = result.diagnostics.iter().collect();
+    sorted.sort_by_key(|diagnostic| diagnostic.level);
+    let mut lines: Vec<String> = sorted.iter().take(MOST).map(|found| diagnostic_line(found)).collect();
+    let more = result.found.saturating_sub(lines.len());
+    if more > 0 {
+        lines.push(format!("  {more} more"));
+    }
+    if result.is_cut {
+        lines.push("  a part of its output was too long to be read".into());
+    }
+    let effects = &result.side_effects;
+    if effects.total > 0 {
+        let names: Vec<String> =
+            effects.first.iter().take(3).map(|path| visible::path(std::path::Path::new(path))).collect();
+        let rest = effects.total.saturating_sub(names.len());
+        let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+        let files = count::of(effects.total as u64, "file");
+        lines.push(format!("  it changed {files}, which was thrown away: {}{rest}", names.join(", ")));
+    }
+    lines
+}
+
+/// `src/a.rs:3:5: error: unused`, with two blanks in front.
+pub fn diagnostic_line(found: &Diagnostic) -> String {
+    let place = found.place.as_ref().map(|DiagnosticPlace { file, line, column }| {
+        let figure = |number: &Option<u32>| number.map_or(String::new(), |n| format!(":{n}"));
+        format!("{}{}{}: ", visible::path(file.path()), figure(line), figure(column))
+    });
+    let message = visible::line(&found.message);
+    format!("  {}{}: {message}", place.unwrap_or_default(), found.level.word())
+}
+
+fn seconds(ms: u64) -> String {
+    match ms {
+        0..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        ms => format!("{} s", ms / 1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::{CheckSideEffects, CheckedSelection, DiagnosticLevel, StateHash, TestCounts};
+    use std::path::Path;
+
+    fn result(outcome: CheckRunOutcome) -> CheckResult {
+        CheckResult {
+            check: "test".into(),
+            command: String::new(),
+            state: StateHash::new(&blake3::hash(b"")),
+            selection: CheckedSelection::default(),
+            outcome,
+            at: 0,
+            elapsed_ms: 1234,
+            diagnostics: Vec::new(),
+            found: 0,
+            tests: None,
+            is_cut: false,
+            side_effects: CheckSideEffects::default(),
+            output_bytes: 0,
+            first_failure: None,
+        }
+    }
+
+    #[test]
+    fn each_outcome_has_a_sentence() {
+        let failed = CheckRunOutcome::Failed { code: 1 };
+        let error = Diagnostic::new(DiagnosticLevel::Error, "bad \u{1b}[2J").at(
+            "../a",
+            Some(3),
+            None,
+            Path::new("/w"),
+        );
+        let warning = Diagnostic::new(DiagnosticLevel::Warning, "odd");
+        let tests = |passed, failed| Some(TestCounts { passed, failed });
+        let results = [
+            result(CheckRunOutcome::Passed),
+            CheckResult { tests: tests(3, 0), ..result(CheckRunOutcome::Passed) },
+            result(failed.clone()),
+            CheckResult { tests: tests(3, 1), ..result(failed.clone()) },
+            CheckResult { diagnostics: vec![warning.clone()], found: 1, ..result(failed.clone()) },
+            CheckResult {
+                diagnostics: vec![warning, error],
+                found: 40,
+                is_cut: true,
+                side_effects: CheckSideEffects { first: vec!["a".into(), "b".into()], total: 12 },
+                ..result(failed)
+            },
+            result(CheckRunOutcome::Killed { signal: 9 }),
+            result(CheckRunOutcome::TimedOut { seconds: 600 }),
+            result(CheckRunOutcome::NotRun { why: "files of the workspace changed while it ran".into() }),
+        ];
+        let lines: Vec<String> =
+            results.iter().flat_map(|r| std::iter::once(check_outcome(r)).chain(check_details(r))).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        test: passed in 1.2 s
+        test: passed in 1.2 s, 3 tests
+        test: failed with exit code 1
+        test: failed: 1 of 4 tests
+        test: failed with exit code 1: 1 warning
+          warning: odd
+        test: failed: 1 error, 1 warning
+          ../a:3: error: bad ␛[2J
+          warning: odd
+          38 more
+          a part of its output was too long to be read
+          it changed 12 files, which was thrown away: a, b and 10 more
+        test: ended by signal 9 after 1.2 s
+        test: stopped at its deadline of 600 seconds
+        test: no result: files of the workspace changed while it ran
+        "#);
+    }
+}

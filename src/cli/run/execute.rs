@@ -1,0 +1,272 @@
+//! Runs the program in its view, passes its output on, and settles its state in the home directory.
+
+use super::plan::ProgramPlan;
+use super::registry::RunEntry;
+use super::state::{ProgramState, StateReport};
+use super::state_watch::{CredentialWatch, WatchedCredentials};
+use crate::app::App;
+use crate::cli::args::{Options, OutputFormat};
+use crate::cli::changes;
+use crate::cli::report::{self, CliError, warn};
+use crate::cli::signals::{self, SignalWatch};
+use crate::cli::start::working_directory;
+use crate::cli::stdin_forwarder::StdinForwarder;
+use crate::cli::terminal_run::{self, TerminalOutcome, TerminalProgram};
+use crate::process::{CommandExit, ReadySupervisor};
+use crate::text::placet_mark::MarkEscaper;
+use crate::text::visible;
+use crate::tools::{
+    NetworkSummary, ProgramCommand, ToolContext, ToolError, run_confined, with_end, withheld_line,
+};
+use crate::ui::term;
+use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+/// A program that has ended.
+pub(super) struct EndedRun {
+    pub(super) env: ToolContext,
+    pub(super) name: String,
+    pub(super) label: TransactionLabel,
+    /// The exit code for the shell.
+    pub(super) code: u8,
+    /// The changes in the home directory, of a run with a preset.
+    pub(super) home: Option<View>,
+    pub(super) state: Option<StateReport>,
+    /// What the network refused, as JSON.
+    pub(super) network: Option<String>,
+    /// placet ended it, after a signal or because the terminal is gone: nobody can be asked.
+    pub(super) is_stopped: bool,
+    /// Until the person has answered: another start handles signals itself.
+    _signals: Option<SignalWatch>,
+}
+
+/// `None` where the person interrupted it: its changes are discarded.
+pub(super) fn execute(
+    app: &App,
+    plan: &ProgramPlan,
+    (name, options): (&str, &Options),
+    (runtime, ready): (&Runtime, Option<ReadySupervisor>),
+) -> Result<Option<EndedRun>, CliError> {
+    let env = app.program_env(name, &plan.access);
+    let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
+    let own_home = plan.own_home(app);
+    take_over(&env, &view, own_home)?;
+    announce(app, plan, &view, options)?;
+    let home = match (&plan.preset, own_home) {
+        (Some(preset), Some(home)) => {
+            Some(app.home_changes(&view, home, (&preset.name, &preset.later)).map_err(CliError::new)?)
+        }
+        _ => None,
+    };
+    let label = TransactionLabel {
+        turn: format!("{name}-{}", jiff::Timestamp::now().as_millisecond()),
+        title: plan.title.clone(),
+        assent: ApprovedBy::you("placet run"),
+        program: Some(Box::new(plan.program.clone())),
+        ..TransactionLabel::default()
+    };
+    let _entry = RunEntry::begin(app, plan, name, &view)
+        .map_err(|e| CliError::new(format!("cannot write to the state directory: {e}")))?;
+    let credentials = plan.preset.as_ref().map(|preset| preset.credentials.as_slice()).unwrap_or_default();
+    let mut watched = own_home.map(|home| WatchedCredentials::of(home, credentials));
+    let mut watch = None;
+    let mut on_view = |layer: Option<&Path>| {
+        let (Some(layer), Some(home)) = (layer, own_home.filter(|_| !credentials.is_empty())) else { return };
+        let Some(known) = watched.take() else { return };
+        match CredentialWatch::start(layer, home, known) {
+            Ok(thread) => watch = Some(thread),
+            Err(e) => tracing::warn!("login files are not written while the program runs: {e}"),
+        }
+    };
+    let withheld = withheld_line(&env);
+    let in_terminal = is_in_terminal(options);
+    let mut watching = None;
+    let ran = match in_terminal {
+        true => {
+            let program = TerminalProgram {
+                name: plan.name(),
+                line: &plan.line,
+                hosts: &plan.hosts,
+                label: &label,
+                on_view: &mut on_view,
+            };
+            let ran = terminal_run::run(app, &env, program, &CancellationToken::new(), runtime);
+            // From here on an interrupt ends the question, and not placet.
+            watching = signals::watch_for_now(runtime, signals::CurrentTurn::default());
+            ran
+        }
+        false => run_piped(&env, plan, &label, (options, runtime, ready), &mut on_view),
+    };
+    let watched = watch.map(CredentialWatch::end).or(watched).unwrap_or_default();
+    let TerminalOutcome { ending, sandbox_report } = ran?;
+    if let Some(line) = withheld {
+        warn(&format!("note: {line}"));
+    }
+    let code = match ending {
+        CommandExit::Exit(code) => u8::try_from(code).unwrap_or(report::ERROR),
+        CommandExit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(report::ERROR),
+        // Without a terminal its changes are discarded.
+        CommandExit::Cancelled if !in_terminal => return Ok(None),
+        CommandExit::Cancelled => report::INTERRUPTED,
+        CommandExit::TimedOut | CommandExit::Lost => report::ERROR,
+    };
+    let state = match (&plan.preset, own_home, &home) {
+        (Some(preset), Some(home), Some(changes)) => {
+            Some(ProgramState { preset, home, changes }.settle(&watched)?)
+        }
+        _ => None,
+    };
+    let (label, is_stopped) = (with_end(&label, ending), ending == CommandExit::Cancelled);
+    let (name, network) = (name.to_string(), sandbox_report);
+    Ok(Some(EndedRun { env, name, label, code, home, state, network, is_stopped, _signals: watching }))
+}
+
+/// Whether the program gets a terminal of its own.
+pub(super) fn is_in_terminal(options: &Options) -> bool {
+    options.output_format == OutputFormat::Text && terminal_run::has_terminal()
+}
+
+/// What a run left whose placet was killed becomes pending, before the layers of that run are removed.
+fn take_over(env: &ToolContext, view: &View, home: Option<&Path>) -> Result<(), CliError> {
+    let found = view.take_over_killed(home, &|path| env.workspace.is_hidden(path));
+    match found.map_err(|e| CliError::new(format!("what an interrupted run left cannot be read: {e}")))? {
+        0 => {}
+        paths => changes::warn_of_killed("the last run", paths),
+    }
+    Ok(())
+}
+
+/// One line at the start, for a person: the view, the network, and what is pending already.
+fn announce(app: &App, plan: &ProgramPlan, view: &View, options: &Options) -> Result<(), CliError> {
+    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
+    if !io::stderr().is_terminal() && set.is_empty() {
+        return Ok(());
+    }
+    let dir = working_directory(options)?;
+    let below = app.workspace.home().and_then(|home| dir.strip_prefix(home).ok());
+    let dir = below.map_or_else(|| visible::path(&dir), |rest| visible::path(&Path::new("~").join(rest)));
+    let hosts: Vec<&str> = plan.hosts.iter().map(|host| host.strip_suffix(":443").unwrap_or(host)).collect();
+    let network = match hosts.as_slice() {
+        [] => "no network".to_string(),
+        [one] => format!("network: {}", visible::name(one)),
+        [one, more @ ..] => format!("network: {} and {} more", visible::name(one), more.len()),
+    };
+    let mut line = format!("{} runs in a view of {dir}; {network}", visible::name(plan.name()));
+    if !set.is_empty() {
+        line.push_str(&format!("; continues with pending changes to {}", set.count()));
+    }
+    warn(&line);
+    Ok(())
+}
+
+/// Runs it without a terminal: its output is a pipe, and so is its input.
+fn run_piped(
+    env: &ToolContext,
+    plan: &ProgramPlan,
+    label: &TransactionLabel,
+    (options, runtime, ready): (&Options, &Runtime, Option<ReadySupervisor>),
+    on_view: &mut (dyn FnMut(Option<&Path>) + Send),
+) -> Result<TerminalOutcome, CliError> {
+    let stop = CancellationToken::new();
+    let current = signals::CurrentTurn::default();
+    current.set(Some(stop.clone()));
+    signals::watch(runtime, current.clone());
+    let mut output = PassedOutput::new(options.output_format);
+    let (stdin, feed) =
+        StdinForwarder::start().map_err(|e| CliError::new(format!("cannot pass standard input on: {e}")))?;
+    let program = ProgramCommand { line: &plan.line, label, hosts: &plan.hosts, stdin, ready, on_view };
+    let ran = runtime.block_on(run_confined(env, program, &stop, |bytes| output.pass(bytes)));
+    // Before any question: keys that are typed from here on are not input of the program.
+    drop(feed);
+    output.end();
+    current.set(None);
+    let failed = |e: ToolError| CliError {
+        hint: e.hint.as_ref().map(ToString::to_string),
+        ..CliError::new(e.message)
+    };
+    let (finished, _) = ran.map_err(failed)?;
+    Ok(TerminalOutcome { ending: finished.ending, sandbox_report: finished.sandbox_report })
+}
+
+impl EndedRun {
+    /// What the network refused, for a person, and how to allow it.
+    pub(super) fn network_lines(&self, plan: &ProgramPlan) -> Vec<String> {
+        let none = Vec::new();
+        let harmless = plan.preset.as_ref().map_or(&none, |preset| &preset.harmless_hosts);
+        let summary = NetworkSummary::without(self.network.as_deref(), harmless);
+        let target = match &plan.preset {
+            Some(preset) => visible::name(&preset.name).into_owned(),
+            None => "-- COMMAND".into(),
+        };
+        let mut lines: Vec<String> =
+            summary.refused.iter().chain(&summary.used_up).map(|names| format!("refused: {names}")).collect();
+        lines.extend(summary.failed.map(|hosts| format!("no connection to {hosts}")));
+        lines.extend(
+            summary
+                .first_refused
+                .map(|name| format!("hint: `placet run --network {name} {target}` allows it")),
+        );
+        lines
+    }
+}
+
+/// Output of the program on its way: rendered for a terminal, unchanged otherwise. With `--output-format json` it goes to
+/// standard error.
+struct PassedOutput {
+    stream: Option<(visible::VisibleStream, MarkEscaper)>,
+    in_line: bool,
+    to_stderr: bool,
+}
+
+impl PassedOutput {
+    fn new(format: OutputFormat) -> PassedOutput {
+        let to_stderr = format == OutputFormat::Json;
+        let is_terminal = if to_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+        let stream = is_terminal.then(|| {
+            let margin = MarkEscaper::new(usize::from(term::size().0));
+            (visible::VisibleStream::new(visible::VisibleMode::Output), margin)
+        });
+        PassedOutput { stream, in_line: false, to_stderr }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        let shown = self.stream.as_mut().map(|(stream, margin)| margin.feed(&stream.feed_bytes(bytes)));
+        let bytes = shown.as_ref().map_or(bytes, |shown| shown.as_bytes());
+        self.in_line = bytes.last().map_or(self.in_line, |last| *last != b'\n');
+        self.write(bytes);
+    }
+
+    /// The reader of the output may be gone. The program runs to its end all the same, and its changes are asked about.
+    fn write(&self, bytes: &[u8]) {
+        let written = match self.to_stderr {
+            true => io::stderr().lock().write_all(bytes),
+            false => {
+                let mut out = io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+        };
+        drop(written);
+    }
+
+    fn end(&mut self) {
+        if let Some((mut stream, mut margin)) = self.stream.take() {
+            let rest = margin.feed(&stream.finish());
+            // The next output of placet begins at the margin.
+            let end = if self.in_line || !rest.is_empty() { "\n" } else { "" };
+            self.write((rest + end).as_bytes());
+        }
+        reset_terminal();
+    }
+}
+
+/// Takes back what output that went to the terminal by another way (a pipe to `cat`) may have set: colours, concealed
+/// text, a character set, a hidden cursor.
+fn reset_terminal() {
+    let mut err = io::stderr().lock();
+    if io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb") {
+        drop(err.write_all(b"\x1b[!p\x1b[0m\x1b(B\x0f").and_then(|()| err.flush()));
+    }
+}

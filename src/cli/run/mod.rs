@@ -1,0 +1,114 @@
+//! `placet run`: a program of the person's own in the view, and what becomes of its changes. `placet sandbox run` is the same.
+
+mod args;
+mod execute;
+mod git_dirs;
+mod outcome;
+mod plan;
+mod preset;
+mod program;
+mod registry;
+mod resume;
+mod send_back;
+mod settle;
+mod show;
+mod state;
+mod state_keys;
+mod state_watch;
+
+pub(super) use args::RunArgs;
+pub(super) use registry::{list as list_running, stop as stop_running};
+
+use super::args::{Options, OutputFormat};
+use super::report::{CliError, warn};
+use super::start;
+use crate::app::{self, App, RunViewChoice};
+use crate::permission::ClassificationLevel;
+use crate::process::ReadySupervisor;
+use crate::sandbox::SandboxBackend;
+use crate::text::visible;
+use args::RunAction;
+use plan::ProgramPlan;
+use send_back::NextStart;
+use settle::RunEnd;
+
+pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
+    if options.output_format == OutputFormat::StreamJson {
+        return Err(CliError::usage("`placet run` has no output format stream-json")
+            .hint("use `--output-format json`"));
+    }
+    let mut options = options.clone();
+    // Its supervisor starts while the settings are read.
+    let runtime = app::small_runtime()?;
+    let mut ready = None;
+    if !args.list && !args.dry_run && !execute::is_in_terminal(&options) {
+        let _guard = runtime.enter();
+        // Without it, a supervisor is started later, and reports why it cannot be.
+        ready = ReadySupervisor::start(&app::own_program()).ok();
+    }
+    options.add_dir.extend(git_dirs::outside(&start::working_directory(&options)?));
+    let app = start::app(&options)?;
+    if args.list {
+        return show::list(&app, options.output_format);
+    }
+    app.workspace.name_home();
+    let mut plan = ProgramPlan::new(&app, args)?;
+    if args.dry_run {
+        return show::dry_run(&app, &plan, args, options.output_format);
+    }
+    let (backend, sentence) = app.backend();
+    if backend != SandboxBackend::Overlay {
+        return Err(CliError::new(format!("`placet run` needs a copy-on-write view: {sentence}"))
+            .hint("`placet doctor` shows what this machine supports; see the guide's page on the sandbox"));
+    }
+    // The person's own program sees what the person does, whatever is classified.
+    if let Ok(policy) = app.policy.lock() {
+        policy.taint().begin(ClassificationLevel::Restricted);
+    }
+    let choice = if args.fresh { RunViewChoice::Fresh } else { RunViewChoice::Continue };
+    let name = app.run_view(&plan.label, choice).ok_or_else(|| {
+        CliError::new(format!("too many runs of {} in this directory", visible::name(plan.name())))
+    })?;
+    for line in keys_not_passed(&app, &plan) {
+        warn(&line);
+    }
+    loop {
+        let Some(ran) = execute::execute(&app, &plan, (&name, &options), (&runtime, ready.take()))? else {
+            return Ok(super::report::INTERRUPTED);
+        };
+        if options.output_format == OutputFormat::Text {
+            ran.network_lines(&plan).iter().for_each(|line| warn(line));
+        }
+        let ended = settle::settle(&app, (&plan, &ran), (RunAction::of(args), &options), &runtime)?;
+        if let (RunEnd::Ended(outcome), OutputFormat::Json) = (&ended, options.output_format) {
+            outcome::print_json(&ran, outcome)?;
+        } else if let Some(state) = &ran.state {
+            state.problem_lines(&ran.env.workspace).iter().for_each(|line| warn(line));
+            if let Some(line) = state.line(plan.name()) {
+                warn(&line);
+            }
+        }
+        plan = match ended {
+            RunEnd::Ended(outcome) => return Ok(outcome.code),
+            RunEnd::Again(NextStart::Plain) => plan,
+            RunEnd::Again(NextStart::Resumed(words)) => plan.started_with(&app, args, words)?,
+        };
+    }
+}
+
+/// For each variable that the person lists in `sandbox.keep_env` and that programs do not get all the same, because it has a
+/// key of one of placet's own providers.
+fn keys_not_passed(app: &App, plan: &ProgramPlan) -> Vec<String> {
+    let listed = &app.config.settings().sandbox.keep_env;
+    let own = app.own_key_variables();
+    let is_set = |name: &&String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_passed = |name: &&String| plan.access.variables.contains(name);
+    let names = own.iter().filter(|name| listed.iter().any(|text| text == name.as_str()));
+    let line = |name: &String| {
+        format!(
+            "note: {name} is not passed although `sandbox.keep_env` lists it: it is a key of placet's own; list it in the \
+             `keys` of a preset"
+        )
+    };
+    names.filter(is_set).filter(|name| !is_passed(name)).map(line).collect()
+}

@@ -1,0 +1,308 @@
+//! What becomes of what a program changed: the question, or what the options say.
+
+use super::args::RunAction;
+use super::execute::EndedRun;
+use super::plan::ProgramPlan;
+use super::send_back::{self, NextStart};
+use crate::agent::{CommandLineQuestion, MessageReceiver, TurnDecision};
+use crate::app::App;
+use crate::audit::AuditKind;
+use crate::cli::apply_question;
+use crate::cli::approvals::{self, ApprovalPrompt, PathOutcome, UNDO};
+use crate::cli::args::{Options, OutputFormat};
+use crate::cli::changes::{self as pending, SelectedView, list, name_waiting, named_and_pending, waits};
+use crate::cli::report::{self, CliError, warn};
+use crate::cli::review::{self, PendingReview};
+use crate::serve::changes::{self, ApplyRequest, UserReport};
+use crate::text::visible;
+use crate::ui::term::BaseMode;
+use crate::workspace::{ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View};
+use serde_json::Value;
+use std::path::Path;
+use tokio::runtime::Runtime;
+
+/// How a run ended, after the question.
+pub(super) struct RunOutcome {
+    /// That of the program, unless something stays pending.
+    pub(super) code: u8,
+    /// What the program changed, as values.
+    pub(super) changes: Vec<Value>,
+    /// Something is still pending.
+    pub(super) pending: bool,
+}
+
+/// What follows a run.
+pub(super) enum RunEnd {
+    Ended(RunOutcome),
+    /// The program gets a message and continues.
+    Again(NextStart),
+}
+
+pub(super) fn settle(
+    app: &App,
+    (plan, ran): (&ProgramPlan, &EndedRun),
+    (then, options): (RunAction, &Options),
+    runtime: &Runtime,
+) -> Result<RunEnd, CliError> {
+    let Some(view) = ran.env.workspace.view() else {
+        return Ok(RunEnd::Ended(RunOutcome { code: ran.code, changes: Vec::new(), pending: false }));
+    };
+    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
+    let at_home = home_set(ran)?;
+    let mut changes = Vec::new();
+    if options.output_format == OutputFormat::Json {
+        changes.extend(pending::values(&set, view));
+        changes.extend(ran.home.iter().flat_map(|home| pending::values(&at_home, home)));
+    }
+    let settling = Settling { app, plan, ran, view, then, runtime };
+    let views: Vec<&View> = std::iter::once(view).chain(&ran.home).collect();
+    let approvals = named_and_pending(&views, &ran.env.workspace, options)?;
+    if set.is_empty() && at_home.is_empty() {
+        // Not before the paths of options were checked.
+        warn("no changes");
+        settling.drop_home()?;
+        return Ok(RunEnd::Ended(RunOutcome { code: ran.code, changes, pending: false }));
+    }
+    let asks = !ran.is_stopped
+        && then == RunAction::Ask
+        && approvals.iter().all(ChangeApproval::is_none)
+        && approvals::can_ask()
+        && options.output_format == OutputFormat::Text;
+    let failed = match asks.then(BaseMode::enter_any) {
+        Some(Ok(base)) => {
+            // The question reads the changes itself, and there may be hundreds of thousands.
+            drop((set, at_home));
+            if let Some(next) = settling.ask(base)? {
+                return Ok(RunEnd::Again(next));
+            }
+            false
+        }
+        _ => !settling.without_question((&set, &at_home), approvals)?,
+    };
+    let is_left = settling.is_left()?;
+    if !is_left {
+        settling.drop_home()?;
+    }
+    let code = match (failed, is_left) {
+        (true, _) => report::ERROR,
+        (_, true) => report::REFUSED,
+        _ => ran.code,
+    };
+    Ok(RunEnd::Ended(RunOutcome { code, changes, pending: is_left }))
+}
+
+/// The name by which `--session` finds the changes in the home directory of the run `name`.
+fn home_name(name: &str) -> String {
+    format!("{name}-home")
+}
+
+/// The changes in the home directory that stay pending. Directories without a file in them do not: they would be asked
+/// about after the files in them were discarded.
+fn home_set(ran: &EndedRun) -> Result<ChangeSet, CliError> {
+    let Some(home) = &ran.home else { return Ok(ChangeSet::default()) };
+    let set = home.changes(LayerKind::Pending).map_err(CliError::new)?;
+    if set.count().files > 0 || set.is_empty() {
+        return Ok(set);
+    }
+    home.discard_all(LayerKind::Pending).map_err(CliError::new)?;
+    Ok(ChangeSet::default())
+}
+
+struct Settling<'a> {
+    app: &'a App,
+    plan: &'a ProgramPlan,
+    ran: &'a EndedRun,
+    view: &'a View,
+    then: RunAction,
+    runtime: &'a Runtime,
+}
+
+impl Settling<'_> {
+    /// The question about the workspace and about files of the home directory that run later. Returns how the program
+    /// starts again, if the person sends it a message.
+    fn ask(&self, base: BaseMode) -> Result<Option<NextStart>, CliError> {
+        let mut base = Some(base);
+        while base.is_some() {
+            match self.question()? {
+                TurnDecision::Review => {
+                    drop(base.take());
+                    let reviewed = self.review()?;
+                    base = BaseMode::enter_any().ok();
+                    let is_all_decided = !self.has_changes()?;
+                    // With nothing left to ask about, the message would have to wait for another run.
+                    let sends = reviewed.sends_now || reviewed.has_report && is_all_decided;
+                    if sends
+                        && base.is_some()
+                        && let Some(next) = self.send_back(&mut base)?
+                    {
+                        return Ok(Some(next));
+                    }
+                }
+                TurnDecision::SendBack => {
+                    if let Some(next) = self.send_back(&mut base)? {
+                        return Ok(Some(next));
+                    }
+                }
+                _ => break,
+            }
+        }
+        Ok(None)
+    }
+
+    fn question(&self) -> Result<TurnDecision, CliError> {
+        let ran = self.ran;
+        let home = ran.home.as_ref().map(|home| ran.env.workspace.with_view(home.clone()));
+        let sends_to = Some(self.receiver());
+        let asked = CommandLineQuestion { label: ran.label.clone(), sends_to };
+        let places = (&ran.env.workspace, home.as_ref());
+        self.runtime.block_on(apply_question::ask(self.app, places, asked, "placet run"))
+    }
+
+    fn receiver(&self) -> MessageReceiver {
+        let resumes = send_back::resumed_words(self.app, (self.plan, self.ran), "").is_some();
+        MessageReceiver { program: self.plan.name().into(), resumes }
+    }
+
+    fn has_changes(&self) -> Result<bool, CliError> {
+        Ok(!self.view.changes(LayerKind::Pending).map_err(CliError::new)?.is_empty())
+    }
+
+    /// The review of the workspace; of the home directory, where only that has changes. The journal entries are those of
+    /// the program.
+    fn review(&self) -> Result<PendingReview, CliError> {
+        let ran = self.ran;
+        let (name, view) = match (&ran.home, self.has_changes()?) {
+            (Some(home), false) => (home_name(&ran.name), home.clone()),
+            _ => (ran.name.clone(), self.view.clone()),
+        };
+        let workspace = ran.env.workspace.with_view(view.clone());
+        let program = (visible::name(self.plan.name()).into_owned(), ran.label.clone());
+        review::of_program(self.app, &SelectedView { name, view, workspace }, program)
+    }
+
+    /// Asks for the message and prepares the start with it. `base` is released where the person passes the message on.
+    fn send_back(&self, base: &mut Option<BaseMode>) -> Result<Option<NextStart>, CliError> {
+        let of = (&self.ran.env.workspace, self.view);
+        let Some(message) = send_back::compose(self.app, of, &self.receiver(), self.runtime)? else {
+            return Ok(None);
+        };
+        drop(base.take());
+        let next = send_back::prepare(self.app, (self.plan, self.ran), &message)?;
+        *base = BaseMode::enter_any().ok();
+        Ok(next)
+    }
+
+    /// What the options say. Returns false if something failed.
+    fn without_question(
+        &self,
+        (set, at_home): (&ChangeSet, &ChangeSet),
+        approvals: Vec<ChangeApproval>,
+    ) -> Result<bool, CliError> {
+        let (ran, workspace) = (self.ran, &self.ran.env.workspace);
+        let shown = |path: &Path| workspace.shortened(path);
+        if !set.is_empty() {
+            list(set, self.view, workspace);
+        }
+        if let Some(home) = ran.home.as_ref().filter(|_| !at_home.is_empty()) {
+            list(at_home, home, workspace);
+        }
+        let home = ran.home.iter().map(|home| (home_name(&ran.name), home, at_home));
+        let views = std::iter::once((ran.name.clone(), self.view, set)).chain(home);
+        let mut done = true;
+        for ((name, view, _), approval) in views.zip(approvals).filter(|((_, _, set), _)| !set.is_empty()) {
+            match self.then {
+                RunAction::Ask if approval.is_none() => {}
+                RunAction::Apply | RunAction::Ask => {
+                    let wanted = ApplyRequest {
+                        approval,
+                        only_approved: self.then == RunAction::Ask,
+                        ..ApplyRequest::default()
+                    };
+                    let workspace = workspace.with_view(view.clone());
+                    done &= self.apply(SelectedView { name, view: view.clone(), workspace }, wanted)?;
+                }
+                RunAction::Discard => {
+                    let told = changes::discard(view, &[], "placet undo", &shown);
+                    warn(&visible::guard(&told.lines.join("\n")));
+                    done &= told.done;
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Applies what is wanted, and asks where a person is about what needs an approval of its own.
+    fn apply(&self, chosen: SelectedView, mut wanted: ApplyRequest) -> Result<bool, CliError> {
+        let (view, workspace, label) = (&chosen.view, &chosen.workspace, &self.ran.label);
+        let prompt = ApprovalPrompt::here(self.app);
+        if let Some(prompt) = &prompt {
+            prompt.confirm_losses(view, workspace, &mut wanted)?;
+        }
+        let told =
+            changes::apply(view, &wanted, label.clone(), UNDO, &|path: &Path| workspace.shortened(path));
+        let Some(prompt) = prompt.filter(|_| told.done) else {
+            self.record(AuditKind::Apply, &told)?;
+            name_waiting(&told, None);
+            return Ok(told.done);
+        };
+        self.record(AuditKind::Apply, &told.before_questions())?;
+        loop {
+            let asked = prompt.one_by_one(view, workspace, &told.waiting, label)?;
+            for PathOutcome { kind, told } in asked.done {
+                self.record(kind, &told)?;
+            }
+            if !asked.review || !review::from_question(self.app, &chosen)? {
+                return Ok(told.done);
+            }
+        }
+    }
+
+    /// Into the audit log, and to the person.
+    fn record(&self, kind: AuditKind, told: &UserReport) -> Result<(), CliError> {
+        let text = told.lines.join("\n");
+        if told.done && !text.is_empty() {
+            log(self.app, kind, &self.ran.label, &text)?;
+        }
+        if !text.is_empty() {
+            warn(&visible::guard(&text));
+        }
+        Ok(())
+    }
+
+    /// Returns true when changes are still pending, and reports them.
+    fn is_left(&self) -> Result<bool, CliError> {
+        let here = self.view.has_changes(LayerKind::Pending).map_err(CliError::new)?;
+        let at_home = home_set(self.ran)?;
+        if here {
+            waits(&self.ran.name);
+        }
+        if !at_home.is_empty() {
+            warn(&format!(
+                "pending in your home directory: {}; the next run asks again, `placet apply --session {}` applies",
+                at_home.count(),
+                home_name(&self.ran.name)
+            ));
+        }
+        Ok(here || !at_home.is_empty())
+    }
+
+    /// What the program left in the home directory ends with the view.
+    fn drop_home(&self) -> Result<(), CliError> {
+        let Some(home) = self.app.workspace.home().and_then(|home| home.canonicalize().ok()) else {
+            return Ok(());
+        };
+        if self.app.workspace.roots().iter().any(|root| home.starts_with(root)) {
+            return Ok(());
+        }
+        self.view.home_changes(&home).discard_all(LayerKind::Pending).map_err(CliError::new)
+    }
+}
+
+/// Logs a decision about the changes of a program.
+fn log(app: &App, kind: AuditKind, label: &TransactionLabel, text: &str) -> Result<(), CliError> {
+    let logged = match &label.program {
+        Some(program) => app.gate.log_program_decision(kind, "placet run", program, text),
+        None => app.gate.log_decision(kind, "placet run", None, text),
+    };
+    Ok(logged?)
+}

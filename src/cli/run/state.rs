@@ -1,0 +1,162 @@
+//! The state of a program in the home directory: logins and conversations are written for real, files that make something
+//! run later stay pending, and the rest ends with the run.
+
+use super::preset::{RunPreset, StateKind};
+use super::state_watch::WatchedCredentials;
+use crate::cli::report::CliError;
+use crate::text::{count, visible};
+use crate::workspace::{
+    ChangeSelection, FileChange, KeepError, KeptFileStamp, LayerKind, SelectedPart, TransactionLabel, View,
+    Workspace, keep_file,
+};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What became of the state of a program.
+#[derive(Debug, Default)]
+pub(super) struct StateReport {
+    pub(super) kept: usize,
+    /// Files that were written when the program had ended, below the home directory.
+    pub(super) written: Vec<PathBuf>,
+    pub(super) dropped: usize,
+    /// Files of the home directory that stay pending.
+    pub(super) pending: Vec<PathBuf>,
+    /// Files that were not written, each with the reason.
+    pub(super) problems: Vec<(PathBuf, String)>,
+}
+
+/// The home directory of a run with a preset.
+pub(super) struct ProgramState<'a> {
+    pub(super) preset: &'a RunPreset,
+    pub(super) home: &'a Path,
+    /// The changes in the home directory.
+    pub(super) changes: &'a View,
+}
+
+impl ProgramState<'_> {
+    /// Writes what the preset keeps, and discards what is neither kept nor runs later.
+    pub(super) fn settle(&self, written: &WatchedCredentials) -> Result<StateReport, CliError> {
+        let set = self.changes.changes(LayerKind::Pending).map_err(CliError::new)?;
+        let mut report = StateReport { kept: written.count(), ..StateReport::default() };
+        let mut gone: BTreeSet<Arc<Path>> = BTreeSet::new();
+        for change in &set.changes {
+            let Ok(path) = change.path.strip_prefix(self.home) else { continue };
+            let is_file =
+                !(change.after.is_directory() || change.before.is_directory() && change.after.is_absent());
+            match self.preset.kind_of(path) {
+                StateKind::RunsLater if is_file && !self.is_harmless(path, change) => {
+                    report.pending.push(change.path.to_path_buf())
+                }
+                // A directory is made with what is in it.
+                StateKind::RunsLater if !is_file => drop(gone.insert(change.path.clone())),
+                StateKind::Dropped => {
+                    report.dropped += usize::from(is_file);
+                    gone.insert(change.path.clone());
+                }
+                StateKind::Kept if !is_file => drop(gone.insert(change.path.clone())),
+                StateKind::Kept if self.runs_later_by_key(path, change) => {
+                    report.pending.push(change.path.to_path_buf())
+                }
+                kind => {
+                    let expected = match kind {
+                        StateKind::Credential => written.stamp(path),
+                        _ => None,
+                    };
+                    if self.keep(change, path, expected, (&mut report, &mut gone))
+                        && !written.is_written(path)
+                    {
+                        report.kept += 1;
+                    }
+                }
+            }
+        }
+        // A directory stays with the files in it that stay.
+        gone.retain(|path| !report.pending.iter().any(|pending| pending.starts_with(&**path)));
+        let choice: ChangeSelection = gone.into_iter().map(|path| (path, SelectedPart::Whole)).collect();
+        self.changes.discard(&choice).map_err(CliError::new)?;
+        self.forget_made_directories()?;
+        Ok(report)
+    }
+
+    /// A directory that is at home now, because a kept file needed it, is not pending any more: otherwise a file in it
+    /// could not be applied, because its directory changed.
+    fn forget_made_directories(&self) -> Result<(), CliError> {
+        let set = self.changes.changes(LayerKind::Pending).map_err(CliError::new)?;
+        let is_made = |change: &&FileChange| {
+            change.before.is_absent() && change.after.is_directory() && change.path.is_dir()
+        };
+        let made =
+            set.changes.iter().filter(is_made).map(|change| (change.path.clone(), SelectedPart::Whole));
+        let made: ChangeSelection = made.collect();
+        if made.is_empty() {
+            return Ok(());
+        }
+        // The apply finds that they are as they should be, applies nothing and drops them.
+        self.changes.apply(&made, TransactionLabel::default()).map(drop).map_err(CliError::new)
+    }
+
+    /// Writes one file, and returns true if that worked. What another program changed in the meantime stays pending.
+    fn keep(
+        &self,
+        change: &FileChange,
+        path: &Path,
+        expected: Option<KeptFileStamp>,
+        (report, gone): (&mut StateReport, &mut BTreeSet<Arc<Path>>),
+    ) -> bool {
+        let done = match (&change.content_path(), expected) {
+            // The program deleted it: a login or a conversation is never deleted for it.
+            _ if change.after.is_absent() => {
+                report.dropped += 1;
+                gone.insert(change.path.clone());
+                return false;
+            }
+            (None, _) => Err(KeepError::NotRegular),
+            (Some(content), Some(expected)) => keep_file(content, self.home, path, expected),
+            (Some(_), None) if change.raced => Err(KeepError::Changed),
+            (Some(content), None) => {
+                let now = KeptFileStamp::of(self.home, path);
+                now.and_then(|now| keep_file(content, self.home, path, now))
+            }
+        };
+        match done {
+            Ok(_) => {
+                gone.insert(change.path.clone());
+                report.written.push(path.to_path_buf());
+                true
+            }
+            Err(e) => {
+                let why = match e {
+                    KeepError::Changed => {
+                        report.pending.push(change.path.to_path_buf());
+                        format!("{e}; the version of the view stays pending")
+                    }
+                    e => {
+                        gone.insert(change.path.clone());
+                        e.to_string()
+                    }
+                };
+                report.problems.push((change.path.to_path_buf(), why));
+                false
+            }
+        }
+    }
+}
+
+impl StateReport {
+    /// For a person: `state of claude: 3 files kept, 41 dropped`. `None` where the program left no state.
+    pub(super) fn line(&self, program: &str) -> Option<String> {
+        if self.kept + self.dropped == 0 {
+            return None;
+        }
+        let program = visible::name(program);
+        Some(format!("state of {program}: {} kept, {} dropped", count::of(self.kept, "file"), self.dropped))
+    }
+
+    pub(super) fn problem_lines(&self, workspace: &Workspace) -> Vec<String> {
+        let line = |(path, why): &(PathBuf, String)| {
+            format!("not kept: {}: {why}", visible::path(&workspace.shortened(path)))
+        };
+        self.problems.iter().map(line).collect()
+    }
+}

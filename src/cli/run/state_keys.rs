@@ -1,0 +1,116 @@
+//! Settings of a program by key: which change of a file can make something run later, and which cannot.
+
+use super::state::ProgramState;
+use crate::text::regular_file;
+use crate::workspace::FileChange;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// The largest file whose keys are compared.
+const MOST: u64 = 64 << 20;
+
+impl ProgramState<'_> {
+    /// True where a key that makes something run later differs from the file at home.
+    pub(super) fn runs_later_by_key(&self, path: &Path, change: &FileChange) -> bool {
+        let keys = self.preset.later_keys_of(path);
+        let Some(content) = change.content_path().filter(|_| !keys.is_empty()) else { return false };
+        // What cannot be compared may run something later.
+        let Some(new) = read(&content, path) else { return true };
+        let old = read(&change.path, path).unwrap_or(Value::Null);
+        keys.iter().any(|names| values_at(&new, names) != values_at(&old, names))
+    }
+
+    /// True where all that differs from the file at home are keys that make nothing run later, or where a new file says
+    /// nothing.
+    pub(super) fn is_harmless(&self, path: &Path, change: &FileChange) -> bool {
+        let Some(content) = change.content_path() else { return false };
+        let old = match change.path.symlink_metadata() {
+            Ok(_) => read(&change.path, path),
+            Err(_) => Some(Value::Object(Map::new())),
+        };
+        let (Some(mut new), Some(mut old)) = (read(&content, path), old) else { return false };
+        if !new.is_object() || !old.is_object() {
+            return false;
+        }
+        for names in self.preset.harmless_keys_of(path) {
+            remove_at(&mut new, &names);
+            remove_at(&mut old, &names);
+        }
+        new == old
+    }
+}
+
+/// The settings in a file; `name` says in which form. Nothing where they cannot be read.
+fn read(file: &Path, name: &Path) -> Option<Value> {
+    let bytes = regular_file::read(file, MOST).ok()?;
+    match name.extension()?.to_str()? {
+        "json" => serde_json::from_slice(&bytes).ok(),
+        "toml" => toml::from_str(std::str::from_utf8(&bytes).ok()?).ok(),
+        _ => None,
+    }
+}
+
+/// The values at a chain of keys in which `*` is any key, with the keys that lead to each. Empty ones do not count.
+fn values_at<'a>(value: &'a Value, names: &[&str]) -> Vec<(String, &'a Value)> {
+    let Some((name, rest)) = names.split_first() else {
+        let is_empty = match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(fields) => fields.is_empty(),
+            _ => false,
+        };
+        return if is_empty { Vec::new() } else { vec![(String::new(), value)] };
+    };
+    let Value::Object(fields) = value else { return Vec::new() };
+    let fields = fields.iter().filter(|(key, _)| *name == "*" || key == name);
+    fields
+        .flat_map(|(key, value)| {
+            values_at(value, rest)
+                .into_iter()
+                .map(move |(below, value)| (format!("{key}\u{0}{below}"), value))
+        })
+        .collect()
+}
+
+/// Removes what is at a chain of keys, and what is empty without it.
+fn remove_at(value: &mut Value, names: &[&str]) {
+    let (Some((name, rest)), Value::Object(fields)) = (names.split_first(), value) else { return };
+    fields.retain(|key, value| {
+        if *name != "*" && key != name {
+            return true;
+        }
+        if rest.is_empty() {
+            return false;
+        }
+        remove_at(value, rest);
+        !value.as_object().is_some_and(Map::is_empty)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_are_compared_wherever_they_are_and_empty_ones_do_not_count() {
+        let old = json!({"mcpServers": {}, "projects": {"/a": {"history": [1]}}});
+        let same =
+            json!({"projects": {"/a": {"history": [1, 2], "mcpServers": {}}, "/b": {"mcpServers": []}}});
+        let other = json!({"projects": {"/b": {"mcpServers": {"x": {"command": "sh"}}}}});
+        let names = ["projects", "*", "mcpServers"];
+        assert_eq!(values_at(&old, &names), values_at(&same, &names));
+        assert_ne!(values_at(&old, &names), values_at(&other, &names));
+        assert_eq!(values_at(&old, &["mcpServers"]), Vec::new());
+    }
+
+    #[test]
+    fn what_is_left_without_harmless_keys_decides() {
+        let mut value = json!({"env": {"A": "1"}, "tui": {"x": {"y": 1}, "z": 2}, "hooks": {}});
+        remove_at(&mut value, &["env", "A"]);
+        remove_at(&mut value, &["tui", "*", "y"]);
+        assert_eq!(value, json!({"tui": {"z": 2}, "hooks": {}}));
+        remove_at(&mut value, &["hooks", "PostToolUse"]);
+        assert_eq!(value, json!({"tui": {"z": 2}}), "what is empty runs nothing");
+    }
+}

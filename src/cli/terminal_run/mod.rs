@@ -1,0 +1,117 @@
+//! A program in a terminal inside the view: `placet run`. The person sees the program's own screen, byte for byte.
+//!
+//! [`run`] has the terminal from its first line to its last, and gives it back however the program ends. It asks
+//! nothing and applies nothing: the effects are pending when it returns.
+
+mod guard;
+mod mode_tracker;
+mod output_scanner;
+mod page;
+mod page_key;
+mod program_screen;
+mod relay;
+mod screen_model;
+mod streams;
+mod terminal_outcome;
+mod wake;
+
+pub(super) use guard::{GUARD, guard};
+pub(super) use streams::has_terminal;
+
+pub(super) use terminal_outcome::TerminalOutcome;
+
+use super::report::CliError;
+use super::screen;
+use super::stdin_forwarder::StdinForwarder;
+use crate::app::App;
+use crate::process::{CommandExit, CommandInput, TerminalErrors};
+use crate::sandbox::{TerminalModes, TerminalSpec};
+use crate::tools::{ToolContext, ToolError, prepare_in_terminal, with_end};
+use crate::ui::term::BaseMode;
+use crate::workspace::{ChangeOrigin, TransactionLabel};
+use guard::TerminalGuard;
+use page::PageSetup;
+use page_key::PageKeyFinder;
+use rustix::termios::Termios;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use terminal_outcome::terminal_size;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+/// What runs.
+pub(super) struct TerminalProgram<'a> {
+    /// For a person.
+    pub(super) name: &'a str,
+    /// For `sh -c`.
+    pub(super) line: &'a str,
+    /// The hosts that it may reach, in addition to those of the settings.
+    pub(super) hosts: &'a [String],
+    /// The label that the journal gives its changes, with the program.
+    pub(super) label: &'a TransactionLabel,
+    /// Called when the view is complete, before the program starts: with the layer of the home directory, if it has one.
+    pub(super) on_view: &'a mut (dyn FnMut(Option<&Path>) + Send),
+}
+
+/// Runs `program` in a terminal inside the view of `env`, until it ends or `stop` is cancelled. Call it on the main
+/// thread, where [`has_terminal`] is true, and without [`super::signals::watch`] running: SIGTERM, SIGHUP and SIGINT end
+/// the program here, and its effects are still collected.
+///
+/// Returns how the program ended. [`CommandExit::Cancelled`] means that placet ended it: after `stop`, after a signal, or
+/// because the person's terminal is gone. Then nobody can be asked, and the changes stay pending.
+pub(super) fn run(
+    app: &App,
+    env: &ToolContext,
+    program: TerminalProgram<'_>,
+    stop: &CancellationToken,
+    runtime: &Runtime,
+) -> Result<TerminalOutcome, CliError> {
+    let page_key = PageKeyFinder::parse(&app.config.settings().run.page_key).map_err(CliError::usage)?;
+    let mut guard = None;
+    let mut terminal_modes = None;
+    let guarded = |mode: &Termios| {
+        let modes = terminal_modes.insert(TerminalModes::of(mode));
+        // Without it, only `kill -9` of placet does harm.
+        guard = TerminalGuard::start(&env.commands.supervisor, modes)
+            .inspect_err(|e| tracing::warn!("the terminal is not guarded: {e}"))
+            .ok();
+    };
+    let base = BaseMode::enter_any_after(guarded)
+        .map_err(|e| CliError::new(format!("cannot use the terminal: {e}")))?;
+    let (stdin, feed) = match io::stdin().is_terminal() {
+        true => (CommandInput::Nothing, None),
+        false => {
+            let (input, feed) = StdinForwarder::start()
+                .map_err(|e| CliError::new(format!("cannot pass standard input on: {e}")))?;
+            (input, Some(feed))
+        }
+    };
+    // The answer comes while the program starts, and the relay takes it out of the keys.
+    screen::ask_background(app);
+    let errors = if io::stderr().is_terminal() { TerminalErrors::Terminal } else { TerminalErrors::Pipe };
+    let terminal = TerminalSpec {
+        size: terminal_size(),
+        modes: terminal_modes,
+        separate_errors: errors == TerminalErrors::Pipe,
+    };
+    let prepared = prepare_in_terminal(env, program.line, (program.hosts, stdin), terminal);
+    let run = runtime.block_on(prepared).map_err(from_tool)?;
+    let page = PageSetup::new(app, &run, (program.name, !program.hosts.is_empty()))?;
+    (program.on_view)(run.home_layer());
+    let supervisor = run.command.begin_in_terminal(errors).map_err(CliError::new)?;
+    let ending = relay::relay(supervisor, (&page, page_key, guard.as_mut()), stop, runtime);
+    drop(page);
+    screen::keep_background();
+    drop(feed);
+    drop(base);
+    // Not before the terminal has its own mode again.
+    drop(guard);
+    let ended = ending.as_ref().map_or(CommandExit::Lost, |outcome| outcome.ending);
+    let origin = ChangeOrigin::new(&with_end(program.label, ended), "", "placet run", &program.label.title);
+    run.finish(origin).map_err(from_tool)?;
+    ending
+}
+
+fn from_tool(e: ToolError) -> CliError {
+    CliError { hint: e.hint.as_ref().map(ToString::to_string), ..CliError::new(e.message) }
+}

@@ -1,0 +1,221 @@
+//! Opens placet's page over the program, and works for it: a thread finds the facts, and reads what the program writes
+//! meanwhile, so that the program goes on. After [`HELD`] bytes the program waits.
+
+use super::wake::RelaySignals;
+use crate::app::App;
+use crate::cli::report::CliError;
+use crate::cli::screen;
+use crate::process::TerminalSupervisor;
+use crate::repl::keymap;
+use crate::sandbox::{HostRule, NetworkControl, NetworkEvent, NetworkEventKind};
+use crate::text::visible;
+use crate::tools::TerminalRun;
+use crate::ui::keymap::Keymap;
+use crate::ui::run_page::{
+    KEYS, RunPage, RunPageAction, RunPageChange, RunPageFacts, RunPageFeed, RunPageHost, RunPageHostState,
+};
+use crate::ui::{Theme, full_screen, pager};
+use crate::workspace::{ChangeKind, Workspace};
+use crossterm::event::KeyEvent;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// The most bytes of output that are held while the page is open.
+const HELD: usize = 4 << 20;
+/// How many changes are listed.
+const CHANGES: usize = 1000;
+/// How often the facts are looked at again.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long the record of the network may take to arrive.
+const CONNECT: Duration = Duration::from_millis(50);
+/// How long the thread waits at most before it looks whether the person wants something.
+const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// What every opening of the page needs.
+pub(super) struct PageSetup<'a> {
+    app: &'a App,
+    keys: Keymap<RunPageAction>,
+    pager: Keymap<pager::PagerAction>,
+    title: String,
+    started: Instant,
+    run: &'a TerminalRun,
+    workspace: &'a Workspace,
+    /// The program may connect to some host.
+    has_hosts: bool,
+}
+
+impl<'a> PageSetup<'a> {
+    pub(super) fn new(
+        app: &'a App,
+        run: &'a TerminalRun,
+        (title, has_hosts): (&str, bool),
+    ) -> Result<PageSetup<'a>, CliError> {
+        // Now, where a mistake in the settings can still be reported.
+        screen::theme(app)?;
+        Ok(PageSetup {
+            app,
+            keys: keymap(&app.config, "run", KEYS).map_err(CliError::usage)?,
+            pager: keymap(&app.config, "pager", pager::KEYS).map_err(CliError::usage)?,
+            title: title.into(),
+            started: Instant::now(),
+            run,
+            workspace: &app.workspace,
+            has_hosts: has_hosts || !app.config.settings().sandbox.hosts.is_empty(),
+        })
+    }
+
+    /// Shows the page until the person closes it, or the program ends. The base mode must hold. Returns what the program
+    /// wrote meanwhile.
+    pub(super) fn show(
+        &self,
+        (program, supervisor): (&OwnedFd, &TerminalSupervisor),
+        signals: &RelaySignals,
+        opener: impl Fn(KeyEvent) -> bool + 'static,
+    ) -> io::Result<Vec<u8>> {
+        let (stopped, stop) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (facts, inbox) = channel();
+        let (allow, wishes) = channel();
+        let is_over: Arc<AtomicBool> = Arc::default();
+        let feed = RunPageFeed { facts: inbox, allow, is_over: Arc::clone(&is_over) };
+        let keys = (self.keys.clone(), self.pager.clone());
+        // The terminal may have answered meanwhile which background it has.
+        screen::keep_background();
+        let theme = screen::theme(self.app).map_or_else(|_| Theme::plain(), |(theme, _)| theme);
+        let mut page = RunPage::new((&self.title, self.started), &theme, keys, feed, Box::new(opener));
+        let worker =
+            PageWorker { setup: self, program, supervisor, signals, stopped, facts, wishes, is_over };
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("page".into());
+            let working = thread.spawn_scoped(scope, move || worker.work())?;
+            let shown = full_screen::run(&mut page);
+            drop(stop);
+            let held = working.join().map_err(|_| io::Error::other("placet's page failed"))?;
+            shown.map(|()| held)
+        })
+    }
+}
+
+struct PageWorker<'a> {
+    setup: &'a PageSetup<'a>,
+    program: &'a OwnedFd,
+    supervisor: &'a TerminalSupervisor,
+    signals: &'a RelaySignals,
+    /// Hangs up when the page is closed.
+    stopped: OwnedFd,
+    facts: Sender<RunPageFacts>,
+    wishes: Receiver<String>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl PageWorker<'_> {
+    fn work(self) -> Vec<u8> {
+        let mut held = Vec::new();
+        let mut control = self.setup.run.network_control().map(|path| NetworkControl::connect(&path));
+        // The record of the network arrives a moment after the connection.
+        let mut next = Instant::now() + if control.is_some() { CONNECT } else { Duration::ZERO };
+        loop {
+            if next <= Instant::now() {
+                // The page may be closed already.
+                let _ = self.facts.send(self.look(control.as_mut()));
+                next = Instant::now() + LOOK;
+            }
+            let room = held.len() < HELD;
+            let flags = if room { PollFlags::IN } else { PollFlags::empty() };
+            let mut fds = [PollFd::new(&self.stopped, PollFlags::IN), PollFd::new(self.program, flags)];
+            let _ = poll(&mut fds, Some(&TURN));
+            let [stopped, program] = &fds;
+            if !stopped.revents().is_empty() {
+                return held;
+            }
+            let ended =
+                program.revents().contains(PollFlags::HUP) && !program.revents().contains(PollFlags::IN);
+            if ended || self.signals.is_hung_up() || self.signals.is_ended() || !self.read(room, &mut held) {
+                self.is_over.store(true, Ordering::SeqCst);
+                // The page closes by itself and then hangs up.
+                let mut fds = [PollFd::new(&self.stopped, PollFlags::IN)];
+                let _ = poll(&mut fds, None);
+                return held;
+            }
+            while let Ok(entry) = self.wishes.try_recv() {
+                if let (Some(Ok(control)), Ok(rule)) = (&mut control, HostRule::parse(&entry)) {
+                    let _ = control.allow(&rule);
+                    next = Instant::now();
+                }
+            }
+        }
+    }
+
+    /// Takes the output that is there. False when the program has closed its terminal.
+    fn read(&self, room: bool, held: &mut Vec<u8>) -> bool {
+        let mut buffer = [0; 16 << 10];
+        while room && held.len() < HELD {
+            match rustix::io::read(self.program, &mut buffer) {
+                Ok(0) => return false,
+                Ok(length) => held.extend_from_slice(buffer.get(..length).unwrap_or_default()),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn look(&self, control: Option<&mut io::Result<NetworkControl>>) -> RunPageFacts {
+        let mut facts = RunPageFacts { programs: self.supervisor.programs(), ..RunPageFacts::default() };
+        match self.setup.run.changes_so_far(CHANGES) {
+            Ok(found) => {
+                facts.is_cut = found.is_cut;
+                let changes = found.changes.into_iter();
+                facts.changes = changes.map(|(path, kind)| self.change(&path, kind)).collect();
+            }
+            Err(e) => facts.error = Some(format!("the changes cannot be read: {e}")),
+        }
+        match control {
+            None => {}
+            Some(Err(e)) => facts.error = Some(format!("the network's record cannot be read: {e}")),
+            Some(Ok(control)) => {
+                // At the end of the program the last record is as good as any.
+                let _ = control.events();
+                let events = control.record().events.iter();
+                let hosts: Vec<RunPageHost> = events.filter_map(host).collect();
+                facts.hosts = (self.setup.has_hosts || !hosts.is_empty()).then_some(hosts);
+            }
+        }
+        facts
+    }
+
+    fn change(&self, path: &Path, kind: ChangeKind) -> RunPageChange {
+        let letter = match kind {
+            ChangeKind::Created => 'A',
+            ChangeKind::Deleted => 'D',
+            _ => 'M',
+        };
+        RunPageChange { letter, path: visible::path(&self.setup.workspace.shortened(path)) }
+    }
+}
+
+/// A row of the page; none for a name that was only looked up, because a connection follows.
+fn host(event: &NetworkEvent) -> Option<RunPageHost> {
+    let state = match event.event {
+        NetworkEventKind::Refused | NetworkEventKind::UsedUp => RunPageHostState::Refused,
+        NetworkEventKind::Connected => RunPageHostState::Connected,
+        NetworkEventKind::Failed => RunPageHostState::Failed,
+        NetworkEventKind::Allowed => RunPageHostState::Allowed,
+        NetworkEventKind::Asked => return None,
+    };
+    Some(RunPageHost {
+        state,
+        name: event.name.clone(),
+        port: event.port,
+        count: event.count,
+        program: event.program.clone(),
+    })
+}

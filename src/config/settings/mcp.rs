@@ -1,0 +1,47 @@
+//! Servers that speak MCP: `[mcp.servers.NAME]`. Each is a program that somebody else wrote, or an address that gets what
+//! a model sends, and so a project's file must be trusted first.
+
+use super::field::SettingTexts;
+use super::table::settings_table;
+
+settings_table! {
+    /// One `[mcp.servers.NAME]`.
+    pub struct McpServerSettings {
+        /// The program of the server, which speaks MCP over standard input and output.
+        "mcp.servers.*.command" => command: Option<String>, Needed;
+
+        /// The address of a server over HTTP, instead of a program.
+        "mcp.servers.*.url" => url: Option<String>, Needed;
+
+        /// Headers of each request to `url`: `NAME: VALUE`. `${NAME}` is a variable of your environment. No list and no
+        /// message shows the values.
+        "mcp.servers.*.headers" => headers: SettingTexts = [], Needed;
+
+        /// A command that prints more headers, as lines `NAME: VALUE` or as an object of JSON.
+        "mcp.servers.*.headers_command" => headers_command: Option<String>, Needed;
+
+        /// The arguments of the program.
+        "mcp.servers.*.args" => args: SettingTexts = [], Needed;
+
+        /// Environment variables of the server: `NAME=VALUE`, or `NAME` for a variable that placet has.
+        "mcp.servers.*.env" => env: SettingTexts = [], Needed;
+
+        /// Hosts that the server may connect to, such as `api.github.com`. Without a host it has no network.
+        "mcp.servers.*.hosts" => hosts: SettingTexts = [], Needed;
+
+        /// Run the server without the view, with all your rights: it changes files at once.
+        "mcp.servers.*.outside" => outside: bool = false, Needed;
+
+        /// Believe the server which of its tools change nothing: these run without a question.
+        "mcp.servers.*.trusted" => trusted: bool = false, Needed;
+
+        /// Do not start the server again when files have changed: it keeps its memory, and sees older files.
+        "mcp.servers.*.keep" => keep: bool = false, Needed;
+
+        /// Use the server.
+        "mcp.servers.*.enabled" => enabled: bool = true, Needed;
+
+        /// How long a start or a call may take without a sign of life.
+        "mcp.servers.*.timeout_seconds" => timeout_seconds: u64 = 60, Needed;
+    }
+}

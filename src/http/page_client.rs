@@ -1,0 +1,186 @@
+//! The client for pages of the web: GET requests without keys and cookies, and only to public addresses.
+//!
+//! The address that is checked is the address that is used: the check is in the client's own resolver. Where a proxy of
+//! the environment makes the connection, the proxy resolves the name, and only the name can be checked here.
+
+use super::client::{self, HttpClientSettings, HttpError, HttpResponse, HttpSetupError, ProxySource};
+use super::error_cause;
+use super::proxy::environment_proxy;
+use super::public_address::is_public_address;
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use thiserror::Error;
+
+/// Why a page is not requested at all, or what failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PageRefusal {
+    #[error("`{0}` is this machine or in a private network")]
+    Private(String),
+    #[error(transparent)]
+    Failed(#[from] HttpError),
+}
+
+/// The resolver's own error, which is found again in the causes of the request's error.
+#[derive(Debug, Error)]
+#[error("every address of the name is private")]
+struct OnlyPrivate;
+
+/// Builds its connections at the first request.
+#[derive(Debug, Default)]
+pub struct PageClient {
+    settings: HttpClientSettings,
+    built: Mutex<[Option<Result<reqwest::Client, HttpSetupError>>; 3]>,
+}
+
+/// Which way a request takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PageRoute {
+    /// Directly, to a public address.
+    Public,
+    /// Directly, to any address: the person has named the host.
+    Named,
+    /// By the proxy of the environment.
+    Proxy,
+}
+
+impl PageClient {
+    /// Opens nothing yet.
+    pub fn new(settings: HttpClientSettings) -> PageClient {
+        PageClient { settings, built: Mutex::default() }
+    }
+
+    /// Refuses an address that is private by its name alone; nothing is resolved.
+    pub fn check_name(url: &Url) -> Result<(), PageRefusal> {
+        let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        if may_be_public(name) { Ok(()) } else { Err(PageRefusal::Private(client::host_of(url))) }
+    }
+
+    /// Sends a GET request and waits for the response's headers; a redirect is a response like any other. With
+    /// `is_named` the host may be private. Dropping the future closes the connection.
+    pub async fn get(&self, url: &Url, accept: &str, is_named: bool) -> Result<HttpResponse, PageRefusal> {
+        let host = client::host_of(url);
+        let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        if !is_named {
+            PageClient::check_name(url)?;
+        }
+        let port = url.port_or_known_default().unwrap_or(443);
+        let has_proxy =
+            self.settings.proxies == ProxySource::Environment && environment_proxy(name, port).is_some();
+        let route = match (has_proxy, is_named) {
+            (true, _) => PageRoute::Proxy,
+            (false, true) => PageRoute::Named,
+            (false, false) => PageRoute::Public,
+        };
+        let client = self.client(route).map_err(|e| HttpError::connection(host.clone(), e.to_string()))?;
+        let sent = client.get(url.clone()).header("accept", accept).send().await;
+        match sent.map_err(reqwest::Error::without_url) {
+            Ok(response) => Ok(HttpResponse::new(host, response)),
+            Err(error) if is_only_private(&error) => Err(PageRefusal::Private(host)),
+            Err(error) => {
+                let kind = error_cause::kind(&error);
+                Err(HttpError { host, message: error_cause::of(&error), kind }.into())
+            }
+        }
+    }
+
+    fn client(&self, route: PageRoute) -> Result<reqwest::Client, HttpSetupError> {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let [public, named, proxy] = &mut *built;
+        let slot = match route {
+            PageRoute::Public => public,
+            PageRoute::Named => named,
+            PageRoute::Proxy => proxy,
+        };
+        slot.get_or_insert_with(|| self.build(route)).clone()
+    }
+
+    fn build(&self, route: PageRoute) -> Result<reqwest::Client, HttpSetupError> {
+        let mut builder = self.settings.with_certificates(self.settings.builder())?;
+        if route != PageRoute::Proxy {
+            builder = builder.no_proxy();
+        }
+        if route == PageRoute::Public {
+            builder = builder.dns_resolver(Arc::new(PublicResolver));
+        }
+        builder.build().map_err(|e| HttpSetupError::Client(error_cause::of(&e)))
+    }
+}
+
+/// False for an address that is not public, and for the names of this machine. The client never asks its resolver
+/// about addresses.
+fn may_be_public(name: &str) -> bool {
+    match name.parse::<IpAddr>() {
+        Ok(address) => is_public_address(address),
+        Err(_) => {
+            let name = name.trim_end_matches('.').to_ascii_lowercase();
+            !name.is_empty() && name != "localhost" && !name.ends_with(".localhost")
+        }
+    }
+}
+
+fn is_only_private(error: &reqwest::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<OnlyPrivate>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// The system's resolver without the addresses that are not public.
+struct PublicResolver;
+
+impl Resolve for PublicResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let is_found = !found.is_empty();
+            let public: Vec<SocketAddr> =
+                found.into_iter().filter(|address| is_public_address(address.ip())).collect();
+            if public.is_empty() && is_found {
+                return Err(OnlyPrivate.into());
+            }
+            Ok::<Addrs, _>(Box::new(public.into_iter()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::HttpClientSettings;
+
+    #[test]
+    fn names_and_addresses_of_this_machine_are_not_public() {
+        for private in
+            ["127.0.0.1", "::1", "10.0.0.8", "169.254.169.254", "localhost", "LOCALHOST.", "a.localhost", ""]
+        {
+            assert!(!may_be_public(private), "{private}");
+        }
+        for public in ["docs.rs", "1.1.1.1", "2606:4700::1111"] {
+            assert!(may_be_public(public), "{public}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_with_a_private_address_is_refused_and_nothing_connects() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let settings = HttpClientSettings { proxies: ProxySource::Off, ..HttpClientSettings::default() };
+        let client = PageClient::new(settings);
+        // Each of these is 127.0.0.1: by its address in another spelling, or by the system's list of names.
+        for host in ["127.1", "2130706433", "0x7f000001", "[::ffff:127.0.0.1]", "ip6-localhost"] {
+            let Ok(url) = Url::parse(&format!("http://{host}:{port}/")) else { panic!("{host}") };
+            let refused = client.get(&url, "*/*", false).await;
+            // Not every system has the last name.
+            let is_unknown = matches!(&refused, Err(PageRefusal::Failed(e)) if e.message.contains("DNS"));
+            assert!(matches!(refused, Err(PageRefusal::Private(_))) || is_unknown, "{host}");
+        }
+        assert!(listener.accept().is_err(), "somebody connected");
+    }
+}

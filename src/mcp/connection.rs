@@ -1,0 +1,340 @@
+//! The conversation with one server, over a pair of pipes or over HTTP. Every wait has a deadline.
+
+use super::bounded_answers::{BoundedAnswers, OpenRequests};
+use super::client_handler::{McpClientHandler, ProgressReport};
+use super::definition::HttpServer;
+use super::error::McpClientError;
+use super::http::{HttpLink, HttpTransport};
+use super::line_limit::{LONGEST_MESSAGE, LineLimit};
+use super::offers::ServerOffers;
+use super::server_request::ServerRequestHandler;
+use super::tool_list::{FetchedTools, MOST_PAGES};
+use crate::http::HttpClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
+    ContentBlock, GetPromptRequest, GetPromptRequestParams, GetPromptResult, JsonObject,
+    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, RequestId, Role, ServerResult,
+};
+use rmcp::service::{
+    PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError, ServiceExt,
+};
+use rmcp::transport::IntoTransport;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+/// How long a call may take in total, however often the server reports progress.
+const LONGEST_CALL: Duration = Duration::from_secs(3600);
+/// How long the news that a call was stopped may take to reach the server.
+const SAY_STOP: Duration = Duration::from_secs(1);
+
+/// A server that answered. A drop closes the connection.
+pub struct ServerConnection {
+    running: RunningService<RoleClient, McpClientHandler>,
+    handler: McpClientHandler,
+    /// Over HTTP: what says that the session has ended.
+    link: Option<Arc<HttpLink>>,
+    open: OpenRequests,
+    /// The news that a call was stopped did not leave: no other message will.
+    is_stuck: AtomicBool,
+}
+
+/// A connection, and what the server said first.
+pub struct ConnectedServer {
+    pub connection: ServerConnection,
+    /// Its name and version: hostile text.
+    pub name: String,
+}
+
+/// What a server is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServerCallSubject {
+    Tool { name: String, arguments: JsonObject },
+    Resource { uri: String },
+    Prompt { name: String, arguments: JsonObject },
+}
+
+impl ServerCallSubject {
+    /// The name that rules use and that a person reads.
+    pub fn name(&self) -> &str {
+        match self {
+            ServerCallSubject::Tool { name, .. } => name,
+            ServerCallSubject::Resource { .. } => "resources/read",
+            ServerCallSubject::Prompt { .. } => "prompts/get",
+        }
+    }
+
+    fn into_request(self) -> ClientRequest {
+        match self {
+            ServerCallSubject::Tool { name, arguments } => {
+                let params = CallToolRequestParams::new(name).with_arguments(arguments);
+                ClientRequest::CallToolRequest(CallToolRequest::new(params))
+            }
+            ServerCallSubject::Resource { uri } => ClientRequest::ReadResourceRequest(
+                ReadResourceRequest::new(ReadResourceRequestParams::new(uri)),
+            ),
+            ServerCallSubject::Prompt { name, arguments } => {
+                let mut params = GetPromptRequestParams::new(name);
+                params.arguments = (!arguments.is_empty()).then_some(arguments);
+                ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
+            }
+        }
+    }
+}
+
+/// The messages of a prompt as one: those that the model is to have said are marked.
+fn spoken(prompt: GetPromptResult) -> Vec<ContentBlock> {
+    let mark = |role| match role {
+        Role::Assistant => Some(ContentBlock::text("[as if the model had answered:]")),
+        Role::User => None,
+    };
+    prompt.messages.into_iter().flat_map(|said| mark(said.role).into_iter().chain([said.content])).collect()
+}
+
+fn at(cursor: Option<String>) -> PaginatedRequestParams {
+    PaginatedRequestParams::default().with_cursor(cursor)
+}
+
+/// What bounds a call.
+pub struct CallLimits<'a> {
+    /// How long the server may be silent. The time in which it waits for a person does not count.
+    pub silence: Duration,
+    pub cancel: &'a CancellationToken,
+}
+
+/// Who learns what the server says while a call runs, and who answers what it asks for.
+pub struct CallListeners {
+    pub progress: ProgressReport,
+    pub requests: Arc<dyn ServerRequestHandler>,
+}
+
+impl ServerConnection {
+    /// Greets the server at the other end of `output` and `input`. `roots` are the directories that it may ask for.
+    pub async fn open(
+        (output, input): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+        roots: Vec<PathBuf>,
+        within: Duration,
+    ) -> Result<ConnectedServer, McpClientError> {
+        ServerConnection::greet((LineLimit::new(output, LONGEST_MESSAGE), input), None, roots, within).await
+    }
+
+    /// Greets the server at an address.
+    pub async fn open_http(
+        server: &HttpServer,
+        client: Arc<HttpClient>,
+        roots: Vec<PathBuf>,
+        within: Duration,
+    ) -> Result<ConnectedServer, McpClientError> {
+        let transport = HttpTransport::new(server, client).await?;
+        let link = Some(transport.link());
+        ServerConnection::greet(transport, link, roots, within).await
+    }
+
+    async fn greet<E, A>(
+        transport: impl IntoTransport<RoleClient, E, A>,
+        link: Option<Arc<HttpLink>>,
+        roots: Vec<PathBuf>,
+        within: Duration,
+    ) -> Result<ConnectedServer, McpClientError>
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let handler = McpClientHandler::new(roots);
+        let transport = BoundedAnswers::new(transport.into_transport());
+        let open = transport.open_requests();
+        let greeting = ServiceExt::serve(handler.clone(), transport);
+        let running = match tokio::time::timeout(within, greeting).await {
+            Err(_) => return Err(McpClientError::Silent(within)),
+            Ok(greeted) => greeted.map_err(|e| McpClientError::of_start(&e))?,
+        };
+        let said = running.peer().peer_info();
+        let server = said.and_then(|info| info.server_info.clone());
+        let name = server.map(|s| format!("{} {}", s.name, s.version)).unwrap_or_default();
+        let is_stuck = AtomicBool::new(false);
+        let connection = ServerConnection { running, handler, link, open, is_stuck };
+        Ok(ConnectedServer { connection, name })
+    }
+
+    pub fn is_closed(&self) -> bool {
+        let is_over = self.link.as_ref().is_some_and(|link| link.is_over());
+        let is_useless = self.open.is_stalled() || self.is_stuck.load(Ordering::Acquire);
+        is_over || is_useless || self.running.is_closed() || self.running.peer().is_transport_closed()
+    }
+
+    /// True once after the server said that its tools have changed.
+    pub fn take_list_changed(&self) -> bool {
+        self.handler.take_list_changed()
+    }
+
+    /// The last log messages of the server: hostile text.
+    pub fn messages(&self) -> Vec<String> {
+        self.handler.messages()
+    }
+
+    /// All tools, resources and prompts, within limits. A list that never ends is cut.
+    pub async fn tools(&self, within: Duration) -> Result<FetchedTools, McpClientError> {
+        let info = self.running.peer().peer_info();
+        let offers = info.as_ref().map(|info| &info.capabilities);
+        let (has_resources, has_prompts) =
+            offers.map_or((false, false), |offers| (offers.resources.is_some(), offers.prompts.is_some()));
+        // A server that offers only these answers no question for tools.
+        let has_tools = offers.is_none_or(|offers| offers.tools.is_some()) || !has_resources && !has_prompts;
+        let (limit, mut fetched) = ((Instant::now() + within, within), FetchedTools::default());
+        let mut cursor = None;
+        for page in 0..MOST_PAGES {
+            if !has_tools {
+                break;
+            }
+            let asking = self.running.peer().list_tools(Some(at(cursor)));
+            let got = self.in_time(limit, asking).await?;
+            fetched.add(got.tools);
+            cursor = got.next_cursor;
+            fetched.left_out.is_endless |= cursor.is_some() && page + 1 == MOST_PAGES;
+            if cursor.is_none() || fetched.left_out.is_endless {
+                break;
+            }
+        }
+        // The tools can be used also if one of these lists cannot be read.
+        if has_resources && let Err(error) = self.resources(limit, &mut fetched.offers).await {
+            tracing::warn!("the list of resources of a server cannot be read: {error}");
+        }
+        if has_prompts && let Err(error) = self.prompts(limit, &mut fetched.offers).await {
+            tracing::warn!("the list of prompts of a server cannot be read: {error}");
+        }
+        Ok(fetched)
+    }
+
+    async fn resources(
+        &self,
+        limit: (Instant, Duration),
+        offers: &mut ServerOffers,
+    ) -> Result<(), McpClientError> {
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let page = self.in_time(limit, self.running.peer().list_resources(Some(at(cursor)))).await?;
+            cursor = page.next_cursor;
+            if !offers.add_resources(page.resources) || cursor.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn prompts(
+        &self,
+        limit: (Instant, Duration),
+        offers: &mut ServerOffers,
+    ) -> Result<(), McpClientError> {
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let page = self.in_time(limit, self.running.peer().list_prompts(Some(at(cursor)))).await?;
+            cursor = page.next_cursor;
+            if !offers.add_prompts(page.prompts) || cursor.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn in_time<T>(
+        &self,
+        (deadline, within): (Instant, Duration),
+        asking: impl Future<Output = Result<T, ServiceError>>,
+    ) -> Result<T, McpClientError> {
+        let page = tokio::select! {
+            asked = timeout_at(deadline, asking) => asked,
+            () = self.open.stalled() => return Err(McpClientError::Stalled),
+        };
+        page.map_err(|_| McpClientError::Silent(within))?.map_err(McpClientError::of_request)
+    }
+
+    /// Calls a tool, reads a resource or gets a prompt.
+    pub async fn call(
+        &self,
+        subject: ServerCallSubject,
+        limits: CallLimits<'_>,
+        CallListeners { progress, requests }: CallListeners,
+    ) -> Result<CallToolResult, McpClientError> {
+        let _answering = self.handler.answer_with(requests);
+        let request = subject.into_request();
+        // The deadline is kept here: that of rmcp ends only when the server has taken the news of it.
+        let sending = self.running.peer().send_cancellable_request(request, PeerRequestOptions::no_options());
+        let sent = tokio::time::timeout(limits.silence, sending).await;
+        let handle = sent.map_err(|_| McpClientError::Silent(limits.silence))?;
+        let handle = handle.map_err(McpClientError::of_request)?;
+        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
+        let alive = Arc::new(Notify::new());
+        let report: ProgressReport = {
+            let alive = Arc::clone(&alive);
+            Arc::new(move |words: &str| {
+                alive.notify_one();
+                progress(words);
+            })
+        };
+        self.handler.watch(token.clone(), report);
+        let answer = self.wait(handle, &limits, &alive).await;
+        match &answer {
+            Err(McpClientError::Stopped) => self.say_stop(id, "the person stopped it").await,
+            Err(McpClientError::Silent(_)) => self.say_stop(id, "it took too long").await,
+            _ => {}
+        }
+        self.handler.forget(&token);
+        match answer? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::ReadResourceResult(read) => {
+                Ok(CallToolResult::success(read.contents.into_iter().map(ContentBlock::resource).collect()))
+            }
+            ServerResult::GetPromptResult(prompt) => Ok(CallToolResult::success(spoken(prompt))),
+            ServerResult::InputRequiredResult(_) => Err(McpClientError::InputRequired),
+            _ => Err(McpClientError::Unexpected),
+        }
+    }
+
+    /// Waits for an answer. A report of progress begins the time of silence again.
+    async fn wait(
+        &self,
+        handle: RequestHandle<RoleClient>,
+        limits: &CallLimits<'_>,
+        alive: &Notify,
+    ) -> Result<ServerResult, McpClientError> {
+        let (end, mut silent_at) = (Instant::now() + LONGEST_CALL, Instant::now() + limits.silence);
+        let mut answer = pin!(handle.await_response());
+        loop {
+            tokio::select! {
+                biased;
+                () = limits.cancel.cancelled() => return Err(McpClientError::Stopped),
+                () = self.open.stalled() => return Err(McpClientError::Stalled),
+                answer = &mut answer => return answer.map_err(McpClientError::of_request),
+                () = sleep_until(silent_at.min(end)) => {
+                    if self.handler.is_waiting_for_person() && Instant::now() < end {
+                        silent_at = Instant::now() + limits.silence;
+                        continue;
+                    }
+                    return Err(McpClientError::Silent(limits.silence));
+                }
+                () = alive.notified() => silent_at = Instant::now() + limits.silence,
+            }
+        }
+    }
+
+    /// Tells the server that nobody waits for an answer any more.
+    async fn say_stop(&self, id: RequestId, why: &str) {
+        let stop = CancelledNotificationParam::new(Some(id), Some(why.into()));
+        let said = tokio::time::timeout(SAY_STOP, self.running.peer().notify_cancelled(stop)).await;
+        // Over HTTP each message has a connection of its own.
+        if said.is_err() && self.link.is_none() {
+            self.is_stuck.store(true, Ordering::Release);
+        }
+    }
+
+    /// Closes the connection, so that the server sees the end of its input.
+    pub async fn close(mut self) {
+        drop(self.running.close_with_timeout(SAY_STOP).await);
+    }
+}

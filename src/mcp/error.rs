@@ -1,0 +1,76 @@
+//! Why a server cannot be used, or a call to it did not succeed.
+
+use super::bounded_answers::{MOST_WAITING, STALLED};
+use super::http::HttpFailure;
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use std::time::Duration;
+use thiserror::Error;
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum McpClientError {
+    #[error("it did not answer within {} s", .0.as_secs_f64())]
+    Silent(Duration),
+    #[error("it ended, or closed its output")]
+    Closed,
+    #[error(
+        "it sent {MOST_WAITING} requests and did not read the answers for {} s: it was ended", STALLED.as_secs()
+    )]
+    Stalled,
+    #[error("it does not speak MCP: {0}")]
+    Handshake(String),
+    /// The server's own words: hostile until they are rendered.
+    #[error("{0}")]
+    Refused(String),
+    #[error("its answer is not one that the protocol allows here")]
+    Unexpected,
+    #[error("it wants input from a person in a form that placet does not know")]
+    InputRequired,
+    #[error("the call was stopped")]
+    Stopped,
+    #[error(transparent)]
+    Http(#[from] HttpFailure),
+}
+
+impl McpClientError {
+    /// True if the connection cannot be used any more.
+    pub fn is_lost(&self) -> bool {
+        match self {
+            McpClientError::Closed | McpClientError::Stalled | McpClientError::Handshake(_) => true,
+            McpClientError::Http(failure) => failure.is_lost(),
+            _ => false,
+        }
+    }
+
+    pub(super) fn of_start(error: &ClientInitializeError) -> McpClientError {
+        match error {
+            ClientInitializeError::ConnectionClosed(_) => McpClientError::Closed,
+            ClientInitializeError::TransportError { error, .. } => McpClientError::of_transport(error),
+            ClientInitializeError::JsonRpcError(error) => McpClientError::Refused(error.message.to_string()),
+            ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
+                McpClientError::Handshake("no version of the protocol is known to both".into())
+            }
+            _ => McpClientError::Handshake("the answer to `initialize` is not one".into()),
+        }
+    }
+
+    /// A transport over HTTP says why; one over pipes has only an end.
+    fn of_transport(error: &DynamicTransportError) -> McpClientError {
+        error
+            .error
+            .downcast_ref::<HttpFailure>()
+            .cloned()
+            .map_or(McpClientError::Closed, McpClientError::Http)
+    }
+
+    pub(super) fn of_request(error: ServiceError) -> McpClientError {
+        match error {
+            ServiceError::McpError(error) => McpClientError::Refused(error.message.into_owned()),
+            ServiceError::TransportSend(error) => McpClientError::of_transport(&error),
+            ServiceError::TransportClosed => McpClientError::Closed,
+            ServiceError::Timeout { timeout } => McpClientError::Silent(timeout),
+            ServiceError::Cancelled { .. } => McpClientError::Stopped,
+            _ => McpClientError::Unexpected,
+        }
+    }
+}

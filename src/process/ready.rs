@@ -1,0 +1,57 @@
+//! A supervisor that is started before its command is known.
+//!
+//! To start a program of this size takes longer than any other part of the start of a command, and here it happens
+//! while placet does something else. The supervisor waits for its order on its line, and ends when the line closes.
+
+use super::CommandInput;
+use super::command_input::send_pipe;
+use super::protocol::{GRACE, RUN, WAIT};
+use super::supervisor_order::SupervisorOrder;
+use rustix::pipe::PipeFlags;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// See the module. It is for a command in the foreground in a sandbox.
+#[derive(Debug)]
+pub struct ReadySupervisor {
+    child: tokio::process::Child,
+    line: UnixStream,
+    /// The end of the pipe with the command's output.
+    output: OwnedFd,
+}
+
+/// What is left of a supervisor that has its order.
+pub(super) struct OrderedSupervisor {
+    pub(super) child: tokio::process::Child,
+    pub(super) line: UnixStream,
+    pub(super) output: OwnedFd,
+}
+
+impl ReadySupervisor {
+    /// Starts `program`, which is placet itself. Call it within a runtime.
+    pub fn start(program: &Path) -> io::Result<ReadySupervisor> {
+        let (line, theirs) = UnixStream::pair()?;
+        let (output, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let mut command = Command::new(program);
+        command.arg(RUN).arg(WAIT).stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write));
+        let child = tokio::process::Command::from(command).spawn()?;
+        Ok(ReadySupervisor { child, line, output })
+    }
+
+    /// Lets it supervise `command`, which is a whole command line for [`super::supervise`]. Fails if the supervisor has
+    /// ended or does not read; then nothing has run.
+    pub(super) fn order(self, command: &Command, stdin: &CommandInput) -> io::Result<OrderedSupervisor> {
+        let ReadySupervisor { child, mut line, output } = self;
+        line.set_write_timeout(Some(GRACE))?;
+        line.write_all(&SupervisorOrder::of(command).to_bytes())?;
+        if let CommandInput::Pipe(pipe) = stdin {
+            send_pipe(&line, pipe)?;
+        }
+        line.set_nonblocking(true)?;
+        Ok(OrderedSupervisor { child, line, output })
+    }
+}

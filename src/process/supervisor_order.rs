@@ -1,0 +1,130 @@
+//! The order for a supervisor that waits: what `exec` would have given it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::Command;
+
+/// A longer order is an error of the sender: the longest command line is far shorter.
+const LONGEST: u64 = 64 << 20;
+
+/// Variables that differ from those of the supervisor; `None` removes one.
+pub(super) type VariableChanges = Vec<(OsString, Option<OsString>)>;
+
+/// See the module.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SupervisorOrder {
+    /// Empty where it is the supervisor's own.
+    pub(super) cwd: OsString,
+    pub(super) variables: VariableChanges,
+    /// The arguments after [`super::RUN`].
+    pub(super) arguments: Vec<OsString>,
+}
+
+impl SupervisorOrder {
+    /// What `command` would give to a supervisor that it starts.
+    pub(super) fn of(command: &Command) -> SupervisorOrder {
+        let owned = |(name, value): (&OsStr, Option<&OsStr>)| (name.into(), value.map(OsString::from));
+        SupervisorOrder {
+            cwd: command.get_current_dir().map(OsString::from).unwrap_or_default(),
+            variables: command.get_envs().map(owned).collect(),
+            arguments: command.get_args().skip(1).map(OsString::from).collect(),
+        }
+    }
+
+    /// Its length in 8 bytes, and its texts, each with a zero byte after it: no text of a process can contain one.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut texts: Vec<&OsStr> = vec![&self.cwd];
+        for (name, value) in &self.variables {
+            // An empty name ends the list.
+            texts.extend([name.as_os_str(), OsStr::new(if value.is_some() { "=" } else { "-" })]);
+            texts.extend(value.as_deref());
+        }
+        texts.push(OsStr::new(""));
+        texts.extend(self.arguments.iter().map(OsString::as_os_str));
+        let mut body = Vec::new();
+        for text in texts {
+            body.extend_from_slice(text.as_bytes());
+            body.push(0);
+        }
+        let mut bytes = u64::try_from(body.len()).unwrap_or(u64::MAX).to_le_bytes().to_vec();
+        bytes.append(&mut body);
+        bytes
+    }
+
+    /// Reads an order, and no byte after it. `None` if `line` closes first: nobody needs the supervisor.
+    pub(super) fn read(line: &mut impl Read) -> io::Result<Option<SupervisorOrder>> {
+        let mut length = [0; 8];
+        match line.read_exact(&mut length) {
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            other => other?,
+        }
+        let length = u64::from_le_bytes(length);
+        if length > LONGEST {
+            return Err(malformed());
+        }
+        let mut body = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+        line.read_exact(&mut body)?;
+        let texts = body.strip_suffix(b"\0").ok_or_else(malformed)?.split(|byte| *byte == 0);
+        let mut texts = texts.map(|text| OsString::from_vec(text.to_vec()));
+        let mut next = || texts.next().ok_or_else(malformed);
+        let cwd = next()?;
+        let mut variables = Vec::new();
+        loop {
+            let name = next()?;
+            if name.is_empty() {
+                break;
+            }
+            let is_set = next()? == "=";
+            variables.push((name, if is_set { Some(next()?) } else { None }));
+        }
+        Ok(Some(SupervisorOrder { cwd, variables, arguments: texts.collect() }))
+    }
+}
+
+fn malformed() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the order for the supervisor is damaged")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_was_given_and_nothing_after_it() {
+        let mut command = Command::new("placet");
+        command.args(["__run", "--piped", "--", ""]).env("A", "").env_remove("B").env("C", "x=\n");
+        command.arg(OsStr::from_bytes(b"\xff")).current_dir("/a b");
+        let order = SupervisorOrder::of(&command);
+        let mut sent = order.to_bytes();
+        sent.extend_from_slice(b"rest");
+        let mut line = sent.as_slice();
+        let read = SupervisorOrder::read(&mut line).unwrap().unwrap();
+        assert_eq!(read, order);
+        assert_eq!(line, b"rest");
+        assert_eq!(
+            read.arguments,
+            [OsStr::new("--piped"), OsStr::new("--"), OsStr::new(""), OsStr::from_bytes(b"\xff")]
+        );
+        assert_eq!(read.variables.len(), 3);
+        assert_eq!(read.cwd, "/a b");
+    }
+
+    #[test]
+    fn a_line_that_closes_is_no_order_and_a_damaged_order_is_an_error() {
+        assert_eq!(SupervisorOrder::read(&mut [].as_slice()).unwrap(), None);
+        assert_eq!(SupervisorOrder::read(&mut [1, 0].as_slice()).unwrap(), None);
+        let whole =
+            SupervisorOrder { cwd: "/".into(), variables: vec![("A".into(), None)], arguments: vec![] };
+        let whole = whole.to_bytes();
+        for cut in 8..whole.len() {
+            assert!(SupervisorOrder::read(&mut &whole[..cut]).is_err(), "{cut}");
+        }
+        for body in [&b""[..], b"/", b"/\0", b"/\0A\0", b"/\0A\0=\0"] {
+            let mut bytes = (body.len() as u64).to_le_bytes().to_vec();
+            bytes.extend_from_slice(body);
+            assert!(SupervisorOrder::read(&mut bytes.as_slice()).is_err(), "{body:?}");
+        }
+        assert!(SupervisorOrder::read(&mut u64::MAX.to_le_bytes().as_slice()).is_err());
+    }
+}

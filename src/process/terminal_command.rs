@@ -1,0 +1,194 @@
+//! A command with a terminal inside its view, from placet's point of view.
+//!
+//! The supervisor passes the outer end of the terminal over its line, and reports there that the command was stopped,
+//! continued, or has ended. Nothing here waits: the caller polls the line together with its own descriptors.
+
+use super::command::PreparedSupervisor;
+use super::descendants::programs_below;
+use super::protocol::{CONTINUE, CONTINUED, GRACE, STOPPED, TERMINAL, TERMINAL_PASSED};
+use super::{ChildPid, CommandExit, ProcessError, ShellCommand, pass_descriptors};
+use rustix::pipe::PipeFlags;
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// Where standard error of the command goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TerminalErrors {
+    #[default]
+    Terminal,
+    /// To a pipe of its own: see [`TerminalSupervisor::take_errors`].
+    Pipe,
+}
+
+/// What the supervisor reports.
+#[derive(Debug)]
+pub enum TerminalEvent {
+    /// The command runs, and this is the outer end of its terminal.
+    Started(OwnedFd),
+    Stopped,
+    Continued,
+    /// The last one.
+    Ended(Result<CommandExit, ProcessError>),
+}
+
+/// A running supervisor of a command with a terminal. Dropping it ends the command.
+#[derive(Debug)]
+pub struct TerminalSupervisor {
+    child: Child,
+    line: UnixStream,
+    unread: Vec<u8>,
+    errors: Option<OwnedFd>,
+    sandbox_report: Option<String>,
+    /// Removed when the command has ended.
+    _passed: [Option<tempfile::NamedTempFile>; 2],
+}
+
+impl ShellCommand {
+    /// Starts the command; [`ShellCommand::sandbox`] must describe a terminal. Its environment is placet's own, without
+    /// the withheld variables. Call it on the main thread: the command ends with the thread that started it.
+    pub fn begin_in_terminal(&self, errors: TerminalErrors) -> Result<TerminalSupervisor, ProcessError> {
+        if !self.cwd.is_dir() {
+            return Err(ProcessError::NoDirectory(self.cwd.clone()));
+        }
+        self.spawn_for_terminal(errors).map_err(|e| ProcessError::Start(e.to_string()))
+    }
+
+    fn spawn_for_terminal(&self, errors: TerminalErrors) -> io::Result<TerminalSupervisor> {
+        let PreparedSupervisor { mut command, line, passed } = self.prepare()?;
+        command.arg(TERMINAL).arg("--").arg(&self.line).stdout(Stdio::null());
+        let errors = match errors {
+            TerminalErrors::Terminal => {
+                command.stderr(Stdio::null());
+                None
+            }
+            TerminalErrors::Pipe => {
+                let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+                command.stderr(Stdio::from(write));
+                Some(read)
+            }
+        };
+        command.env("PLACET_COMMAND", "1");
+        for name in &self.withheld {
+            command.env_remove(name);
+        }
+        let child = command.spawn()?;
+        Ok(TerminalSupervisor {
+            child,
+            line,
+            unread: Vec::new(),
+            errors,
+            sandbox_report: None,
+            _passed: passed,
+        })
+    }
+}
+
+impl AsFd for TerminalSupervisor {
+    /// The line, which is readable when there is an event.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.line.as_fd()
+    }
+}
+
+impl TerminalSupervisor {
+    /// The names of the command's processes, as the system shows them: they may contain any character.
+    pub fn programs(&self) -> Vec<String> {
+        ChildPid::of(&self.child).map(programs_below).unwrap_or_default()
+    }
+
+    /// The pipe with the command's standard error, once.
+    pub fn take_errors(&mut self) -> Option<OwnedFd> {
+        self.errors.take()
+    }
+
+    /// What has been reported since the last call.
+    pub fn events(&mut self) -> Vec<TerminalEvent> {
+        let mut events = Vec::new();
+        loop {
+            let (mut bytes, mut passed) = ([0; 4096], Vec::new());
+            let read = pass_descriptors::receive(&self.line, &mut bytes, &mut passed);
+            let more = match read {
+                Ok(0) => false,
+                Ok(length) => {
+                    self.unread.extend_from_slice(bytes.get(..length).unwrap_or_default());
+                    true
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return events,
+                Err(_) => false,
+            };
+            self.take_lines(passed, &mut events);
+            if !more {
+                events.push(TerminalEvent::Ended(self.ended()));
+                return events;
+            }
+        }
+    }
+
+    /// Complete lines that are events; everything else is the report about the end.
+    fn take_lines(&mut self, passed: Vec<OwnedFd>, events: &mut Vec<TerminalEvent>) {
+        let mut passed = passed.into_iter();
+        while let Some(end) = memchr::memchr(b'\n', &self.unread) {
+            let event = match self.unread.get(..end).map(String::from_utf8_lossy).as_deref() {
+                Some(TERMINAL_PASSED) => passed.next().map(TerminalEvent::Started),
+                Some(STOPPED) => Some(TerminalEvent::Stopped),
+                Some(CONTINUED) => Some(TerminalEvent::Continued),
+                _ => None,
+            };
+            let Some(event) = event else { return };
+            events.push(event);
+            self.unread.drain(..=end);
+        }
+    }
+
+    /// The line is closed: the supervisor has ended every process, or was killed.
+    fn ended(&mut self) -> Result<CommandExit, ProcessError> {
+        self.wait();
+        let said = std::mem::take(&mut self.unread);
+        let said = String::from_utf8_lossy(&said);
+        self.sandbox_report = CommandExit::sandbox_report(&said);
+        CommandExit::said(said.trim_end())
+    }
+
+    /// What the sandbox reported when the command ended, unread, as in [`FinishedCommand`](super::FinishedCommand).
+    pub fn sandbox_report(&mut self) -> Option<String> {
+        self.sandbox_report.take()
+    }
+
+    /// Lets a stopped command continue.
+    pub fn resume(&mut self) {
+        // If the line is closed, the next event is the end.
+        let _ = self.line.write_all(&[CONTINUE]);
+    }
+
+    /// Ends the command and everything that it started. The last report can still be read.
+    pub fn stop(&self) {
+        let _ = self.line.shutdown(Shutdown::Write);
+    }
+
+    /// Waits for the supervisor, which has closed its line, and kills it after [`GRACE`].
+    fn wait(&mut self) {
+        let end = Instant::now() + GRACE;
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
+                Ok(None) => {
+                    let _ = self.child.kill();
+                    let _ = self.child.wait();
+                    return;
+                }
+                Ok(Some(_)) | Err(_) => return,
+            }
+        }
+    }
+}
+
+impl Drop for TerminalSupervisor {
+    fn drop(&mut self) {
+        self.stop();
+        self.wait();
+    }
+}

@@ -1,0 +1,156 @@
+//! `/checks`: the checks of the settings on what is pending, in the shell.
+
+use crate::agent::{CheckGoal, TurnStart};
+use crate::checks::{CheckRow, CheckRowState, ProjectChecks, check_details, check_row_words};
+use crate::conversation::Part;
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::text::{count, visible};
+use crate::tools::{CheckBoard, ToolContext};
+use crate::ui::line_ui::{LineUi, TerminalLineUi};
+use crate::workspace::{View, Workspace};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long one look at the keyboard takes while checks run.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// `/checks [run [NAME ...]|output NAME]`
+pub(super) fn checks(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match words.as_slice() {
+        [] | ["list"] => list(context),
+        ["run", names @ ..] => run(context, names),
+        ["output", name] => output(context, name),
+        _ => Err(CommandStop::with_hint(
+            "/checks lists the checks; `run` and `output` are its words",
+            "/checks run, /checks run test, /checks output test",
+        )),
+    }
+}
+
+/// What checks of this view run with; `None` where no check is set. What an earlier session left is in another view than
+/// the conversation's.
+pub(super) fn check_env(
+    context: &mut CommandContext<'_>,
+    workspace: &Workspace,
+    view: &View,
+) -> Option<Arc<ToolContext>> {
+    if context.app.config.checks().is_empty() {
+        return None;
+    }
+    let env = context.conversation.agent_for("", &context.output).ok()?.env();
+    let is_own = env.workspace.view().is_some_and(|own| own.dir() == view.dir());
+    Some(match is_own {
+        true => Arc::clone(env),
+        false => Arc::new(ToolContext { workspace: workspace.clone(), ..env.for_child() }),
+    })
+}
+
+/// What the command works with.
+fn env(context: &mut CommandContext<'_>) -> Result<Arc<ToolContext>, CommandStop> {
+    let (workspace, view) = context.viewed()?;
+    let none = || CommandStop::with_hint("no check is set", "`placet checks detect` proposes checks");
+    let env = check_env(context, &workspace, &view).ok_or_else(none)?;
+    match &env.checks.problem {
+        Some(problem) => Err(CommandStop::with_hint(
+            problem.clone(),
+            "correct the settings; `placet config show --origin` names the file",
+        )),
+        None => Ok(env),
+    }
+}
+
+fn board(context: &CommandContext<'_>, env: &Arc<ToolContext>) -> Result<CheckBoard, CommandStop> {
+    let board = CheckBoard::new(env, context.runtime.handle().clone()).ok_or_else(|| {
+        CommandStop::error("checks need the copy-on-write view; `placet doctor` shows what is missing")
+    })?;
+    board.look_at_all().map_err(|e| format!("cannot read the pending changes: {e}"))?;
+    board.wait_until_known();
+    Ok(board)
+}
+
+fn list(context: &mut CommandContext<'_>) -> SlashCommandResult {
+    let env = env(context)?;
+    let board = board(context, &env)?;
+    let command = |name: &str| {
+        let check = env.checks.definitions.iter().find(|check| check.name == name);
+        check.map_or_else(String::new, |check| visible::line(&check.command).into_owned())
+    };
+    let rows = board.rows();
+    let rows: Vec<(String, String)> =
+        rows.iter().map(|row| (check_row_words(row, None), command(&row.name))).collect();
+    context.output.rows(&rows);
+    context.output.hint("/checks run runs them, /checks output NAME shows what one wrote");
+    Ok(CommandFollowUp::Nothing)
+}
+
+fn known(checks: &ProjectChecks, names: &[&str]) -> Result<(), CommandStop> {
+    let is_known = |name: &str| checks.definitions.iter().any(|check| check.name == name);
+    let Some(unknown) = names.iter().find(|name| !is_known(name)) else { return Ok(()) };
+    let all: Vec<&str> = checks.definitions.iter().map(|check| check.name.as_str()).collect();
+    let hint = format!("the checks are {}", all.join(", "));
+    Err(CommandStop::with_hint(format!("no check `{}`", visible::name(unknown)), &hint))
+}
+
+fn run(context: &mut CommandContext<'_>, names: &[&str]) -> SlashCommandResult {
+    let env = env(context)?;
+    known(&env.checks, names)?;
+    let board = board(context, &env)?;
+    let is_wanted = |row: &CheckRow| names.is_empty() || names.contains(&row.name.as_str());
+    board.run_these(is_wanted);
+    let running = board.rows().iter().filter(|row| row.is_busy()).count();
+    context.output.note(&format!("running {}; Esc stops them", count::of(running as u64, "check")));
+    let mut reported: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let rows = board.rows();
+        for row in rows.iter().filter(|row| is_wanted(row) && !row.is_busy()) {
+            if reported.insert(row.name.clone()) {
+                context.output.note(&check_row_words(row, None));
+                let CheckRowState::Here(result) = &row.state else { continue };
+                check_details(result).iter().for_each(|line| context.output.quote(line.trim_start()));
+            }
+        }
+        if !rows.iter().any(|row| is_wanted(row) && row.is_busy()) {
+            return Ok(CommandFollowUp::Nothing);
+        }
+        if TerminalLineUi.is_interrupted(LOOK) {
+            return Err(CommandStop::note("stopped: the checks that ran have no result"));
+        }
+    }
+}
+
+/// `/until CHECK[,CHECK] [N] [MESSAGE]`: without a message it begins with the checks.
+pub(super) fn until(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let example = "/until test, /until test,lint 3, /until test 3 make the totals exact";
+    let (names, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let rest = rest.trim();
+    let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_number = !first.is_empty() && first.chars().all(|c| c.is_ascii_digit());
+    let (rounds, message) = if is_number { (Some(first), after.trim()) } else { (None, rest) };
+    let goal =
+        CheckGoal::of(names, rounds).map_err(|e| CommandStop::with_hint(format!("/until: {e}"), example))?;
+    let env = env(context)?;
+    let names: Vec<&str> = goal.checks.iter().map(String::as_str).collect();
+    known(&env.checks, &names)?;
+    context.conversation.agent_for(message, &context.output)?.set_goal(goal);
+    let parts = if message.is_empty() { Vec::new() } else { vec![Part::text(message)] };
+    Ok(CommandFollowUp::Turn(TurnStart::Say(parts)))
+}
+
+fn output(context: &mut CommandContext<'_>, name: &str) -> SlashCommandResult {
+    let env = env(context)?;
+    known(&env.checks, &[name])?;
+    if context.output.is_linear() {
+        let Some(result) = env.checks.store.results(name).into_iter().next() else {
+            return Err(CommandStop::note(format!("the check {name} has not run yet")));
+        };
+        check_details(&result).iter().for_each(|line| context.output.quote(line.trim_start()));
+        context.output.hint(&format!("`placet checks output {name}` prints all of it"));
+        return Ok(CommandFollowUp::Nothing);
+    }
+    match context.output.check_output(&env.workspace, &env.checks).show(name) {
+        Some(sentence) => Err(CommandStop::note(sentence)),
+        None => Ok(CommandFollowUp::Nothing),
+    }
+}

@@ -1,0 +1,129 @@
+//! `/mcp`: the servers whose tools the model has, their state, their tools and their logs.
+
+use crate::mcp::KnownTools;
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::text::{count, visible};
+use crate::tools::{ServerPool, ServerState, ServerStatus};
+
+/// How much of a log is shown, in bytes.
+const LOG: usize = 4_000;
+const USAGE: &str = "/mcp, /mcp NAME for its tools, /mcp log NAME, /mcp stop NAME";
+
+/// `/mcp`, `/mcp NAME`, `/mcp log NAME`, `/mcp stop NAME`.
+pub(super) fn mcp(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let servers = match &context.conversation.agent {
+        Some(agent) => agent.env().servers.clone(),
+        None => context.app.tools.servers.clone(),
+    };
+    if rest.trim().is_empty() {
+        for shadowed in &context.app.config.shadowed_servers {
+            context.output.note(&shadowed.to_string());
+        }
+    }
+    if servers.is_empty() {
+        context.output.note("no servers; `placet mcp add NAME -- COMMAND` adds one");
+        return Ok(CommandFollowUp::Nothing);
+    }
+    match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
+        [] => list(context, &servers),
+        ["log", name] => log(context, &servers, named(&servers, name)?),
+        ["stop", name] => stop(context, &servers, named(&servers, name)?)?,
+        [name] => show(context, &servers, named(&servers, name)?),
+        _ => return Err(CommandStop::with_hint(format!("unknown argument `{rest}` of /mcp"), USAGE)),
+    }
+    Ok(CommandFollowUp::Nothing)
+}
+
+fn named<'n>(servers: &ServerPool, name: &'n str) -> Result<&'n str, CommandStop> {
+    match servers.definitions().any(|definition| definition.name == name) {
+        true => Ok(name),
+        false => {
+            let names: Vec<&str> = servers.definitions().map(|definition| definition.name.as_str()).collect();
+            let hint = format!("the servers are {}", names.join(", "));
+            Err(CommandStop::with_hint(format!("no server `{name}`"), hint))
+        }
+    }
+}
+
+fn list(context: &CommandContext<'_>, servers: &ServerPool) {
+    let row = |definition: &crate::mcp::ServerDefinition| {
+        let status = servers.status(&definition.name);
+        let mut parts = vec![state(&status, definition.is_enabled)];
+        parts.push(status.known.as_ref().map_or("tools not read yet".into(), sizes));
+        parts.extend(status.last_error.map(|error| format!("last error: {error}")));
+        (definition.name.clone(), parts.join(" · "))
+    };
+    context.output.rows(&servers.definitions().map(row).collect::<Vec<_>>());
+}
+
+fn state(status: &ServerStatus, is_enabled: bool) -> String {
+    match status.state {
+        _ if !is_enabled => "switched off".into(),
+        ServerState::Idle => "not running".into(),
+        ServerState::Failed => "failed".into(),
+        ServerState::Running { since } => {
+            let calls = count::of(usize::try_from(status.calls).unwrap_or(usize::MAX), "call");
+            format!("running for {} s, {calls}", since.elapsed().as_secs())
+        }
+    }
+}
+
+/// `2 tools, about 300 tokens`
+fn sizes(known: &KnownTools) -> String {
+    format!("{}, about {} tokens", count::of(known.tools.len(), "tool"), known.tokens())
+}
+
+fn show(context: &CommandContext<'_>, servers: &ServerPool, name: &str) {
+    let status = servers.status(name);
+    let Some(definition) = servers.definitions().find(|definition| definition.name == name) else { return };
+    let called = status.known.as_ref().map(|known| format!(" · {}", known.server)).unwrap_or_default();
+    let line = visible::line(&definition.shown()).into_owned();
+    context.output.note(&format!("{name} · {}{called} · {line}", state(&status, definition.is_enabled)));
+    if let Some(error) = &status.last_error {
+        context.output.hint(&format!("last error: {error}"));
+    }
+    let Some(known) = status.known else {
+        return context.output.hint("its tools are read before the first request");
+    };
+    let row = |tool: &crate::mcp::ServerToolSpec| {
+        let mut about = visible::line(tool.first_line(120)).into_owned();
+        if tool.says_read_only {
+            about.push_str(" (says that it changes nothing)");
+        }
+        if known.changed.contains(&tool.name) {
+            about.push_str(" (described in another way than before)");
+        }
+        (visible::line(&tool.name).into_owned(), about)
+    };
+    context.output.rows(&known.tools.iter().map(row).collect::<Vec<_>>());
+}
+
+fn log(context: &CommandContext<'_>, servers: &ServerPool, name: &str) {
+    let bytes = std::fs::read(servers.log_file(name)).unwrap_or_default();
+    let end = bytes.get(bytes.len().saturating_sub(LOG)..).unwrap_or(&bytes);
+    let messages = servers.messages(name);
+    if end.is_empty() && messages.is_empty() {
+        return context.output.note(&format!("the log of {name} is empty"));
+    }
+    if let Some(line) = servers.log_line(name) {
+        context.output.note(&format!("the end of the log of {name} · {line}"));
+        context.output.quote(&String::from_utf8_lossy(end));
+    }
+    if !messages.is_empty() {
+        context.output.note(&format!("log messages that {name} sent"));
+        context.output.quote(&messages.join("\n"));
+    }
+}
+
+fn stop(context: &CommandContext<'_>, servers: &ServerPool, name: &str) -> Result<(), CommandStop> {
+    let Some(agent) = &context.conversation.agent else {
+        context.output.note(&format!("{name} is not running"));
+        return Ok(());
+    };
+    let env = agent.env();
+    let place = (&env.workspace, env.commands.brake);
+    let stopping = servers.stop(place, env.mode.load().write_policy(), name);
+    let effects = context.runtime.block_on(stopping)?;
+    context.output.note(&format!("ended {name}{effects}"));
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! `/try`: several attempts at one task, each with pending changes of its own.
+//!
+//! A try is a session with a name. Opening one is resuming a session: this conversation is left as it is, and so are its
+//! pending changes.
+
+use super::sessions;
+use crate::audit::AuditKind;
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::repl::conversation::ShellConversation;
+use crate::repl::error::ReplError;
+use crate::repl::prompt::TryMark;
+use crate::repl::titles::short_id;
+use crate::repl::try_rows::{tries_of, try_table};
+use crate::serve::changes;
+use crate::session::{OpenSession, TryName};
+use crate::text::count;
+use crate::ui::term;
+use crate::workspace::Workspace;
+
+/// `/try [NAME|list|switch NAME|rename [NAME] NAME|drop NAME]`
+pub(super) fn tries(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match words.as_slice() {
+        [] | ["list"] => list(context),
+        ["switch", name] => {
+            let name = parsed(name)?;
+            if context.store()?.find_try(context.app.cwd(), &name)?.is_none() {
+                return Err(missing(&name));
+            }
+            open(context, &name)
+        }
+        ["rename", to] => rename(context, None, &parsed(to)?),
+        ["rename", from, to] => rename(context, Some(&parsed(from)?), &parsed(to)?),
+        ["drop", name] => discard_try(context, &parsed(name)?),
+        ["switch" | "rename" | "drop", ..] => Err(CommandStop::with_hint(
+            format!("/try {rest}: a name is missing, or there is one too many"),
+            "for example: /try drop second-idea",
+        )),
+        [name] => open(context, &parsed(name)?),
+        _ => Err(CommandStop::with_hint("the name of a try is one word", "for example: /try second-idea")),
+    }
+}
+
+/// `placet --try NAME`
+pub(in crate::repl) fn begin(context: &mut CommandContext<'_>, name: &TryName) -> Result<(), ReplError> {
+    let Some(store) = context.conversation.store.clone() else { return Ok(()) };
+    match store.find_try(context.app.cwd(), name)? {
+        Some(row) => {
+            sessions::resume_session(context, &row)?;
+            sessions::show_past(context);
+            Ok(())
+        }
+        None => create(context, store.create_try(context.app.cwd(), name)?, name),
+    }
+}
+
+/// What the prompt says of the try that this conversation is.
+pub(in crate::repl) fn mark(conversation: &ShellConversation<'_>) -> Option<TryMark> {
+    let name = conversation.try_name()?.to_string();
+    let view = conversation.own_workspace().and_then(Workspace::view);
+    let outdated = view.and_then(|view| view.outdated().ok()).unwrap_or_default().files;
+    Some(TryMark { name, outdated })
+}
+
+fn list(context: &CommandContext<'_>) -> SlashCommandResult {
+    let store = context.store()?;
+    let view = |session: &str| context.app.builder.workspace_of(session).view().cloned();
+    let rows = tries_of(&store, context.app.cwd(), view)?;
+    if rows.is_empty() {
+        return Err(CommandStop::note("there are no tries here; /try NAME begins one"));
+    }
+    let room = usize::from(term::size().0).saturating_sub(2);
+    context.output.say_plain(try_table(&rows, context.conversation.try_name().as_ref(), room));
+    context.output.hint("/try NAME opens one; `placet compare A B` compares two");
+    Ok(CommandFollowUp::Nothing)
+}
+
+fn open(context: &mut CommandContext<'_>, name: &TryName) -> SlashCommandResult {
+    let store = context.store()?;
+    let row = store.find_try(context.app.cwd(), name)?;
+    let is_open = |id| context.conversation.session().map(OpenSession::id) == Some(id);
+    if row.as_ref().is_some_and(|row| is_open(&row.id)) {
+        return Err(CommandStop::note(format!("this is the try {name} already")));
+    }
+    let running = context.app.tools.jobs.running().len();
+    if running > 0 {
+        let (jobs, verb) =
+            (count::of(running, "background command"), if running == 1 { "runs" } else { "run" });
+        return Err(CommandStop::with_hint(
+            format!("cannot open the try {name}: {jobs} of this conversation still {verb}"),
+            "/jobs lists them, /jobs kill N ends one",
+        ));
+    }
+    let left = context.conversation.pending();
+    match row {
+        Some(row) => {
+            sessions::change_to(context, &row)?;
+            sessions::show_past(context);
+        }
+        None => {
+            if let Some(agent) = &context.conversation.agent {
+                let left = context.runtime.block_on(agent.leave());
+                left.map_err(|why| format!("this conversation continues: {why}"))?;
+            }
+            let session = store.create_try(context.app.cwd(), name)?;
+            create(context, session, name)?;
+        }
+    }
+    // Nothing of another attempt comes into sight here.
+    context.conversation.earlier = None;
+    if left.total() > 0 {
+        context.output.note(&format!("changes to {left} stay pending in the conversation that you left"));
+    }
+    Ok(CommandFollowUp::Nothing)
+}
+
+/// A conversation that is a new try. The provider that answered before answers here as well.
+fn create(context: &mut CommandContext<'_>, session: OpenSession, name: &TryName) -> Result<(), ReplError> {
+    let answered_by = context.conversation.agent.as_ref().map(|agent| {
+        let (provider, model) = (agent.provider_name(), agent.model().name.as_str());
+        context.app.builder.answerer(Some(provider), Some(model))
+    });
+    if let Some(Ok(answerer)) = answered_by {
+        context.conversation.answerer = Some(answerer);
+    }
+    let agent = context.conversation.build(Some(session))?;
+    context.conversation.agent = Some(agent);
+    context.conversation.pinned.clear();
+    context.output.note(&format!(
+        "began the try {name}: it has the files of the workspace, and pending changes of its own"
+    ));
+    Ok(())
+}
+
+/// Without `from`, this conversation gets the name: it is a try from then on.
+fn rename(context: &mut CommandContext<'_>, from: Option<&TryName>, to: &TryName) -> SlashCommandResult {
+    let (store, cwd) = (context.store()?, context.app.cwd().to_path_buf());
+    let id = match from {
+        Some(from) => store.find_try(&cwd, from)?.ok_or_else(|| missing(from))?.id,
+        None => context.saved()?.1,
+    };
+    store.name_try(&id, &cwd, to)?;
+    let what = from.map_or_else(|| "this conversation".to_string(), |from| format!("the try {from}"));
+    context.output.note(&format!("{what} is the try {to} now"));
+    Ok(CommandFollowUp::Nothing)
+}
+
+/// Discards what is pending in a try and takes its name away. Its session stays.
+fn discard_try(context: &mut CommandContext<'_>, name: &TryName) -> SlashCommandResult {
+    let store = context.store()?;
+    let row = store.find_try(context.app.cwd(), name)?.ok_or_else(|| missing(name))?;
+    let is_this = context.conversation.session().map(OpenSession::id) == Some(&row.id);
+    // Held until the end: nobody works in it meanwhile.
+    let held = if is_this { None } else { Some(store.resume(&row.id)?) };
+    let workspace = match context.conversation.own_workspace().filter(|_| is_this) {
+        Some(own) => own.clone(),
+        None => context.app.builder.workspace_of(row.id.as_str()),
+    };
+    let view = workspace.view().cloned().ok_or(CommandStop::Cancelled)?;
+    let report = changes::discard(&view, &[], "/undo", &|path| workspace.shortened(path));
+    let is_done = report.done;
+    context.record(AuditKind::Discard, "/try drop", report);
+    if is_done {
+        store.unname_try(&row.id)?;
+        let id = short_id(&row.id);
+        let back = if is_this { String::new() } else { format!("; /resume {id} opens its conversation") };
+        context.output.note(&format!("{name} is no try any more{back}"));
+    }
+    drop(held);
+    Ok(CommandFollowUp::Nothing)
+}
+
+fn parsed(name: &str) -> Result<TryName, CommandStop> {
+    TryName::parse(name).map_err(|e| CommandStop::with_hint(e.to_string(), "for example: /try second-idea"))
+}
+
+fn missing(name: &TryName) -> CommandStop {
+    let hint = format!("/try lists them, /try {name} begins it");
+    CommandStop::with_hint(format!("this directory has no try {name}"), hint)
+}

@@ -1,0 +1,195 @@
+//! The servers of a conversation: each is started when it is first needed, used by one call at a time, and ended with
+//! the conversation.
+
+use super::running::RunningServer;
+use super::status::{ServerState, ServerStatus};
+use crate::http::{HttpClient, HttpClientSettings};
+use crate::mcp::{KnownTools, ServerDefinition, ServerToolSpec};
+use crate::permission::WritePolicy;
+use crate::text::{human_size, visible};
+use crate::tools::ToolError;
+use crate::tools::command::command_effects::EffectsSummary;
+use crate::workspace::{LossLimit, Workspace, WriteContext};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Mutex as AsyncMutex;
+
+/// A cheap handle; clones share the servers. The default pool has none.
+#[derive(Clone, Default)]
+pub struct ServerPool(Arc<PoolState>);
+
+#[derive(Default)]
+struct PoolState {
+    slots: Vec<ServerSlot>,
+    /// Where lists of tools and logs are stored.
+    dir: PathBuf,
+    client: Arc<HttpClient>,
+}
+
+pub(super) struct ServerSlot {
+    pub(super) definition: ServerDefinition,
+    /// One call at a time: what a server changed belongs to the call that ran.
+    pub(super) running: AsyncMutex<Option<RunningServer>>,
+    status: Mutex<ServerStatus>,
+}
+
+impl ServerSlot {
+    pub(super) fn status(&self) -> MutexGuard<'_, ServerStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ServerPool {
+    pub fn new(definitions: Vec<ServerDefinition>, dir: PathBuf) -> ServerPool {
+        ServerPool::with_client(definitions, dir, HttpClientSettings::default())
+    }
+
+    fn with_client(
+        definitions: Vec<ServerDefinition>,
+        dir: PathBuf,
+        client: HttpClientSettings,
+    ) -> ServerPool {
+        let client = Arc::new(HttpClient::new(client));
+        let slot =
+            |definition| ServerSlot { definition, running: AsyncMutex::default(), status: Mutex::default() };
+        ServerPool(Arc::new(PoolState { slots: definitions.into_iter().map(slot).collect(), dir, client }))
+    }
+
+    /// The same servers for another conversation, with processes and connections of its own.
+    #[must_use]
+    pub fn fresh(&self, client: HttpClientSettings) -> ServerPool {
+        ServerPool::with_client(self.definitions().cloned().collect(), self.0.dir.clone(), client)
+    }
+
+    /// The connections to servers over HTTP.
+    pub(super) fn client(&self) -> Arc<HttpClient> {
+        Arc::clone(&self.0.client)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.slots.is_empty()
+    }
+
+    pub fn definitions(&self) -> impl Iterator<Item = &ServerDefinition> {
+        self.0.slots.iter().map(|slot| &slot.definition)
+    }
+
+    pub(super) fn slot(&self, server: &str) -> Result<&ServerSlot, ToolError> {
+        let found = self.0.slots.iter().find(|slot| slot.definition.name == server);
+        found.ok_or_else(|| ToolError::new(format!("there is no server `{server}` in this session")))
+    }
+
+    /// The state of a server, with the stored list of its tools.
+    pub fn status(&self, server: &str) -> ServerStatus {
+        let Ok(slot) = self.slot(server) else { return ServerStatus::default() };
+        let mut status = slot.status();
+        if status.known.is_none() {
+            status.known = KnownTools::load(&self.list_file(&slot.definition));
+        }
+        status.clone()
+    }
+
+    /// The last log messages that the server sent over the protocol: hostile text. Empty while it is used.
+    pub fn messages(&self, server: &str) -> Vec<String> {
+        let Ok(slot) = self.slot(server) else { return Vec::new() };
+        let running = slot.running.try_lock();
+        running.ok().and_then(|running| Some(running.as_ref()?.connection.messages())).unwrap_or_default()
+    }
+
+    /// What a tool is, as far as its server's stored list says.
+    pub(super) fn tool(&self, server: &str, tool: &str) -> Option<(ServerToolSpec, bool)> {
+        let known = self.status(server).known?;
+        Some((known.find(tool)?.clone(), known.changed.contains(tool)))
+    }
+
+    fn list_file(&self, definition: &ServerDefinition) -> PathBuf {
+        self.0.dir.join(format!("{}-{}.json", definition.name, definition.identity()))
+    }
+
+    /// The file with the standard error of a server.
+    pub fn log_file(&self, server: &str) -> PathBuf {
+        self.0.dir.join(format!("{server}.log"))
+    }
+
+    pub(super) fn store(&self, definition: &ServerDefinition, known: &KnownTools) {
+        if let Err(e) = known.store(&self.list_file(definition)) {
+            tracing::warn!("the tools of the server `{}` are not stored: {e}", definition.name);
+        }
+    }
+
+    pub(super) fn failed(&self, slot: &ServerSlot, error: &ToolError) -> ToolError {
+        let why = visible::guard(&error.message).into_owned();
+        slot.status().failed(&why);
+        let name = &slot.definition.name;
+        let message = format!("the server `{name}` failed: {why}");
+        match &error.hint {
+            Some(hint) => ToolError::hint(message, hint.clone()),
+            None => ToolError::hint(message, "/mcp shows the person its log; continue without it"),
+        }
+    }
+
+    pub(super) fn make_dir(&self) -> Result<(), ToolError> {
+        let mut builder = std::fs::DirBuilder::new();
+        let made = builder.recursive(true).mode(0o700).create(&self.0.dir);
+        made.map_err(|e| ToolError::new(format!("cannot create `{}`: {e}", self.0.dir.display())))
+    }
+
+    /// Ends the process in `running`, if there is one, and collects its changes.
+    pub(super) async fn end(
+        &self,
+        slot: &ServerSlot,
+        running: &mut Option<RunningServer>,
+        place: (&Workspace, LossLimit),
+        writer: &WriteContext,
+    ) -> Result<EffectsSummary, ToolError> {
+        let Some(server) = running.take() else { return Ok(EffectsSummary::default()) };
+        slot.status().state = ServerState::Idle;
+        server.end(place, writer.clone(), &slot.definition.name).await
+    }
+
+    /// Ends the servers that have changed files since their last call, at the end of a turn: the changes are pending
+    /// when the person is asked about them. Returns a sentence for each.
+    pub async fn settle(&self, workspace: &Workspace, limit: LossLimit) -> Vec<String> {
+        let mut told = Vec::new();
+        for slot in &self.0.slots {
+            let Ok(mut running) = slot.running.try_lock() else { continue };
+            if !running.as_ref().is_some_and(|server| server.has_written(workspace)) {
+                continue;
+            }
+            let writer = WriteContext::from(WritePolicy::Hold);
+            let name = &slot.definition.name;
+            match self.end(slot, &mut running, (workspace, limit), &writer).await {
+                Ok(effects) if effects.for_person.is_empty() => {}
+                Ok(effects) => {
+                    told.push(format!(
+                        "the server `{name}` changed files after its call{}",
+                        effects.for_person
+                    ));
+                }
+                Err(e) => told.push(format!("the server `{name}`: {}", e.message)),
+            }
+        }
+        told
+    }
+
+    /// Ends a server at the person's request. Its changes are collected.
+    pub async fn stop(
+        &self,
+        place: (&Workspace, LossLimit),
+        landing: WritePolicy,
+        server: &str,
+    ) -> Result<String, ToolError> {
+        let slot = self.slot(server)?;
+        let mut running = slot.running.lock().await;
+        let effects = self.end(slot, &mut running, place, &WriteContext::from(landing)).await?;
+        Ok(effects.for_person)
+    }
+
+    /// How much of a log is stored, and where, for a list.
+    pub fn log_line(&self, server: &str) -> Option<String> {
+        let file = self.log_file(server);
+        let size = std::fs::metadata(&file).ok().map(|meta| meta.len()).filter(|size| *size > 0)?;
+        Some(format!("{} in {}", human_size::of(size), visible::path(&file)))
+    }
+}

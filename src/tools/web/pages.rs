@@ -1,0 +1,49 @@
+//! What `fetch_url` gets pages with: one client for the whole program, and the hosts that may be private.
+
+use crate::http::{PageClient, PageRefusal};
+use reqwest::Url;
+
+/// The default gets public pages with the default settings of a client.
+#[derive(Debug, Default)]
+pub struct WebPages {
+    pub(super) client: PageClient,
+    /// Hosts of this machine and of private networks that the person has named, with or without a port.
+    private_hosts: Vec<String>,
+}
+
+impl WebPages {
+    pub fn new(client: PageClient, private_hosts: impl IntoIterator<Item = impl AsRef<str>>) -> WebPages {
+        let normal = |host: &str| host.trim().trim_end_matches('.').to_ascii_lowercase();
+        WebPages {
+            client,
+            private_hosts: private_hosts.into_iter().map(|host| normal(host.as_ref())).collect(),
+        }
+    }
+
+    /// Refuses what is private by its name alone, unless the person has named it.
+    pub(super) fn check(&self, url: &Url) -> Result<(), PageRefusal> {
+        if self.is_named(url) { Ok(()) } else { PageClient::check_name(url) }
+    }
+
+    pub(super) fn is_named(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
+        let with_port = format!("{host}:{}", url.port_or_known_default().unwrap_or_default());
+        self.private_hosts.iter().any(|named| *named == host || *named == with_port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::HttpClientSettings;
+
+    #[test]
+    fn a_private_host_is_named_with_or_without_a_port() {
+        let client = PageClient::new(HttpClientSettings::default());
+        let pages = WebPages::new(client, ["Wiki.corp", "localhost:8080"]);
+        let is_named = |url: &str| pages.is_named(&Url::parse(url).unwrap());
+        assert!(is_named("http://wiki.corp/x") && is_named("https://WIKI.corp:8443/"));
+        assert!(is_named("http://localhost:8080/") && !is_named("http://localhost/"));
+        assert!(!is_named("http://a.wiki.corp/"));
+    }
+}

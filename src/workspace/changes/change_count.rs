@@ -1,0 +1,171 @@
+//! How many changes a person sees: the one count of every question, list, report and prompt.
+
+use super::change_set::{ChangeSet, FileChange};
+use crate::text::count;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::journal::JournalEntry;
+use crate::workspace::repository::RepositorySet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::AddAssign;
+use std::path::Path;
+
+/// Files as a person counts them. A moved file is one file. What git writes in a repository is that repository, however
+/// many objects and refs it has. A directory counts only where nothing in it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChangeCount {
+    pub files: usize,
+    pub directories: usize,
+    pub repositories: usize,
+}
+
+impl ChangeCount {
+    /// Of paths with what is there before and after.
+    pub fn of<'a>(
+        changes: impl IntoIterator<Item = (&'a Path, &'a PathState, &'a PathState)>,
+        repositories: &RepositorySet,
+    ) -> ChangeCount {
+        let mut files = 0;
+        let mut directories: BTreeSet<&Path> = BTreeSet::new();
+        let mut seen: BTreeSet<&Path> = BTreeSet::new();
+        let mut changed: BTreeSet<&Path> = BTreeSet::new();
+        // Contents that went and that came, by their hash: a pair is a file that was moved.
+        let mut moves: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for (path, before, after) in changes {
+            let is_directory =
+                (before.is_directory() || before.is_absent()) && (after.is_directory() || after.is_absent());
+            if let Some(repository) = repositories.of(path)
+                && (is_directory || repositories.is_written_by_git(path))
+            {
+                seen.insert(repository);
+                continue;
+            }
+            changed.insert(path);
+            match (before, after) {
+                _ if is_directory => drop(directories.insert(path)),
+                (PathState::File { hash, size, .. }, PathState::Absent) if *size > 0 => {
+                    moves.entry(hash.to_hex().to_string()).or_default().0 += 1;
+                    files += 1;
+                }
+                (PathState::Absent, PathState::File { hash, size, .. }) if *size > 0 => {
+                    moves.entry(hash.to_hex().to_string()).or_default().1 += 1;
+                    files += 1;
+                }
+                _ => files += 1,
+            }
+        }
+        files -= moves.values().map(|(gone, come)| gone.min(come)).sum::<usize>();
+        let holds_some = |dir: &Path| {
+            use std::ops::Bound::{Excluded, Unbounded};
+            let next = changed.range::<Path, _>((Excluded(dir), Unbounded)).next();
+            next.is_some_and(|next| next.starts_with(dir))
+        };
+        let directories = directories.iter().filter(|dir| !holds_some(dir)).count();
+        ChangeCount { files, directories, repositories: seen.len() }
+    }
+
+    /// Of a transaction of the journal.
+    pub fn of_entry(entry: &JournalEntry) -> ChangeCount {
+        let changes = entry.changes.iter().map(|c| (&*c.path, &*c.before, &*c.after));
+        ChangeCount::of(changes, &repositories_of(entry))
+    }
+
+    /// One number, where there is no room for words.
+    pub fn total(self) -> usize {
+        self.files + self.directories + self.repositories
+    }
+}
+
+impl AddAssign for ChangeCount {
+    fn add_assign(&mut self, more: ChangeCount) {
+        self.files += more.files;
+        self.directories += more.directories;
+        self.repositories += more.repositories;
+    }
+}
+
+/// The repositories that a transaction changed.
+pub fn repositories_of(entry: &JournalEntry) -> RepositorySet {
+    let paths = entry.changes.iter().map(|c| &*c.path);
+    let mut repositories = RepositorySet::recognise(paths, &[], &|_| false);
+    repositories.extend(entry.repositories.iter().map(|state| state.path.clone()));
+    repositories
+}
+
+impl ChangeSet {
+    /// The changes as a person counts them.
+    pub fn count(&self) -> ChangeCount {
+        self.count_of(|_| true)
+    }
+
+    /// The changes that are chosen, as a person counts them.
+    pub fn count_of(&self, chosen: impl Fn(&FileChange) -> bool) -> ChangeCount {
+        let chosen = self.changes.iter().filter(|change| chosen(change));
+        ChangeCount::of(chosen.map(|c| (&*c.path, &*c.before, &*c.after)), &self.repositories)
+    }
+}
+
+/// `2 files and 1 repository`
+impl fmt::Display for ChangeCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts =
+            [(self.files, "file"), (self.directories, "directory"), (self.repositories, "repository")];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count::of(n, noun)).collect();
+        match parts.split_last() {
+            None => f.write_str("no files"),
+            Some((last, [])) => f.write_str(last),
+            Some((last, before)) => write!(f, "{} and {last}", before.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::files::path_state::FileAttrs;
+    use std::path::PathBuf;
+
+    fn file(content: &str) -> PathState {
+        let hash = blake3::hash(content.as_bytes());
+        PathState::File { hash, size: content.len() as u64, attrs: FileAttrs::default() }
+    }
+
+    fn words(changes: &[(&str, PathState, PathState)]) -> String {
+        let paths: Vec<PathBuf> = changes.iter().map(|(path, ..)| Path::new("/w").join(path)).collect();
+        let repositories = RepositorySet::recognise(paths.iter().map(PathBuf::as_path), &[], &|_| false);
+        let changes =
+            changes.iter().zip(&paths).map(|((_, before, after), path)| (path.as_path(), before, after));
+        ChangeCount::of(changes, &repositories).to_string()
+    }
+
+    #[test]
+    fn a_person_counts_files_and_not_the_paths_and_objects_behind_them() {
+        use PathState::Absent;
+        let directory = || PathState::Directory { attrs: FileAttrs::default() };
+        let object = ".git/objects/ab/0123456789abcdef0123456789abcdef012345";
+        assert_eq!(words(&[]), "no files");
+        assert_eq!(words(&[("a", Absent, file("1")), ("b", file("2"), file("3"))]), "2 files");
+        // A directory that the new file needs, a directory alone, and the mode of a directory.
+        assert_eq!(words(&[("d", Absent, directory()), ("d/a", Absent, file("1"))]), "1 file");
+        assert_eq!(words(&[("d", Absent, directory()), ("e", directory(), directory())]), "2 directories");
+        // Moved, and two empty files, of which nobody knows that they were moved.
+        assert_eq!(words(&[("a", file("1"), Absent), ("b", Absent, file("1"))]), "1 file");
+        assert_eq!(words(&[("a", file(""), Absent), ("b", Absent, file(""))]), "2 files");
+        let commit = [
+            (".git/objects/ab", Absent, directory()),
+            (object, Absent, file("x")),
+            (".git/refs/heads/main", file("y"), file("z")),
+            (".git/config", file("y"), file("z")),
+            ("a", file("1"), file("2")),
+        ];
+        assert_eq!(words(&commit), "1 file and 1 repository");
+        // A hook: git runs it, and does not write it.
+        let hook = [(".git/hooks/pre-commit", Absent, file("x")), ("d", Absent, directory())];
+        assert_eq!(words(&hook), "1 file and 1 directory");
+        assert_eq!(
+            ChangeCount { files: 2, directories: 1, repositories: 3 }.to_string(),
+            "2 files, 1 directory and 3 repositories"
+        );
+    }
+}

@@ -1,0 +1,222 @@
+//! A program's own state, written from its view to the home directory without the journal: a login or a conversation that
+//! a program keeps is not a change that a person reviews.
+//!
+//! The file in the view is hostile: it may be a link, a pipe or a directory, and so may every directory on the way. Nothing
+//! is followed on either side, and the file at home is replaced only while it is what the caller has seen.
+
+use super::open_at::{open_plain, open_regular};
+use super::temp_name::fresh_name;
+use crate::workspace::WorkspaceError;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use thiserror::Error;
+
+/// The largest file that is written, in bytes.
+const MOST: u64 = 512 << 20;
+
+/// What a file was when it was looked at: any write or replacement changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptFileStamp {
+    Absent,
+    File { device: u64, inode: u64, size: i64, modified: (i64, i64), changed: (i64, i64) },
+}
+
+#[derive(Debug, Error)]
+pub enum KeepError {
+    #[error("it changed outside of the view in the meantime")]
+    Changed,
+    #[error("it is not a regular file")]
+    NotRegular,
+    #[error("a directory on the way to it is a link or a file")]
+    NoDirectory,
+    #[error("it has more than {} MB", MOST >> 20)]
+    TooLarge,
+    #[error("{0}")]
+    View(#[from] WorkspaceError),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl KeptFileStamp {
+    /// The stamp of a file below `home`.
+    pub fn of(home: &Path, relative: &Path) -> Result<KeptFileStamp, KeepError> {
+        match directory(home, relative, None) {
+            Ok((dir, name)) => KeptFileStamp::at(&dir, name),
+            Err(KeepError::Io(e)) if e.kind() == io::ErrorKind::NotFound => Ok(KeptFileStamp::Absent),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn at(dir: &OwnedFd, name: &OsStr) -> Result<KeptFileStamp, KeepError> {
+        match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => KeptFileStamp::of_stat(&stat),
+            Err(Errno::NOENT) => Ok(KeptFileStamp::Absent),
+            Err(e) => Err(io::Error::from(e).into()),
+        }
+    }
+
+    fn of_stat(stat: &Stat) -> Result<KeptFileStamp, KeepError> {
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(KeepError::NotRegular);
+        }
+        let time = |seconds: i64, nanoseconds: u64| (seconds, i64::try_from(nanoseconds).unwrap_or(0));
+        Ok(KeptFileStamp::File {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            size: stat.st_size,
+            modified: time(stat.st_mtime, stat.st_mtime_nsec),
+            changed: time(stat.st_ctime, stat.st_ctime_nsec),
+        })
+    }
+}
+
+/// Writes `source`, a file of a view, to `relative` below `home`, if the file there has the stamp `expected`. Only its owner
+/// gets rights over a new file. Returns the new stamp.
+pub fn keep_file(
+    source: &Path,
+    home: &Path,
+    relative: &Path,
+    expected: KeptFileStamp,
+) -> Result<KeptFileStamp, KeepError> {
+    let mut opened = open_regular(source, OFlags::RDONLY).map_err(|e| match e {
+        WorkspaceError::Directory(_) | WorkspaceError::Special { .. } | WorkspaceError::Moved(_) => {
+            KeepError::NotRegular
+        }
+        e => e.into(),
+    })?;
+    if opened.size > MOST {
+        return Err(KeepError::TooLarge);
+    }
+    let (dir, name) = directory(home, relative, layer_of(source, relative))?;
+    let temporary = fresh_name();
+    let mode = Mode::from_raw_mode(opened.stat.st_mode & 0o700 | 0o600);
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&dir, &temporary, flags, mode).map_err(io::Error::from)?;
+    let mut file = File::from(file);
+    let mut write = || -> Result<KeptFileStamp, KeepError> {
+        if io::copy(&mut (&mut opened.file).take(MOST + 1), &mut file)? > MOST {
+            return Err(KeepError::TooLarge);
+        }
+        file.sync_data()?;
+        if KeptFileStamp::at(&dir, name)? != expected {
+            return Err(KeepError::Changed);
+        }
+        rustix::fs::renameat(&dir, &temporary, &dir, name).map_err(io::Error::from)?;
+        KeptFileStamp::at(&dir, name)
+    };
+    let written = write();
+    if written.is_err() {
+        // The rename did not happen, or nothing has this name any more.
+        let _ = rustix::fs::unlinkat(&dir, &temporary, AtFlags::empty());
+    }
+    written
+}
+
+/// The layer that `source` is in: its path without `relative`.
+fn layer_of<'a>(source: &'a Path, relative: &Path) -> Option<&'a Path> {
+    source.ancestors().nth(relative.components().count())
+}
+
+/// The open directory of a file below `home`, and the name of the file. Missing directories are made as they are in `layer`,
+/// if there is one: a pending change in one of them then finds the directory that it expects.
+fn directory<'a>(
+    home: &Path,
+    relative: &'a Path,
+    layer: Option<&Path>,
+) -> Result<(OwnedFd, &'a OsStr), KeepError> {
+    let none = || io::Error::new(io::ErrorKind::InvalidInput, "it has no name");
+    let name = relative.file_name().ok_or_else(none)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut dir = open_plain(home, flags)?;
+    let mut like = layer.map(Path::to_path_buf);
+    for part in relative.parent().unwrap_or(Path::new("")) {
+        like.iter_mut().for_each(|like| like.push(part));
+        let mut next = rustix::fs::openat(&dir, part, flags, Mode::empty());
+        if let (Some(like), Err(Errno::NOENT)) = (&like, &next) {
+            match rustix::fs::mkdirat(&dir, part, Mode::from_raw_mode(0o700)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(e) => return Err(io::Error::from(e).into()),
+            }
+            next = rustix::fs::openat(&dir, part, flags, Mode::empty());
+            if let Ok(made) = &next {
+                // Not wider than usual, whatever the program gave its own directory.
+                let meta = std::fs::symlink_metadata(like).ok().filter(std::fs::Metadata::is_dir);
+                let mode = meta.map_or(0o700, |meta| meta.mode() & 0o755 | 0o700);
+                rustix::fs::fchmod(made, Mode::from_raw_mode(mode)).map_err(io::Error::from)?;
+            }
+        }
+        dir = match next {
+            Ok(dir) => dir,
+            Err(Errno::LOOP | Errno::NOTDIR) => return Err(KeepError::NoDirectory),
+            Err(e) => return Err(io::Error::from(e).into()),
+        };
+    }
+    Ok((dir, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::PathBuf;
+
+    fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (layer, home) = (base.join("layer"), base.join("home"));
+        std::fs::create_dir_all(layer.join(".agent")).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        (dir, layer, home)
+    }
+
+    #[test]
+    fn a_file_is_written_privately_and_only_over_what_was_seen() {
+        let (_dir, layer, home) = places();
+        let (source, rel) = (layer.join(".agent/login"), Path::new(".agent/login"));
+        std::fs::write(&source, "one").unwrap();
+        std::fs::set_permissions(&source, PermissionsExt::from_mode(0o4644)).unwrap();
+        let stamp = KeptFileStamp::of(&home, rel).unwrap();
+        assert_eq!(stamp, KeptFileStamp::Absent);
+        let stamp = keep_file(&source, &home, rel, stamp).unwrap();
+        assert_eq!(std::fs::read_to_string(home.join(rel)).unwrap(), "one");
+        assert_eq!(std::fs::metadata(home.join(rel)).unwrap().permissions().mode() & 0o7777, 0o600);
+        std::fs::write(&source, "two").unwrap();
+        let newer = keep_file(&source, &home, rel, stamp).unwrap();
+        std::fs::write(home.join(rel), "by another program").unwrap();
+        assert!(matches!(keep_file(&source, &home, rel, newer), Err(KeepError::Changed)));
+        assert_eq!(std::fs::read_to_string(home.join(rel)).unwrap(), "by another program");
+        assert_eq!(std::fs::read_dir(home.join(".agent")).unwrap().count(), 1, "a temporary file is left");
+    }
+
+    #[test]
+    fn nothing_is_followed_in_the_layer_or_at_home() {
+        let (_dir, layer, home) = places();
+        let rel = Path::new(".agent/login");
+        let source = layer.join(rel);
+        symlink("/etc/passwd", &source).unwrap();
+        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        std::fs::remove_file(&source).unwrap();
+        std::fs::create_dir(&source).unwrap();
+        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        std::fs::remove_dir(&source).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &source, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        std::fs::remove_dir_all(layer.join(".agent")).unwrap();
+        symlink("/etc", layer.join(".agent")).unwrap();
+        let through = layer.join(".agent/passwd");
+        assert!(matches!(keep_file(&through, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        std::fs::remove_file(layer.join(".agent")).unwrap();
+        std::fs::create_dir(layer.join(".agent")).unwrap();
+        std::fs::write(&source, "x").unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        symlink(elsewhere.path(), home.join(".agent")).unwrap();
+        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NoDirectory)));
+        assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,161 @@
+//! fetch_url against a server of the test's own: redirects, bombs, slow bodies, types, and the question about a host.
+
+use crate::support::tool_bench::{Bench, Person};
+use placet::conversation::CallOutcome;
+use placet::http::{HttpClientSettings, PageClient, ProxySource};
+use placet::permission::Mode;
+use placet::tools::WebPages;
+use serde_json::json;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// Answers each path with what `answer` writes, and notes the paths.
+struct Site {
+    port: u16,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Site {
+    fn new(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> Site {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
+        let noted = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let (noted, answer) = (Arc::clone(&noted), Arc::clone(&answer));
+                std::thread::spawn(move || {
+                    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                    let Some(Ok(first)) = lines.next() else { return };
+                    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+                    let path = first.split(' ').nth(1).unwrap_or_default().to_string();
+                    noted.lock().unwrap().push(path.clone());
+                    answer(&path, &mut stream);
+                });
+            }
+        });
+        Site { port, asked }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// A bench whose person has named this site.
+    fn bench(&self) -> Bench {
+        let mut bench = Bench::new();
+        let settings = HttpClientSettings { proxies: ProxySource::Off, ..HttpClientSettings::default() };
+        let named = [format!("127.0.0.1:{}", self.port)];
+        Arc::get_mut(&mut bench.env).unwrap().pages =
+            Arc::new(WebPages::new(PageClient::new(settings), named));
+        bench
+    }
+}
+
+fn reply(stream: &mut TcpStream, head: &str, body: &[u8]) {
+    let head = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+}
+
+#[test]
+fn a_page_is_markdown_and_goes_to_a_scratchpad_on_request() {
+    let site = Site::new(|_, to| {
+        reply(to, "200 OK\r\nContent-Type: text/html", b"<title>T</title><h1>Hi</h1><a href=/x>more</a>");
+    });
+    let bench = site.bench();
+    let got = bench.call("fetch_url", json!({"url": site.url("/a#part")}));
+    let text = got.body();
+    assert!(text.contains("# Hi") && text.contains(&format!("[more]({})", site.url("/x"))), "{text}");
+    assert!(text.contains("title: T") && text.contains("Markdown of"), "{text}");
+    assert_eq!(*site.asked.lock().unwrap(), ["/a"]);
+    bench.call("fetch_url", json!({"url": site.url("/a"), "scratchpad": "page"}));
+    assert!(bench.pad("page").contains("# Hi"));
+}
+
+#[test]
+fn redirects_stay_on_the_host_and_end_somewhere() {
+    let elsewhere = Site::new(|_, to| reply(to, "200 OK", b"not asked about"));
+    let other = elsewhere.url("/there");
+    let site = Site::new(move |path, to| match path {
+        "/a" => reply(to, "302 Found\r\nLocation: /b", b""),
+        "/b" => reply(to, "200 OK\r\nContent-Type: text/plain", b"arrived"),
+        "/loop" => reply(to, "301 Moved\r\nLocation: /loop", b""),
+        "/file" => reply(to, "302 Found\r\nLocation: file:///etc/passwd", b""),
+        _ => reply(to, &format!("302 Found\r\nLocation: {other}"), b""),
+    });
+    let bench = site.bench();
+    let text = bench.call("fetch_url", json!({"url": site.url("/a")})).body();
+    assert!(text.contains("arrived") && text.contains("redirected from"), "{text}");
+    for (path, why) in [
+        ("/loop", "redirects more than 5 times"),
+        ("/file", "only http and https"),
+        ("/away", "which is not the same host"),
+    ] {
+        let got = bench.call("fetch_url", json!({"url": site.url(path)}));
+        assert_eq!(got.0.outcome, CallOutcome::Failed);
+        assert!(got.body().contains(why), "{}", got.body());
+    }
+    assert!(elsewhere.asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn what_a_hostile_server_sends_has_limits() {
+    let site = Site::new(|path, to| match path {
+        "/endless" => {
+            let _ = to.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n");
+            while to.write_all(&[b'x'; 65_536]).is_ok() {}
+        }
+        "/binary" => reply(to, "200 OK\r\nContent-Type: application/zip", b"PK\x03\x04\0\0\0"),
+        "/missing" => reply(to, "404 Not Found\r\nContent-Type: text/html", b"<p>no such \x1b[2Jpage"),
+        "/short" => {
+            let _ = to.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+        }
+        _ => reply(to, "200 OK\r\nContent-Type: text/html", "<div>".repeat(200_000).as_bytes()),
+    });
+    let bench = site.bench();
+    let got = |path: &str| bench.call("fetch_url", json!({"url": site.url(path)}));
+    assert!(got("/endless").body().contains("only the first 5000000 bytes were read"));
+    for (path, why) in [
+        ("/binary", "no text, picture or PDF"),
+        ("/missing", "answered with status 404: no such"),
+        ("/short", "127.0.0.1"),
+    ] {
+        let got = got(path);
+        assert_eq!(got.0.outcome, CallOutcome::Failed, "{path}");
+        assert!(got.body().contains(why), "{}", got.body());
+        assert!(!got.body().contains('\x1b'));
+    }
+    assert!(got("/deep").body().contains("too deep"), "{}", got("/deep").body());
+}
+
+#[test]
+fn private_addresses_are_refused_unless_they_are_named() {
+    let site = Site::new(|_, to| reply(to, "200 OK", b"secret"));
+    let bench = Bench::new();
+    for host in ["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"] {
+        let got = bench.call("fetch_url", json!({"url": format!("http://{host}:{}/", site.port)}));
+        assert_eq!(got.0.outcome, CallOutcome::Failed);
+        assert!(got.body().contains("tools.private_hosts"), "{host}: {}", got.body());
+    }
+    for wrong in ["file:///etc/passwd", "docs.rs", "https://a:b@docs.rs/"] {
+        assert_eq!(bench.call("fetch_url", json!({"url": wrong})).0.outcome, CallOutcome::Failed, "{wrong}");
+    }
+    assert!(site.asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_host_needs_consent_in_every_mode_that_asks() {
+    let site = Site::new(|_, to| reply(to, "200 OK\r\nContent-Type: text/plain", b"hello"));
+    for mode in [Mode::Read, Mode::Ask, Mode::Write] {
+        let mut bench = site.bench();
+        (bench.mode, bench.person) = (mode, Person::Away);
+        assert_eq!(bench.call("fetch_url", json!({"url": site.url("/")})).0.outcome, CallOutcome::Failed);
+        assert!(site.asked.lock().unwrap().is_empty(), "{mode:?}");
+        let mut bench = site.bench();
+        bench.mode = mode;
+        assert!(bench.call("fetch_url", json!({"url": site.url("/")})).body().contains("hello"));
+        site.asked.lock().unwrap().clear();
+    }
+}

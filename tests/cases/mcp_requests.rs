@@ -1,0 +1,138 @@
+//! What servers of tools ask for during a call, forms and answers of the model, and what they offer to a person: resources
+//! and prompts.
+
+use super::mcp_client::{SERVER, call, is_possible, place, settings};
+use crate::support::pty::{Pty, shell};
+
+fn open(lines: u16) -> Pty {
+    open_with(lines, "")
+}
+
+fn open_with(lines: u16, script: &str) -> Pty {
+    let config = format!("provider = \"offline\"\n{}", settings("s", "server.py".as_ref(), script, ""));
+    let start = shell().size(100, lines).arg("--mode").arg("ask").arg("--allow").arg("mcp(*)");
+    start.file("server.py", SERVER).config(&config).open()
+}
+
+/// Waits for a question with `what`, and answers it.
+fn answer(pty: &mut Pty, what: &str, key: &str) -> String {
+    pty.until(what, |screen| screen.contains(what));
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    let screen = pty.screen();
+    pty.answer(key);
+    screen
+}
+
+#[test]
+fn without_a_person_every_form_and_every_prompt_is_declined() {
+    if !is_possible() {
+        return;
+    }
+    let place = place("", "");
+    let said = |words: &str| call(&place, "s__act", &format!("{{\"text\": \"{words}\"}}"), &[]).stdout;
+    assert!(said("form two").contains(r#"{"action": "decline"}"#));
+    assert!(said("forms").contains("100"));
+    assert!(said("form huge").contains("the schema is larger than 16000 bytes"), "{}", said("form huge"));
+    assert!(said("form nested").contains(r#""code": -326"#), "{}", said("form nested"));
+    assert!(said("sample").contains("nobody allowed it"), "{}", said("sample"));
+}
+
+#[test]
+fn a_form_is_answered_field_by_field_and_the_server_gets_what_was_shown() {
+    if !is_possible() {
+        return;
+    }
+    let mut pty = open(40);
+    pty.line("call s__act {\"text\": \"form two\"}");
+    let asked = answer(&mut pty, "the server s asks for input: answer it?", "y");
+    assert!(asked.contains("  Which<U+200B> day?") && asked.contains("  arguments:"), "{asked}");
+    assert!(asked.contains("  colour: one of red, green"), "{asked}");
+    answer(&mut pty, "the server s asks:", "2");
+    answer(&mut pty, "count: a whole number; Esc leaves it out", "1");
+    let sent = answer(&mut pty, "send this to the server s?", "y");
+    assert!(sent.contains("\"colour\": \"green\"") && sent.contains("\"count\": 3"), "{sent}");
+    pty.until("the result", |screen| screen.contains(r#""action": "accept""#));
+    pty.line("/quit");
+}
+
+#[test]
+fn an_answer_that_the_schema_refuses_is_asked_for_again_and_esc_declines() {
+    if !is_possible() {
+        return;
+    }
+    let mut pty = open(40);
+    pty.line("call s__act {\"text\": \"form day\"}");
+    answer(&mut pty, "the server s asks for input: answer it?", "y");
+    pty.until("the field", |screen| screen.contains("day: a date (YYYY-MM-DD)"));
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    pty.by_hand("tomorrow");
+    pty.by_hand("\r");
+    pty.until("the same again", |screen| screen.contains("asks again, because it is not a date"));
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    pty.answer("\x1b");
+    pty.until("the result", |screen| screen.contains(r#"{"action": "decline"}"#));
+    // A server that asks on and on is stopped by one key.
+    pty.line("call s__act {\"text\": \"forms\"}");
+    answer(&mut pty, "the server s asks for input: answer it?", "v");
+    pty.until("the result", |screen| screen.lines().any(|line| line.trim_end().ends_with("100")));
+    pty.line("/quit");
+}
+
+#[test]
+fn a_prompt_for_the_model_is_shown_whole_and_so_is_the_answer() {
+    if !is_possible() {
+        return;
+    }
+    let mut pty = open(40);
+    pty.line("call s__act {\"text\": \"sample\"}");
+    let asked = answer(&mut pty, "the server s wants to ask your model: send this?", "y");
+    assert!(asked.contains("  Who<U+200B> are you?") && asked.contains("  Be brief"), "{asked}");
+    assert!(asked.contains("nothing of your conversation"), "{asked}");
+    answer(&mut pty, "send the answer of the model to the server s?", "y");
+    pty.until("the result", |screen| screen.contains(r#""role": "assistant""#));
+    pty.line("/quit");
+}
+
+#[test]
+fn resources_are_mentioned_and_prompts_are_commands() {
+    if !is_possible() {
+        return;
+    }
+    let mut pty = open_with(40, "offers");
+    // The lists are read with the tools, before the first message.
+    pty.line("call s__echo {\"text\": \"hello\"}");
+    pty.until("the result", |screen| screen.contains("s__echo:"));
+    pty.by_hand("see @note");
+    pty.until("the menu", |screen| screen.contains("s:note://one"));
+    assert!(!pty.screen().contains("bad"), "{}", pty.screen());
+    pty.by_hand("\x15");
+    pty.line("see @s:note://other");
+    pty.until("the resource", |screen| screen.contains("attached s:note://other"));
+    pty.line("see @t:note://other");
+    pty.until("no such server", |screen| screen.contains("@t:note://other: no such file"));
+    pty.by_hand("\x15");
+    pty.line("/s:greet");
+    pty.until("the usage", |screen| screen.contains("the argument `who` is missing"));
+    assert!(pty.screen().contains("/s:greet WHO"), "{}", pty.screen());
+    pty.line("/s:greet Ann Lee");
+    pty.until("the prompt", |screen| screen.contains("Greet Ann Lee<U+200B> please"));
+    pty.line("/help s:greet");
+    pty.until("the description", |screen| screen.contains("server s: Greets<U+200B>"));
+    pty.line("/quit");
+}
+
+#[test]
+fn what_a_person_names_is_sent_as_the_server_gave_it_and_a_rule_can_deny_it() {
+    if !is_possible() {
+        return;
+    }
+    let denied = settings("s", "server.py".as_ref(), "offers", "");
+    let config = format!("provider = \"offline\"\n{denied}");
+    let start = shell().size(100, 40).arg("--mode").arg("ask").arg("--deny").arg("mcp(s.resources/read)");
+    let mut pty = start.file("server.py", SERVER).config(&config).open();
+    pty.line("see @s:note://one");
+    pty.until("the refusal", |screen| screen.contains("nothing was sent; change the line"));
+    assert!(pty.screen().contains("mcp(s.resources/read)"), "{}", pty.screen());
+    pty.by_hand("\x15");
+    pty.line("/quit");
+}

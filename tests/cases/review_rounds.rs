@@ -1,0 +1,152 @@
+//! Several rounds on one file: reject, comment, apply, undo and redo, with nobody else at work. The bytes of the file are
+//! compared after each step.
+
+use crate::support::pty::{Pty, shell};
+use std::time::Duration;
+
+fn text() -> String {
+    (1..=40).map(|n| format!("row {n} end\n")).collect()
+}
+
+fn edit(row: usize, to: &str) -> String {
+    format!("replace \"row {row} end\" with \"{to}\" in a.txt")
+}
+
+/// A turn with these requests, and the review of its changes. Hunks are accepted and rejected in their order.
+fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&str>) {
+    pty.line(&requests.join(" and then "));
+    pty.until("the question", |s| s.contains("apply?") && s.contains("r review"));
+    pty.answer("r");
+    pty.until("the review", |s| s.contains(&format!("0/{} hunks", decisions.len())));
+    assert_blames_nobody(pty);
+    for (n, key) in decisions.chars().enumerate() {
+        std::thread::sleep(Duration::from_millis(200));
+        pty.send(&key.to_string());
+        pty.until("the decision", |s| s.contains(&format!("{}/{} hunks", n + 1, decisions.len())));
+    }
+    if let Some(comment) = comment {
+        pty.send(&format!("c{comment}\r"));
+        pty.until("the comment", |s| s.contains(&format!("» {comment}")));
+    }
+    pty.by_hand("\r");
+    pty.until("the summary", |s| s.contains("a apply"));
+    pty.answer("a");
+    pty.until("the end", |s| s.contains("rejected; ") && s.trim_end().ends_with("[a] >"));
+}
+
+fn assert_blames_nobody(pty: &Pty) {
+    let screen = pty.screen();
+    assert!(!screen.contains("others changed") && !screen.contains("changed since"), "{screen}");
+}
+
+/// The edit after a rejection was said to follow a change by "others", and a rejection that came back after an undo was
+/// about lines that the file had no more: nobody but the person had touched it.
+#[test]
+fn rounds_of_rejections_and_comments_blame_nobody_else() {
+    let mut pty = shell().arg("--provider").arg("offline").size(110, 40).file("a.txt", text()).open();
+    round(&mut pty, &["show a.txt".into(), edit(5, "five"), edit(30, "thirty")], "ar", Some("why not 31"));
+    let first = text().replace("row 5 end", "five");
+    assert_eq!(pty.read("a.txt"), first);
+    round(&mut pty, &[edit(12, "twelve"), edit(30, "dreissig")], "ar", Some("nor this"));
+    let second = first.replace("row 12 end", "twelve");
+    assert_eq!(pty.read("a.txt"), second);
+    round(&mut pty, &[edit(30, "trente"), edit(38, "huit")], "ra", None);
+    let third = second.replace("row 38 end", "huit");
+    assert_eq!(pty.read("a.txt"), third);
+    assert!(!pty.transcript().contains("others changed"), "{}", pty.transcript());
+    pty.line("/export talk.md");
+    pty.until("the export", |_| pty.exists("talk.md"));
+    let talk = pty.read("talk.md");
+    assert!(!talk.contains("others changed"), "{talk}");
+    assert!(talk.contains("the person or another program changed the file since you read it"), "{talk}");
+}
+
+#[test]
+fn the_first_undo_reverts_what_was_applied_and_the_second_restores_the_rejection() {
+    let mut pty = shell().arg("--provider").arg("offline").size(110, 40).file("a.txt", text()).open();
+    round(&mut pty, &["show a.txt".into(), edit(5, "five"), edit(30, "thirty")], "ar", None);
+    let applied = text().replace("row 5 end", "five");
+    assert_eq!(pty.read("a.txt"), applied);
+    pty.line("/undo");
+    pty.until("the first undo", |s| s.contains("undid changes to 1 file"));
+    pty.until_prompt("");
+    assert_eq!(pty.read("a.txt"), text());
+    pty.line("/undo");
+    pty.until("the second undo", |s| s.contains("restored the discarded changes to 1 file; pending again"));
+    pty.until("the count", |s| s.trim_end().ends_with("±1 >"));
+    assert_eq!(pty.read("a.txt"), text());
+    // Only the rejected hunk is pending, as a change of the file as it is now.
+    pty.line("/review");
+    pty.until("the review", |s| s.contains("0/1 hunks") && s.contains("+ thirty"));
+    assert_blames_nobody(&pty);
+    assert!(!pty.screen().contains("five"), "{}", pty.screen());
+    pty.send("q");
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    pty.line("/redo");
+    pty.until("the redo", |s| s.contains("redid changes to 1 file"));
+    pty.until("the prompt after it", |s| s.trim_end().ends_with("±1 >"));
+    assert_eq!(pty.read("a.txt"), applied);
+    // What was restored is pending still, and is applied on top of what was put back.
+    pty.line("/apply");
+    pty.until("the merge", |s| s.contains("nothing was applied: files changed in the meantime"));
+    pty.until("its prompt", |s| s.trim_end().ends_with("±1 >"));
+    assert_eq!(pty.read("a.txt"), applied);
+    pty.line("/apply");
+    pty.until("the end", |s| s.contains("applied changes to 1 file"));
+    pty.until_prompt("");
+    let both = applied.replace("row 30 end", "thirty");
+    assert_eq!(pty.read("a.txt"), both);
+    pty.line("/undo");
+    pty.until("an undo of that", |s| s.matches("undid changes to 1 file").count() == 2);
+    pty.until_prompt("");
+    // Both applies are of one turn, and an undo is of a turn.
+    assert_eq!(pty.read("a.txt"), text());
+}
+
+/// README.md is read here, so that its first example cannot become stale.
+#[test]
+fn the_first_example_of_the_readme_works_typed_literally() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let block = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let commands: Vec<&str> = block.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
+    assert_eq!(commands.len(), 2, "{block}");
+    for command in commands {
+        // What cargo builds is what these tests start.
+        let words = command.strip_prefix("cargo run --release").expect("the command of a clone");
+        let args: Vec<&str> = words.split_whitespace().filter(|word| *word != "--").collect();
+        let mut pty = args.iter().fold(shell().size(100, 40), |start, arg| start.arg(arg)).open();
+        match args.as_slice() {
+            ["tour"] => pty.until("the tour", |s| s.contains("Tour, 1 of 4")),
+            [] => pty.until("the card", |s| s.contains("placet [a] >") && s.contains("/tour")),
+            _ => panic!("a new command in the first example: {command}"),
+        }
+        pty.send("\x03");
+        pty.until_prompt("");
+    }
+    // The requests of the paragraph below, in an empty home and in the files that they name.
+    let start = readme.find("plain requests such as").unwrap();
+    let sentence = readme.get(start..).and_then(|rest| rest.split(';').next()).unwrap();
+    let requests: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
+    assert_eq!(requests.len(), 3, "{sentence}");
+    let files = [("README.md", readme.as_str()), ("src/main.rs", "// TODO: all\n"), ("notes.txt", "a\n")];
+    let opened = files.iter().fold(shell().size(120, 60), |start, (path, text)| start.file(path, text));
+    let mut pty = opened.open();
+    for request in requests {
+        pty.line(request);
+        match request.split(' ').next().unwrap() {
+            "show" => pty.until("the file", |s| s.contains("60│") && s.contains("not shown here")),
+            "search" => pty.until("the match", |s| s.contains("1 matching line in 1 file")),
+            "replace" => pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all")),
+            _ => panic!("a new request in the README: {request}"),
+        }
+        if request.starts_with("replace") {
+            pty.answer("a");
+            pty.until("the change", |s| s.contains("applied changes to 1 file"));
+        }
+        pty.until_prompt("");
+    }
+    assert_eq!(pty.read("notes.txt"), "b\n");
+    pty.line("help");
+    pty.until("the list", |s| s.contains("replace OLD with NEW in FILE"));
+}

@@ -1,0 +1,169 @@
+//! `placet run` with a person: a message goes back to the program, changes of the home directory are in the same question,
+//! and the terminal's background is asked for without the program's knowledge.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::program::placet;
+use crate::support::pty::{Pty, Start, shell};
+use placet::sandbox::SandboxBackend;
+use std::path::Path;
+use std::process::Command;
+
+const ID: &str = "0b7cf9a0-1234-4abc-9def-0123456789ab";
+
+/// A preset whose program is the script `agent` of the workspace.
+fn agent(script: &str) -> Start {
+    let preset = r#"
+[run.presets.mine]
+program = "sh"
+flags = ["agent"]
+keep = [".mine/"]
+later = [".mine/hooks/"]
+sessions = [".mine/*.jsonl"]
+resume = ["{options}", "--resume", "{session}", "{message}"]
+repeat = ["--model="]
+"#;
+    shell().config(preset).file("agent", script).file("notes.txt", "one\ntwo\n").size(90, 30).arg("run")
+}
+
+fn question(pty: &Pty) {
+    pty.until("the question", |screen| {
+        (screen.contains("s send back to") || screen.contains("s copy a message, run"))
+            && screen.contains("k keep")
+    });
+}
+
+fn in_tree(pty: &Pty, words: &[&str]) -> String {
+    let out =
+        Command::new(placet()).args(words).current_dir(pty.tree.path()).env("HOME", pty.home()).output();
+    let out = out.unwrap();
+    String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr)
+}
+
+#[test]
+fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let script = format!(
+        "mkdir -p ~/.mine; echo x >> ~/.mine/{ID}.jsonl; echo three >> notes.txt; echo new > made.txt\n\
+         printf '%s\\n' \"$@\" > got.txt"
+    );
+    let mut pty = agent(&script).arg("mine").arg("--model").arg("m").arg("do it").spawn();
+    question(&pty);
+    // got.txt, made.txt, notes.txt: the last is rejected.
+    pty.answer("r");
+    pty.until("the review", |screen| screen.contains("a accept"));
+    pty.by_hand("}}rc");
+    pty.send("not three\r");
+    pty.until("the comment", |screen| screen.contains("adds it to the message for mine"));
+    pty.by_hand("q");
+    question(&pty);
+    pty.answer("s");
+    pty.until("the message", |screen| {
+        screen.contains("message to mine, with your review: 1 rejected, 1 comment")
+    });
+    pty.answer("shorter, please\r");
+    pty.until("the second round", |screen| screen.contains("mine continues with your message"));
+    question(&pty);
+    pty.answer("a");
+    pty.until("the end", |screen| screen.contains("applied changes to 3 files"));
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    // The rejected line is not there twice.
+    assert_eq!(pty.read("notes.txt"), "one\ntwo\nthree\n");
+    let got = pty.read("got.txt");
+    let words: Vec<&str> = got.lines().collect();
+    assert_eq!(words.get(..4).unwrap(), ["--model", "m", "--resume", ID], "{got}");
+    for expected in
+        ["I reviewed your changes.", "## Rejected: notes.txt:3", "+three", "not three", "shorter, please"]
+    {
+        assert!(got.contains(expected), "{expected} is missing:\n{got}");
+    }
+    assert!(
+        in_tree(&pty, &["journal", "list"]).contains("--resume"),
+        "{}",
+        in_tree(&pty, &["journal", "list"])
+    );
+    in_tree(&pty, &["undo"]);
+    assert_eq!(pty.read("notes.txt"), "one\ntwo\n");
+    assert!(!pty.exists("got.txt"));
+}
+
+#[test]
+fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = agent("echo x >> made.txt").arg("--").arg("sh").arg("agent").spawn();
+    question(&pty);
+    pty.answer("s");
+    pty.until("the message", |screen| {
+        screen.contains("message that you paste into sh") && screen.contains("goes back")
+    });
+    pty.answer("once more\r");
+    pty.until("the text", |screen| {
+        screen.contains("About your changes: once more") && screen.contains("Enter starts sh again")
+    });
+    let clipboard = "\x1b]52;c;QWJvdXQgeW91ciBjaGFuZ2VzOiBvbmNlIG1vcmU=\x07";
+    assert!(String::from_utf8_lossy(&pty.raw()).contains(clipboard));
+    pty.answer("\r");
+    pty.until("the second line", |screen| screen.contains("2 + x"));
+    question(&pty);
+    pty.answer("k");
+    assert_eq!(pty.ended(), 3, "{}", pty.screen());
+}
+
+#[test]
+fn files_at_home_that_run_later_are_in_the_same_question() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let script = "mkdir -p ~/.mine/hooks; echo h > ~/.mine/hooks/start; echo three >> notes.txt";
+    let mut pty = agent(script).arg("mine").spawn();
+    question(&pty);
+    let screen = pty.screen();
+    for row in
+        ["2 files, +2 -0 lines", "M notes.txt", "~/.mine/hooks/start", "apply all but the one marked !"]
+    {
+        assert!(screen.contains(row), "{row} is missing:\n{screen}");
+    }
+    pty.answer("a");
+    pty.until("the question about the file", |screen| {
+        screen.contains("! ~/.mine/hooks/start (created): apply this file?")
+    });
+    pty.answer("y");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert_eq!(pty.read("notes.txt"), "one\ntwo\nthree\n");
+    assert_eq!(std::fs::read_to_string(pty.home().join(".mine/hooks/start")).unwrap(), "h\n");
+    in_tree(&pty, &["undo"]);
+    assert!(!pty.home().join(".mine/hooks/start").exists());
+    assert_eq!(pty.read("notes.txt"), "one\ntwo\n");
+}
+
+#[test]
+fn the_terminals_background_is_remembered_and_its_answer_reaches_no_program() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let line = "stty -echo; echo re\\ady; read x; printf '%s' \"$x\" | od -c | head -3; read y";
+    let mut pty = shell().arg("run").arg("--").arg(line).spawn();
+    pty.until("the program", |screen| screen.contains("ready"));
+    assert!(String::from_utf8_lossy(&pty.raw()).contains("\x1b]11;?"));
+    // In two pieces, as over a slow line.
+    pty.send("\x1b]11;rgb:ff");
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    pty.send("ff/ffff/ffff\x1b\\hi\r");
+    pty.until("what the program read", |screen| screen.contains("h   i") && !screen.contains("033"));
+    pty.send("\r");
+    pty.ended();
+    let known = std::fs::read_to_string(found(pty.home(), "backgrounds")).unwrap();
+    assert!(known.starts_with("light\t"), "{known}");
+}
+
+/// The file of this name below placet's directories.
+fn found(home: &Path, name: &str) -> std::path::PathBuf {
+    [".local/state/placet", ".local/share/placet"]
+        .map(|dir| home.join(dir).join(name))
+        .into_iter()
+        .find(|p| p.exists())
+        .unwrap()
+}

@@ -1,0 +1,389 @@
+//! Programs in a terminal inside the view, in the real binary: job control, sizes, bytes, ends of every kind, and
+//! placet's page.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::program::placet;
+use crate::support::pty::{Pty, Start, shell};
+use crate::support::require::require;
+use placet::sandbox::SandboxBackend;
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+
+fn run(line: &str) -> Start {
+    shell().arg("run").arg("--").arg(line)
+}
+
+fn sandbox() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay)
+}
+
+/// The processes whose command line contains `mark`, which no other test uses.
+fn running(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(line) = std::fs::read(entry.path().join("cmdline")) else { continue };
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(mark) && entry.file_name().to_string_lossy().parse::<u32>().is_ok() {
+            found.push(line);
+        }
+    }
+    found
+}
+
+fn assert_nothing_left(mark: &str) {
+    let started = Instant::now();
+    while !running(mark).is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(15), "{:?}", running(mark));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_program_has_a_terminal_of_the_view_and_its_exit_code_is_placets() {
+    if !sandbox() {
+        return;
+    }
+    let line = "test -t 0 && test -t 1 && test -t 2 && tty && stty size && echo spoken > /dev/tty; exit 7";
+    let mut pty = run(line).size(81, 25).spawn();
+    assert_eq!(pty.ended(), 7, "{}", pty.screen());
+    let screen = pty.screen();
+    for expected in ["/dev/pts/0", "25 81", "spoken", "no changes"] {
+        assert!(screen.contains(expected), "{expected} is missing:\n{screen}");
+    }
+    assert!(pty.is_cooked() && pty.modes_on().is_empty(), "{:?}", pty.modes_on());
+    let mut killed = run("kill -9 $$").spawn();
+    assert_eq!(killed.ended(), 137, "{}", killed.screen());
+}
+
+#[test]
+fn a_shell_in_it_has_job_control() {
+    if !sandbox() || !require("bash") {
+        return;
+    }
+    let mut pty = run("PS1='in> ' exec bash --norc").spawn();
+    pty.until("the shell", |screen| screen.contains("in>"));
+    pty.line("sleep 71.1");
+    pty.until("the job", |_| !running("sleep 71.1").iter().all(|line| line.contains("bash")));
+    pty.send("\x1a");
+    pty.until("the stop", |screen| screen.contains("Stopped"));
+    pty.line("fg");
+    // The typed line, the report of the stop, and now the job again.
+    pty.until("the job in the foreground", |screen| screen.matches("sleep 71.1").count() >= 3);
+    pty.send("\x03");
+    pty.line("echo code-$((100+$?))");
+    pty.until("the interrupt", |screen| screen.contains("code-230"));
+    pty.line("exit 5");
+    assert_eq!(pty.ended(), 5, "{}", pty.screen());
+}
+
+#[test]
+fn ctrl_z_stops_placet_as_a_job_and_fg_continues_the_program() {
+    if !sandbox() || !require("bash") {
+        return;
+    }
+    let mut pty = shell().program("bash").arg("--norc").variable("PS1", "out> ").spawn();
+    pty.until("the shell", |screen| screen.contains("out>"));
+    pty.line(&format!("{} run -- sh -c 'stty -echo; echo re\\ady; cat'", placet()));
+    pty.until("the program", |screen| screen.contains("ready"));
+    let echoed = |pty: &Pty, word: &str| {
+        let started = Instant::now();
+        while !pty.screen().contains(word) {
+            assert!(started.elapsed() < Duration::from_secs(20), "{word}:\n{}", pty.screen());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    pty.send("first\r");
+    echoed(&pty, "first");
+    pty.send("\x1a");
+    pty.until("the stop", |screen| screen.contains("Stopped"));
+    pty.until("a prompt of the shell", |screen| screen.trim_end().ends_with("out>"));
+    pty.line("fg");
+    pty.send("second\r");
+    echoed(&pty, "second");
+    pty.send("\x04");
+    pty.until("the end of placet", |screen| {
+        screen.contains("no changes") && screen.trim_end().ends_with("out>")
+    });
+    pty.line("echo code-$((100+$?))");
+    pty.until("the end", |screen| screen.contains("code-100"));
+    assert!(pty.modes_on().iter().all(|mode| *mode == "bracketed paste"), "{:?}", pty.modes_on());
+}
+
+#[test]
+fn a_resize_storm_ends_with_the_right_size() {
+    if !sandbox() {
+        return;
+    }
+    let mut pty = run("echo ready; while read x; do stty size; done").spawn();
+    pty.until("the program", |screen| screen.contains("ready"));
+    for step in 0..200u16 {
+        pty.resize(40 + step % 60, 10 + step % 20);
+    }
+    pty.resize(66, 17);
+    pty.send("\r");
+    let mut tries = 0;
+    while !pty.screen().contains("17 66") {
+        tries += 1;
+        assert!(tries < 100, "{}", pty.screen());
+        std::thread::sleep(Duration::from_millis(50));
+        pty.send("\r");
+    }
+    pty.send("\x04");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+}
+
+#[test]
+fn every_byte_passes_unchanged() {
+    if !sandbox() {
+        return;
+    }
+    let mut content: Vec<u8> = Vec::new();
+    let mut seed = 7u32;
+    for _ in 0..400_000 {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // Without ESC and the first byte of a C1 control, which could begin what is refused.
+        content.push(match (seed >> 24) as u8 {
+            0x1b | 0xc2 => b'.',
+            byte => byte,
+        });
+    }
+    let line = "stty -opost -echo; printf BEGIN; cat content; printf END";
+    let mut pty = run(line).file("content", &content).spawn();
+    assert_eq!(pty.ended(), 0);
+    let raw = pty.raw();
+    let begin = raw.windows(5).position(|part| part == b"BEGIN").unwrap() + 5;
+    assert!(raw[begin..].starts_with(&content) && raw[begin + content.len()..].starts_with(b"END"));
+}
+
+#[test]
+fn ten_thousand_random_sequences_leave_the_terminal_as_it_was() {
+    if !sandbox() {
+        return;
+    }
+    let mut seed = 11u32;
+    let mut next = |below: u32| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) % below
+    };
+    let modes = [1, 6, 7, 9, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1049, 2004, 2026];
+    let mut content = String::new();
+    for _ in 0..10_000 {
+        let mode = modes[next(modes.len() as u32) as usize];
+        let number = next(30);
+        content.push_str(&match next(9) {
+            0 | 1 => format!("\x1b[?{mode}h"),
+            2 => format!("\x1b[?{mode}l"),
+            3 => format!("\x1b[{number}m"),
+            4 => format!("\x1b[{};{}r", 1 + number % 10, 11 + number % 10),
+            5 => "\x1b=".to_string(),
+            6 => format!("\x1b[>{}u", number % 8),
+            7 => format!("\x1b]2;title {number}\x07"),
+            _ => format!("\x1b[{};{}Htext", 1 + number, number),
+        });
+    }
+    let mut pty = run("cat content; exit 3").file("content", content).spawn();
+    assert_eq!(pty.ended(), 3);
+    assert!(pty.is_cooked());
+    assert_eq!(pty.modes_on(), Vec::<&str>::new());
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    assert_eq!((raw.matches("\x1b[22;0t").count(), raw.matches("\x1b[23;0t").count()), (1, 1));
+}
+
+#[test]
+fn whatever_ends_nothing_is_left_running() {
+    if !sandbox() {
+        return;
+    }
+    for (number, how) in ["placet", "hangup", "term"].into_iter().enumerate() {
+        let mark = format!("sleep 8{number}.25");
+        let mut pty = run(&format!("echo made > made; echo ready; {mark} & {mark}; wait")).spawn();
+        pty.until("the program", |screen| screen.contains("ready"));
+        match how {
+            "placet" => pty.signal(Signal::KILL),
+            "hangup" => pty.signal(Signal::HUP),
+            _ => pty.signal(Signal::TERM),
+        }
+        assert_nothing_left(&mark);
+        if how != "placet" {
+            assert_eq!(pty.ended(), 3, "{how}: its changes are pending");
+            assert!(pty.is_cooked(), "{how}");
+            let mut shown = shell().after(pty).arg("changes").spawn();
+            shown.ended();
+            assert!(shown.screen().contains("made"), "{how}: the layers are kept:\n{}", shown.screen());
+        }
+    }
+}
+
+#[test]
+fn a_killed_placet_leaves_a_usable_terminal() {
+    if !sandbox() {
+        return;
+    }
+    let modes = "printf '\\033[?1049h\\033[?1003h\\033[?2004h\\033[>1u\\033[?25lready'; read x";
+    for opens_page in [false, true] {
+        let mut pty = run(modes).spawn();
+        pty.until("the program", |screen| screen.contains("ready"));
+        pty.until("its modes", |_| pty.modes_on().contains(&"mouse"));
+        if opens_page {
+            pty.send("\x1d");
+            pty.until("the page", |screen| screen.contains("Processes"));
+        }
+        assert!(!pty.is_cooked());
+        pty.signal(Signal::KILL);
+        let started = Instant::now();
+        while !(pty.is_cooked() && pty.modes_on().is_empty()) {
+            assert!(started.elapsed() < Duration::from_secs(10), "{:?}", pty.modes_on());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_nothing_left("__terminal-guard");
+    }
+}
+
+#[test]
+fn a_placet_that_is_killed_at_any_moment_leaves_a_usable_terminal() {
+    const MOMENTS: u32 = 20;
+    if !sandbox() {
+        return;
+    }
+    let mut was_taken = 0;
+    for line in ["echo ready; read x", "echo ready"] {
+        let started = Instant::now();
+        let pty = run(line).spawn();
+        pty.until("the program", |screen| screen.contains("ready"));
+        let start = started.elapsed();
+        drop(pty);
+        for moment in 0..=MOMENTS {
+            let mut pty = run(line).spawn();
+            // The last ones are after the start.
+            std::thread::sleep(start * moment / (MOMENTS - 4));
+            was_taken += u32::from(!pty.is_cooked());
+            pty.signal(Signal::KILL);
+            // The guard has the terminal open until it has ended.
+            pty.ended();
+            assert!(pty.is_cooked(), "`{line}`, moment {moment} of {start:?}\n{}", pty.screen());
+        }
+    }
+    assert!(was_taken >= 5, "placet had the terminal at {was_taken} of the moments");
+}
+
+#[test]
+fn a_killed_placet_restores_the_terminal_of_a_session_that_goes_on() {
+    if !sandbox() {
+        return;
+    }
+    let placet = format!("{} run -- \"echo ready; sleep 87.25\"", placet());
+    let script = format!("sh -c 'echo $$ > ../placet.pid; exec {placet}'; echo after; read x");
+    let mut pty = shell()
+        .program("sh")
+        .arg("-c")
+        .arg("mkdir work; cd work; sh ../script")
+        .file("script", script)
+        .spawn();
+    pty.until("the program", |screen| screen.contains("ready"));
+    assert!(!pty.is_cooked());
+    let pid = pty.read("placet.pid").trim().parse().unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    pty.until("the session", |screen| screen.contains("after"));
+    let started = Instant::now();
+    while !pty.is_cooked() {
+        assert!(started.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    pty.send("\r");
+    pty.ended();
+    assert_nothing_left("sleep 87.25");
+}
+
+#[test]
+fn a_terminal_that_is_killed_ends_the_program() {
+    if !sandbox() || !require("script") {
+        return;
+    }
+    let mark = "sleep 84.25";
+    let line = format!("{} run -- 'echo ready; {mark} & {mark}; wait'", placet());
+    let pty = shell().program("script").arg("-qc").arg(&line).arg("/dev/null").spawn();
+    pty.until("the program", |screen| screen.contains("ready"));
+    pty.signal(Signal::KILL);
+    assert_nothing_left(mark);
+}
+
+#[test]
+fn input_from_a_pipe_is_the_programs_and_keys_come_from_the_terminal() {
+    if !sandbox() || !require("bash") {
+        return;
+    }
+    let mut pty = shell().program("bash").arg("--norc").variable("PS1", "out> ").spawn();
+    pty.until("the shell", |screen| screen.contains("out>"));
+    let program =
+        "cat; test -t 0 || echo pipe-in; test -t 1 && echo terminal-out; read x < /dev/tty; echo got-$x";
+    std::fs::write(pty.tree.path().join("program"), program).unwrap();
+    pty.line(&format!("echo typed-before | {} run -- sh program", placet()));
+    pty.until("the program", |screen| screen.contains("terminal-out"));
+    let screen = pty.screen();
+    assert!(screen.contains("pipe-in") && screen.matches("typed-before").count() == 2, "{screen}");
+    pty.send("key\r");
+    // What is typed before the program has ended is for the program.
+    pty.until("the end", |screen| screen.contains("got-key") && screen.trim_end().ends_with("out>"));
+    pty.line(&format!("{} run -- 'test -t 1 || echo no terminal' | tr a-z A-Z", placet()));
+    pty.until("a pipe", |screen| screen.contains("NO TERMINAL"));
+}
+
+#[test]
+fn the_page_shows_what_happened_and_gives_the_screen_back() {
+    if !sandbox() {
+        return;
+    }
+    let draw = "printf '\\033[?1049h\\033[H\\033[2J\\033[1;31mred\\033[0m and plain\\033[5;7H\\033[?1000h'";
+    let line = format!("echo new > made; {draw}; read x; printf '\\033[?1049lafter-%s' \"$x\"; read y");
+    let mut pty = run(&line).size(70, 20).spawn();
+    pty.until("the program's screen", |screen| screen.contains("and plain"));
+    pty.until("the mouse", |_| pty.modes_on().contains(&"mouse"));
+    let (before, modes) = (pty.picture(), pty.modes_on());
+    for opener in ["\x1d", "\x1b[93;5u"] {
+        pty.send(opener);
+        pty.until("the page", |screen| screen.contains("A made") && screen.contains("Processes"));
+        assert!(!pty.modes_on().contains(&"mouse"), "{:?}", pty.modes_on());
+        pty.send("\x1b");
+        pty.until("the program's screen", |screen| screen.contains("and plain"));
+        let started = Instant::now();
+        while pty.picture() != before || pty.modes_on() != modes {
+            assert!(started.elapsed() < Duration::from_secs(5), "{}\n{before}", pty.picture());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    pty.send("typed\r");
+    pty.until("the program goes on", |screen| screen.contains("after-typed"));
+    // Over the main screen, which the terminal remembers by itself; and the page closes when the program ends.
+    let before = pty.picture();
+    pty.send("\x1d");
+    pty.until("the page", |screen| screen.contains("A made"));
+    pty.send("\x1d");
+    pty.until("the program's screen", |screen| screen.contains("after-typed") && !screen.contains("A made"));
+    assert_eq!(pty.picture(), before);
+    pty.send("\r");
+    pty.until("the question", |screen| screen.contains("a apply"));
+    pty.answer("d");
+    pty.until("the second look", |screen| screen.contains("press d again"));
+    pty.answer("d");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert!(!pty.exists("made"));
+}
+
+#[test]
+fn output_while_the_page_is_open_follows_it() {
+    if !sandbox() {
+        return;
+    }
+    let program = "echo ready; sleep 1; seq 1 3000; echo end-of-it; read x";
+    let mut pty = run("sh program").file("program", program).spawn();
+    pty.until("the program", |screen| screen.contains("ready"));
+    pty.send("\x1d");
+    pty.until("the page", |screen| screen.contains("Processes"));
+    // The program waits for its input by now, and not for its output.
+    pty.until("the end of its sleep", |screen| !screen.contains("sleep"));
+    pty.send("q");
+    pty.until("what was held", |screen| screen.contains("end-of-it") && screen.contains("3000"));
+    assert!(pty.transcript().contains("1\n2\n3\n"));
+    pty.send("\r");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+}
