@@ -107,6 +107,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
         may_detach: placet::tools::BackgroundCheck::always(),
         inspect: placet::tools::OutputInspector::nothing(),
         children: placet::tools::SubagentSpawner::none(),
+        requests: Arc::new(placet::tools::NoRequestHost),
         enquire: placet::tools::AskUser::new(|_, _| {
             Box::pin(std::future::ready(placet::tools::UserReply::Nobody))
         }),

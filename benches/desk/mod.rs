@@ -82,6 +82,7 @@ impl Bench {
             may_detach: placet::tools::BackgroundCheck::always(),
             inspect: placet::tools::OutputInspector::nothing(),
             children: placet::tools::SubagentSpawner::none(),
+            requests: Arc::new(placet::tools::NoRequestHost),
             enquire: placet::tools::AskUser::new(|_, _| {
                 Box::pin(std::future::ready(placet::tools::UserReply::Nobody))
             }),
