@@ -83,6 +83,7 @@ fn names_and_commands_stay_on_their_line() {
                 | Note::SumUp { .. }
                 | Note::Earlier { .. }
                 | Note::HookSays { .. }
+                | Note::ChecksFailed { .. }
         );
         let words = note.words();
         // A line for each file.

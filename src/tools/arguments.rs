@@ -289,7 +289,7 @@ mod tests {
             shape().spec().schema,
             json!({"type": "object", "properties": {
                 "path": {"description": "Where.", "type": "string"},
-                "limit": {"type": "integer", "minimum": 0},
+                "limit": {"type": "integer"},
                 "how": {"type": "string", "enum": ["fast", "slow"]},
                 "force": {"type": "boolean"}
             }, "required": ["path"]})

@@ -22,7 +22,7 @@ const TITLE_COLUMN: usize = 23;
 /// The commands by what a person wants to do, the first ones to know first.
 const GROUPS: [(&str, &[&str]); 8] = [
     ("Start here", &["help", "tour", "mode", "review", "undo", "resume", "quit"]),
-    ("Changes", &["changes", "apply", "discard", "redo", "journal", "rewind", "batch"]),
+    ("Changes", &["changes", "apply", "discard", "redo", "journal", "rewind", "batch", "checks"]),
     (
         "Conversation",
         &["new", "clear", "retry", "last", "copy", "transcript", "export", "title", "pin", "history"],

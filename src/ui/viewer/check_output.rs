@@ -147,6 +147,10 @@ fn place_in(text: &str, dir: &Path) -> Option<DiagnosticPlace> {
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"' | '\'' | '`')).find_map(|word| {
         let mut parts = word.split(':');
         let (file, line) = (parts.next()?, parts.next()?);
+        // A time of day has the form of a place.
+        if file.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
         let line: u32 = line.parse().ok().filter(|line| *line > 0)?;
         let file = DiagnosticFile::of(file, dir);
         matches!(file, DiagnosticFile::Inside(_)).then_some(DiagnosticPlace {
