@@ -20,9 +20,10 @@ const ALL: &str = "all";
 const TITLE_COLUMN: usize = 23;
 
 /// The commands by what a person wants to do, the first ones to know first.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 9] = [
     ("Start here", &["help", "tour", "mode", "review", "undo", "resume", "quit"]),
-    ("Changes", &["changes", "apply", "discard", "redo", "journal", "rewind", "batch", "checks"]),
+    ("Changes", &["changes", "apply", "discard", "redo", "journal", "rewind", "batch"]),
+    ("Checks", &["checks", "until"]),
     (
         "Conversation",
         &["new", "clear", "retry", "last", "copy", "transcript", "export", "title", "pin", "history"],
@@ -38,7 +39,9 @@ const GROUPS: [(&str, &[&str]); 8] = [
 ];
 
 /// One line that can be typed for each command that takes arguments.
-const EXAMPLES: [(&str, &str); 35] = [
+const EXAMPLES: [(&str, &str); 37] = [
+    ("checks", "/checks run test"),
+    ("until", "/until test 3 make the tests pass"),
     ("help", "/help review"),
     ("mode", "/mode write"),
     ("cd", "/cd ../other"),
