@@ -181,7 +181,9 @@ fn the_exit_codes_of_the_guide_are_those_of_the_code() {
 
 #[test]
 fn every_option_in_the_tables_is_one_of_the_command_line() {
-    let options = page("reference/command-line.md");
+    // The completions know the options that `--help` leaves out to fit a screen, too.
+    let completions = Place::new().run(["completions", "bash"]).code(0).stdout;
+    let options = format!("{} {completions}", page("reference/command-line.md"));
     for name in ["guide/modes.md", "guide/permissions.md", "guide/headless.md"] {
         let text = page(name);
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
