@@ -1,5 +1,6 @@
 //! The guide's tables on modes, permissions and headless use, cell by cell against the code.
 
+use crate::support::binary::Place;
 use placet::conversation::CallId;
 use placet::permission::{Access, AccessLocation, Decision, Mode, ModeCell, Policy, WritePolicy};
 use placet::workspace::LossLimit;
