@@ -30,7 +30,7 @@ pub use changes::classify::{
 pub use changes::listing::{ListedChange, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};
 pub use error::{SpecialFile, WorkspaceError};
-pub use files::atomic_write::{ExpectedContent, WriteOutcome};
+pub use files::atomic_write::{ExpectedContent, WriteBytes, WriteOutcome};
 pub use files::file_window::{FileWindow, WINDOW_CHUNK};
 pub use files::kept_file::{KeepError, KeptFileStamp, keep_file};
 pub use files::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead};

@@ -366,7 +366,7 @@ impl EditPlan {
             None => self.work_out(env, OpenConsent::Permit(permit))?,
         };
         let line = self.line(&work.effect);
-        if *blake3::hash(&work.after).as_bytes() == *work.before.as_bytes() {
+        if work.after == work.old {
             let unchanged = WriteOutcome { hash: work.before, in_place: false, held: false };
             return Ok(self.report(env, &work, &line, &unchanged));
         }

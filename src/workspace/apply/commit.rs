@@ -5,16 +5,20 @@
 //! come or change, and last the modes of directories, because one of them may forbid what came before.
 
 use super::failpoints::fault;
+use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
+use super::raced::raced;
 use super::{anchor, crash_point, temp_name};
-use crate::workspace::files::atomic_write::{ExchangeOutcome, exchange_checked};
+use crate::workspace::files::atomic_write::{ExchangeOutcome, QuietFile, exchange_checked};
 use crate::workspace::files::path_state::{PathState, WritableDirGuard, dir_anyway, open_anyway};
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -101,6 +105,7 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
 pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailure> {
     let mut acts = acts(entry);
     let mut dirs = OpenDirs::default();
+    let mut quiet = HashMap::new();
     for number in 0..acts.len() {
         let Some(&(index, act)) = acts.get(number) else { break };
         let Some(change) = entry.changes.get(index) else { continue };
@@ -111,7 +116,13 @@ pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailu
             CommitFailure { path: change.path.to_path_buf(), error, raced, done: Vec::new(), begun }
         };
         let failed = match CommitTarget::of(&mut dirs, entry, index, &change.path) {
-            Ok(spot) => act_at(&spot, change, act).err().map(|error| trouble(error, Some((index, act)))),
+            Ok(spot) => match act_at(&spot, change, act) {
+                Ok(stamp) => {
+                    quiet.extend(stamp.map(|stamp| (index, stamp)));
+                    None
+                }
+                Err(error) => Some(trouble(error, Some((index, act)))),
+            },
             Err(error) => Some(trouble(error, None)),
         };
         if let Some(failure) = failed {
@@ -121,18 +132,30 @@ pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailu
         crash_point();
     }
     let unconfirmed = sync(entry).err();
-    match late_write(entry) {
+    match late_write(entry, &quiet) {
         None => Ok(unconfirmed),
         Some(path) => Err(CommitFailure { path, error: raced(), raced: true, done: acts, begun: None }),
     }
 }
 
 /// Finds a file that another process wrote to, or can still write to, after the file was displaced: such a process had
-/// the old file open, and what it writes must not be lost.
-fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
+/// the old file open, and what it writes must not be lost. `quiet` are files that nobody could write to when they were
+/// displaced: these are hashed again only if something about them changed.
+fn late_write(entry: &JournalEntry, quiet: &HashMap<usize, QuietFile>) -> Option<PathBuf> {
+    let parts = in_halves(&entry.shut, 0..entry.changes.len(), |part| late_write_of(entry, quiet, part));
+    parts.into_iter().flatten().next()
+}
+
+fn late_write_of(
+    entry: &JournalEntry,
+    quiet: &HashMap<usize, QuietFile>,
+    part: Range<usize>,
+) -> Option<PathBuf> {
     let mut dirs = OpenDirs::default();
-    let files = entry.changes.iter().enumerate().filter(|(_, c)| c.before.is_file() && !c.in_place);
-    for (index, change) in files {
+    for index in part {
+        let Some(change) = entry.changes.get(index).filter(|c| c.before.is_file() && !c.in_place) else {
+            continue;
+        };
         let what = match acts_of(change).first() {
             Some(CommitAction::Exchange) => "new",
             Some(CommitAction::Displace) => "old",
@@ -141,6 +164,9 @@ fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
         let out = anchor(entry, index).and_then(|place| dirs.at(&place).ok());
         let out = out.and_then(|dir| {
             let (file, _) = open_anyway(&*dir, &temp_name(entry, index, what), OFlags::NONBLOCK).ok()?;
+            if quiet.get(&index).is_some_and(|stamp| stamp.is_still(&file)) {
+                return Some(true);
+            }
             let closed = closed_soon(&file);
             Some(closed && crate::workspace::files::sparse::hash_of(&file).ok() == change.before.hash())
         });
@@ -160,11 +186,6 @@ fn closed_soon(file: &File) -> bool {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     false
-}
-
-/// The target has the work of another process: placet does not touch it.
-fn raced() -> io::Error {
-    io::Error::new(io::ErrorKind::ResourceBusy, "it changed while it was being replaced")
 }
 
 pub(super) struct CommitTarget<'a> {
@@ -201,11 +222,16 @@ pub(super) fn perform(
     change: &AppliedChange,
     act: CommitAction,
 ) -> io::Result<()> {
-    act_at(&CommitTarget::of(dirs, entry, index, &change.path)?, change, act)
+    act_at(&CommitTarget::of(dirs, entry, index, &change.path)?, change, act).map(drop)
 }
 
-fn act_at(spot: &CommitTarget<'_>, change: &AppliedChange, act: CommitAction) -> io::Result<()> {
-    match act {
+/// Gives the stamp of a displaced file to which nobody can write any more.
+fn act_at(
+    spot: &CommitTarget<'_>,
+    change: &AppliedChange,
+    act: CommitAction,
+) -> io::Result<Option<QuietFile>> {
+    let done = match act {
         CommitAction::Displace => displace(spot, &change.before),
         CommitAction::RemoveDir => match rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(()),
@@ -221,12 +247,13 @@ fn act_at(spot: &CommitTarget<'_>, change: &AppliedChange, act: CommitAction) ->
         },
         CommitAction::Place => place(spot, &change.after),
         CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => exchange(spot, before, after),
+            (Some(before), Some(after)) => return exchange(spot, before, after),
             _ => Ok(()),
         },
         CommitAction::Overwrite => overwrite(spot, &change.before),
         CommitAction::Dress => dress(spot, &change.after),
-    }
+    };
+    done.map(|()| None)
 }
 
 fn displace(spot: &CommitTarget<'_>, before: &PathState) -> io::Result<()> {
@@ -269,9 +296,9 @@ fn exchange(
     spot: &CommitTarget<'_>,
     before: super::super::Hash,
     after: super::super::Hash,
-) -> io::Result<()> {
+) -> io::Result<Option<QuietFile>> {
     match exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), after, before)? {
-        ExchangeOutcome::Done => Ok(()),
+        ExchangeOutcome::Done(quiet) => Ok(quiet),
         ExchangeOutcome::Raced => Err(raced()),
     }
 }

@@ -7,8 +7,10 @@
 
 mod commit;
 mod failpoints;
+mod halves;
 mod old_contents;
 mod open_dirs;
+mod raced;
 mod recover;
 mod rollback;
 mod stage;
@@ -119,7 +121,10 @@ pub(super) fn commit_steps(
         if steps.len().is_multiple_of(GIVE_BACK) {
             steps.shrink_to_fit();
         }
-        let now = dirs.node(&step.path);
+        let now = match step.unread.then(|| step.before.hash()).flatten() {
+            Some(hash) => dirs.node_assuming(&step.path, hash),
+            None => dirs.node(&step.path),
+        };
         if !now.is_ok_and(|now| now == step.before) {
             changed.push(step.path.to_path_buf());
             continue;
@@ -144,7 +149,10 @@ pub(super) fn commit_steps(
         stage::clear(&entry, made);
         // An entry that stays says that nothing was begun: the next start clears it.
         drop(journal.drop_open(entry.id));
-        return Err(ApplyError::Failed { path, error });
+        return Err(match error.kind() {
+            io::ErrorKind::ResourceBusy => ApplyError::Changed(vec![path]),
+            _ => ApplyError::Failed { path, error },
+        });
     }
     drop(plans);
     entry.state = TransactionState::Committing;

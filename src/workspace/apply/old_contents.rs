@@ -3,7 +3,9 @@
 use super::super::Hash;
 use super::commit::{CommitAction, acts_of};
 use super::failpoints::fault;
+use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
+use super::raced::raced_if_changed;
 use super::{anchor, temp_name};
 use crate::workspace::files::path_state::{PathState, WritableDirGuard, open_anyway};
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
@@ -12,6 +14,7 @@ use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 
 /// Makes sure that the old content of a change can be stored: where the store is on the same file system, a
@@ -46,7 +49,7 @@ fn make_sure_of(
         return Ok(());
     }
     let (mut file, _) = open_anyway(&*dir, name, OFlags::NONBLOCK)?;
-    objects.put_file(&mut file, hash, change.before.size())
+    objects.put_file(&mut file, hash, change.before.size()).map_err(raced_if_changed)
 }
 
 /// Moves displaced contents into the object store; removes links, and contents that are stored already. Returns a
@@ -55,9 +58,14 @@ fn make_sure_of(
 /// `checked`: committing has just verified that each file has the expected content, and that no process can write to it
 /// any more.
 pub(super) fn keep_displaced(objects: &ObjectStore, entry: &JournalEntry, checked: bool) -> Vec<String> {
+    in_halves(&entry.shut, 0..entry.changes.len(), |part| keep_part(objects, entry, part, checked)).concat()
+}
+
+fn keep_part(objects: &ObjectStore, entry: &JournalEntry, part: Range<usize>, checked: bool) -> Vec<String> {
     let mut dirs = OpenDirs::default();
     let mut left = Vec::new();
-    for (index, change) in entry.changes.iter().enumerate() {
+    for index in part {
+        let Some(change) = entry.changes.get(index) else { continue };
         if change.before.same_content(&change.after) || change.before.is_absent() {
             continue;
         }

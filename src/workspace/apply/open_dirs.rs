@@ -3,6 +3,7 @@
 //! Each phase opens them again, so that a directory that was moved away meanwhile is noticed.
 
 use super::ApplyStep;
+use crate::workspace::Hash;
 use crate::workspace::files::path_state::{PathState, dir_anyway};
 use rustix::fs::AtFlags;
 use std::collections::HashMap;
@@ -35,6 +36,14 @@ impl OpenDirs {
     pub(super) fn node(&mut self, path: &Path) -> io::Result<PathState> {
         match (path.parent().and_then(|parent| self.at(parent).ok()), path.file_name()) {
             (Some(dir), Some(name)) => PathState::read(&*dir, name),
+            _ => super::node_at(path),
+        }
+    }
+
+    /// The same for a file whose content is not read now, and is taken to be `hash`.
+    pub(super) fn node_assuming(&mut self, path: &Path, hash: Hash) -> io::Result<PathState> {
+        match (path.parent().and_then(|parent| self.at(parent).ok()), path.file_name()) {
+            (Some(dir), Some(name)) => PathState::read_assuming(&*dir, name, hash),
             _ => super::node_at(path),
         }
     }

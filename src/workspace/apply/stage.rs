@@ -1,7 +1,9 @@
 //! Staging: every new content next to its target, complete, synced and read back.
 
 use super::failpoints::fault;
+use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
+use super::raced::raced_if_changed;
 use super::{
     ContentSource, MERGEABLE, SYNC_EACH, StagePlan, anchor, crash_point, sync_file_system, temp_name,
 };
@@ -9,12 +11,13 @@ use crate::workspace::files::path_state::{
     PathState, WritableDirGuard, dir_anyway, file_anyway, open_anyway,
 };
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
-use crate::workspace::history::objects::ObjectStore;
+use crate::workspace::history::objects::{ObjectStore, changed};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -26,88 +29,147 @@ const NEW: u64 = 1 << 20;
 /// A command that makes more files than this at once builds or installs something: such files are not stored twice.
 const FEW: usize = 64;
 
-/// Stages the new contents of `entry`, whose changes have a plan each. `made` are the changes of which there is one, or a part of one, also after a
-/// failure.
+/// After so many files, what staging found out is written into the entry: it takes memory until then.
+const BATCH: usize = 8192;
+
+/// What staging found out about one change.
+struct StagedChange {
+    index: usize,
+    in_place: bool,
+    /// The state of a new file, whose mode and owner are those that the system gave it.
+    fresh: Option<PathState>,
+}
+
+/// Stages the new contents of `entry`, whose changes have a plan each. `made` are the changes of which there is one, or a
+/// part of one, also after a failure.
 pub(super) fn all(
     objects: &ObjectStore,
     entry: &mut JournalEntry,
     plans: &[StagePlan],
     made: &mut Vec<usize>,
 ) -> Result<(), PathError> {
-    let each = plans.len() <= SYNC_EACH;
-    let mut last = None;
-    let mut dirs = OpenDirs::default();
     // Other names of a file come after the file itself.
-    let in_order = [false, true].into_iter().flat_map(|is_twin| (0..plans.len()).map(move |n| (n, is_twin)));
-    for (index, is_twin) in in_order {
+    for is_twin in [false, true] {
+        let mut from = 0;
+        while from < plans.len() {
+            let to = plans.len().min(from + BATCH);
+            let parts =
+                in_halves(&entry.shut, from..to, |part| stage_part(objects, entry, plans, part, is_twin));
+            let mut failed = None;
+            for (staged, names, error) in parts {
+                made.extend(names);
+                failed = failed.or(error);
+                for found in staged {
+                    let Some(change) = entry.changes.get_mut(found.index) else { continue };
+                    change.in_place = found.in_place;
+                    if let Some(node) = found.fresh {
+                        change.after = node.into();
+                    }
+                }
+            }
+            match failed {
+                Some(error) => return Err(error),
+                None => from = to,
+            }
+        }
+    }
+    let dir = || made.last().and_then(|index| dir_anyway(&anchor(entry, *index)?).ok());
+    let synced = objects.sync().and_then(|()| match plans.len() > SYNC_EACH {
+        true => dir().map_or(Ok(()), |dir| sync_file_system(&File::from(dir))),
+        false => Ok(()),
+    });
+    synced.map_err(|e| (PathBuf::new(), e))
+}
+
+/// Stages some of the changes, up to the first failure: what was found out, the changes that have a staged content or a
+/// part of one, and the failure.
+fn stage_part(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    plans: &[StagePlan],
+    part: Range<usize>,
+    is_twin: bool,
+) -> (Vec<StagedChange>, Vec<usize>, Option<PathError>) {
+    let (mut staged, mut made, mut dirs) = (Vec::new(), Vec::new(), OpenDirs::default());
+    for index in part {
         let (Some(change), Some(plan)) = (entry.changes.get(index), plans.get(index)) else { continue };
         if change.twin.is_some() != is_twin {
             continue;
         }
-        let fail = |error: io::Error| (change.path.to_path_buf(), error);
-        let most = match change.before.is_file() {
-            true => MERGEABLE,
-            false if plan.keep_names || plans.len() <= FEW => NEW,
-            false => 0,
-        };
-        match keep_after(objects, change, plan, most) {
-            // Without its stored content, a new file loses only its history: an unreadable new file is applied like
-            // any other.
-            Err(e) if change.before.is_file() => return Err(fail(e)),
-            Err(_) | Ok(()) => {}
-        }
-        super::old_contents::make_sure(objects, &mut dirs, change).map_err(fail)?;
-        if needs_content(change) {
-            let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
-            let dir = dirs.at(&place).map_err(fail)?;
-            let _eased = WritableDirGuard::of(&dir);
-            let name = temp_name(entry, index, "new");
-            made.push(index);
-            let staged = fault("stage").and_then(|()| match twin(entry, change, &dir, &name)? {
-                Some(file) => Ok(StagedContent { file, in_place: false }),
-                None => one(objects, change, plan, &dir, &name),
-            });
-            if staged.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists) {
-                // A file that already has this name belongs to another program.
-                made.pop();
-            }
-            let staged = staged.map_err(fail)?;
-            let node = PathState::of_file(&staged.file).map_err(fail)?;
-            if node.hash() != change.after.hash() {
-                return Err(fail(io::Error::other("the new content differs from what was shown")));
-            }
-            if staged.in_place {
-                keep_before(objects, change).map_err(fail)?;
-            }
-            if each {
-                staged.file.sync_all().map_err(fail)?;
-            }
-            let is_as_meant = plan.fresh || staged.in_place || change.twin.is_some() || node == change.after;
-            if !is_as_meant {
-                return Err(fail(io::Error::other("cannot set the mode or owner")));
-            }
-            if let Some(change) = entry.changes.get_mut(index) {
-                change.in_place = staged.in_place;
-                if plan.fresh {
-                    change.after = node.into();
-                }
-            }
-            crash_point();
-            last = Some(dir);
+        match stage_change(objects, entry, (index, change, plan, plans.len()), &mut dirs, &mut made) {
+            Ok(found) => staged.extend(found),
+            Err(error) => return (staged, made, Some((change.path.to_path_buf(), error))),
         }
     }
-    let synced = objects.sync().and_then(|()| match (each, last) {
-        (false, Some(dir)) => sync_file_system(&File::from(dir.try_clone()?)),
-        _ => Ok(()),
+    (staged, made, None)
+}
+
+fn stage_change(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    (index, change, plan, count): (usize, &AppliedChange, &StagePlan, usize),
+    dirs: &mut OpenDirs,
+    made: &mut Vec<usize>,
+) -> io::Result<Option<StagedChange>> {
+    let most = match change.before.is_file() {
+        true => MERGEABLE,
+        false if plan.keep_names || count <= FEW => NEW,
+        false => 0,
+    };
+    match keep_after(objects, change, plan, most) {
+        // Without its stored content, a new file loses only its history: an unreadable new file is applied like any
+        // other.
+        Err(e) if change.before.is_file() => return Err(e),
+        Err(_) | Ok(()) => {}
+    }
+    super::old_contents::make_sure(objects, dirs, change)?;
+    if !needs_content(change) {
+        return Ok(None);
+    }
+    let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
+    let dir = dirs.at(&place)?;
+    let _eased = WritableDirGuard::of(&dir);
+    let name = temp_name(entry, index, "new");
+    made.push(index);
+    let staged = fault("stage").and_then(|()| match twin(entry, change, &dir, &name)? {
+        Some(file) => Ok(StagedContent { file, in_place: false }),
+        None => one(objects, change, plan, &dir, &name),
     });
-    synced.map_err(|e| (PathBuf::new(), e))?;
-    Ok(())
+    if staged.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists) {
+        // A file that already has this name belongs to another program.
+        made.pop();
+    }
+    let staged = staged?;
+    let node = PathState::of_file(&staged.file)?;
+    if node.hash() != change.after.hash() {
+        return Err(match plan.source {
+            ContentSource::Stored => changed(),
+            _ => io::Error::other("the new content differs from what was shown"),
+        });
+    }
+    if staged.in_place {
+        keep_before(objects, change)?;
+    }
+    if count <= SYNC_EACH {
+        staged.file.sync_all()?;
+    }
+    let is_as_meant = plan.fresh || staged.in_place || change.twin.is_some() || node == change.after;
+    if !is_as_meant {
+        return Err(io::Error::other("cannot set the mode or owner"));
+    }
+    crash_point();
+    let fresh = plan.fresh.then_some(node);
+    Ok((fresh.is_some() || staged.in_place).then_some(StagedChange {
+        index,
+        in_place: staged.in_place,
+        fresh,
+    }))
 }
 
 /// The content that will be written over: it cannot be taken over afterwards, as a displaced file is.
 fn keep_before(objects: &ObjectStore, change: &AppliedChange) -> io::Result<()> {
     let Some(before) = change.before.hash() else { return Ok(()) };
-    objects.put_file(&mut file_anyway(&change.path)?, before, change.before.size())
+    objects.put_file(&mut file_anyway(&change.path)?, before, change.before.size()).map_err(raced_if_changed)
 }
 
 /// The new content of a file of at most `most` bytes: for the merge that a later undo may need, and so that what the
@@ -163,7 +225,7 @@ fn one(
         ContentSource::Bytes(bytes) => file.write_all(bytes)?,
         ContentSource::Stored => {
             let hash = change.after.hash().ok_or(io::ErrorKind::NotFound)?;
-            objects.copy_to(hash, &file)?;
+            objects.copy_unchecked(hash, &file)?;
         }
         ContentSource::Layer(layer) => {
             crate::workspace::files::sparse::copy(&file_anyway(&layer.file(&change.path)?)?, &file)?

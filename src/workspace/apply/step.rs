@@ -31,6 +31,9 @@ pub(in crate::workspace) struct ApplyStep {
     pub keep_names: bool,
     /// The mode and owner are those that a new file gets here; those of `after` are ignored.
     pub fresh: bool,
+    /// `before` has the content that a tool read some time ago, and nobody has read the file since: the exchange checks
+    /// it, after the new content is staged.
+    pub unread: bool,
     /// The calls that made the change.
     pub history: Arc<[OriginStep]>,
 }

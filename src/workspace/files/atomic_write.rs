@@ -8,7 +8,7 @@
 //! A file with several names (hard links), or whose owner or attributes cannot be given to a new file, is written in
 //! place instead: all names still lead to one file, and a crash in the middle can leave it half written.
 
-pub(in crate::workspace) use super::exchange::{ExchangeOutcome, exchange_checked};
+pub(in crate::workspace) use super::exchange::{ExchangeOutcome, QuietFile, exchange_checked};
 use super::open::{FileKind, dir_at, special};
 use super::sparse::hash_of;
 pub(in crate::workspace) use super::temp_name::{fresh_name, link_fd};
@@ -22,6 +22,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What must be there for a write to go ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +42,68 @@ pub struct WriteOutcome {
     pub held: bool,
 }
 
+/// The new content of a file: borrowed, or shared with the caller, who saves a copy.
+pub enum WriteBytes<'a> {
+    Borrowed(&'a [u8]),
+    Shared(&'a Arc<Vec<u8>>),
+}
+
+impl std::ops::Deref for WriteBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            WriteBytes::Borrowed(bytes) => bytes,
+            WriteBytes::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl WriteBytes<'_> {
+    pub(in crate::workspace) fn shared(self) -> Arc<Vec<u8>> {
+        match self {
+            WriteBytes::Borrowed(bytes) => Arc::new(bytes.to_vec()),
+            WriteBytes::Shared(bytes) => bytes.clone(),
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for WriteBytes<'a> {
+    fn from(bytes: &'a [u8]) -> WriteBytes<'a> {
+        WriteBytes::Borrowed(bytes)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for WriteBytes<'a> {
+    fn from(bytes: &'a Vec<u8>) -> WriteBytes<'a> {
+        WriteBytes::Borrowed(bytes)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for WriteBytes<'a> {
+    fn from(bytes: &'a [u8; N]) -> WriteBytes<'a> {
+        WriteBytes::Borrowed(bytes)
+    }
+}
+
+impl<'a> From<&'a Arc<Vec<u8>>> for WriteBytes<'a> {
+    fn from(bytes: &'a Arc<Vec<u8>>) -> WriteBytes<'a> {
+        WriteBytes::Shared(bytes)
+    }
+}
+
 impl Workspace {
     /// Writes the whole content of a file. Fails with [`WorkspaceError::Raced`] or [`WorkspaceError::Exists`], and
     /// leaves the file unchanged, when the present content is not `before`.
-    pub fn write(
+    pub fn write<'a>(
         &self,
         at: &ResolvedPath,
         permit: &Permit,
-        bytes: &[u8],
+        bytes: impl Into<WriteBytes<'a>>,
         before: ExpectedContent,
     ) -> Result<WriteOutcome, WorkspaceError> {
         self.consented(at, OpenConsent::Permit(permit), &at.write())?;
+        let bytes = bytes.into();
         if let Some(view) = self.view() {
             return view.write(&at.path, bytes, before, view.writer(permit));
         }
@@ -66,11 +118,11 @@ impl Workspace {
             ExpectedContent::Absent => make_dirs(parent)?,
             ExpectedContent::Content(_) => dir_at(parent)?,
         };
-        let hash = blake3::hash(bytes);
+        let hash = blake3::hash(&bytes);
         let target = WriteTarget { dir, name, path: &at.path };
         let in_place = match before {
-            ExpectedContent::Absent => target.create(bytes, hash).map(|()| false),
-            ExpectedContent::Content(before) => target.replace(bytes, hash, before),
+            ExpectedContent::Absent => target.create(&bytes, hash).map(|()| false),
+            ExpectedContent::Content(before) => target.replace(&bytes, hash, before),
         }?;
         Ok(WriteOutcome { hash, in_place, held: false })
     }
@@ -161,7 +213,7 @@ impl WriteTarget<'_> {
                 self.rename_over(&mut staged, &name, before)?
             }
             Err(e) => return Err(self.error(e)),
-            Ok(ExchangeOutcome::Done) => {}
+            Ok(ExchangeOutcome::Done(_)) => {}
             Ok(ExchangeOutcome::Raced) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
         }
         drop(staged);

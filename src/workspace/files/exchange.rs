@@ -1,5 +1,6 @@
 //! Exchanges two names in one step, after a look at what is about to go.
 
+use super::lease::{OtherWriters, other_writers};
 use super::sparse::hash_of;
 use crate::workspace::Hash;
 use rustix::fs::{OFlags, RenameFlags};
@@ -8,11 +9,51 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
+/// From this size on, a displaced file is not hashed a second time if nobody can have written to it.
+const LARGE: u64 = 1 << 20;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workspace) enum ExchangeOutcome {
-    Done,
+    /// With the stamp of the displaced file, if no process can write to that file any more.
+    Done(Option<QuietFile>),
     /// Something else was there; it is there again.
     Raced,
+}
+
+/// An open file that no process had open for writing while it was hashed. As long as it still has this stamp and no
+/// writer, it has the same content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::workspace) struct QuietFile {
+    inode: (u64, u64),
+    size: i64,
+    modified: (i64, u64),
+    changed: (i64, u64),
+}
+
+impl QuietFile {
+    /// `None` where another process can write to the file, by a descriptor or by another name, or where placet cannot
+    /// find out.
+    fn of(file: &File) -> Option<QuietFile> {
+        if other_writers(file) != OtherWriters::None {
+            return None;
+        }
+        let stat = rustix::fs::fstat(file).ok().filter(|stat| stat.st_nlink == 1)?;
+        #[allow(
+            clippy::useless_conversion,
+            clippy::unnecessary_cast,
+            reason = "the types depend on the system"
+        )]
+        Some(QuietFile {
+            inode: (stat.st_dev as u64, stat.st_ino as u64),
+            size: stat.st_size as i64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
+        })
+    }
+
+    pub(in crate::workspace) fn is_still(self, file: &File) -> bool {
+        QuietFile::of(file) == Some(self)
+    }
 }
 
 /// Exchanges a staged file, whose content is `hash`, and a target until the displaced content is the content that was
@@ -36,9 +77,9 @@ pub(in crate::workspace) fn exchange_checked(
             Err(Errno::NOENT) => return Ok(ExchangeOutcome::Raced),
             other => other?,
         }
-        let out = settled_hash(from, staged);
+        let (out, quiet) = settled_hash(from, staged);
         if out == Some(expected) {
-            return Ok(if round == 0 { ExchangeOutcome::Done } else { ExchangeOutcome::Raced });
+            return Ok(if round == 0 { ExchangeOutcome::Done(quiet) } else { ExchangeOutcome::Raced });
         }
         // A content that is not readable as a file (a link, a directory) has no hash and goes back unchanged.
         (put, expected) = (out.unwrap_or(hash), put);
@@ -46,15 +87,23 @@ pub(in crate::workspace) fn exchange_checked(
     Ok(ExchangeOutcome::Raced)
 }
 
-/// The hash of the file that came out, unless it is still being written.
-pub(super) fn settled_hash(dir: &OwnedFd, name: &OsStr) -> Option<Hash> {
-    let (file, _) = super::path_state::open_anyway(dir, name, OFlags::NONBLOCK).ok()?;
+/// The hash of the file that came out, unless it is still being written; and its stamp, if nobody can write to it.
+fn settled_hash(dir: &OwnedFd, name: &OsStr) -> (Option<Hash>, Option<QuietFile>) {
+    let Ok((file, _)) = super::path_state::open_anyway(dir, name, OFlags::NONBLOCK) else {
+        return (None, None);
+    };
     let stamp = |file: &File| rustix::fs::fstat(file).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
+    // Only for a file whose hash takes time: to look twice costs as much as to hash a small one.
+    let is_large = file.metadata().is_ok_and(|meta| meta.len() >= LARGE);
+    let quiet = is_large.then(|| QuietFile::of(&file)).flatten();
     let first = stamp(&file);
-    let hash = hash_of(&file).ok()?;
+    let Ok(hash) = hash_of(&file) else { return (None, None) };
     // A moment for a writer that is in the middle of it.
-    if super::lease::written_elsewhere(&file) {
+    if quiet.is_none() && super::lease::written_elsewhere(&file) {
         std::thread::yield_now();
     }
-    if stamp(&file) == first { Some(hash) } else { hash_of(&file).ok() }
+    match stamp(&file) == first {
+        true => (Some(hash), quiet),
+        false => (hash_of(&file).ok(), None),
+    }
 }

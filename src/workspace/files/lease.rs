@@ -4,9 +4,22 @@
 
 use std::fs::File;
 
+/// Whether a process has a file open for writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::workspace) enum OtherWriters {
+    None,
+    Some,
+    /// The file system has no leases, or this process may take none.
+    Unknown,
+}
+
 /// True when some process could still write to this open file. False where placet cannot find out.
-#[cfg(target_os = "linux")]
 pub(in crate::workspace) fn written_elsewhere(file: &File) -> bool {
+    other_writers(file) == OtherWriters::Some
+}
+
+#[cfg(target_os = "linux")]
+pub(in crate::workspace) fn other_writers(file: &File) -> OtherWriters {
     use std::os::fd::AsRawFd;
     /// `F_SETSIG`, which the C library's bindings leave out.
     const SET_SIGNAL: libc::c_int = 10;
@@ -15,21 +28,24 @@ pub(in crate::workspace) fn written_elsewhere(file: &File) -> bool {
     // SAFETY: plain requests on a descriptor that is open for as long as `file` is borrowed.
     let chosen = unsafe { libc::fcntl(fd, SET_SIGNAL, libc::SIGURG) };
     if chosen == -1 {
-        return false;
+        return OtherWriters::Unknown;
     }
     // SAFETY: as above.
     let taken = unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) };
     if taken == 0 {
         // SAFETY: as above.
         unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) };
-        return false;
+        return OtherWriters::None;
     }
-    std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock
+    match std::io::Error::last_os_error().kind() {
+        std::io::ErrorKind::WouldBlock => OtherWriters::Some,
+        _ => OtherWriters::Unknown,
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(in crate::workspace) fn written_elsewhere(_file: &File) -> bool {
-    false
+pub(in crate::workspace) fn other_writers(_file: &File) -> OtherWriters {
+    OtherWriters::Unknown
 }
 
 #[cfg(test)]

@@ -5,12 +5,16 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 
 pub(in crate::workspace) fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
-    // XATTR_LIST_MAX of Linux.
-    let mut list = Vec::with_capacity(65_536);
-    match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
-        Ok(_) => {}
-        Err(Errno::NOTSUP) => return Ok(Vec::new()),
-        Err(e) => return Err(e),
+    // The kernel allocates what it is offered, and nearly all files have no attributes; then XATTR_LIST_MAX of Linux.
+    let mut list = Vec::new();
+    for room in [256, 65_536] {
+        list.reserve_exact(room);
+        match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
+            Ok(_) => break,
+            Err(Errno::NOTSUP) => return Ok(Vec::new()),
+            Err(Errno::RANGE) if room == 256 => {}
+            Err(e) => return Err(e),
+        }
     }
     let names = list.split_inclusive(|b| *b == 0).filter_map(|n| CStr::from_bytes_with_nul(n).ok());
     Ok(names.map(CStr::to_owned).collect())

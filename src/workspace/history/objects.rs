@@ -202,7 +202,13 @@ impl ObjectStore {
     }
 
     /// Writes the content named `hash` into an empty file, without holding it in memory, and checks it.
-    pub fn copy_to(&self, hash: Hash, mut to: &File) -> io::Result<()> {
+    pub fn copy_to(&self, hash: Hash, to: &File) -> io::Result<()> {
+        self.copy_unchecked(hash, to)?;
+        if crate::workspace::files::sparse::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
+    }
+
+    /// The same without the check, for a caller that hashes the file.
+    pub(in crate::workspace) fn copy_unchecked(&self, hash: Hash, mut to: &File) -> io::Result<()> {
         match open_file(&self.place(hash, true)) {
             Ok(file) => to.write_all(&unpack(file)?)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -210,7 +216,7 @@ impl ObjectStore {
             }
             Err(e) => return Err(e),
         }
-        if crate::workspace::files::sparse::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
+        Ok(())
     }
 
     /// Every stored content: its hash and the bytes it takes on disk; and what cannot be listed.
@@ -312,7 +318,7 @@ fn open_file(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(changed()) }
 }
 
-fn changed() -> io::Error {
+pub(in crate::workspace) fn changed() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "a stored content no longer has its hash")
 }
 

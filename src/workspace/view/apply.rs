@@ -191,6 +191,7 @@ impl View {
             was_twin: None,
             keep_names: change.by_tool,
             fresh: false,
+            unread: false,
             history: Arc::clone(&change.steps),
         };
         let bytes = match part {

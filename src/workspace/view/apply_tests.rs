@@ -4,6 +4,8 @@ use super::super::apply::fail_at;
 use super::super::apply::{ApplyError, recover};
 use super::tests::{ViewFixture, bench, label, tree, whiteout};
 use super::*;
+use crate::permission::WritePolicy;
+use crate::workspace::{ExpectedContent, WorkspaceError};
 use std::fs;
 use std::io::ErrorKind::{AlreadyExists, Other};
 
@@ -111,4 +113,83 @@ fn an_apply_after_one_that_is_incomplete_completes_it_first() {
     assert!(matches!(b.view.apply(&b.all(), label("u")).unwrap(), ApplyOutcome::Landed(_)));
     assert_eq!(tree(&b.root).len(), 3);
     assert_eq!(b.view.journal().entries().len(), 2);
+}
+
+/// Larger than what is read once more before it is replaced.
+fn large(word: &str) -> String {
+    word.repeat((2 << 20) / word.len())
+}
+
+#[test]
+fn a_large_file_that_another_program_changed_after_it_was_read_is_not_overwritten() {
+    let content = |text: &str| ExpectedContent::Content(blake3::hash(large(text).as_bytes()));
+    for names in [1, 2] {
+        let b = bench();
+        b.write("big.txt", &large("old\n"));
+        let path = b.root.join("big.txt");
+        if names == 2 {
+            fs::hard_link(&path, b.root.join("other.txt")).unwrap();
+        }
+        // Only the content says that it is another one: the size and the time are the same.
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, large("new\n")).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        let there = tree(&b.root);
+        let ours = large("ours\n");
+        let refused = b.view.write(&path, ours.as_bytes(), content("old\n"), WritePolicy::Apply).unwrap_err();
+        assert!(matches!(refused, WorkspaceError::Raced(_)), "{names}: {refused}");
+        assert!(tree(&b.root) == there, "{names}: the other program's file is there, and nothing else");
+        let written = b.view.write(&path, ours.as_bytes(), content("new\n"), WritePolicy::Apply).unwrap();
+        assert_eq!((written.hash, written.in_place), (blake3::hash(ours.as_bytes()), names == 2));
+        assert!(fs::read_to_string(&path).unwrap() == ours);
+        let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
+        b.view.execute_plan(plan).unwrap().unwrap();
+        assert!(tree(&b.root) == there, "{names}: undo gives every byte back");
+    }
+}
+
+/// Enough files for two threads.
+fn many() -> ViewFixture {
+    let b = bench();
+    let name = |number: usize| format!("d{}/f{number}", number / 100);
+    for number in 0..1200 {
+        b.write(&name(number), &format!("old {number}\n"));
+    }
+    b.command(|upper| {
+        for number in 0..1200 {
+            fs::create_dir_all(upper.join(name(number)).parent().unwrap()).unwrap();
+            match number % 3 {
+                0 => whiteout(&upper.join(name(number))),
+                _ => fs::write(upper.join(name(number)), format!("new {number}\n")).unwrap(),
+            }
+        }
+    });
+    b
+}
+
+#[test]
+fn an_apply_by_two_threads_and_its_undo_go_there_and_back() {
+    let b = many();
+    let old = tree(&b.root);
+    assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
+    let new = tree(&b.root);
+    let files = |text: &str| new.values().filter(|state| state.contains(text)).count();
+    assert_eq!((files("new "), files("old ")), (800, 0));
+    let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
+    b.view.execute_plan(plan).unwrap().unwrap();
+    assert!(tree(&b.root) == old);
+}
+
+#[test]
+fn when_one_of_two_threads_cannot_stage_a_file_nothing_is_changed_and_nothing_is_left() {
+    for lost in ["d0/f1", "d11/f1199"] {
+        let b = many();
+        let old = tree(&b.root);
+        let all = b.all();
+        let real = b.view.real(&b.root.join(lost)).unwrap().unwrap();
+        fs::remove_file(real).unwrap();
+        let failed = b.view.apply(&all, label("t")).unwrap_err();
+        assert!(matches!(failed, ApplyError::Failed { .. } | ApplyError::Changed(_)), "{failed}");
+        assert!(tree(&b.root) == old, "{lost}");
+    }
 }

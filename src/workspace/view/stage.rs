@@ -7,6 +7,7 @@ use super::layer::{Layer, LayerLookup, remove_dir_all};
 use super::stack::{join, node_at};
 use super::{LayerKind, LayerSet, View};
 use crate::workspace::changes::batch::RewriteAction;
+use crate::workspace::files::atomic_write::WriteBytes;
 use crate::workspace::files::path_state::{FileAttrs, PathState, WritableDirGuard};
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::workspace::history::origin::{ChangeOrigin, OriginStep, WriteContext};
@@ -32,37 +33,39 @@ pub(in crate::workspace) enum StagedEntry {
 impl View {
     /// Writes a whole file for a tool: into the pending layers when the mode keeps changes pending or
     /// something at this path is pending already, else straight into the workspace, through the journal.
-    pub(in crate::workspace) fn write(
+    pub(in crate::workspace) fn write<'a>(
         &self,
         path: &Path,
-        bytes: &[u8],
+        bytes: impl Into<WriteBytes<'a>>,
         before: ExpectedContent,
         writer: impl Into<WriteContext>,
     ) -> Result<WriteOutcome, WorkspaceError> {
-        let writer = writer.into();
+        let (writer, bytes) = (writer.into(), bytes.into());
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         self.drop_scratch().map_err(fail)?;
         if self.must_stay_pending(path, writer.landing)? {
-            let hash = self.stage_write(path, bytes, before, writer.origin.as_ref())?;
+            let hash = self.stage_write(path, &bytes, before, writer.origin.as_ref())?;
             return Ok(WriteOutcome { hash, in_place: false, held: true });
         }
-        self.apply_file(path, bytes, before, &writer)
+        self.apply_file(path, bytes.shared(), before, &writer)
     }
 
     /// One file into the workspace, journaled.
     fn apply_file(
         &self,
         path: &Path,
-        bytes: &[u8],
+        bytes: Arc<Vec<u8>>,
         before: ExpectedContent,
         writer: &WriteContext,
     ) -> Result<WriteOutcome, WorkspaceError> {
-        let after = RewriteAction::Content { bytes: Arc::new(bytes.to_vec()), attrs: None };
+        let after = RewriteAction::Content { bytes, attrs: None };
         let mut steps: Vec<ApplyStep> = Vec::new();
         self.file_apply_steps(path, before, &after, &mut steps)?;
+        let hash = steps.iter().filter(|step| *step.path == *path).find_map(|step| step.after.hash());
+        let hash = hash.ok_or_else(|| WorkspaceError::Missing(path.to_path_buf()))?;
         let entry = self.apply_transaction(path, steps, writer)?;
         let in_place = entry.changes.iter().any(|c| c.in_place);
-        Ok(WriteOutcome { hash: blake3::hash(bytes), in_place, held: false })
+        Ok(WriteOutcome { hash, in_place, held: false })
     }
 
     /// What one file of a batch adds to the steps of its apply: the file, and the directories it needs.
@@ -73,13 +76,19 @@ impl View {
         after: &RewriteAction,
         steps: &mut Vec<ApplyStep>,
     ) -> Result<(), WorkspaceError> {
-        let now = node_at(path).map_err(|e| WorkspaceError::from_io(path, e))?;
+        let now = match before {
+            ExpectedContent::Content(hash) => super::state_at::node_assuming(path, hash),
+            ExpectedContent::Absent => node_at(path),
+        };
+        let now = now.map_err(|e| WorkspaceError::from_io(path, e))?;
         expect(path, before, &now)?;
         if let PathState::File { attrs, .. } = &now {
             crate::workspace::files::atomic_write::refuse_read_only(path, attrs.mode)?;
         }
+        let unread = matches!(before, ExpectedContent::Content(_));
         let RewriteAction::Content { bytes, attrs } = after else {
-            steps.push(step(path.to_path_buf(), now, PathState::Absent, ContentSource::Nothing));
+            let gone = step(path.to_path_buf(), now, PathState::Absent, ContentSource::Nothing);
+            steps.push(ApplyStep { unread, ..gone });
             return Ok(());
         };
         for dir in path.ancestors().skip(1).take_while(|dir| !dir.exists()) {
@@ -93,6 +102,7 @@ impl View {
         let after = PathState::File { hash: blake3::hash(bytes), size: bytes.len() as u64, attrs };
         steps.push(ApplyStep {
             fresh,
+            unread,
             ..step(path.to_path_buf(), now, after, ContentSource::Bytes(bytes.clone()))
         });
         Ok(())
@@ -394,6 +404,7 @@ fn step(path: PathBuf, before: PathState, after: PathState, source: ContentSourc
         was_twin: None,
         keep_names: true,
         fresh: false,
+        unread: false,
         history: Arc::default(),
     }
 }

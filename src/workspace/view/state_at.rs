@@ -1,5 +1,6 @@
 //! What a path on disk is, without following a link.
 
+use crate::workspace::Hash;
 use crate::workspace::files::path_state::PathState;
 use rustix::fs::Stat;
 use std::io;
@@ -18,6 +19,15 @@ pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<PathState> {
     match parent_of(parent)? {
         Some(dir) => PathState::read(&dir, name),
         None => Ok(PathState::Absent),
+    }
+}
+
+/// The same for a file that a tool has read: the content of a large one is taken to be `hash`.
+pub(super) fn node_assuming(path: &Path, hash: Hash) -> io::Result<PathState> {
+    let parent = path.parent().map(parent_of).transpose()?.flatten();
+    match (parent, path.file_name()) {
+        (Some(dir), Some(name)) => PathState::read_assuming(&dir, name, hash),
+        _ => node_at(path),
     }
 }
 

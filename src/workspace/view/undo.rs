@@ -314,6 +314,7 @@ impl View {
             was_twin: change.twin.clone(),
             keep_names: change.in_place,
             fresh: false,
+            unread: false,
             history: Arc::default(),
         };
         let source = target.hash().map_or(ContentSource::Nothing, |_| ContentSource::Stored);

@@ -84,6 +84,7 @@ impl View {
             was_twin: None,
             keep_names: parts.iter().any(|part| part.in_place),
             fresh: false,
+            unread: false,
             history: std::sync::Arc::default(),
         }))
     }

@@ -76,7 +76,7 @@ impl ViewFixture {
         set.changes.iter().map(word).collect()
     }
 
-    fn apply(&self, choice: &ChangeSelection) -> ApplyOutcome {
+    pub(super) fn apply(&self, choice: &ChangeSelection) -> ApplyOutcome {
         self.view.apply(choice, label("t")).unwrap()
     }
 
