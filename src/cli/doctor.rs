@@ -1,6 +1,7 @@
 //! `placet doctor`: what this installation is made of, and what is wrong with it. Shows no key.
 
 use super::args::Options;
+use super::doctor_hints::{DoctorFacts, has_certificates};
 use super::file_modes;
 use super::report::{self, CliError, print_foreign};
 use super::screen_keys;
@@ -148,6 +149,15 @@ fn commands(out: &mut String, app: &App) -> usize {
     let _ = writeln!(out, "sandbox       {}", probe.sentence);
     for remark in &probe.remarks {
         let _ = writeln!(out, "  remark      {remark}");
+    }
+    let facts = DoctorFacts::here();
+    if probe.backend != SandboxBackend::Overlay {
+        facts.view().iter().for_each(|hint| drop(writeln!(out, "  hint        {hint}")));
+    }
+    let trusted = app.config.settings().network.ca_file.is_some() || has_certificates();
+    for (what, command) in facts.missing(trusted) {
+        let _ = writeln!(out, "missing       {what}");
+        command.iter().for_each(|command| drop(writeln!(out, "  hint        {command}")));
     }
     wrong
 }

@@ -14,6 +14,7 @@ mod commands;
 mod compare;
 mod conversation;
 mod doctor;
+mod doctor_hints;
 mod file_modes;
 mod git_diff;
 mod git_special_files;

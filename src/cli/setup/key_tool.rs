@@ -152,7 +152,7 @@ async fn run(
     Err(KeyToolError::Failed { program, last })
 }
 
-fn is_program(name: &str) -> bool {
+pub(in crate::cli) fn is_program(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let is_executable = |path: &Path| {
         path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)

@@ -28,6 +28,7 @@ use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::wizard::WizardPane;
 use crate::ui::{Theme, full_screen, picker, term};
 use flow::{SetupEnd, SetupFlow};
+pub(super) use key_tool::is_program;
 use plan::{KeyChoice, KeyPlace, SetupAnswers};
 use std::io::{self, IsTerminal};
 use std::path::Path;
