@@ -1,4 +1,4 @@
-# The six commands that people need. `just` is optional: each line works without it.
+# The commands that people need. `just` is optional: each line works without it.
 
 # Format and lints, as the gate checks them
 check:
@@ -19,6 +19,10 @@ guide:
 # Reference pages and snapshot files, written again from the code; read the difference in git
 update:
     PLACET_UPDATE=1 INSTA_UPDATE=always cargo test --lib --test main -- ui:: reference screens outputs
+
+# Packages in target/packages: tarball, .deb, .rpm, npm, formulas, SBOM; `just dist --test` installs each in a clean root
+dist *FLAGS:
+    .ci/dist {{ FLAGS }}
 
 # The pictures of the guide, from the real program; names the packages that are missing. `just pictures tour` makes some
 pictures *SCENES:

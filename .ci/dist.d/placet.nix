@@ -28,7 +28,7 @@ stdenv.mkDerivation rec {
   '';
   meta = {
     description = "@ABOUT@";
-    homepage = "@REPOSITORY@";
+    homepage = "@HOMEPAGE@";
     license = with lib.licenses; [ mit asl20 ];
     platforms = builtins.attrNames files;
     mainProgram = "placet";

@@ -1,6 +1,6 @@
 class Placet < Formula
   desc "@ABOUT@"
-  homepage "@REPOSITORY@"
+  homepage "@HOMEPAGE@"
   version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]
 
