@@ -152,12 +152,16 @@ fn commands(out: &mut String, app: &App) -> usize {
     }
     let facts = DoctorFacts::here();
     if probe.backend != SandboxBackend::Overlay {
-        facts.view().iter().for_each(|hint| drop(writeln!(out, "  hint        {hint}")));
+        for hint in facts.view() {
+            let _ = writeln!(out, "  hint        {hint}");
+        }
     }
     let trusted = app.config.settings().network.ca_file.is_some() || has_certificates();
     for (what, command) in facts.missing(trusted) {
         let _ = writeln!(out, "missing       {what}");
-        command.iter().for_each(|command| drop(writeln!(out, "  hint        {command}")));
+        if let Some(command) = command {
+            let _ = writeln!(out, "  hint        {command}");
+        }
     }
     wrong
 }
