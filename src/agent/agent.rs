@@ -10,6 +10,7 @@ use super::conversation::model_switch::lost_on_switch;
 use super::conversation::reported::ReportedState;
 use super::cost_meter::CostBudget;
 use super::costs::CostTracker;
+use super::edit_checks::EditChecks;
 use super::end_of_turn::{self, TurnDecision};
 use super::event::{TurnEvent, TurnEvents};
 use super::lock::lock;
@@ -392,8 +393,10 @@ impl Agent {
         let has_model = queue.is_some();
         let checks = TurnChecks::new(&self.services, &events, &stop);
         let before = if has_model { checks.before_turn().await } else { None };
+        let edit_checks = EditChecks::new(TurnChecks::new(&self.services, &events, &stop));
+        let mut edit_checks = edit_checks.filter(|_| has_model);
         let mut sent = 0;
-        let mut ending = self.drive(first, queue.clone(), &events, &stop).await;
+        let mut ending = self.drive(first, (queue.clone(), edit_checks.as_mut()), &events, &stop).await;
         let mut continued = 0;
         while has_model && ending == TurnEnding::Done {
             let answer = last_answer(self.transcript());
@@ -404,7 +407,8 @@ impl Agent {
                     Some(failures) => {
                         sent += 1;
                         let failures = TurnInput::Said(vec![Part::Note(failures)]);
-                        ending = self.drive(failures, queue.clone(), &events, &stop).await;
+                        ending =
+                            self.drive(failures, (queue.clone(), edit_checks.as_mut()), &events, &stop).await;
                         continue;
                     }
                     None => break,
@@ -415,7 +419,8 @@ impl Agent {
                 break;
             }
             continued += 1;
-            ending = self.drive(TurnInput::Said(vec![more]), queue.clone(), &events, &stop).await;
+            let more = TurnInput::Said(vec![more]);
+            ending = self.drive(more, (queue.clone(), edit_checks.as_mut()), &events, &stop).await;
         }
         self.client.model.provider = provider;
         self.client.count_subagents(&mut self.conversation, &events);
@@ -434,7 +439,7 @@ impl Agent {
     async fn drive(
         &mut self,
         first: TurnInput,
-        queue: Option<MessageQueue>,
+        (queue, edit_checks): (Option<MessageQueue>, Option<&mut EditChecks>),
         events: &TurnEvents,
         stop: &CancellationToken,
     ) -> TurnEnding {
@@ -451,6 +456,7 @@ impl Agent {
             checks: &mut self.checks,
             turn: &mut self.turn,
             queue,
+            edit_checks,
         };
         TurnDriver::new(parts, calls, events.clone(), inputs, stop.clone()).run_to_end(first, inbox).await
     }

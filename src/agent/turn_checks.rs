@@ -6,11 +6,12 @@
 use super::event::TurnEvents;
 use super::services::SharedServices;
 use crate::checks::{CheckDefinition, CheckMoment, CheckResult, check_details, check_outcome};
-use crate::conversation::{FailedCheck, Note};
+use crate::conversation::{FailedCheck, Note, ToolCall};
 use crate::text::{count, regular_file};
 use crate::tools::{CheckRunError, CheckRunRequest, CheckedState, ToolContext, run_check};
 use crate::workspace::{ChangeSelection, ChangeSet, LayerKind, View};
 use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::runtime::Handle;
@@ -116,11 +117,51 @@ impl TurnChecks {
         }
     }
 
-    /// The checks with `when = "turn"`. A sub-agent has none: its changes are part of the turn of its parent.
-    fn of_turn(&self) -> Vec<CheckDefinition> {
+    /// The checks of this moment. A sub-agent has none: its changes are part of the turn of its parent.
+    pub(super) fn of_moment(&self, moment: CheckMoment) -> Vec<CheckDefinition> {
         let is_child = self.services.subagents.is_child;
         let definitions = self.env.checks.definitions.iter().filter(|_| !is_child);
-        definitions.filter(|check| check.when == CheckMoment::Turn).cloned().collect()
+        definitions.filter(|check| check.when == moment).cloned().collect()
+    }
+
+    /// The checks with `when = "turn"`.
+    fn of_turn(&self) -> Vec<CheckDefinition> {
+        self.of_moment(CheckMoment::Turn)
+    }
+
+    /// Those of `checks` whose result a change of one of these paths can change.
+    pub(super) fn concerned(&self, checks: &[CheckDefinition], paths: &[PathBuf]) -> Vec<CheckDefinition> {
+        let cwd = self.env.workspace.cwd();
+        let concerns = |check: &&CheckDefinition| {
+            paths.iter().any(|path| check.concerns(path.strip_prefix(cwd).unwrap_or(path)))
+        };
+        checks.iter().filter(concerns).cloned().collect()
+    }
+
+    /// The files that a call of a file tool changes; nothing for other calls, also for commands.
+    pub(super) fn edited_paths(&self, call: &ToolCall) -> Vec<PathBuf> {
+        let touched = self.services.registry.touches(&call.name, &call.input);
+        if touched.anything {
+            return Vec::new();
+        }
+        let files = touched.written_files();
+        files.filter_map(|file| self.env.workspace.resolve(file).ok()).map(|at| at.path.clone()).collect()
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    pub(super) fn notice(&self, words: &str) {
+        self.events.notice(words);
+    }
+
+    /// Shows the person why a check has no result.
+    pub(super) fn report_error(&self, error: &CheckRunError) {
+        self.events.notice(match error {
+            CheckRunError::Interrupted => "the checks were stopped".into(),
+            error => format!("no check runs: {error}"),
+        });
     }
 
     /// The files before the turn; `None` where no check looks at its end.
@@ -147,17 +188,11 @@ impl TurnChecks {
             return None;
         }
         let mut checks = self.of_turn();
-        let changed: Vec<&str> =
-            now.selection.0.keys().chain(before.selection.0.keys()).map(String::as_str).collect();
-        let cwd = self.env.workspace.cwd();
+        let changed: Vec<PathBuf> =
+            now.selection.0.keys().chain(before.selection.0.keys()).map(PathBuf::from).collect();
         // What was applied during the turn is in no selection.
         if !changed.is_empty() {
-            checks.retain(|check| {
-                changed.iter().any(|path| {
-                    let path = std::path::Path::new(path);
-                    check.concerns(path.strip_prefix(cwd).unwrap_or(path))
-                })
-            });
+            checks = self.concerned(&checks, &changed);
         }
         let most = checks.iter().map(|check| check.rounds).max().unwrap_or_default();
         let (again, shown): (Vec<CheckDefinition>, Vec<CheckDefinition>) =
@@ -198,12 +233,8 @@ impl TurnChecks {
                         failed.push(self.failed(&result));
                     }
                 }
-                Err(CheckRunError::Interrupted) => {
-                    self.events.notice("the checks were stopped");
-                    return CheckVerdict::Unknown;
-                }
                 Err(e) => {
-                    self.events.notice(format!("no check runs: {e}"));
+                    self.report_error(&e);
                     return CheckVerdict::Unknown;
                 }
             }
@@ -215,7 +246,7 @@ impl TurnChecks {
     }
 
     /// The result for the present files: the stored one, or that of a run.
-    async fn result(&self, check: CheckDefinition) -> Result<CheckResult, CheckRunError> {
+    pub(super) async fn result(&self, check: CheckDefinition) -> Result<CheckResult, CheckRunError> {
         let (env, stop, events) = (Arc::clone(&self.env), self.stop.clone(), self.events.clone());
         let runtime = Handle::current();
         // Preparing a view reads and writes many files.
@@ -241,15 +272,19 @@ impl TurnChecks {
         if result.diagnostics.is_empty() {
             lines.extend(self.last_lines(&result.check));
         }
-        let redacted = |line: &String| self.services.secrets().redact(line).into_owned();
         FailedCheck {
             check: result.check.clone(),
             outcome: check_outcome(result),
-            lines: lines.iter().map(redacted).collect(),
+            lines: self.redacted(&lines),
         }
     }
 
-    fn last_lines(&self, check: &str) -> Vec<String> {
+    pub(super) fn redacted(&self, lines: &[String]) -> Vec<String> {
+        lines.iter().map(|line| self.services.secrets().redact(line).into_owned()).collect()
+    }
+
+    /// The end of what a check wrote.
+    pub(super) fn last_lines(&self, check: &str) -> Vec<String> {
         let read = || -> std::io::Result<String> {
             let mut file = regular_file::open(&self.env.checks.store.output(check))?;
             let size = file.metadata()?.len();

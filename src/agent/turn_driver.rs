@@ -8,6 +8,7 @@ use super::config::TurnStart;
 use super::conversation::directory_instructions::add_directory_instructions;
 use super::conversation::log::Conversation;
 use super::conversation::reported::ReportedState;
+use super::edit_checks::EditChecks;
 use super::event::{LoopQuestion, TurnEvent, TurnEvents};
 use super::queue::MessageQueue;
 use super::request::build::BuiltRequest;
@@ -44,6 +45,7 @@ pub(super) struct TurnParts<'a> {
     pub(super) turn: &'a mut Turn,
     /// The person's lines that may steer the turn.
     pub(super) queue: Option<MessageQueue>,
+    pub(super) edit_checks: Option<&'a mut EditChecks>,
 }
 
 /// One turn in progress.
@@ -131,7 +133,14 @@ impl<'a> TurnDriver<'a> {
 
     async fn perform(&mut self, effect: TurnEffect) {
         match effect {
-            TurnEffect::Save(message) => self.save(message),
+            TurnEffect::Save(mut message) => {
+                if let (Message::Results { results }, Some(checks)) =
+                    (&mut message, &mut self.parts.edit_checks)
+                {
+                    checks.after_calls(results).await;
+                }
+                self.save(message);
+            }
             TurnEffect::Request => self.request().await,
             // Answered by the caller that collects effects, because the answer leads to more effects.
             TurnEffect::Listen => {}
@@ -268,7 +277,7 @@ impl<'a> TurnDriver<'a> {
     }
 
     async fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<TurnInput> {
-        let TurnParts { services, conversation, client, checks, .. } = &mut self.parts;
+        let TurnParts { services, conversation, client, checks, edit_checks, .. } = &mut self.parts;
         if let Some(Ok(event)) = &event {
             client.observe(event, conversation, &self.events);
         }
@@ -293,6 +302,9 @@ impl<'a> TurnDriver<'a> {
                 client.context.answered();
                 client.close(&answer, conversation, &self.events);
                 let answer = checks.check_answer(answer, &self.events, &self.stop).await;
+                if let Some(edit_checks) = edit_checks {
+                    edit_checks.before_calls(&answer).await;
+                }
                 let touches = services.touched_paths(&answer);
                 Some(TurnInput::Answered { answer, touches })
             }

@@ -34,6 +34,8 @@ pub enum CheckMoment {
     Apply,
     /// At the end of each turn that changed something; failures go back to the agent.
     Turn,
+    /// After edits: what it finds that it did not find before is added to the result of the edit.
+    Edit,
 }
 
 /// One check that can run.
@@ -154,6 +156,7 @@ impl CheckMoment {
             "never" => CheckMoment::Never,
             "apply" => CheckMoment::Apply,
             "turn" => CheckMoment::Turn,
+            "edit" => CheckMoment::Edit,
             _ => return None,
         })
     }

@@ -2,6 +2,7 @@
 //! front end renders them.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 /// Errors first.
@@ -110,6 +111,25 @@ impl Diagnostic {
     }
 }
 
+/// The diagnostics of `now` that `before` does not have. Lines and columns do not count: an edit moves what is below it.
+pub fn new_diagnostics<'a>(before: &'a [Diagnostic], now: &'a [Diagnostic]) -> Vec<&'a Diagnostic> {
+    fn key(found: &Diagnostic) -> (Option<&DiagnosticFile>, DiagnosticLevel, &str) {
+        (found.place.as_ref().map(|place| &place.file), found.level, &found.message)
+    }
+    let mut known: BTreeMap<_, usize> = BTreeMap::new();
+    for found in before {
+        *known.entry(key(found)).or_default() += 1;
+    }
+    let mut new = Vec::new();
+    for found in now {
+        match known.get_mut(&key(found)) {
+            Some(left) if *left > 0 => *left -= 1,
+            _ => new.push(found),
+        }
+    }
+    new
+}
+
 /// How many tests passed and failed, where the program reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCounts {
@@ -138,6 +158,24 @@ mod tests {
         ] {
             assert_eq!(DiagnosticFile::of(text, dir), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_only_moved_to_another_line_is_not_new() {
+        let at = |file: &str, line, message: &str| {
+            Diagnostic::new(DiagnosticLevel::Error, message).at(file, Some(line), None, Path::new("/w"))
+        };
+        let before = [at("a.rs", 3, "unused"), at("a.rs", 9, "unused"), at("b.rs", 1, "gone")];
+        let now = [
+            at("a.rs", 5, "unused"),
+            at("a.rs", 11, "unused"),
+            at("a.rs", 20, "unused"),
+            at("b.rs", 1, "unused"),
+            Diagnostic::new(DiagnosticLevel::Warning, "unused"),
+        ];
+        let found = new_diagnostics(&before, &now);
+        assert_eq!(found, [&now[2], &now[3], &now[4]]);
+        assert!(new_diagnostics(&now, &now).is_empty());
     }
 
     #[test]

@@ -17,12 +17,16 @@ mod words;
 pub use definition::{
     CheckDefinition, CheckDefinitionError, CheckFields, CheckMoment, CheckOutputForm, MAX_TIMEOUT,
 };
-pub use detect::{ProposedCheck, propose};
-pub use diagnostic::{Diagnostic, DiagnosticFile, DiagnosticLevel, DiagnosticPlace, TestCounts};
+pub use detect::{ProposedCheck, gap_before_addition, propose, proposed_addition};
+pub use diagnostic::{
+    Diagnostic, DiagnosticFile, DiagnosticLevel, DiagnosticPlace, TestCounts, new_diagnostics,
+};
 pub use project::ProjectChecks;
 pub use readers::{CheckFindings, FindingsReader};
 pub use result::{CheckResult, CheckRunOutcome, CheckSideEffects};
 pub use row::{CheckRow, CheckRowState, result_to_show};
 pub use state_hash::{CheckedSelection, StateHash};
 pub use store::CheckStore;
-pub use words::{check_details, check_outcome, check_row_words, diagnostic_line, unmet_words};
+pub use words::{
+    check_details, check_outcome, check_row_words, diagnostic_line, new_diagnostics_words, unmet_words,
+};

@@ -1,6 +1,6 @@
 //! Results of checks as sentences. Texts of the checked program are rendered here.
 
-use super::diagnostic::{Diagnostic, DiagnosticPlace};
+use super::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticPlace};
 use super::result::{CheckResult, CheckRunOutcome};
 use super::row::{CheckRow, CheckRowState};
 use crate::text::{count, visible};
@@ -92,6 +92,18 @@ fn outcome(result: &CheckResult) -> String {
     }
 }
 
+/// `check: 2 new errors, 1 new warning`.
+pub fn new_diagnostics_words(check: &str, new: &[&Diagnostic]) -> String {
+    let of = |level| new.iter().filter(|found| found.level == level).count() as u64;
+    let counts = [
+        (of(DiagnosticLevel::Error), "new error"),
+        (of(DiagnosticLevel::Warning), "new warning"),
+        (of(DiagnosticLevel::Note), "new note"),
+    ];
+    let some = counts.iter().filter(|(count, _)| *count > 0).map(|(number, what)| count::of(*number, what));
+    format!("{check}: {}", some.collect::<Vec<_>>().join(", "))
+}
+
 /// The diagnostics of a result, errors first, and what else a person must know of it.
 pub fn check_details(result: &CheckResult) -> Vec<String> {
     let mut sorted: Vec<&Diagnostic> = result.diagnostics.iter().collect();
@@ -111,7 +123,8 @@ pub fn check_details(result: &CheckResult) -> Vec<String> {
         let rest = effects.total.saturating_sub(names.len());
         let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
         let files = count::of(effects.total as u64, "file");
-        lines.push(format!("  it changed {files}, which was thrown away: {}{rest}", names.join(", ")));
+        let names = names.join(", ");
+        lines.push(format!("  it changed {files}; placet discarded these changes: {names}{rest}"));
     }
     lines
 }
@@ -136,7 +149,7 @@ fn seconds(ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::{CheckSideEffects, CheckedSelection, DiagnosticLevel, StateHash, TestCounts};
+    use crate::checks::{CheckSideEffects, CheckedSelection, StateHash, TestCounts};
     use std::path::Path;
 
     fn result(outcome: CheckRunOutcome) -> CheckResult {
@@ -200,7 +213,7 @@ mod tests {
           warning: odd
           38 more
           a part of its output was too long to be read
-          it changed 12 files, which was thrown away: a, b and 10 more
+          it changed 12 files; placet discarded these changes: a, b and 10 more
         test: ended by signal 9 after 1.2 s
         test: stopped at its deadline of 600 seconds
         test: no result: files of the workspace changed while it ran

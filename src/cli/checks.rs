@@ -9,7 +9,9 @@ use super::session_selector::SessionSelector;
 use super::{settings_file, signals, start};
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::checks::{CheckDefinition, CheckResult, ProposedCheck, check_details, check_outcome, propose};
+use crate::checks::{
+    CheckDefinition, CheckResult, check_details, check_outcome, gap_before_addition, proposed_addition,
+};
 use crate::config::{SettingsLayer, home_dir};
 use crate::serve::changes::{self, ApplyRequest};
 use crate::session::Scratchpads;
@@ -22,7 +24,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use toml_edit::{Array, Table, value};
 
 /// The largest stored output that is shown.
 const LARGEST: u64 = 128 << 20;
@@ -230,27 +231,16 @@ fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
     let file = crate::config::AppDirs::project_file(dir, home_dir().as_deref())
         .unwrap_or_else(|| dir.join(".placet/config.toml"));
     let before = settings_file::read(&file)?;
-    let in_file = |name: &str| {
-        let plain = before.strip_prefix('\u{feff}').unwrap_or(&before);
-        let table: Option<toml::Table> = plain.parse().ok();
-        table.and_then(|table| table.get("checks")?.get(name).cloned()).is_some()
-    };
-    let mut found = propose(dir);
-    found.retain(|check| !known.contains(&check.name) && !in_file(&check.name));
-    if found.is_empty() {
+    let Some(added) = proposed_addition(dir, &known, &before) else {
         warn("nothing to propose: no file of this directory suggests a check that is not set already");
         return Ok(report::DONE);
-    }
-    let added: Vec<String> = found.iter().map(section).collect();
-    let added = added.join("\n");
+    };
     if !write {
         print(&format!("# would be added to {}\n{}", visible::path(&file), visible::block(&added)))?;
         warn("hint: `placet checks detect --write` adds them");
         return Ok(report::DONE);
     }
-    let gap = if before.is_empty() || before.ends_with("\n\n") { "" } else { "\n" };
-    let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-    let text = format!("{before}{end}{gap}{added}");
+    let text = format!("{before}{}{added}", gap_before_addition(&before));
     if let Some(problem) = SettingsLayer::project_file(&file, &text).problems.first() {
         return Err(
             CliError::new(format!("the settings would not be valid: {problem}")).hint("nothing was changed")
@@ -260,20 +250,6 @@ fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
     print(&format!("added to {}:\n{}", visible::path(&file), visible::block(&added)))?;
     warn("hint: `placet config trust` accepts the file as it is now");
     Ok(report::DONE)
-}
-
-/// One proposal as it is written in a settings file, with the file that suggests it.
-fn section(check: &ProposedCheck) -> String {
-    let mut table = Table::new();
-    table.insert("command", value(check.command.as_str()));
-    if !check.paths.is_empty() {
-        table.insert("paths", value(Array::from_iter(check.paths.iter().map(String::as_str))));
-    }
-    if check.output != "text" {
-        table.insert("output", value(check.output));
-    }
-    let from = visible::line(&check.from);
-    format!("# from {from}\n[checks.{}]\n{table}", check.name)
 }
 
 /// Applies changes only if every required check passes on exactly what is applied. Checks without a result for this state

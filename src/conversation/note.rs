@@ -74,6 +74,8 @@ pub enum Note {
     HookSays { hook: String, text: String },
     /// Checks failed on what the agent changed, for the `round`th time of at most `most`.
     ChecksFailed { failed: Vec<FailedCheck>, round: u32, most: u32 },
+    /// What checks find after an edit and did not find before the turn.
+    NewDiagnostics { found: Vec<FailedCheck> },
     /// A message of a damaged session.
     MessageLost,
     /// A change that could not be written to its mounted store.
@@ -107,11 +109,11 @@ pub enum HistoryScope {
     End,
 }
 
-/// A check of [`Note::ChecksFailed`].
+/// A check of [`Note::ChecksFailed`] or [`Note::NewDiagnostics`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedCheck {
     pub check: String,
-    /// `test: failed: 1 of 4 tests`.
+    /// `test: failed: 1 of 4 tests`, `check: 2 new errors`.
     pub outcome: String,
     /// What it found or wrote.
     pub lines: Vec<String>,

@@ -97,6 +97,7 @@ impl Note {
                 format!("[placet: the person's hook `{}` says]\n{text}", on_one_line(hook))
             }
             Note::ChecksFailed { failed, round, most } => checks_failed(failed, *round, *most),
+            Note::NewDiagnostics { found } => with_checks(NEW_DIAGNOSTICS.into(), found),
             Note::MessageLost => return Cow::Borrowed(MESSAGE_LOST),
             Note::NotStored { reason } => format!("[not saved to the store: {}]", on_one_line(reason)),
             Note::WriteDownBlocked { level, files, more } => write_down_blocked(level, files, *more),
@@ -137,6 +138,10 @@ impl Note {
                 let names: Vec<&str> = failed.iter().map(|failed| failed.check.as_str()).collect();
                 return Cow::Owned(format!("checks failed: {}", on_one_line(&names.join(", "))));
             }
+            Note::NewDiagnostics { found } => {
+                let names: Vec<&str> = found.iter().map(|found| found.check.as_str()).collect();
+                return Cow::Owned(format!("checks found more: {}", on_one_line(&names.join(", "))));
+            }
             Note::EmptyAnswer => "the answer was empty",
             Note::Earlier { text } => return on_one_line(text.lines().next().unwrap_or_default()),
             other => return other.words(),
@@ -160,17 +165,23 @@ const EMPTY_ANSWER: &str =
 const PLAIN_HISTORY: &str =
     "[placet: the conversation so far, as text, because the provider refused it as it was]";
 const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";
+const NEW_DIAGNOSTICS: &str =
+    "[placet: checks find something after this edit that they did not find before the turn]";
 const MESSAGE_LOST: &str = "[placet: a message here cannot be read any more]";
 
-/// Each line of the checks is behind two blanks: none of them can look like a line of placet's.
 fn checks_failed(failed: &[FailedCheck], round: u32, most: u32) -> String {
-    let mut words = match round {
+    let words = match round {
         0 => "[placet: these checks fail; make them pass]".to_string(),
         round => {
             format!("[placet: checks failed on your changes, round {round} of {most}; correct the changes]")
         }
     };
-    for FailedCheck { outcome, lines, .. } in failed {
+    with_checks(words, failed)
+}
+
+/// Each line of the checks is behind two blanks: none of them can look like a line of placet's.
+fn with_checks(mut words: String, checks: &[FailedCheck]) -> String {
+    for FailedCheck { outcome, lines, .. } in checks {
         let _ = write!(words, "\n{}", on_one_line(outcome));
         for line in lines {
             let _ = write!(words, "\n  {}", on_one_line(line.trim_start()));

@@ -42,6 +42,9 @@ fn all(hostile: &str) -> Vec<Note> {
             round: 1,
             most: 2,
         },
+        Note::NewDiagnostics {
+            found: vec![FailedCheck { check: text(), outcome: text(), lines: vec![text()] }],
+        },
         Note::MessageLost,
         Note::NotStored { reason: text() },
         Note::WriteDownBlocked {
@@ -84,6 +87,7 @@ fn names_and_commands_stay_on_their_line() {
                 | Note::Earlier { .. }
                 | Note::HookSays { .. }
                 | Note::ChecksFailed { .. }
+                | Note::NewDiagnostics { .. }
         );
         let words = note.words();
         // A line for each file.

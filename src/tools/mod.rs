@@ -50,7 +50,7 @@ use hint::hint;
 pub use hint::{Hint, HintPiece, HintTool};
 pub use matched_text::MatchedText;
 pub use registry::ToolRegistry;
-pub use remember::{INIT_TOOL, REMEMBER_TOOL};
+pub use remember::{CHECKS_TOOL, INIT_TOOL, REMEMBER_TOOL};
 pub use request_host::{NoRequestHost, ServerConsent, ServerConsentQuestion, ServerRequestHost};
 pub use result::{
     CallPreview, CallSummary, ChangeOverview, CommandEnd, CommandResult, DiffText, DisplayDetail, EditedFile,
@@ -162,6 +162,13 @@ impl TouchedPaths {
     fn writing(input: &Value, argument: &str) -> TouchedPaths {
         let path = input.get(argument).and_then(Value::as_str).map(String::from);
         TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
+    }
+
+    /// The files that it writes, without placet's own lists.
+    pub fn written_files(&self) -> impl Iterator<Item = &str> {
+        const OWN: [&str; 3] = ["scratchpad:", "todo:", "remember:"];
+        let is_file = |name: &&str| !OWN.iter().any(|own| name.starts_with(own));
+        self.writes.iter().map(String::as_str).filter(is_file)
     }
 
     /// The same with each path as `resolve` names it: two spellings of one file become equal. A path that cannot be

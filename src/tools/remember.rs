@@ -23,6 +23,8 @@ use std::path::PathBuf;
 pub const REMEMBER_TOOL: &str = "remember";
 /// The tool with which `/init` writes a new file.
 pub const INIT_TOOL: &str = "init_instructions";
+/// The tool with which `/checks detect` adds its proposals to a settings file.
+pub const CHECKS_TOOL: &str = "propose_checks";
 /// The most characters of a line.
 const LONGEST: usize = 2000;
 const LARGEST: u64 = 8 << 20;
@@ -173,23 +175,42 @@ impl Plan for RememberPlan {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct InitArgs {
+struct CommandWriteArgs {
     path: String,
     content: String,
 }
 
-/// Writes a new file, for `/init`. No model is offered it: every tool set has a tool that writes files.
-pub(super) struct InitTool(ToolSchema);
+/// Writes a file for a command of the person, as a change that the person reviews. No model is offered it: every tool
+/// set has a tool that writes files.
+pub(super) struct CommandWriteTool {
+    schema: ToolSchema,
+    mode: WriteFileMode,
+    unread: UnreadPolicy,
+}
 
-impl Default for InitTool {
-    fn default() -> InitTool {
-        InitTool(ToolSchema::of::<InitArgs>(INIT_TOOL, "Writes a new file of instructions."))
+impl CommandWriteTool {
+    /// A new file, for `/init`.
+    pub(super) fn of_init() -> CommandWriteTool {
+        CommandWriteTool {
+            schema: ToolSchema::of::<CommandWriteArgs>(INIT_TOOL, "Writes a new file of instructions."),
+            mode: WriteFileMode::Create,
+            unread: UnreadPolicy::Refuse,
+        }
+    }
+
+    /// An addition to a settings file, for `/checks detect`.
+    pub(super) fn of_checks() -> CommandWriteTool {
+        CommandWriteTool {
+            schema: ToolSchema::of::<CommandWriteArgs>(CHECKS_TOOL, "Adds checks to a settings file."),
+            mode: WriteFileMode::Append,
+            unread: UnreadPolicy::Allow,
+        }
     }
 }
 
-impl Tool for InitTool {
+impl Tool for CommandWriteTool {
     fn spec(&self) -> ToolSpec {
-        self.0.spec()
+        self.schema.spec()
     }
 
     fn touches(&self, input: &Value) -> TouchedPaths {
@@ -205,9 +226,8 @@ impl Tool for InitTool {
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
-        let InitArgs { path, content } = self.0.parse(input)?;
-        let plan = WritePlan::of_text(path, content, WriteFileMode::Create, UnreadPolicy::Refuse, env)?;
-        Ok(Box::new(plan))
+        let CommandWriteArgs { path, content } = self.schema.parse(input)?;
+        Ok(Box::new(WritePlan::of_text(path, content, self.mode, self.unread, env)?))
     }
 }
 

@@ -1,9 +1,13 @@
 //! Tries: several attempts in one directory, each with pending changes of its own.
 
 use crate::support::binary::Place;
+use crate::support::den::sandbox_or_skip;
 use crate::support::pty::shell;
+use placet::sandbox::SandboxBackend;
 use placet::workspace::{ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths};
+use rustix::process::Signal;
 use std::path::Path;
+use std::time::Duration;
 
 /// One turn of the try `name`, whose changes stay pending.
 fn attempt(place: &Place, name: &str, words: &str) {
@@ -193,19 +197,20 @@ fn apply_all(view: &View) {
 #[test]
 fn no_order_of_applies_loses_a_line_of_a_try() {
     const FILES: [&str; 3] = ["a.txt", "b.txt", "c.txt"];
+    const TRIES: usize = 8;
     let mut random = Random(8);
-    let rounds = if std::env::var("PLACET_FULL").is_ok() { 200 } else { 30 };
+    let rounds = if std::env::var("PLACET_FULL").is_ok() { 200 } else { 25 };
     for round in 0..rounds {
         let dir = tempfile::tempdir().unwrap();
         let base = std::fs::canonicalize(dir.path()).unwrap();
         let root = base.join("tree");
         std::fs::create_dir(&root).unwrap();
-        let text: Vec<String> = (0..30).map(|line| format!("line {line}")).collect();
+        let text: Vec<String> = (0..90).map(|line| format!("line {line}")).collect();
         for name in FILES {
             std::fs::write(root.join(name), text.join("\n") + "\n").unwrap();
         }
         let mut tries = Vec::new();
-        for number in 0..3 {
+        for number in 0..TRIES {
             let view = try_of(&base, &root, &format!("try-{number}"));
             let (mut files, mut written) = (Vec::new(), Vec::new());
             for name in FILES {
@@ -225,7 +230,7 @@ fn no_order_of_applies_loses_a_line_of_a_try() {
             write_in(&view, &files);
             tries.push((view, own, written));
         }
-        let mut order = vec![0, 1, 2];
+        let mut order: Vec<usize> = (0..TRIES).collect();
         for at in (1..order.len()).rev() {
             order.swap(at, random.below(at + 1));
         }
@@ -251,4 +256,35 @@ fn no_order_of_applies_loses_a_line_of_a_try() {
             }
         }
     }
+}
+
+/// A kill at any moment of a turn loses what the turn did since, and nothing else: not what was pending in its try, and
+/// nothing of the other ones.
+#[test]
+fn a_kill_leaves_each_try_whole() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let place = Place::with_notes();
+    attempt(&place, "first", "create a.txt with \"one\"");
+    attempt(&place, "second", "create b.txt with \"two\"");
+    let mut random = Random(9);
+    let rounds = if std::env::var("PLACET_FULL").is_ok() { 60 } else { 8 };
+    for round in 0..rounds {
+        let line = "run for n in 1 2 3; do echo half > of-$n.txt; done; exec sleep 1000";
+        let running = place.placet(["--try", "first", "-p", line, "--mode", "ask"]).start();
+        std::thread::sleep(Duration::from_millis(u64::try_from(random.below(300)).unwrap()));
+        running.signal(Signal::KILL);
+        assert_eq!(running.end().code, 137, "round {round}");
+        for (name, file) in [("first", "A a.txt +1 -0\n"), ("second", "A b.txt +1 -0\n")] {
+            assert_eq!(place.run(["changes", "--try", name]).code(0).stdout, file, "round {round}");
+        }
+    }
+    // Both go on, and both can be applied.
+    attempt(&place, "first", "create c.txt with \"three\"");
+    for name in ["first", "second"] {
+        place.run(["apply", "--try", name]).code(0);
+    }
+    assert_eq!(["a.txt", "b.txt", "c.txt"].map(|name| place.read(name)), ["one", "two", "three"]);
+    assert!(!place.tree.join("of-1.txt").exists());
 }

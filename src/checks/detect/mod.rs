@@ -1,10 +1,12 @@
 //! Proposals of checks from the files of a project. Nothing is run, and nothing is set: a person decides.
 
+mod addition;
 mod ci;
 mod manifests;
 mod proposal;
 mod recipes;
 
+pub use addition::{gap_before_addition, proposed_addition};
 pub use proposal::ProposedCheck;
 
 use proposal::ProjectFiles;

@@ -7,7 +7,7 @@ use super::table::settings_table;
 const OUTPUTS: [&str; 10] =
     ["text", "cargo-json", "tsc", "eslint-json", "ruff-json", "go", "pytest", "junit", "sarif", "regex"];
 
-const MOMENTS: [&str; 3] = ["never", "apply", "turn"];
+const MOMENTS: [&str; 4] = ["never", "edit", "turn", "apply"];
 
 settings_table! {
     /// One `[checks.NAME]`.
@@ -30,7 +30,8 @@ settings_table! {
         "checks.*.pattern" => pattern: Option<String>, Needed;
 
         /// When placet starts the check by itself: `apply` is when the apply question opens, `turn` is the end of
-        /// each turn that changed something; then failures go back to the agent.
+        /// each turn that changed something; then failures go back to the agent. `edit` is after the edits of each
+        /// answer of the model: new diagnostics are added to the result of the edit.
         "checks.*.when" => when: String in MOMENTS = "never", Needed;
 
         /// With `when = "turn"`: how often its failures go back to the agent in one turn.

@@ -1,13 +1,18 @@
 //! `/checks`: the checks of the settings on what is pending, in the shell.
 
 use crate::agent::{CheckGoal, TurnStart};
-use crate::checks::{CheckRow, CheckRowState, ProjectChecks, check_details, check_row_words};
+use crate::checks::{
+    CheckRow, CheckRowState, ProjectChecks, check_details, check_row_words, gap_before_addition,
+    proposed_addition,
+};
+use crate::config::{AppDirs, SettingsLayer, home_dir};
 use crate::conversation::Part;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
-use crate::text::{count, visible};
-use crate::tools::{CheckBoard, ToolContext};
+use crate::text::{count, regular_file, visible};
+use crate::tools::{CHECKS_TOOL, CheckBoard, ToolContext};
 use crate::ui::line_ui::{LineUi, TerminalLineUi};
-use crate::workspace::{View, Workspace};
+use crate::workspace::{OpenConsent, View, Workspace, WorkspaceError};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +20,16 @@ use std::time::Duration;
 /// How long one look at the keyboard takes while checks run.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// `/checks [run [NAME ...]|output NAME]`
+/// `/checks [run [NAME ...]|output NAME|detect]`
 pub(super) fn checks(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words.as_slice() {
         [] | ["list"] => list(context),
         ["run", names @ ..] => run(context, names),
         ["output", name] => output(context, name),
+        ["detect"] => detect(context),
         _ => Err(CommandStop::with_hint(
-            "/checks lists the checks; `run` and `output` are its words",
+            "/checks lists the checks; `run`, `output` and `detect` are its words",
             "/checks run, /checks run test, /checks output test",
         )),
     }
@@ -50,7 +56,7 @@ pub(super) fn check_env(
 /// What the command works with.
 fn env(context: &mut CommandContext<'_>) -> Result<Arc<ToolContext>, CommandStop> {
     let (workspace, view) = context.viewed()?;
-    let none = || CommandStop::with_hint("no check is set", "`placet checks detect` proposes checks");
+    let none = || CommandStop::with_hint("no check is set", "/checks detect proposes checks");
     let env = check_env(context, &workspace, &view).ok_or_else(none)?;
     match &env.checks.problem {
         Some(problem) => Err(CommandStop::with_hint(
@@ -118,6 +124,39 @@ fn run(context: &mut CommandContext<'_>, names: &[&str]) -> SlashCommandResult {
             return Err(CommandStop::note("stopped: the checks that ran have no result"));
         }
     }
+}
+
+/// Adds proposals to the project's settings, as a change that is reviewed like every other.
+fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
+    const LINE: &str = "/checks detect";
+    let (workspace, _) = context.viewed()?;
+    let dir = context.app.cwd();
+    let file = AppDirs::project_file(dir, home_dir().as_deref());
+    let file = file.unwrap_or_else(|| dir.join(".placet/config.toml"));
+    let path = file.to_string_lossy().into_owned();
+    // With what is pending: a second proposal must not add a check twice.
+    let loaded = workspace
+        .resolve(&path)
+        .and_then(|at| workspace.load(&at, OpenConsent::Inside, regular_file::SETTINGS));
+    let before = match loaded {
+        Ok((bytes, _)) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(WorkspaceError::Missing(_)) => String::new(),
+        Err(e) => return Err(CommandStop::error(e.to_string())),
+    };
+    let known: Vec<String> = context.app.config.checks().into_iter().map(|(name, _)| name).collect();
+    let Some(added) = proposed_addition(dir, &known, &before) else {
+        let none = "no file of this directory suggests a check that is not set already";
+        return Err(CommandStop::note(none));
+    };
+    let content = format!("{}{added}", gap_before_addition(&before));
+    if let Some(problem) = SettingsLayer::project_file(&file, &format!("{before}{content}")).problems.first()
+    {
+        return Err(CommandStop::error(format!("the settings would not be valid: {problem}")));
+    }
+    context.conversation.agent_for(LINE, &context.output)?;
+    context.output.hint("after the change is applied, `placet config trust` accepts the file");
+    let input = json!({ "path": path, "content": content });
+    Ok(CommandFollowUp::Turn(TurnStart::Call { text: LINE.into(), tool: CHECKS_TOOL.into(), input }))
 }
 
 /// `/until CHECK[,CHECK] [N] [MESSAGE]`: without a message it begins with the checks.

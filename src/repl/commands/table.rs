@@ -58,8 +58,8 @@ pub const COMMANDS: &[SlashCommand] = &[
     ),
     row(
         "checks",
-        "[run [NAME ...]|output NAME]",
-        "list the checks on pending changes, run them, or show what one wrote",
+        "[run [NAME ...]|output NAME|detect]",
+        "list the checks on pending changes, run them, show what one wrote, or propose some",
         check_words,
         checks::checks,
     ),
@@ -224,7 +224,7 @@ fn job_words() -> Vec<String> {
 }
 
 fn check_words() -> Vec<String> {
-    ["run", "output"].map(String::from).to_vec()
+    ["run", "output", "detect"].map(String::from).to_vec()
 }
 
 fn reset() -> Vec<String> {

@@ -18,7 +18,7 @@ mod typestack;
 pub use tool_set::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases};
 pub use typestack::is_batch;
 
-use super::remember::{InitTool, RememberTool};
+use super::remember::{CommandWriteTool, RememberTool};
 use super::{Tool, ToolRegistry};
 use std::sync::Arc;
 
@@ -27,9 +27,10 @@ impl ToolRegistry {
     pub fn of_dialect(dialect: ToolSet, settings: &ToolSetSettings) -> ToolRegistry {
         // Tools of the person's own commands, whatever the model's tools are.
         let of_person = || -> Vec<Arc<dyn Tool>> {
-            let init: Arc<dyn Tool> = Arc::new(InitTool::default());
+            let init: Arc<dyn Tool> = Arc::new(CommandWriteTool::of_init());
+            let checks: Arc<dyn Tool> = Arc::new(CommandWriteTool::of_checks());
             let remember: Arc<dyn Tool> = Arc::new(RememberTool::default());
-            if dialect == ToolSet::Native { vec![init] } else { vec![init, remember] }
+            if dialect == ToolSet::Native { vec![init, checks] } else { vec![init, checks, remember] }
         };
         let registry = match dialect {
             ToolSet::Native => ToolRegistry::native(),

@@ -1,0 +1,148 @@
+//! Checks with `when = "edit"`: new diagnostics are part of the edit's result. And checks that the shell proposes.
+
+use crate::support::binary::Place;
+use crate::support::den::sandbox_or_skip;
+use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::pty::shell;
+use placet::sandbox::SandboxBackend;
+use serde_json::json;
+
+/// Finds each line `bad` of text files.
+const WORDS: &str = "[checks.words]\nwhen = \"edit\"\npaths = [\"*.txt\"]\n\
+                     command = \"! grep -Hn bad *.txt | sed 's/:bad.*/:1: error: a bad word/' | grep .\"\n";
+const NEW: &str = "[placet: checks find something after this edit that they did not find before the turn]";
+
+fn ready() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay)
+}
+
+fn project(server: &MockServer, settings: &str) -> Place {
+    let url = server.url();
+    Place::new().file("old.txt", "bad\n").config(&format!(
+        "provider = \"mock\"\nmodel = \"mock-1\"\ncontext_window = 200000\nnetwork.attempts = 1\n\
+         [providers.mock]\ndialect = \"anthropic\"\nbase_url = \"{url}\"\n{settings}"
+    ))
+}
+
+fn arguments(path: &str, content: &str) -> String {
+    json!({ "path": path, "content": content }).to_string()
+}
+
+fn writes(path: &str, content: &str) -> Reply {
+    Reply::anthropic(&[Say::Call("c1", "write_file", &arguments(path, content))])
+}
+
+fn says(text: &str) -> Reply {
+    Reply::anthropic(&[Say::Text(text)])
+}
+
+fn sent(server: &MockServer, request: usize) -> String {
+    server.requests()[request].body["messages"].to_string()
+}
+
+/// How often a check ran.
+fn runs(stderr: &str) -> usize {
+    stderr.matches("the check words runs").count()
+}
+
+#[test]
+fn an_edit_is_answered_with_the_diagnostics_that_are_new() {
+    if !ready() {
+        return;
+    }
+    for mode in ["ask", "write"] {
+        let server = MockServer::start([
+            writes("new.txt", "fine\nbad\n"),
+            writes("other.txt", "fine\n"),
+            writes("notes.md", "bad\n"),
+            says("done"),
+        ]);
+        let place = project(&server, WORDS);
+        let out = place.run(["-p", "go", "--mode", mode]);
+        let out = out.warns("words: 1 new error");
+        let first = sent(&server, 1);
+        assert!(first.contains(NEW) && first.contains("words: 1 new error"), "{mode}: {first}");
+        assert!(first.contains("new.txt:2:1: error: a bad word"), "{mode}: {first}");
+        assert!(!first.contains("old.txt:1"), "{mode}: {first}");
+        // The second edit is compared with the files before the turn, too; the third concerns no check.
+        assert_eq!(sent(&server, 2).matches(NEW).count(), 2, "{mode}");
+        assert_eq!(sent(&server, 3).matches(NEW).count(), 2, "{mode}");
+        // Before the first edit, and after the first and the second.
+        assert_eq!(runs(&out.stderr), 3, "{mode}: {}", out.stderr);
+        assert_eq!(server.violations(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_edits_of_one_answer_are_checked_together_and_what_is_known_does_not_run_again() {
+    if !ready() {
+        return;
+    }
+    let both = Reply::anthropic(&[
+        Say::Call("c1", "write_file", &arguments("a.txt", "bad\n")),
+        Say::Call("c2", "write_file", &arguments("b.txt", "bad\nbad\n")),
+    ]);
+    let server = MockServer::start([both, says("done"), writes("c.txt", "fine\n"), says("done")]);
+    let place = project(&server, WORDS);
+    let out = place.run(["-p", "go", "--mode", "ask"]).code(3).warns("words: 3 new errors");
+    assert_eq!(runs(&out.stderr), 2, "{}", out.stderr);
+    let result = sent(&server, 1);
+    assert_eq!(result.matches(NEW).count(), 1, "{result}");
+    // What the first turn left is no news for the second one, and its last result is the second one's first.
+    let out = place.run(["-p", "more", "-c", "--mode", "ask"]).code(3);
+    assert_eq!(runs(&out.stderr), 1, "{}", out.stderr);
+    assert_eq!(sent(&server, 3).matches(NEW).count(), 1);
+}
+
+#[test]
+fn at_most_twenty_lines_are_added_errors_first() {
+    if !ready() {
+        return;
+    }
+    let settings = "[checks.words]\nwhen = \"edit\"\ncommand = \"if test -e a.txt; then seq 30 | sed 's/.*/a.txt:&:1: warning: w&/'; echo a.txt:99:1: error: worst; fi\"\n";
+    let server = MockServer::start([writes("a.txt", "x\n"), says("done")]);
+    let place = project(&server, settings);
+    place.run(["-p", "go", "--mode", "ask"]).code(3).warns("words: 1 new error, 30 new warnings");
+    let result = sent(&server, 1);
+    let note = &result[result.find(NEW).unwrap()..];
+    assert!(
+        note.contains("30 new warnings\\n  a.txt:99:1: error: worst\\n  a.txt:1:1: warning: w1\\n"),
+        "{note}"
+    );
+    assert_eq!(note.matches(": warning: w").count(), 19, "{note}");
+    assert!(note.contains("\\n  11 lines not shown"), "{note}");
+}
+
+#[test]
+fn a_check_that_fails_without_a_diagnostic_and_one_that_is_endless_are_reported() {
+    if !ready() {
+        return;
+    }
+    let settings = "[checks.words]\nwhen = \"edit\"\ncommand = \"echo looking; ! test -e a.txt\"\n\
+                    [checks.endless]\nwhen = \"edit\"\ntimeout = 1\ncommand = \"! test -e a.txt || sleep 1000\"\n";
+    let server = MockServer::start([writes("a.txt", "x\n"), says("done")]);
+    let place = project(&server, settings);
+    place.run(["-p", "go", "--mode", "ask"]).code(3).warns("words: failed with exit code 1");
+    let result = sent(&server, 1);
+    assert!(result.contains("words: failed with exit code 1\\n  looking"), "{result}");
+    assert!(result.contains("endless: stopped at its deadline of 1 second"), "{result}");
+}
+
+#[test]
+fn the_shell_proposes_checks_as_a_change_that_is_reviewed() {
+    if !ready() {
+        return;
+    }
+    let mut pty = shell().arg("--mode").arg("ask").size(100, 40).file("go.mod", "module x\n").open();
+    pty.line("/checks detect");
+    pty.until("the question", |s| {
+        s.contains(".placet/config.toml") && s.contains("[checks.vet]") && s.contains("k keep pending")
+    });
+    pty.until("keys to count", |s| !s.contains("a moment"));
+    assert!(!pty.exists(".placet/config.toml"));
+    pty.answer("k");
+    pty.until("the end", |s| s.contains("pending: /changes"));
+    pty.line("/checks detect");
+    pty.until("nothing new", |s| s.contains("suggests a check that is not set already"));
+    assert!(!pty.exists(".placet/config.toml"));
+}
