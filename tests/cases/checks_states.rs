@@ -50,9 +50,10 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
             scratch: base.join("scratch"),
         };
         let view = View::at(places, std::slice::from_ref(&root));
-        change(&view, &root, &mut random);
-        let set = view.changes(LayerKind::Pending).unwrap();
         // Every second round the parts are what a person accepts in the review.
+        let by_review = round % 2 == 1;
+        change(&view, &root, &mut random, by_review);
+        let set = view.changes(LayerKind::Pending).unwrap();
         let workspace = Workspace::new(root.clone(), Vec::new()).unwrap().with_view(view.clone());
         let mut review = review_of(&workspace, &view, &[]).unwrap().unwrap();
         for stop in review.stops() {
@@ -62,7 +63,6 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
                 review.decide_stop(stop, mark);
             }
         }
-        let by_review = round % 2 == 1;
         let mut choice = if by_review { taken_by(&review) } else { ChangeSelection::new() };
         for change in set.changes.iter().filter(|_| !by_review) {
             let parts = change.bytes(view.objects()).map_or(0, |(a, b)| hunks(&a, &b).len());
@@ -125,7 +125,7 @@ impl Numbers {
 }
 
 /// Files made, changed and deleted, as a command leaves them in its layer.
-fn change(view: &View, root: &Path, random: &mut Numbers) {
+fn change(view: &View, root: &Path, random: &mut Numbers, by_review: bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let command = runtime.block_on(view.begin(LayerKind::Pending, None)).unwrap();
     let upper = command.mounts.first().unwrap().upper.clone();
@@ -173,9 +173,9 @@ fn change(view: &View, root: &Path, random: &mut Numbers) {
     }
     match random.below(4) {
         // A directory with all that is in it.
-        0 => whiteout(&upper.join("gone")),
-        // A file in its place.
-        1 => std::fs::write(upper.join("gone"), "a file now\n").unwrap(),
+        0 if !by_review => whiteout(&upper.join("gone")),
+        // A file in its place. In a review each file is a decision of its own, and these need each other.
+        1 if !by_review => std::fs::write(upper.join("gone"), "a file now\n").unwrap(),
         2 => {
             std::fs::create_dir(upper.join("gone")).unwrap();
             whiteout(&upper.join("gone/1.txt"));
