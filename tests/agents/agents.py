@@ -48,6 +48,8 @@ class Agent:
     first_screens = []  # what it shows before that, with the keys that answer
     leave = ["C-c", "C-c"]  # keys, or a command of its own, one after the other until it has ended
     own_rows = []       # files of its own that it makes in the workspace
+    own_commits = []    # subjects of commits that it makes by itself
+    asks = []           # what its screen asks before and after its answer, with the keys that answer
     more_hosts = []     # hosts that its preset does not have
 
     def configure_screen(self, home):
@@ -99,7 +101,7 @@ class Codex(Agent):
 
 
 class Claude(Agent):
-    name, package, version, node = "claude", "@anthropic-ai/claude-code", "2.1.330", 0
+    name, package, version, node = "claude", "@anthropic-ai/claude-code", "2.1.332", 0
     needs_script = True
     hosts = ["api.anthropic.com"]
 
@@ -258,6 +260,17 @@ class Aider(Agent):
     def headless(self, prompt):
         return ["aider", "--model", "openai/scripted", "--edit-format", "diff", "--yes-always", "--no-check-update", "--no-analytics",
                 "--no-show-model-warnings", "--no-gitignore", "--map-tokens", "0", "--message", prompt, "cart.py", "README.md"]
+
+    def screen(self):
+        return ["aider", "--model", "openai/scripted", "--edit-format", "diff", "--no-analytics", "--no-show-model-warnings",
+                "--no-gitignore", "--map-tokens", "0", "cart.py", "README.md"]
+
+    first_screens = [("see what's new in this version?", ["n", "Enter"])]
+    ready = "Added README.md to the chat"
+    asks = [("Add file to the chat?", ["n", "Enter"]), ("Run shell command?", ["y", "Enter"]), ("Add command output to the chat?", ["n", "Enter"])]
+    leave = ["/exit", "Enter", "C-c", "C-c"]
+    own_rows = [".aider.chat.history.md", ".aider.input.history"]
+    own_commits = ["Cart discounts"]
 
 
 class Qwen(Agent):

@@ -33,6 +33,18 @@ SECOND = [
     {"text": "I write it shorter.", "calls": [
         {"edit": {"path": "README.md", "old": "`total()` adds the prices.\n", "new": "`total(discount)` takes a discount.\n"}}]},
     {"text": SECOND_ANSWER + ".", "calls": []}]
+
+
+def as_one(turns):
+    """The turns for an agent that reads edits from the text: one answer, without reads."""
+    calls = [call for turn in turns for call in turn["calls"] if "read" not in call]
+    return [{"text": turns[-1]["text"], "calls": calls}]
+
+
+def script(agent, turns):
+    return json.loads(json.dumps(turns if agent.tools else as_one(turns)))
+
+
 EXPECTED = {("M", "README.md"), ("M", "cart.py"), ("D", "legacy.py"), ("commit", "Add discounts")}
 
 
@@ -142,12 +154,15 @@ def way(agent, args, server, terminal, work):
     terminal.quiet()
     terminal.type("Add a discount in percent to Cart.total, describe it, remove legacy.py and commit.")
     terminal.key("Enter")
+    for text, keys in agent.asks:
+        terminal.until(text, lambda screen: text in screen)
+        terminal.key(*keys)
     terminal.until("the first answer", lambda screen: FIRST_ANSWER in screen, 90)
     screen = leave(terminal, agent)
     time.sleep(1.5)
     terminal.question = terminal.screen()
     rows = {row for row in listed(screen) if row[1] != "README.md" or row[0] == "M"}
-    own = {row for row in rows if row[1] in agent.own_rows or row[1].startswith(".git")}
+    own = {row for row in rows if row[1] in agent.own_rows or row[1].startswith(".git") or row == ("commit", row[1]) and row[1] in agent.own_commits}
     if rows - own != EXPECTED:
         wrong.append(f"the question lists {sorted(rows - own)}")
     if REFUSED not in screen:
@@ -173,7 +188,7 @@ def way(agent, args, server, terminal, work):
     terminal.until("the message", lambda screen: "1 rejected" in screen and "1 comment" in screen)
     time.sleep(1.5)
     terminal.message = terminal.screen()
-    server.script.turns += json.loads(json.dumps(SECOND))
+    server.script.turns += script(agent, SECOND)
     asked = len(server.requests())
     terminal.key("1")
     terminal.until("the second answer", lambda screen: SECOND_ANSWER in screen, 90)
@@ -205,7 +220,8 @@ def way(agent, args, server, terminal, work):
     if b"discount=0" not in applied.get("cart.py", b"") or "legacy.py" in applied:
         wrong.append("the first round's changes were not applied")
     git = lambda *words: subprocess.run(["git", *words], cwd=work, capture_output=True, text=True).stdout.split("\n")
-    if git("log", "-1", "--format=%s")[0] != "Add discounts":
+    subjects = [subject for subject in git("log", "--format=%s") if subject not in agent.own_commits]
+    if subjects[0] != "Add discounts":
         wrong.append("the commit was not applied")
     subprocess.run([args.placet, "undo"], cwd=work, env={**terminal.env, "HOME": agent_home(work)}, capture_output=True)
     if snapshot(work) != before:

@@ -62,6 +62,12 @@ class Script:
                 return at, {"status": turn["status"]}
             return at, turn
 
+    def rest(self, at):
+        """The turns from this one on, which are answered at once."""
+        with self.lock:
+            self.next = max(self.next, len(self.turns))
+            return self.turns[at:] or [{"text": "The script has no more turns."}]
+
 
 class Log:
     def __init__(self, path):
@@ -182,8 +188,8 @@ class Handler(BaseHTTPRequestHandler):
             self.json({"type": "error", "error": {"type": "api_error", "message": "scripted error", "code": turn["status"]}}, turn["status"])
             return f"turn {at}, status {turn['status']}", None, None, 0
         text, script_calls = turn.get("text", ""), turn.get("calls") or []
-        if blocks:  # such an agent asks once: the whole script is one answer
-            turns = server.script.turns
+        if blocks:  # such an agent asks once: the rest of the script is one answer
+            turns = server.script.rest(at)
             calls = [c for t in turns for c in t.get("calls") or []]
             return f"turn {at}", neutral.as_blocks(calls) + "\n" + turns[-1].get("text", ""), [], turn.get("delay", 0)
         translated = [c for call in script_calls for c in neutral.translate(call, request.tools, server.workspace)]

@@ -148,7 +148,7 @@ def run_interactive(agent, args):
     home = os.path.join(base, "home")
     os.makedirs(home)
     work = make_workspace(agent, home)
-    server = ModelServer(json.loads(json.dumps(interactive.FIRST)), work, base, key=KEY, **network_server())
+    server = ModelServer(interactive.script(agent, interactive.FIRST), work, base, key=KEY, **network_server())
     agent.configure(home, None)
     agent.key_file(home)
     agent.configure_screen(home)
