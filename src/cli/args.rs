@@ -249,7 +249,7 @@ pub enum CliCommand {
     Journal(JournalCommand),
     /// Run a program in the copy-on-write view, and ask about its changes
     Run(RunArgs),
-    /// List the programs of `placet run` that are running, or stop one
+    /// List the programs of `placet run` that are running, show placet's page of one, or stop one
     #[command(hide = true)]
     Runs {
         #[command(subcommand)]
@@ -358,6 +358,11 @@ pub enum SandboxCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
+    /// Show placet's page of a program that runs in another terminal
+    Page {
+        /// The process number in the list; needed if several programs are running
+        pid: Option<u32>,
+    },
     /// Stop a program: everything that it started ends, and placet asks about nothing
     Stop {
         /// The process number in the list

@@ -47,6 +47,9 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
             super::run::run(&args, options)
         }
         CliCommand::Runs { command: Some(RunsCommand::Stop { pid }), .. } => super::run::stop_running(pid),
+        CliCommand::Runs { command: Some(RunsCommand::Page { pid }), .. } => {
+            super::run::show_running(pid, options)
+        }
         CliCommand::Runs { command: None, json } => super::run::list_running(json),
         CliCommand::Theme(command) => theme::run(command, options),
         CliCommand::Usage { since, json } => usage::run(since.as_deref(), json, options),

@@ -70,8 +70,9 @@ pub fn main() -> ExitCode {
         Some(word) if word == terminal_run::GUARD => return terminal_run::guard(),
         _ => {}
     }
-    panic_hook::install();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    run::start_early(&words);
+    panic_hook::install();
     let args = match Args::try_parse().and_then(Args::with_one_prompt) {
         Ok(args) => args,
         Err(e) => {

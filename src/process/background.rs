@@ -3,6 +3,7 @@
 
 use super::command::PassedFiles;
 use super::protocol::{DRAIN, GRACE, STAY};
+use super::supervisor_child::SupervisorChild;
 use super::{ChildPid, CommandExit, ProcessError, ShellCommand};
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 /// A supervisor of a background command.
 #[derive(Debug)]
 pub struct BackgroundSupervisor {
-    child: tokio::process::Child,
+    child: SupervisorChild,
     line: UnixStream,
     sandbox_report: Option<String>,
     /// The supervisor reads these files when it starts; they are removed when it has ended.
@@ -32,6 +33,7 @@ impl ShellCommand {
         }
         let failed = |e: std::io::Error| ProcessError::Start(e.to_string());
         let (child, line, _passed) = self.spawn(Some(log), None).map_err(failed)?;
+        let child = SupervisorChild::Started(child);
         Ok(BackgroundSupervisor { child, line, sandbox_report: None, _passed, reader: None })
     }
 }
@@ -39,7 +41,7 @@ impl ShellCommand {
 impl BackgroundSupervisor {
     /// The supervisor of a command that began in the foreground. `reader` ends with the command's output.
     pub(super) fn moved(
-        child: tokio::process::Child,
+        child: SupervisorChild,
         line: UnixStream,
         _passed: PassedFiles,
         reader: JoinHandle<()>,
@@ -54,7 +56,7 @@ impl BackgroundSupervisor {
 
     /// The supervisor: a SIGTERM to it ends the command and all the processes that it started. `None` if it has ended.
     pub fn pid(&self) -> Option<ChildPid> {
-        self.child.id().and_then(|id| ChildPid::checked(id).ok())
+        self.child.pid()
     }
 
     /// Waits for its end, for `timeout`, or for `cancel`; either of the last two ends the command. After `stay` the
@@ -84,7 +86,7 @@ impl BackgroundSupervisor {
             let _ = self.line.shutdown().await;
             let rest = tokio::time::timeout(GRACE, self.line.read_to_end(&mut said)).await;
             if rest.is_err() {
-                let _ = self.child.start_kill();
+                self.child.kill();
             }
         }
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;

@@ -164,7 +164,7 @@ impl ShellCommand {
         Ok(PreparedSupervisor { command, line: mine, passed })
     }
 
-    fn described(&self) -> std::io::Result<(std::process::Command, PassedFiles)> {
+    pub(super) fn described(&self) -> std::io::Result<(std::process::Command, PassedFiles)> {
         let stdin = match &self.stdin {
             CommandInput::Nothing | CommandInput::Pipe(_) => None,
             CommandInput::Bytes(bytes) => Some(passed_file(bytes)?),

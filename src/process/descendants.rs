@@ -99,6 +99,21 @@ pub(super) fn programs_below(_: ChildPid) -> Vec<String> {
     Vec::new()
 }
 
+/// The names of the processes of all commands that the placet with this number runs, as the system shows them.
+#[cfg(target_os = "linux")]
+pub fn programs_of(placet: ChildPid) -> Vec<String> {
+    let Ok(root) = i32::try_from(placet.number()) else { return Vec::new() };
+    let supervisors = below(root).into_iter().filter(|(_, parent)| *parent == root);
+    let mut names: Vec<String> = supervisors.flat_map(|(pid, _)| programs_below(pid)).collect();
+    names.sort();
+    names
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn programs_of(_: ChildPid) -> Vec<String> {
+    Vec::new()
+}
+
 #[cfg(target_os = "linux")]
 fn below(root: i32) -> Vec<(ChildPid, i32)> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();

@@ -4,6 +4,7 @@
 use super::output_log::OutputLog;
 use super::protocol::{DRAIN, GRACE};
 use super::ready::OrderedSupervisor;
+use super::supervisor_child::SupervisorChild;
 use super::{
     BackgroundSupervisor, CommandExit, FinishedCommand, OutputCapture, ProcessError, ReadySupervisor,
     ShellCommand,
@@ -23,7 +24,7 @@ const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// A running command whose output is read here. A drop ends the command.
 #[derive(Debug)]
 pub struct ForegroundCommand {
-    child: tokio::process::Child,
+    child: SupervisorChild,
     /// Closing it ends the command.
     line: UnixStream,
     pipe: Receiver,
@@ -65,13 +66,14 @@ impl ShellCommand {
         let ordered = ready.filter(|_| self.sandbox.is_some()).and_then(|ready| self.order(ready).ok());
         let (child, line, passed, read) = match ordered {
             Some((OrderedSupervisor { child, line, output }, passed)) => {
+                let child = SupervisorChild::started_before(child).map_err(failed)?;
                 (child, UnixStream::from_std(line).map_err(failed)?, passed, output)
             }
             None => {
                 let (read, write) =
                     rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
                 let (child, line, passed) = self.spawn(None, Some(write)).map_err(failed)?;
-                (child, line, passed, read)
+                (SupervisorChild::Started(child), line, passed, read)
             }
         };
         let pipe = Receiver::from_owned_fd(read).map_err(failed)?;
@@ -158,7 +160,7 @@ impl ForegroundCommand {
                 }
                 () = &mut last => {
                     // Fails if it has ended already, and only a remaining process keeps the pipe open.
-                    let _ = self.child.start_kill();
+                    self.child.kill();
                     return ListenEnd::Output(stopped);
                 }
             }
@@ -173,10 +175,13 @@ impl ForegroundCommand {
     async fn read_exit_report(&mut self) -> Result<CommandExit, ProcessError> {
         let mut words = String::new();
         let heard = tokio::time::timeout(GRACE, self.line.read_to_string(&mut words)).await;
-        let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+        if heard.is_err() || words.is_empty() {
+            let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+        }
         if heard.is_err() {
             return Ok(CommandExit::Lost);
         }
+        // After its report the supervisor has nothing left to do, and its end is not waited for.
         self.sandbox_report = CommandExit::sandbox_report(&words);
         CommandExit::said(&words)
     }

@@ -25,6 +25,7 @@ mod ready;
 mod resource_check;
 mod start_failure;
 mod supervise;
+mod supervisor_child;
 mod supervisor_order;
 mod terminal_command;
 
@@ -38,6 +39,7 @@ pub use command_output::{CommandOutputError, command_output};
 pub use confine::{ConfineError, ConfineFn, ConfineRequest, ConfinedProcess, SandboxReport};
 #[cfg(target_os = "linux")]
 pub(crate) use descendants::parent_of;
+pub use descendants::programs_of;
 pub use foreground::ForegroundCommand;
 pub use output_log::{LOG, OutputLog};
 pub use panic_info::{is_of_the_runtime, panic_reason};

@@ -2,6 +2,7 @@
 //! standard error goes to a log.
 
 use super::output_log::OutputLog;
+use super::supervisor_child::SupervisorChild;
 use super::{BackgroundSupervisor, CommandInput, ProcessError, ShellCommand};
 use crate::process::command::PreparedSupervisor;
 use rustix::pipe::PipeFlags;
@@ -48,7 +49,7 @@ impl ShellCommand {
         for (name, value) in environment {
             program.env(name, value);
         }
-        let child = tokio::process::Command::from(program).spawn()?;
+        let child = SupervisorChild::Started(tokio::process::Command::from(program).spawn()?);
         let errors = Receiver::from_owned_fd(errors)?;
         let reader = tokio::spawn(async move {
             // A log that cannot be written is not a reason to end a server.

@@ -12,12 +12,12 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-/// See the module. It is for a command in the foreground in a sandbox.
+/// See the module. It is for a command in a sandbox, in the foreground or in a terminal.
 #[derive(Debug)]
 pub struct ReadySupervisor {
-    child: tokio::process::Child,
+    child: Child,
     line: UnixStream,
     /// The end of the pipe with the command's output.
     output: OwnedFd,
@@ -25,21 +25,21 @@ pub struct ReadySupervisor {
 
 /// What is left of a supervisor that has its order.
 pub(super) struct OrderedSupervisor {
-    pub(super) child: tokio::process::Child,
+    pub(super) child: Child,
     pub(super) line: UnixStream,
     pub(super) output: OwnedFd,
 }
 
 impl ReadySupervisor {
-    /// Starts `program`, which is placet itself. Call it within a runtime.
+    /// Starts `program`, which is placet itself. It needs no runtime. Call it on the main thread: a command in a terminal
+    /// ends with the thread that started its supervisor.
     pub fn start(program: &Path) -> io::Result<ReadySupervisor> {
         let (line, theirs) = UnixStream::pair()?;
         let (output, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let mut command = Command::new(program);
         command.arg(RUN).arg(WAIT).stdin(Stdio::from(OwnedFd::from(theirs)));
         command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write));
-        let child = tokio::process::Command::from(command).spawn()?;
-        Ok(ReadySupervisor { child, line, output })
+        Ok(ReadySupervisor { child: command.spawn()?, line, output })
     }
 
     /// Lets it supervise `command`, which is a whole command line for [`super::supervise`]. Fails if the supervisor has

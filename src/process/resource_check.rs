@@ -42,8 +42,9 @@ pub fn check_room(files: usize, threads: usize) -> Result<(), ResourceError> {
         let thread = std::thread::Builder::new().stack_size(64 << 10).spawn(move || held.recv().is_err());
         started.push((hold, thread.map_err(|e| ResourceError::Threads(threads, e))?));
     }
-    for (hold, thread) in started {
-        drop(hold);
+    // All of them end at the same time, and not one after the other.
+    let threads: Vec<_> = started.into_iter().map(|(_, thread)| thread).collect();
+    for thread in threads {
         drop(thread.join());
     }
     Ok(())

@@ -91,12 +91,6 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     end_all_on_panic();
     // Without a session of its own the command could access the person's terminal.
     let _ = rustix::process::setsid();
-    #[cfg(target_os = "linux")]
-    if given.as_ref().is_some_and(|given| given.terminal) {
-        // If placet has ended already, the line is closed, and the loop below sees that.
-        let signal = Some(rustix::process::Signal::TERM);
-        let _ = rustix::process::set_parent_process_death_signal(signal);
-    }
     // A process that loses its parent becomes a child of this process, where `end_all` finds it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -115,6 +109,9 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => return refuse(&error.to_string()),
     };
+    if order.terminal {
+        end_with_parent();
+    }
     let log = order.log.as_deref().map(SupervisorLog::open).transpose();
     let (started, log) = match log {
         Ok(log) => (order.start(confine), log),
@@ -122,7 +119,10 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     };
     let main = started.as_ref().ok().map(|started| started.pid);
     match runtime.block_on(wait_for_child(started, log)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            hang_up();
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             if let Some(main) = main {
                 let _ = runtime.block_on(end_all(main, None));
@@ -130,6 +130,23 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
             refuse(&error.to_string())
         }
     }
+}
+
+/// Ends the line and the output, after the report: the system does so only after it has freed the memory of this process,
+/// which takes a millisecond, and placet waits for it.
+fn hang_up() {
+    let line = std::io::stdin().as_fd().try_clone_to_owned().map(std::os::unix::net::UnixStream::from);
+    let _ = line.and_then(|line| line.shutdown(std::net::Shutdown::Both));
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&nothing);
+        let _ = rustix::stdio::dup2_stderr(&nothing);
+    }
+}
+
+/// If placet has ended already, the line is closed, and the loop that waits sees that.
+fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
 }
 
 /// A panic here comes from the runtime, and no task can be awaited afterwards: the hook ends the command's processes

@@ -3,16 +3,17 @@
 //! The supervisor passes the outer end of the terminal over its line, and reports there that the command was stopped,
 //! continued, or has ended. Nothing here waits: the caller polls the line together with its own descriptors.
 
-use super::command::PreparedSupervisor;
+use super::command::{PassedFiles, PreparedSupervisor};
 use super::descendants::programs_below;
 use super::protocol::{CONTINUE, CONTINUED, GRACE, STOPPED, TERMINAL, TERMINAL_PASSED};
-use super::{ChildPid, CommandExit, ProcessError, ShellCommand, pass_descriptors};
+use super::ready::OrderedSupervisor;
+use super::{ChildPid, CommandExit, ProcessError, ReadySupervisor, ShellCommand, pass_descriptors};
 use rustix::pipe::PipeFlags;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Where standard error of the command goes.
@@ -38,28 +39,59 @@ pub enum TerminalEvent {
 /// A running supervisor of a command with a terminal. Dropping it ends the command.
 #[derive(Debug)]
 pub struct TerminalSupervisor {
-    child: Child,
+    /// Absent when it has ended.
+    child: Option<Child>,
     line: UnixStream,
     unread: Vec<u8>,
     errors: Option<OwnedFd>,
     sandbox_report: Option<String>,
     /// Removed when the command has ended.
-    _passed: [Option<tempfile::NamedTempFile>; 2],
+    _passed: PassedFiles,
 }
 
 impl ShellCommand {
-    /// Starts the command; [`ShellCommand::sandbox`] must describe a terminal. Its environment is placet's own, without
-    /// the withheld variables. Call it on the main thread: the command ends with the thread that started it.
-    pub fn begin_in_terminal(&self, errors: TerminalErrors) -> Result<TerminalSupervisor, ProcessError> {
+    /// Starts the command, below a supervisor that is ready, if there is one; [`ShellCommand::sandbox`] must describe a
+    /// terminal. Its environment is placet's own, without the withheld variables. Call it on the main thread: the command
+    /// ends with the thread that started its supervisor.
+    pub fn begin_in_terminal(
+        &self,
+        errors: TerminalErrors,
+        ready: Option<ReadySupervisor>,
+    ) -> Result<TerminalSupervisor, ProcessError> {
         if !self.cwd.is_dir() {
             return Err(ProcessError::NoDirectory(self.cwd.clone()));
+        }
+        // Where the waiting supervisor cannot be used, nothing has run, and another one is started.
+        if let Some(supervisor) = ready.and_then(|ready| self.order_for_terminal(ready, errors).ok()) {
+            return Ok(supervisor);
         }
         self.spawn_for_terminal(errors).map_err(|e| ProcessError::Start(e.to_string()))
     }
 
+    fn order_for_terminal(
+        &self,
+        ready: ReadySupervisor,
+        errors: TerminalErrors,
+    ) -> io::Result<TerminalSupervisor> {
+        let (mut command, passed) = self.described()?;
+        self.complete_for_terminal(&mut command);
+        let OrderedSupervisor { child, line, output } = ready.order(&command, &self.stdin)?;
+        // The program's output goes to its terminal. The pipe has standard error, where that is separate.
+        let errors = (errors == TerminalErrors::Pipe).then_some(output);
+        Ok(TerminalSupervisor::new(child, line, errors, passed))
+    }
+
+    fn complete_for_terminal(&self, command: &mut Command) {
+        command.arg(TERMINAL).arg("--").arg(&self.line).env("PLACET_COMMAND", "1");
+        for name in &self.withheld {
+            command.env_remove(name);
+        }
+    }
+
     fn spawn_for_terminal(&self, errors: TerminalErrors) -> io::Result<TerminalSupervisor> {
         let PreparedSupervisor { mut command, line, passed } = self.prepare()?;
-        command.arg(TERMINAL).arg("--").arg(&self.line).stdout(Stdio::null());
+        self.complete_for_terminal(&mut command);
+        command.stdout(Stdio::null());
         let errors = match errors {
             TerminalErrors::Terminal => {
                 command.stderr(Stdio::null());
@@ -71,19 +103,7 @@ impl ShellCommand {
                 Some(read)
             }
         };
-        command.env("PLACET_COMMAND", "1");
-        for name in &self.withheld {
-            command.env_remove(name);
-        }
-        let child = command.spawn()?;
-        Ok(TerminalSupervisor {
-            child,
-            line,
-            unread: Vec::new(),
-            errors,
-            sandbox_report: None,
-            _passed: passed,
-        })
+        Ok(TerminalSupervisor::new(command.spawn()?, line, errors, passed))
     }
 }
 
@@ -95,9 +115,20 @@ impl AsFd for TerminalSupervisor {
 }
 
 impl TerminalSupervisor {
+    fn new(
+        child: Child,
+        line: UnixStream,
+        errors: Option<OwnedFd>,
+        _passed: PassedFiles,
+    ) -> TerminalSupervisor {
+        let child = Some(child);
+        TerminalSupervisor { child, line, unread: Vec::new(), errors, sandbox_report: None, _passed }
+    }
+
     /// The names of the command's processes, as the system shows them: they may contain any character.
     pub fn programs(&self) -> Vec<String> {
-        ChildPid::of(&self.child).map(programs_below).unwrap_or_default()
+        let pid = self.child.as_ref().and_then(|child| ChildPid::of(child).ok());
+        pid.map(programs_below).unwrap_or_default()
     }
 
     /// The pipe with the command's standard error, once.
@@ -146,8 +177,12 @@ impl TerminalSupervisor {
 
     /// The line is closed: the supervisor has ended every process, or was killed.
     fn ended(&mut self) -> Result<CommandExit, ProcessError> {
-        self.wait();
         let said = std::mem::take(&mut self.unread);
+        match said.is_empty() {
+            true => self.wait(),
+            // After its report the supervisor has nothing left to do, and its end is not waited for.
+            false => self.reap_later(),
+        }
         let said = String::from_utf8_lossy(&said);
         self.sandbox_report = CommandExit::sandbox_report(&said);
         CommandExit::said(said.trim_end())
@@ -171,17 +206,31 @@ impl TerminalSupervisor {
 
     /// Waits for the supervisor, which has closed its line, and kills it after [`GRACE`].
     fn wait(&mut self) {
-        let end = Instant::now() + GRACE;
-        loop {
-            match self.child.try_wait() {
-                Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
-                Ok(None) => {
-                    let _ = self.child.kill();
-                    let _ = self.child.wait();
-                    return;
-                }
-                Ok(Some(_)) | Err(_) => return,
+        if let Some(child) = self.child.take() {
+            wait_or_kill(child);
+        }
+    }
+
+    /// The same in a thread of its own.
+    fn reap_later(&mut self) {
+        let Some(child) = self.child.take() else { return };
+        let thread = std::thread::Builder::new().name("supervisor".into());
+        // Without the thread it is a zombie until placet ends.
+        drop(thread.spawn(move || wait_or_kill(child)));
+    }
+}
+
+fn wait_or_kill(mut child: Child) {
+    let end = Instant::now() + GRACE;
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return;
             }
+            Ok(Some(_)) | Err(_) => return,
         }
     }
 }

@@ -16,6 +16,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 /// The alternate screen is on.
 static FULL: AtomicBool = AtomicBool::new(false);
+/// Who is told about it.
+static FULL_WATCH: Mutex<Option<FullScreenWatch>> = Mutex::new(None);
 /// placet set the window's title.
 static TITLED: AtomicBool = AtomicBool::new(false);
 /// The terminal, where standard input is something else.
@@ -42,6 +44,9 @@ pub const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h
 /// terminal that knows neither ignores both.
 const KEYS_ON: &[u8] = b"\x1b[>1u\x1b[>4;1m";
 const KEYS_OFF: &[u8] = b"\x1b[<u\x1b[>4m";
+
+/// Called with `true` before placet enters the alternate screen, and with `false` after it has left it.
+pub type FullScreenWatch = Box<dyn FnMut(bool) + Send>;
 
 /// The base mode is set as long as this value exists.
 #[derive(Debug)]
@@ -88,6 +93,7 @@ pub struct AlternateScreen(());
 impl AlternateScreen {
     pub fn enter() -> AlternateScreen {
         FULL.store(true, Ordering::SeqCst);
+        tell_watch(true);
         write_all(ENTER_FULL);
         AlternateScreen(())
     }
@@ -97,7 +103,19 @@ impl Drop for AlternateScreen {
     fn drop(&mut self) {
         if FULL.swap(false, Ordering::SeqCst) {
             write_all(LEAVE_FULL);
+            tell_watch(false);
         }
+    }
+}
+
+/// Tells `watch` about the alternate screen from now on, and nobody else.
+pub fn watch_full_screen(watch: Option<FullScreenWatch>) {
+    *FULL_WATCH.lock().unwrap_or_else(PoisonError::into_inner) = watch;
+}
+
+fn tell_watch(is_full: bool) {
+    if let Some(watch) = &mut *FULL_WATCH.lock().unwrap_or_else(PoisonError::into_inner) {
+        watch(is_full);
     }
 }
 

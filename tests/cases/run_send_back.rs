@@ -65,6 +65,7 @@ fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
     pty.answer("shorter, please\r");
     pty.until("the second round", |screen| screen.contains("mine continues with your message"));
     question(&pty);
+    pty.until("all differences", |screen| screen.contains("3 + three"));
     pty.answer("a");
     pty.until("the end", |screen| screen.contains("applied changes to 3 files"));
     assert_eq!(pty.ended(), 0, "{}", pty.screen());

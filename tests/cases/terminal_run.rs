@@ -235,7 +235,35 @@ fn a_killed_placet_leaves_a_usable_terminal() {
             assert!(started.elapsed() < Duration::from_secs(10), "{:?}", pty.modes_on());
             std::thread::sleep(Duration::from_millis(10));
         }
-        assert_nothing_left("__terminal-guard");
+        // The guard has the terminal open until it has ended. Other tests have guards, too.
+        pty.ended();
+    }
+}
+
+#[test]
+fn a_placet_that_is_killed_at_its_question_leaves_a_usable_terminal() {
+    if !sandbox() {
+        return;
+    }
+    for opens_review in [false, true] {
+        let mut pty = run("echo new > made").spawn();
+        pty.until("the question", |screen| screen.contains("a apply"));
+        if opens_review {
+            pty.until("keys to count", |screen| !screen.contains("a moment"));
+            pty.answer("r");
+            pty.until("the review", |screen| screen.contains("accept") && !screen.contains("a apply"));
+        }
+        assert!(!pty.is_cooked());
+        pty.signal(Signal::KILL);
+        pty.ended();
+        assert!(pty.is_cooked() && pty.modes_on().is_empty(), "{opens_review}: {:?}", pty.modes_on());
+        if opens_review {
+            let screen = pty.screen();
+            assert!(
+                screen.contains("runs in a view") && !screen.contains("accept"),
+                "the main screen: {screen}"
+            );
+        }
     }
 }
 
@@ -386,4 +414,31 @@ fn output_while_the_page_is_open_follows_it() {
     assert!(pty.transcript().contains("1\n2\n3\n"));
     pty.send("\r");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
+}
+
+/// The run has no terminal, so that one terminal of the test is enough.
+#[test]
+fn the_page_of_a_run_is_shown_in_another_terminal() {
+    if !sandbox() || !require("getent") {
+        return;
+    }
+    let program = "touch made; until getent hosts pkg.example.org > found; do sleep 0.05; done";
+    let script = format!(
+        "{0} run --apply --network example.org -- sh program < /dev/null > out 2>&1 &\n\
+         until {0} runs | grep -q program; do sleep 0.05; done\n\
+         {0} runs page; echo page-$?; wait; cat found; {0} runs page; echo none-$?",
+        placet()
+    );
+    let mut pty = shell().program("sh").arg("script").file("script", script).file("program", program).spawn();
+    pty.until("the page", |screen| screen.contains("A made") && screen.contains("Processes"));
+    pty.until("its facts", |screen| {
+        screen.contains("sh program") && screen.contains("refused   pkg.example.org")
+    });
+    pty.send("/refused\r");
+    pty.send("a");
+    pty.until("the end", |screen| screen.contains("page-0") && screen.contains("none-"));
+    let screen = pty.screen();
+    assert!(screen.contains("sh program has ended") && screen.contains("198.1"), "{screen}");
+    assert!(screen.contains("error: nothing is running") && screen.contains("none-1"), "{screen}");
+    assert!(pty.exists("made"));
 }

@@ -11,12 +11,13 @@ use crate::cli::report::{self, CliError, warn};
 use crate::cli::signals::{self, SignalWatch};
 use crate::cli::start::working_directory;
 use crate::cli::stdin_forwarder::StdinForwarder;
-use crate::cli::terminal_run::{self, TerminalOutcome, TerminalProgram};
+use crate::cli::terminal_run::{self, QuestionGuard, TerminalOutcome, TerminalProgram};
 use crate::process::{CommandExit, ReadySupervisor};
 use crate::text::placet_mark::MarkEscaper;
 use crate::text::visible;
 use crate::tools::{
-    NetworkSummary, ProgramCommand, ToolContext, ToolError, run_confined, with_end, withheld_line,
+    NetworkSummary, ProgramCommand, ProgramView, ToolContext, ToolError, run_confined, with_end,
+    withheld_line,
 };
 use crate::ui::term;
 use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View};
@@ -41,6 +42,7 @@ pub(super) struct EndedRun {
     pub(super) is_stopped: bool,
     /// Until the person has answered: another start handles signals itself.
     _signals: Option<SignalWatch>,
+    _guard: Option<QuestionGuard>,
 }
 
 /// `None` where the person interrupted it: its changes are discarded.
@@ -68,13 +70,16 @@ pub(super) fn execute(
         program: Some(Box::new(plan.program.clone())),
         ..TransactionLabel::default()
     };
-    let _entry = RunEntry::begin(app, plan, name, &view)
-        .map_err(|e| CliError::new(format!("cannot write to the state directory: {e}")))?;
     let credentials = plan.preset.as_ref().map(|preset| preset.credentials.as_slice()).unwrap_or_default();
     let mut watched = own_home.map(|home| WatchedCredentials::of(home, credentials));
-    let mut watch = None;
-    let mut on_view = |layer: Option<&Path>| {
-        let (Some(layer), Some(home)) = (layer, own_home.filter(|_| !credentials.is_empty())) else { return };
+    let (mut watch, mut entry) = (None, None);
+    let mut on_view = |view: ProgramView<'_>| {
+        match RunEntry::begin(app, plan, (name, view)) {
+            Ok(begun) => entry = Some(begun),
+            Err(e) => warn(&format!("note: `placet runs` does not list this run: {e}")),
+        }
+        let home = own_home.filter(|_| !credentials.is_empty());
+        let (Some(layer), Some(home)) = (view.layer.home_layer(), home) else { return };
         let Some(known) = watched.take() else { return };
         match CredentialWatch::start(layer, home, known) {
             Ok(thread) => watch = Some(thread),
@@ -93,15 +98,16 @@ pub(super) fn execute(
                 label: &label,
                 on_view: &mut on_view,
             };
-            let ran = terminal_run::run(app, &env, program, &CancellationToken::new(), runtime);
+            let ran = terminal_run::run(app, &env, (program, ready), &CancellationToken::new(), runtime);
             // From here on an interrupt ends the question, and not placet.
             watching = signals::watch_for_now(runtime, signals::CurrentTurn::default());
             ran
         }
         false => run_piped(&env, plan, &label, (options, runtime, ready), &mut on_view),
     };
+    drop(entry);
     let watched = watch.map(CredentialWatch::end).or(watched).unwrap_or_default();
-    let TerminalOutcome { ending, sandbox_report } = ran?;
+    let TerminalOutcome { ending, sandbox_report, guard } = ran?;
     if let Some(line) = withheld {
         warn(&format!("note: {line}"));
     }
@@ -121,7 +127,18 @@ pub(super) fn execute(
     };
     let (label, is_stopped) = (with_end(&label, ending), ending == CommandExit::Cancelled);
     let (name, network) = (name.to_string(), sandbox_report);
-    Ok(Some(EndedRun { env, name, label, code, home, state, network, is_stopped, _signals: watching }))
+    Ok(Some(EndedRun {
+        env,
+        name,
+        label,
+        code,
+        home,
+        state,
+        network,
+        is_stopped,
+        _signals: watching,
+        _guard: guard,
+    }))
 }
 
 /// Whether the program gets a terminal of its own.
@@ -168,7 +185,7 @@ fn run_piped(
     plan: &ProgramPlan,
     label: &TransactionLabel,
     (options, runtime, ready): (&Options, &Runtime, Option<ReadySupervisor>),
-    on_view: &mut (dyn FnMut(Option<&Path>) + Send),
+    on_view: &mut (dyn FnMut(ProgramView<'_>) + Send),
 ) -> Result<TerminalOutcome, CliError> {
     let stop = CancellationToken::new();
     let current = signals::CurrentTurn::default();
@@ -188,7 +205,7 @@ fn run_piped(
         ..CliError::new(e.message)
     };
     let (finished, _) = ran.map_err(failed)?;
-    Ok(TerminalOutcome { ending: finished.ending, sandbox_report: finished.sandbox_report })
+    Ok(TerminalOutcome { ending: finished.ending, sandbox_report: finished.sandbox_report, guard: None })
 }
 
 impl EndedRun {

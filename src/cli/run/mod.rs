@@ -1,6 +1,7 @@
 //! `placet run`: a program of the person's own in the view, and what becomes of its changes. `placet sandbox run` is the same.
 
 mod args;
+mod early;
 mod execute;
 mod git_dirs;
 mod outcome;
@@ -9,6 +10,7 @@ mod preset;
 mod program;
 mod registry;
 mod resume;
+mod running_page;
 mod send_back;
 mod settle;
 mod show;
@@ -17,7 +19,9 @@ mod state_keys;
 mod state_watch;
 
 pub(super) use args::RunArgs;
+pub(super) use early::start as start_early;
 pub(super) use registry::{list as list_running, stop as stop_running};
+pub(super) use running_page::page as show_running;
 
 use super::args::{Options, OutputFormat};
 use super::report::{CliError, warn};
@@ -31,6 +35,7 @@ use args::RunAction;
 use plan::ProgramPlan;
 use send_back::NextStart;
 use settle::RunEnd;
+use tokio::runtime::Runtime;
 
 pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
     if options.output_format == OutputFormat::StreamJson {
@@ -38,16 +43,22 @@ pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
             .hint("use `--output-format json`"));
     }
     let mut options = options.clone();
-    // Its supervisor starts while the settings are read.
+    let mut ready = early::take();
     let runtime = app::small_runtime()?;
-    let mut ready = None;
-    if !args.list && !args.dry_run && !execute::is_in_terminal(&options) {
-        let _guard = runtime.enter();
-        // Without it, a supervisor is started later, and reports why it cannot be.
-        ready = ReadySupervisor::start(&app::own_program()).ok();
-    }
-    options.add_dir.extend(git_dirs::outside(&start::working_directory(&options)?));
-    let app = start::app(&options)?;
+    let code = run_in(args, &mut options, (&runtime, &mut ready));
+    // Its threads end with the process, and nobody waits for them.
+    runtime.shutdown_background();
+    code
+}
+
+fn run_in(
+    args: &RunArgs,
+    options: &mut Options,
+    (runtime, ready): (&Runtime, &mut Option<ReadySupervisor>),
+) -> Result<u8, CliError> {
+    options.add_dir.extend(git_dirs::outside(&start::working_directory(options)?));
+    let options = &*options;
+    let app = start::app(options)?;
     if args.list {
         return show::list(&app, options.output_format);
     }
@@ -73,13 +84,13 @@ pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
         warn(&line);
     }
     loop {
-        let Some(ran) = execute::execute(&app, &plan, (&name, &options), (&runtime, ready.take()))? else {
+        let Some(ran) = execute::execute(&app, &plan, (&name, options), (runtime, ready.take()))? else {
             return Ok(super::report::INTERRUPTED);
         };
         if options.output_format == OutputFormat::Text {
             ran.network_lines(&plan).iter().for_each(|line| warn(line));
         }
-        let ended = settle::settle(&app, (&plan, &ran), (RunAction::of(args), &options), &runtime)?;
+        let ended = settle::settle(&app, (&plan, &ran), (RunAction::of(args), options), runtime)?;
         if let (RunEnd::Ended(outcome), OutputFormat::Json) = (&ended, options.output_format) {
             outcome::print_json(&ran, outcome)?;
         } else if let Some(state) = &ran.state {

@@ -8,7 +8,8 @@ use crate::cli::start;
 use crate::process::ChildPid;
 use crate::serve::changes::when;
 use crate::text::{count, regular_file, visible, width};
-use crate::workspace::{ProgramRun, View};
+use crate::tools::ProgramView;
+use crate::workspace::{ProgramRun, RunningLayer};
 use rustix::fs::FlockOperation;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
@@ -23,17 +24,22 @@ const MOST: u64 = 1 << 20;
 const MOST_COUNTED: usize = 10_000;
 
 /// One run, as another terminal sees it.
-#[derive(Debug, Serialize, Deserialize)]
-struct RunningProgram {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RunningProgram {
     /// Of its placet.
-    pid: u32,
-    program: ProgramRun,
+    pub(super) pid: u32,
+    pub(super) program: ProgramRun,
     /// Milliseconds since 1970.
-    since: u64,
+    pub(super) since: u64,
     workspace: String,
     session: String,
-    /// Where the layers of its view are.
-    layers: PathBuf,
+    /// What the program writes to.
+    pub(super) layers: Vec<RunningLayer>,
+    /// Paths that the program does not see.
+    pub(super) hidden: Vec<PathBuf>,
+    /// At which socket the network can be asked, and whether some host is allowed.
+    pub(super) network: Option<PathBuf>,
+    pub(super) has_hosts: bool,
 }
 
 /// The entry of this process. Dropping it removes the file.
@@ -43,7 +49,11 @@ pub(super) struct RunEntry {
 }
 
 impl RunEntry {
-    pub(super) fn begin(app: &App, plan: &ProgramPlan, name: &str, view: &View) -> io::Result<RunEntry> {
+    pub(super) fn begin(
+        app: &App,
+        plan: &ProgramPlan,
+        (name, view): (&str, ProgramView<'_>),
+    ) -> io::Result<RunEntry> {
         let dir = app.paths.state.join("runs");
         crate::private::make_dir(&dir)?;
         let running = RunningProgram {
@@ -52,7 +62,10 @@ impl RunEntry {
             since: u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0),
             workspace: app.cwd().to_string_lossy().into_owned(),
             session: name.into(),
-            layers: view.command_layers(),
+            layers: view.layer.running_layers(),
+            hidden: app.workspace.hidden_paths(),
+            network: view.network_control.map(Path::to_path_buf),
+            has_hosts: !plan.hosts.is_empty() || !app.config.settings().sandbox.hosts.is_empty(),
         };
         // Under its name it is locked from the first moment: an entry without a lock is that of a placet that is gone.
         let path = dir.join(format!("{}.json", running.pid));
@@ -139,11 +152,7 @@ pub(in crate::cli) fn list(json: bool) -> Result<u8, CliError> {
 
 /// `placet runs stop PID`
 pub(in crate::cli) fn stop(pid: u32) -> Result<u8, CliError> {
-    let runs = running(&start::paths()?.state);
-    let Some(run) = runs.iter().find(|run| run.pid == pid) else {
-        return Err(CliError::new(format!("no run has the process number {pid}"))
-            .hint("`placet runs` lists the runs that are going on"));
-    };
+    let run = find(Some(pid))?;
     // Its entry is locked by the process itself, so the number still belongs to it.
     let stopped = ChildPid::checked(run.pid).map_err(CliError::new)?.signal(Signal::TERM);
     stopped.map_err(|e| CliError::new(format!("cannot stop process {pid}: {e}")))?;
@@ -151,12 +160,37 @@ pub(in crate::cli) fn stop(pid: u32) -> Result<u8, CliError> {
     Ok(report::DONE)
 }
 
+/// The run with this process number, or the only one.
+pub(super) fn find(pid: Option<u32>) -> Result<RunningProgram, CliError> {
+    let mut runs = running(&start::paths()?.state);
+    let Some(pid) = pid else {
+        return match (runs.pop(), runs.len()) {
+            (Some(run), 0) => Ok(run),
+            (None, _) => Err(CliError::new("nothing is running")),
+            (Some(_), others) => Err(CliError::usage(format!("{} programs are running", others + 1))
+                .hint("`placet runs` lists them; name the process number of one")),
+        };
+    };
+    let run = runs.into_iter().find(|run| run.pid == pid);
+    run.ok_or_else(|| {
+        CliError::new(format!("no run has the process number {pid}"))
+            .hint("`placet runs` lists the runs that are going on")
+    })
+}
+
+impl RunningProgram {
+    /// Whether its placet still has its entry.
+    pub(super) fn is_running(&self, state: &Path) -> bool {
+        let Ok(file) = regular_file::open(&state.join("runs").join(format!("{}.json", self.pid))) else {
+            return false;
+        };
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_err()
+    }
+}
+
 /// How many files the program has changed, made or removed until now in its workspace.
-fn changed_files(layers: &Path) -> usize {
-    let runs = std::fs::read_dir(layers).into_iter().flatten().flatten();
-    let runs = runs.filter(|entry| entry.file_name().to_string_lossy().starts_with("run-"));
-    let uppers = runs.flat_map(|run| std::fs::read_dir(run.path()).into_iter().flatten().flatten());
-    let mut open: Vec<PathBuf> = uppers.map(|root| root.path().join("upper")).collect();
+fn changed_files(layers: &[RunningLayer]) -> usize {
+    let mut open: Vec<PathBuf> = layers.iter().map(|layer| layer.upper.clone()).collect();
     let mut files = 0;
     while let Some(dir) = open.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {

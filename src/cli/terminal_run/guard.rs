@@ -1,4 +1,4 @@
-//! Restores the person's terminal if placet is killed while a program runs: `kill -9` leaves no moment for it.
+//! Restores the person's terminal if placet is killed while a program runs, or while placet asks about its changes: `kill -9` leaves no moment for it.
 //!
 //! A process of its own holds the end of a pipe from placet, and knows what would reset the terminal. If the pipe closes
 //! before placet has said that it ends by itself, the process writes that. It is no ancestor of the program: the
@@ -29,6 +29,7 @@ const RESET: u8 = b'R';
 const DONE: u8 = b'D';
 
 /// The guard of this process. Dropping it ends the guard, which then changes nothing.
+#[derive(Debug)]
 pub(super) struct TerminalGuard {
     child: Option<Child>,
     pipe: ChildStdin,
@@ -65,6 +66,27 @@ impl TerminalGuard {
         if let Err(e) = self.pipe.write_all(&message) {
             tracing::debug!("the terminal's guard is gone: {e}");
         }
+    }
+}
+
+/// The guard of a terminal that no program has any more: placet asks its question there. Dropping it ends the guard.
+#[derive(Debug)]
+pub(in crate::cli) struct QuestionGuard(());
+
+impl QuestionGuard {
+    pub(super) fn of(mut guard: TerminalGuard) -> QuestionGuard {
+        guard.set_reset(&[]);
+        term::watch_full_screen(Some(Box::new(move |is_full| {
+            guard.set_reset(if is_full { term::LEAVE_FULL } else { &[] });
+        })));
+        QuestionGuard(())
+    }
+}
+
+impl Drop for QuestionGuard {
+    fn drop(&mut self) {
+        // The watch has the guard.
+        term::watch_full_screen(None);
     }
 }
 

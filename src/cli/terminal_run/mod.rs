@@ -7,6 +7,7 @@ mod guard;
 mod mode_tracker;
 mod output_scanner;
 mod page;
+mod page_facts;
 mod page_key;
 mod program_screen;
 mod relay;
@@ -15,7 +16,8 @@ mod streams;
 mod terminal_outcome;
 mod wake;
 
-pub(super) use guard::{GUARD, guard};
+pub(super) use guard::{GUARD, QuestionGuard, guard};
+pub(super) use page_facts::{CHANGES, PageFacts};
 pub(super) use streams::has_terminal;
 
 pub(super) use terminal_outcome::TerminalOutcome;
@@ -24,9 +26,9 @@ use super::report::CliError;
 use super::screen;
 use super::stdin_forwarder::StdinForwarder;
 use crate::app::App;
-use crate::process::{CommandExit, CommandInput, TerminalErrors};
+use crate::process::{CommandExit, CommandInput, ReadySupervisor, TerminalErrors};
 use crate::sandbox::{TerminalModes, TerminalSpec};
-use crate::tools::{ToolContext, ToolError, prepare_in_terminal, with_end};
+use crate::tools::{ProgramView, ToolContext, ToolError, prepare_in_terminal, with_end};
 use crate::ui::term::BaseMode;
 use crate::workspace::{ChangeOrigin, TransactionLabel};
 use guard::TerminalGuard;
@@ -34,7 +36,6 @@ use page::PageSetup;
 use page_key::PageKeyFinder;
 use rustix::termios::Termios;
 use std::io::{self, IsTerminal};
-use std::path::Path;
 use terminal_outcome::terminal_size;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -49,11 +50,11 @@ pub(super) struct TerminalProgram<'a> {
     pub(super) hosts: &'a [String],
     /// The label that the journal gives its changes, with the program.
     pub(super) label: &'a TransactionLabel,
-    /// Called when the view is complete, before the program starts: with the layer of the home directory, if it has one.
-    pub(super) on_view: &'a mut (dyn FnMut(Option<&Path>) + Send),
+    /// Called when the view is complete, before the program starts.
+    pub(super) on_view: &'a mut (dyn FnMut(ProgramView<'_>) + Send),
 }
 
-/// Runs `program` in a terminal inside the view of `env`, until it ends or `stop` is cancelled. Call it on the main
+/// Runs `program` in a terminal inside the view of `env`, below the supervisor that is ready, if there is one, until it ends or `stop` is cancelled. Call it on the main
 /// thread, where [`has_terminal`] is true, and without [`super::signals::watch`] running: SIGTERM, SIGHUP and SIGINT end
 /// the program here, and its effects are still collected.
 ///
@@ -62,7 +63,7 @@ pub(super) struct TerminalProgram<'a> {
 pub(super) fn run(
     app: &App,
     env: &ToolContext,
-    program: TerminalProgram<'_>,
+    (program, ready): (TerminalProgram<'_>, Option<ReadySupervisor>),
     stop: &CancellationToken,
     runtime: &Runtime,
 ) -> Result<TerminalOutcome, CliError> {
@@ -97,19 +98,19 @@ pub(super) fn run(
     let prepared = prepare_in_terminal(env, program.line, (program.hosts, stdin), terminal);
     let run = runtime.block_on(prepared).map_err(from_tool)?;
     let page = PageSetup::new(app, &run, (program.name, !program.hosts.is_empty()))?;
-    (program.on_view)(run.home_layer());
-    let supervisor = run.command.begin_in_terminal(errors).map_err(CliError::new)?;
+    (program.on_view)(run.program_view());
+    let supervisor = run.command.begin_in_terminal(errors, ready).map_err(CliError::new)?;
     let ending = relay::relay(supervisor, (&page, page_key, guard.as_mut()), stop, runtime);
     drop(page);
     screen::keep_background();
     drop(feed);
     drop(base);
     // Not before the terminal has its own mode again.
-    drop(guard);
+    let guard = guard.map(QuestionGuard::of);
     let ended = ending.as_ref().map_or(CommandExit::Lost, |outcome| outcome.ending);
     let origin = ChangeOrigin::new(&with_end(program.label, ended), "", "placet run", &program.label.title);
     run.finish(origin).map_err(from_tool)?;
-    ending
+    ending.map(|outcome| TerminalOutcome { guard, ..outcome })
 }
 
 fn from_tool(e: ToolError) -> CliError {

@@ -1,28 +1,25 @@
 //! Opens placet's page over the program, and works for it: a thread finds the facts, and reads what the program writes
 //! meanwhile, so that the program goes on. After [`HELD`] bytes the program waits.
 
+use super::page_facts::{CHANGES, PageFacts};
 use super::wake::RelaySignals;
 use crate::app::App;
 use crate::cli::report::CliError;
 use crate::cli::screen;
 use crate::process::TerminalSupervisor;
 use crate::repl::keymap;
-use crate::sandbox::{HostRule, NetworkControl, NetworkEvent, NetworkEventKind};
-use crate::text::visible;
+use crate::sandbox::{HostRule, NetworkControl};
 use crate::tools::TerminalRun;
 use crate::ui::keymap::Keymap;
-use crate::ui::run_page::{
-    KEYS, RunPage, RunPageAction, RunPageChange, RunPageFacts, RunPageFeed, RunPageHost, RunPageHostState,
-};
+use crate::ui::run_page::{KEYS, RunPage, RunPageAction, RunPageFacts, RunPageFeed};
 use crate::ui::{Theme, full_screen, pager};
-use crate::workspace::{ChangeKind, Workspace};
+use crate::workspace::Workspace;
 use crossterm::event::KeyEvent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -30,8 +27,6 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of output that are held while the page is open.
 const HELD: usize = 4 << 20;
-/// How many changes are listed.
-const CHANGES: usize = 1000;
 /// How often the facts are looked at again.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long the record of the network may take to arrive.
@@ -118,7 +113,7 @@ struct PageWorker<'a> {
 impl PageWorker<'_> {
     fn work(self) -> Vec<u8> {
         let mut held = Vec::new();
-        let mut control = self.setup.run.network_control().map(|path| NetworkControl::connect(&path));
+        let mut control = self.setup.run.program_view().network_control.map(NetworkControl::connect);
         // The record of the network arrives a moment after the connection.
         let mut next = Instant::now() + if control.is_some() { CONNECT } else { Duration::ZERO };
         loop {
@@ -169,53 +164,8 @@ impl PageWorker<'_> {
     }
 
     fn look(&self, control: Option<&mut io::Result<NetworkControl>>) -> RunPageFacts {
-        let mut facts = RunPageFacts { programs: self.supervisor.programs(), ..RunPageFacts::default() };
-        match self.setup.run.changes_so_far(CHANGES) {
-            Ok(found) => {
-                facts.is_cut = found.is_cut;
-                let changes = found.changes.into_iter();
-                facts.changes = changes.map(|(path, kind)| self.change(&path, kind)).collect();
-            }
-            Err(e) => facts.error = Some(format!("the changes cannot be read: {e}")),
-        }
-        match control {
-            None => {}
-            Some(Err(e)) => facts.error = Some(format!("the network's record cannot be read: {e}")),
-            Some(Ok(control)) => {
-                // At the end of the program the last record is as good as any.
-                let _ = control.events();
-                let events = control.record().events.iter();
-                let hosts: Vec<RunPageHost> = events.filter_map(host).collect();
-                facts.hosts = (self.setup.has_hosts || !hosts.is_empty()).then_some(hosts);
-            }
-        }
-        facts
+        let setup = self.setup;
+        let facts = PageFacts { workspace: setup.workspace, has_hosts: setup.has_hosts };
+        facts.found((self.supervisor.programs(), setup.run.changes_so_far(CHANGES)), control)
     }
-
-    fn change(&self, path: &Path, kind: ChangeKind) -> RunPageChange {
-        let letter = match kind {
-            ChangeKind::Created => 'A',
-            ChangeKind::Deleted => 'D',
-            _ => 'M',
-        };
-        RunPageChange { letter, path: visible::path(&self.setup.workspace.shortened(path)) }
-    }
-}
-
-/// A row of the page; none for a name that was only looked up, because a connection follows.
-fn host(event: &NetworkEvent) -> Option<RunPageHost> {
-    let state = match event.event {
-        NetworkEventKind::Refused | NetworkEventKind::UsedUp => RunPageHostState::Refused,
-        NetworkEventKind::Connected => RunPageHostState::Connected,
-        NetworkEventKind::Failed => RunPageHostState::Failed,
-        NetworkEventKind::Allowed => RunPageHostState::Allowed,
-        NetworkEventKind::Asked => return None,
-    };
-    Some(RunPageHost {
-        state,
-        name: event.name.clone(),
-        port: event.port,
-        count: event.count,
-        program: event.program.clone(),
-    })
 }

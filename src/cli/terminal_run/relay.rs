@@ -53,7 +53,7 @@ pub(super) fn relay(
     term::pass_through().map_err(failed)?;
     let ending = relay.run(signals, &cancel).map_err(failed)?;
     let sandbox_report = relay.supervisor.sandbox_report();
-    ending.map(|ending| TerminalOutcome { ending, sandbox_report }).map_err(CliError::new)
+    ending.map(|ending| TerminalOutcome { ending, sandbox_report, guard: None }).map_err(CliError::new)
 }
 
 /// Both ends and what is between them.

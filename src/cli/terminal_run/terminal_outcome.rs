@@ -1,5 +1,6 @@
 //! How a program in a terminal ended, and the size of the person's terminal.
 
+use super::guard::QuestionGuard;
 use crate::process::CommandExit;
 use crate::sandbox::TerminalSize;
 use crate::ui::term;
@@ -10,6 +11,8 @@ pub(in crate::cli) struct TerminalOutcome {
     pub(in crate::cli) ending: CommandExit,
     /// What the sandbox reports, such as refused hosts.
     pub(in crate::cli) sandbox_report: Option<String>,
+    /// Restores the terminal if placet is killed later.
+    pub(in crate::cli) guard: Option<QuestionGuard>,
 }
 
 /// The size of the person's terminal; 80x24 where it is unknown.

@@ -6,6 +6,7 @@ pub(super) mod command_effects;
 pub(super) mod jobs;
 pub(super) mod network_summary;
 pub(super) mod passed_checks;
+pub(super) mod program_view;
 pub(super) mod run;
 pub(super) mod sandboxed;
 pub(super) mod terminal;

@@ -1,6 +1,7 @@
 //! A command in the sandbox: what it sees when it starts.
 
 use super::command_effects::{EffectsSummary, SandboxedRun, with_withheld};
+use super::program_view::{ProgramView, control_socket};
 use crate::permission::WritePolicy;
 use crate::process::{CommandExit, CommandInput, FinishedCommand, ReadySupervisor, ShellCommand};
 use crate::sandbox::{self, HostRule, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
@@ -165,8 +166,8 @@ pub struct ProgramCommand<'a> {
     pub stdin: CommandInput,
     /// A supervisor that was started before, if there is one.
     pub ready: Option<ReadySupervisor>,
-    /// Called when the view is complete, before the program starts: with the layer of the home directory, if it has one.
-    pub on_view: &'a mut (dyn FnMut(Option<&Path>) + Send),
+    /// Called when the view is complete, before the program starts.
+    pub on_view: &'a mut (dyn FnMut(ProgramView<'_>) + Send),
 }
 
 /// Runs a program in the view. Its effects are pending when this returns: for `placet run`.
@@ -178,12 +179,14 @@ pub async fn run_confined(
 ) -> Result<(FinishedCommand, CommandEffects), ToolError> {
     let ProgramCommand { line, label, hosts, stdin, ready, on_view } = program;
     let writer = WriteContext::from(WritePolicy::Hold);
-    let entered = enter(env, env.workspace.cwd(), hosts, (writer, RunMode::Foreground)).await?;
-    let (entered, words) = entered.ok_or_else(|| ToolError::new("no copy-on-write view for the command"))?;
+    let entered = describe(env, env.workspace.cwd(), hosts, (writer, RunMode::Foreground)).await?;
+    let (entered, mut spec) =
+        entered.ok_or_else(|| ToolError::new("no copy-on-write view for the command"))?;
     let SandboxedRun { view, command: Some(view_of_command), .. } = entered else {
         return Err(ToolError::new("this machine has no copy-on-write view"));
     };
-    on_view(view_of_command.home_layer());
+    let _network = control_socket(&mut spec)?;
+    on_view(ProgramView { layer: &view_of_command, network_control: spec.network_control.as_deref() });
     let command = ShellCommand {
         line: line.into(),
         cwd: env.workspace.cwd().to_path_buf(),
@@ -191,7 +194,7 @@ pub async fn run_confined(
         timeout: std::time::Duration::MAX,
         withheld: env.commands.withheld.clone(),
         stdin,
-        sandbox: Some(words),
+        sandbox: Some(spec.to_words()),
     };
     let finished =
         command.run_below(ready, cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;

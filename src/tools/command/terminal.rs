@@ -1,6 +1,7 @@
 //! A program in a terminal inside the view: what it gets, what it has changed so far, and its effects at its end.
 
 use super::command_effects::SandboxedRun;
+use super::program_view::{ProgramView, control_socket};
 use super::sandboxed::{RunMode, describe};
 use crate::permission::WritePolicy;
 use crate::process::{CommandInput, ShellCommand};
@@ -22,12 +23,10 @@ pub struct TerminalRun {
     view: View,
     layer: CommandView,
     workspace: Workspace,
-    /// The directory of the network's socket.
-    network: Option<TempDir>,
+    network_control: Option<PathBuf>,
+    /// The directory of that socket.
+    _network: Option<TempDir>,
 }
-
-/// The socket at which the network can be asked and changed, in a directory of its own.
-const CONTROL: &str = "control";
 
 /// Prepares `line` for a terminal inside the view. [`TerminalRun::finish`] says who made its changes.
 pub async fn prepare_in_terminal(
@@ -50,19 +49,7 @@ pub async fn prepare_in_terminal(
     if spec.network == SandboxNetwork::Off && spec.beside.is_none() {
         spec.network = SandboxNetwork::Hosts(Vec::new());
     }
-    let mut network = None;
-    if let SandboxNetwork::Hosts(_) = spec.network {
-        let dir = tempfile::Builder::new().prefix("placet-run-").tempdir();
-        let dir = dir.map_err(|e| {
-            let place = std::env::temp_dir();
-            ToolError::hint(
-                format!("cannot write to `{}`: {e}", place.display()),
-                "free space there, or set TMPDIR to another directory",
-            )
-        })?;
-        spec.network_control = Some(dir.path().join(CONTROL));
-        network = Some(dir);
-    }
+    let network = control_socket(&mut spec)?;
     let command = ShellCommand {
         line: line.into(),
         cwd: env.workspace.cwd().to_path_buf(),
@@ -72,7 +59,8 @@ pub async fn prepare_in_terminal(
         stdin,
         sandbox: Some(spec.to_words()),
     };
-    Ok(TerminalRun { command, view, layer, workspace: env.workspace.clone(), network })
+    let (workspace, network_control) = (env.workspace.clone(), spec.network_control);
+    Ok(TerminalRun { command, view, layer, workspace, network_control, _network: network })
 }
 
 impl TerminalRun {
@@ -81,15 +69,9 @@ impl TerminalRun {
         self.layer.changes_so_far(most, &|path: &Path| self.workspace.is_hidden(path))
     }
 
-    /// For [`NetworkControl::connect`](crate::sandbox::NetworkControl::connect); `None` where the program has no network
-    /// by name.
-    pub fn network_control(&self) -> Option<PathBuf> {
-        self.network.as_ref().map(|dir| dir.path().join(CONTROL))
-    }
-
-    /// Where the changes to the home directory are while the program runs, if it has a layer.
-    pub fn home_layer(&self) -> Option<&Path> {
-        self.layer.home_layer()
+    /// What others may look at while the program runs.
+    pub fn program_view(&self) -> ProgramView<'_> {
+        ProgramView { layer: &self.layer, network_control: self.network_control.as_deref() }
     }
 
     /// Puts the effects into the pending changes. The program and everything that it started must be dead. `origin` says

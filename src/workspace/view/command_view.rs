@@ -270,11 +270,6 @@ impl View {
         Ok(paths)
     }
 
-    /// The directory with the layers of the commands that run now.
-    pub fn command_layers(&self) -> PathBuf {
-        self.layers_dir()
-    }
-
     /// Where this view's commands have their layers.
     fn layers_dir(&self) -> PathBuf {
         let base = self.0.layers.get().or(self.0.places.layers.first());

@@ -62,7 +62,7 @@ pub use outdated::OutdatedChanges;
 pub(super) use rebuild::{rebuild_record, rebuild_roots};
 pub(super) use roots::write_roots;
 pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of, views_in};
-pub use running_changes::RunningChanges;
+pub use running_changes::{RunningChanges, RunningLayer};
 pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
@@ -321,8 +321,12 @@ impl View {
         use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
         let dir = self.dir();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        let lock =
-            std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(dir.join("lock"))?;
+        let lock = std::fs::OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(dir.join("lock"))?;
         match rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
@@ -339,8 +343,12 @@ impl View {
             }
             Err(e) => return Err(e.into()),
         }
-        lock.set_len(0)?;
-        std::io::Write::write_all(&mut &lock, format!("{}\n", std::process::id()).as_bytes())?;
+        // Always as long, over what is there: to truncate a file first takes milliseconds on some file systems.
+        let holder = format!("{:>10}\n", std::process::id());
+        std::io::Write::write_all(&mut &lock, holder.as_bytes())?;
+        if lock.metadata()?.len() != u64::try_from(holder.len()).map_err(io::Error::other)? {
+            lock.set_len(u64::try_from(holder.len()).map_err(io::Error::other)?)?;
+        }
         // The process that had it before may have changed what was read when this view was opened.
         self.0.scratch.recheck_layers();
         self.0.pending.recheck_layers();

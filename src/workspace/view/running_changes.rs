@@ -3,10 +3,11 @@
 //! The list is as good as one look at a tree that changes: a file may be half written. A file that the overlay copied up
 //! and that nobody changed is recognised by its size and time.
 
-use super::command_view::CommandView;
+use super::command_view::{CommandView, OverlayMount};
 use super::layer::{entry, is_dir, is_whiteout, list};
 use crate::workspace::changes::change_set::ChangeKind;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, openat, statat};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -20,14 +21,44 @@ pub struct RunningChanges {
     pub is_cut: bool,
 }
 
+/// Where the changes of a running command to one root are. Another process of placet can read them there, too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningLayer {
+    pub target: PathBuf,
+    /// The topmost first.
+    pub lowers: Vec<PathBuf>,
+    pub upper: PathBuf,
+}
+
 impl CommandView {
+    /// The layers of the roots, without the home directory's.
+    pub fn running_layers(&self) -> Vec<RunningLayer> {
+        let layer = |mount: &OverlayMount| RunningLayer {
+            target: mount.target.clone(),
+            lowers: mount.lowers.clone(),
+            upper: mount.upper.clone(),
+        };
+        self.own_mounts().iter().map(layer).collect()
+    }
+
     /// At most `most` of the changes so far, without those that `hidden` names.
     pub fn changes_so_far(&self, most: usize, hidden: &dyn Fn(&Path) -> bool) -> io::Result<RunningChanges> {
+        RunningChanges::read(&self.running_layers(), most, hidden)
+    }
+}
+
+impl RunningChanges {
+    /// At most `most` of the changes so far, without those that `hidden` names.
+    pub fn read(
+        layers: &[RunningLayer],
+        most: usize,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<RunningChanges> {
         let mut found = RunningChanges::default();
-        for mount in self.own_mounts() {
+        for layer in layers {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let upper = openat(CWD, &mount.upper, flags, Mode::empty())?;
-            let look = Look { target: &mount.target, lowers: &mount.lowers, hidden, most };
+            let upper = openat(CWD, &layer.upper, flags, Mode::empty())?;
+            let look = Look { target: &layer.target, lowers: &layer.lowers, hidden, most };
             look.below(Path::new(""), &upper, &mut found);
         }
         found.changes.sort();
