@@ -38,6 +38,15 @@ pub fn unfinished(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// Removes what a killed process left of a new content of `path`, which may be a secret. Content that another process
+/// writes now stays.
+pub fn remove_unfinished(path: &Path) {
+    let left = unfinished(path);
+    if let Err(e) = remove_dead(&left) {
+        tracing::warn!("`{}` was not removed: {e}", left.display());
+    }
+}
+
 /// New content that is not in its place yet. It is removed when it is dropped.
 ///
 /// Only the holder of the lock of the file that has the name may rename or remove it. So two processes that write at the

@@ -99,6 +99,8 @@ impl DraftFile {
         if state.draft.typed != line {
             state.draft.typed = line.into();
             state.dirty = true;
+            // The writer would wake only to wait for the lock.
+            drop(state);
             self.shared.changed.notify_one();
         }
     }

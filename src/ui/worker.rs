@@ -6,7 +6,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the thread `{0}` could not be started, or it crashed")]
@@ -107,6 +108,26 @@ impl<T: Send + 'static, R: Send + 'static> Worker<T, R> {
         }
     }
 
+    /// The same, and waits for a result until `deadline` where there is none yet.
+    pub fn poll_until(&mut self, deadline: Instant) -> Option<Result<R, WorkerFailure>> {
+        loop {
+            if let Some(result) = self.poll() {
+                return Some(result);
+            }
+            if !self.is_busy() {
+                return None;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.reports.recv_timeout(left) {
+                Ok(WorkerReport::Result(result)) => return Some(Ok(result)),
+                Ok(WorkerReport::Idle(taken)) => self.finished = taken,
+                // `poll` reports a thread that has ended.
+                Err(RecvTimeoutError::Disconnected) => {}
+                Err(RecvTimeoutError::Timeout) => return None,
+            }
+        }
+    }
+
     /// True while something that was sent is not done or not polled yet.
     pub fn is_busy(&self) -> bool {
         !self.has_failed && self.finished < self.tasks.state.sent.load(Ordering::Relaxed)
@@ -167,7 +188,7 @@ impl<T, R> WorkerInbox<T, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     /// Everything that comes until the worker is not busy any more.
     fn all<T: Send + 'static, R: Send + 'static>(worker: &mut Worker<T, R>) -> Vec<Result<R, WorkerFailure>> {
@@ -191,6 +212,18 @@ mod tests {
         assert_eq!(all(&mut worker), [Ok(2), Ok(4)]);
         worker.send(3);
         assert_eq!(all(&mut worker), [Ok(6)]);
+    }
+
+    #[test]
+    fn a_wait_ends_with_the_result_or_at_its_deadline() {
+        let mut worker = Worker::each("test", |wait: Duration| std::thread::sleep(wait));
+        let soon = || Instant::now() + Duration::from_millis(20);
+        assert_eq!(worker.poll_until(soon()), None, "nothing was sent");
+        worker.send(Duration::ZERO);
+        assert_eq!(worker.poll_until(Instant::now() + Duration::from_secs(60)), Some(Ok(())));
+        worker.send(Duration::from_secs(2));
+        assert_eq!(worker.poll_until(soon()), None, "the result comes later");
+        assert!(worker.is_busy());
     }
 
     #[test]

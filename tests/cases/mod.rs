@@ -94,6 +94,7 @@ mod provider_offline;
 mod provider_quirks;
 mod provider_replay;
 mod provider_wires;
+mod question_keys;
 mod reading;
 mod reference;
 mod resume;

@@ -143,6 +143,11 @@ fn what_is_not_understood_is_said_and_nothing_is_done() {
         "{}",
         answer.text()
     );
+    assert!(answer.text().ends_with("`placet setup` adds a model."), "{}", answer.text());
+    assert!(!answer.text().contains("scratchpad"), "{}", answer.text());
+    let said = |text: &str| OfflineProvider::next(&[Message::user(text)]).text();
+    assert!(said("rename the function").contains("not a model"), "{}", said("rename the function"));
+    assert!(said("rename scratchpad a").contains("I know: `rename scratchpad NAME to NEW`."));
     let open = OfflineProvider::next(&[Message::user("create f with \"x")]);
     assert!(open.text().contains("a quote is not closed"), "{}", open.text());
     assert!(OfflineProvider::next(&[]).text().contains("not a model"));

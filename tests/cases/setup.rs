@@ -186,6 +186,23 @@ fn leaving_at_any_question_changes_nothing() {
     }
 }
 
+/// A process that is killed while it writes leaves the new content next to the file.
+#[test]
+fn a_start_removes_the_key_that_a_killed_setup_left() {
+    let mut pty = start("").arg("setup").spawn();
+    pty.until("the first question", |s| s.contains("Which provider answers?"));
+    let left = [".keys.toml.placet-new", ".config.toml.placet-new"]
+        .map(|name| keys_file(pty.home()).with_file_name(name));
+    pty.send("\x03");
+    assert_eq!(pty.ended(), 130);
+    left.iter().for_each(|path| std::fs::write(path, format!("anthropic = \"{KEY}\"\n")).unwrap());
+    let mut pty = start("").after(pty).arg("setup").spawn();
+    pty.until("the first question", |s| s.contains("Which provider answers?"));
+    pty.send("\x03");
+    assert_eq!(pty.ended(), 130);
+    assert!(left.iter().all(|path| !path.exists()));
+}
+
 #[test]
 fn a_silent_server_is_left_with_escape_and_a_server_that_is_not_there_is_explained() {
     let server = MockServer::start([Reply::nothing()]);

@@ -10,6 +10,7 @@ use super::write::{SetupFiles, SetupWriteError, write};
 use crate::app::configured_provider::{self, ConfiguredProvider};
 use crate::app::model_selection::KeyStatus;
 use crate::app::{App, AppError};
+use crate::private;
 use crate::provider::{
     ApiKey, ApiKeyRequirement, ApiKeySource, ProviderError, ProviderPreset, ServerLocation, base_url_problem,
 };
@@ -45,6 +46,9 @@ impl<'a> SetupFlow<'a> {
         files: SetupFiles,
         before: String,
     ) -> Result<SetupFlow<'a>, AppError> {
+        // A setup that was killed while it wrote left a copy of the key, also where this one writes nothing.
+        private::remove_unfinished(&files.keys);
+        private::remove_unfinished(&files.settings);
         let state = SetupState::new(app, files)?;
         let page = pages::page(&state);
         let (trail, end) = (Vec::new(), None);

@@ -90,9 +90,13 @@ impl OfflineGrammarRow {
 const INTO: &str = " [into scratchpad NAME]";
 
 /// The patterns that begin with the same verb as `words`.
-pub(super) fn near(words: &[RequestWord<'_>]) -> Vec<&'static str> {
+pub(super) fn near(words: &[RequestWord<'_>]) -> Vec<String> {
     let verb = words.first().map(|w| w.text.as_str()).unwrap_or_default();
-    ROWS.iter().map(|row| row.pattern).filter(|p| pattern::verb(p).eq_ignore_ascii_case(verb)).collect()
+    let names = |what: &str| words.iter().any(|word| word.text.to_ascii_lowercase().starts_with(what));
+    // Somebody who writes `rename the function` does not mean a scratchpad.
+    let of_topic = |row: &&OfflineGrammarRow| row.topic() == HelpTopic::Requests || names("scratchpad");
+    let has_verb = |row: &&OfflineGrammarRow| pattern::verb(row.pattern).eq_ignore_ascii_case(verb);
+    ROWS.iter().filter(of_topic).filter(has_verb).map(OfflineGrammarRow::short_pattern).collect()
 }
 
 /// Arguments from pairs; a null value means that the argument was not given, and is left out.

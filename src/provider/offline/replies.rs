@@ -20,17 +20,16 @@ const WHO: &str = "I am the built-in offline provider, not a model";
 
 /// One line: the requests themselves are in the answer to `help`.
 pub(super) fn not_understood(setup: SetupCommand) -> String {
-    let setup = match setup {
-        SetupCommand::Subcommand => "placet setup",
-        SetupCommand::Slash => "/setup",
-    };
     format!("{WHO}: `{setup}` adds a model, and `help` lists the requests that I understand.")
 }
 
-pub(super) fn misread(request: &str, near: &[&'static str]) -> String {
+pub(super) fn misread(request: &str, near: &[String], setup: SetupCommand) -> String {
     let patterns: Vec<String> = near.iter().map(|p| format!("`{p}`")).collect();
     let request: String = request.chars().take(80).collect();
-    format!("I did nothing, because I do not understand `{request}`. I know: {}.", patterns.join(", "))
+    let known = patterns.join(", ");
+    format!(
+        "I did nothing, because I do not understand `{request}`. I know: {known}. `{setup}` adds a model."
+    )
 }
 
 pub(super) fn open_quote(request: &str) -> String {

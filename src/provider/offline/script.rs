@@ -47,7 +47,7 @@ enum OfflineMisreading {
     /// `near` are the requests that come close.
     Unknown {
         segment: String,
-        near: Vec<&'static str>,
+        near: Vec<String>,
     },
 }
 
@@ -56,7 +56,7 @@ impl OfflineMisreading {
         match self {
             OfflineMisreading::NotUnderstood => replies::not_understood(setup),
             OfflineMisreading::OpenQuote { segment } => replies::open_quote(segment),
-            OfflineMisreading::Unknown { segment, near } => replies::misread(segment, near),
+            OfflineMisreading::Unknown { segment, near } => replies::misread(segment, near, setup),
         }
     }
 }

@@ -157,11 +157,13 @@ impl Hinter for ShellHelper {
     /// that begins so.
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<PromptHint> {
         self.is_sent.set(false);
+        // Before anything else, so that nothing delays the letter that was typed.
+        let place = self.menu.echo(line, pos);
         // rustyline asks for a hint after every change of the line, and tells nobody else about it.
         if let Some(drafts) = &self.unsent.drafts {
             drafts.typed(&self.unsent.pastes.expanded(line));
         }
-        if let Some(hint) = self.menu.update(line, pos) {
+        if let Some(hint) = place.and_then(|place| self.menu.show(place, line, pos)) {
             return Some(hint);
         }
         if line.is_empty() || pos < line.len() || line.contains('\n') {

@@ -53,6 +53,8 @@ struct PtyProxyShared {
     resizes: UnixStream,
     /// Something below the line has changed.
     is_stale: AtomicBool,
+    /// The window changed since [`PtyProxy::take_resize`] was called last.
+    is_resized: AtomicBool,
     /// Something is below the line, and rustyline waits for a key of the line, not of a search.
     may_refresh: AtomicBool,
     /// The key that was passed on last came alone, as a hand types it.
@@ -91,7 +93,7 @@ impl PtyProxy {
         resizes.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, resized)?;
         let (phase, changed) = (Mutex::new(PtyProxyPhase::Off), Condvar::new());
-        let [is_stale, may_refresh, by_hand] = [const { AtomicBool::new(false) }; 3];
+        let [is_stale, is_resized, may_refresh, by_hand] = [const { AtomicBool::new(false) }; 4];
         let shared = PtyProxyShared {
             feed,
             line,
@@ -102,6 +104,7 @@ impl PtyProxy {
             woken,
             resizes,
             is_stale,
+            is_resized,
             may_refresh,
             by_hand,
         };
@@ -142,6 +145,11 @@ impl PtyProxy {
     /// Whether there is something below the line that [`PtyProxy::refresh`] can draw again.
     pub fn allow_refresh(&self, may: bool) {
         self.0.may_refresh.store(may, Ordering::Relaxed);
+    }
+
+    /// True when the window changed: the terminal may have moved what is below the line.
+    pub fn take_resize(&self) -> bool {
+        self.0.is_resized.swap(false, Ordering::Relaxed)
     }
 
     /// Has rustyline read Ctrl+F12 next. Only for a key handler of a key after which the thread waits, such as Enter:
@@ -304,6 +312,7 @@ impl PtyProxyShared {
         if !resized.revents().is_empty() {
             let mut bytes = [0; 64];
             while matches!((&self.resizes).read(&mut bytes), Ok(n) if n > 0) {}
+            self.is_resized.store(true, Ordering::Relaxed);
             self.is_stale.store(true, Ordering::Relaxed);
             return Some(Vec::new());
         }

@@ -144,6 +144,16 @@ impl PickerFeed {
         std::iter::from_fn(|| self.worker.poll()).filter(is_current).last()
     }
 
+    /// The same, and waits for the matches until `deadline` where they are not there yet.
+    pub fn poll_until(&mut self, deadline: Instant) -> Option<Result<PickerMatches, WorkerFailure>> {
+        loop {
+            match self.worker.poll_until(deadline)? {
+                Ok(matches) if matches.query != self.number => {}
+                newest => return Some(newest),
+            }
+        }
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         self.worker.is_busy()
     }

@@ -130,7 +130,8 @@ impl TypingMenu {
         if std::mem::take(&mut state.sends) {
             return Cmd::AcceptOrInsertLine { accept_in_the_middle: true };
         }
-        if state.open.is_none() {
+        // A key that waited for the newest rows has drawn them already.
+        if state.open.is_none() || !state.is_stale() {
             return Cmd::Noop;
         }
         state.cause = MenuCause::Redrawn;

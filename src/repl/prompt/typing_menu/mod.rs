@@ -19,6 +19,7 @@ pub(in crate::repl) use source::MenuSources;
 use crate::ui::input::background::{self, TerminalBackground};
 use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerMatches};
+use crate::ui::worker::WorkerFailure;
 use crate::ui::{Theme, term};
 use completed::completed;
 use draw::MenuFrame;
@@ -33,6 +34,9 @@ use std::time::{Duration, Instant};
 
 /// A list that is older is made again when the next word is begun.
 const FRESH: Duration = Duration::from_secs(3);
+/// A key waits this long for the matches of what is typed now, while its letter is on the screen already: the menu is
+/// then drawn once. What takes longer is drawn when it comes.
+const SOON: Duration = Duration::from_millis(5);
 /// Enter and Tab wait this long for the matches of what was typed last.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// What is shown as a hint where only the menu is: it takes no room.
@@ -110,8 +114,6 @@ struct MenuList {
     made: Instant,
     feed: PickerFeed,
     asked: Option<String>,
-    /// What was asked is not sent yet.
-    is_unsent: bool,
     matches: PickerMatches,
     is_current: bool,
 }
@@ -222,8 +224,9 @@ impl TypingMenu {
         state.close();
     }
 
-    /// The line has changed, or is drawn again: what is shown behind it. `None` where no menu is open.
-    pub(super) fn update(&self, line: &str, pos: usize) -> Option<PromptHint> {
+    /// The line has changed, or is drawn again: the word for which a menu is open, which [`TypingMenu::show`] wants. A
+    /// letter that was typed is on the screen when this returns.
+    pub(super) fn echo(&self, line: &str, pos: usize) -> Option<MenuPlace> {
         let mut state = self.lock();
         let cause = std::mem::take(&mut state.cause);
         if !state.is_on {
@@ -247,7 +250,7 @@ impl TypingMenu {
                 if let Some(before) = before {
                     state.echo(&before, line);
                 }
-                state.show(place, line, pos)
+                Some(place)
             }
             None => {
                 state.close();
@@ -256,13 +259,14 @@ impl TypingMenu {
         }
     }
 
+    /// Opens the menu of a word, or renews it: what is shown behind the line.
+    pub(super) fn show(&self, place: MenuPlace, line: &str, pos: usize) -> Option<PromptHint> {
+        self.lock().show(place, line, pos)
+    }
+
     /// What is written behind the hint.
     pub(super) fn paint(&self) -> String {
-        let mut state = self.lock();
-        let painted = state.paint();
-        // The thread that looks for matches runs while the line is written, and not while it is made.
-        state.list.iter_mut().for_each(MenuList::send);
-        painted
+        self.lock().paint()
     }
 
     /// What is written before the prompt: it removes the rows below. `is_own` where the prompt is placet's.
@@ -367,7 +371,7 @@ impl MenuState {
         }
         let list = self.list.as_mut()?;
         list.ask(&place.typed);
-        list.poll();
+        list.wait(SOON);
         Some((list.matches_below(&place.typed), list.is_current))
     }
 
@@ -423,17 +427,20 @@ impl MenuState {
 
     /// Waits for the matches of what was typed last, so that nothing else is chosen.
     fn settle(&mut self) {
-        let until = Instant::now() + PATIENCE;
-        while self.open.as_ref().is_some_and(|open| !open.is_current) && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(1));
-            let Some(list) = &mut self.list else { return };
-            list.send();
-            list.poll();
-            if let (true, Some(open)) = (list.is_current, &mut self.open) {
+        let (Some(open), Some(list)) = (&mut self.open, &mut self.list) else { return };
+        if !open.is_current {
+            list.wait(PATIENCE);
+            if list.is_current {
                 (open.rows, open.is_current) = (list.matches_below(&open.place.typed).top, true);
                 (open.selected, open.is_chosen) = (0, false);
             }
         }
+    }
+
+    /// A list has other rows than those that are drawn, or the window changed.
+    fn is_stale(&mut self) -> bool {
+        let has_new = self.list.as_mut().is_some_and(MenuList::poll);
+        self.pump.as_ref().is_some_and(PtyProxy::take_resize) || has_new
     }
 
     /// Has rustyline put in the selected row. False where there is none.
@@ -488,22 +495,25 @@ impl MenuList {
             feed.with_wake(move || pump.refresh());
         }
         let (asked, matches) = (None, PickerMatches::default());
-        MenuList { source, made: Instant::now(), feed, asked, is_unsent: false, matches, is_current: false }
+        MenuList { source, made: Instant::now(), feed, asked, matches, is_current: false }
     }
 
     fn ask(&mut self, query: &str) {
         if self.asked.as_deref() != Some(query) {
             self.asked = Some(query.into());
             self.is_current = false;
-            self.is_unsent = true;
+            self.feed.ask(query);
         }
     }
 
-    fn send(&mut self) {
-        if std::mem::take(&mut self.is_unsent)
-            && let Some(asked) = &self.asked
+    /// Takes the newest matches, and waits for those of what was asked last.
+    fn wait(&mut self, patience: Duration) {
+        self.poll();
+        let deadline = Instant::now() + patience;
+        while !self.is_current
+            && let Some(found) = self.feed.poll_until(deadline)
         {
-            self.feed.ask(asked);
+            self.take(found);
         }
     }
 
@@ -516,13 +526,21 @@ impl MenuList {
         matches
     }
 
-    fn poll(&mut self) {
-        match self.feed.poll() {
-            // Matches of what was looked for before, while the newest question is not sent.
-            Some(Ok(matches)) => (self.matches, self.is_current) = (matches, !self.is_unsent),
-            Some(Err(e)) => tracing::warn!("no list under the line: {e}"),
-            None => {}
+    /// Takes the newest matches; true where there are some.
+    fn poll(&mut self) -> bool {
+        let found = self.feed.poll();
+        found.is_some_and(|found| self.take(found))
+    }
+
+    fn take(&mut self, found: Result<PickerMatches, WorkerFailure>) -> bool {
+        match found {
+            Ok(matches) => (self.matches, self.is_current) = (matches, true),
+            Err(e) => {
+                tracing::warn!("no list under the line: {e}");
+                return false;
+            }
         }
+        true
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) enum MenuKind {
 
 /// A word that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MenuPlace {
+pub(in crate::repl::prompt) struct MenuPlace {
     pub(super) kind: MenuKind,
     pub(super) source: ListSource,
     /// Where the word begins, with its sign.

@@ -1,0 +1,202 @@
+//! Each key of the apply question and of the permission question does what its row says, and every other key does
+//! nothing but show the row again.
+
+use crate::support::pty::{Pty, shell};
+use std::time::Duration;
+
+const ESC: &str = "\x1b";
+
+/// A change of `a.txt` at the apply question.
+fn apply_question() -> Pty {
+    let mut pty = shell().size(100, 30).arg("--mode").arg("ask").file("a.txt", "old\n").open();
+    pty.line("replace \"old\" with \"new\" in a.txt");
+    pty.until("the question", |s| s.contains("1 file, +1 -1 lines: apply?"));
+    pty.until("keys to count", |s| !s.contains("a moment"));
+    pty
+}
+
+/// A command that would run outside a view, so that it asks on every machine.
+fn permission_question() -> Pty {
+    let start = shell().size(100, 30).arg("--mode").arg("write").arg("--set").arg("sandbox.backend=snapshot");
+    let mut pty = start.open();
+    ask(&mut pty, "touch first");
+    pty
+}
+
+fn ask(pty: &mut Pty, command: &str) {
+    pty.line(&format!("run {command}"));
+    pty.until("the question", |s| s.contains("Allow this command?") && s.contains(&format!("$ {command}")));
+    pty.until("keys to count", |s| !s.contains("a moment"));
+}
+
+#[test]
+fn each_key_of_the_apply_question_does_what_its_row_says() {
+    for (key, end, content) in [
+        ("a", "applied changes to 1 file; /undo reverts them", "new\n"),
+        ("k", "changes to 1 file pending", "old\n"),
+        (ESC, "changes to 1 file pending", "old\n"),
+    ] {
+        let mut pty = apply_question();
+        pty.answer(key);
+        pty.until(end, |s| s.contains(end));
+        pty.until("a prompt", |s| s.trim_end().ends_with('>'));
+        assert_eq!(pty.read("a.txt"), content, "{key:?}");
+    }
+
+    let mut pty = apply_question();
+    pty.answer("d");
+    pty.until("the second press", |s| s.contains("press d again"));
+    pty.answer("d");
+    pty.until("the discard", |s| s.contains("discarded changes to 1 file"));
+    pty.until_prompt("");
+    assert_eq!(pty.read("a.txt"), "old\n");
+
+    let mut pty = apply_question();
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/1 hunk"));
+    assert_eq!(pty.read("a.txt"), "old\n");
+
+    let mut pty = apply_question();
+    pty.answer("b");
+    pty.until("the field", |s| s.contains("why not?"));
+    pty.by_hand("too early\r");
+    pty.until("the message", |s| s.contains("I have not applied these changes: too early"));
+    assert_eq!(pty.read("a.txt"), "old\n");
+}
+
+#[test]
+fn the_keys_that_look_at_changes_leave_the_apply_question_open() {
+    let mut pty = apply_question();
+    let is_open = |s: &str| s.contains("- old") && s.contains("+ new");
+    pty.until("the difference", is_open);
+    pty.answer(" ");
+    pty.until("the closed row", |s| s.contains("a.txt") && !is_open(s));
+    pty.answer(" ");
+    pty.until("the difference", is_open);
+    pty.answer("p");
+    pty.until("the patch", |s| s.contains("--- a/a.txt") && s.contains("@@"));
+    pty.answer("p");
+    pty.until("the list", |s| !s.contains("@@") && s.contains("apply?"));
+    // Tab leads to the draft, where the letter of an answer is text.
+    pty.answer("\t");
+    pty.until("the draft", |s| s.contains("typing goes to your draft"));
+    pty.answer("a");
+    pty.until("the letter", |s| s.contains("\n> a"));
+    assert_eq!(pty.read("a.txt"), "old\n");
+    pty.answer("\t");
+    pty.until("the question", |s| !s.contains("typing goes to your draft"));
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
+    pty.until_prompt("a");
+}
+
+#[test]
+fn a_wrong_key_at_the_apply_question_shows_the_keys_and_changes_nothing() {
+    let mut pty = apply_question();
+    for key in ["y", "n", "A", "K", "q", "z", "1", "?", "\r", "\x1b[15~", "\x06"] {
+        pty.answer(key);
+        std::thread::sleep(Duration::from_millis(120));
+        let screen = pty.screen();
+        assert!(screen.contains("a apply all") && screen.contains("d discard all"), "{key:?}\n{screen}");
+        assert!(screen.trim_end().ends_with("\n>"), "{key:?} is in the draft\n{screen}");
+        assert_eq!(pty.read("a.txt"), "old\n", "{key:?}");
+    }
+    pty.answer("y");
+    pty.until("the reminder", |s| s.contains("these keys answer: a apply all"));
+    // A wrong key takes back what was pressed once.
+    pty.answer("d");
+    pty.until("the second press", |s| s.contains("press d again"));
+    pty.answer("y");
+    pty.until("the reminder", |s| s.contains("these keys answer") && !s.contains("press d again"));
+    pty.answer("d");
+    pty.until("the second press again", |s| s.contains("press d again"));
+    pty.answer("y");
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
+    assert_eq!(pty.read("a.txt"), "new\n");
+    pty.until_prompt("");
+}
+
+#[test]
+fn each_key_of_the_permission_question_does_what_its_row_says() {
+    for (key, end, runs) in [
+        ("y", "1 created", true),
+        ("n", "the person refused this call", false),
+        ("v", "the person refused this call: not in this session", false),
+        (ESC, "stopped", false),
+    ] {
+        let mut pty = permission_question();
+        pty.answer(key);
+        pty.until(end, |s| s.contains(end));
+        pty.until_prompt("");
+        assert_eq!(pty.exists("first"), runs, "{key:?}");
+        if key == "v" {
+            pty.line("run touch first");
+            pty.until("the refusal", |s| s.contains("the person denied it for this session"));
+        }
+    }
+
+    let mut pty = permission_question();
+    pty.answer("b");
+    pty.until("the field", |s| s.contains("why not?"));
+    pty.by_hand("not today\r");
+    pty.until("the refusal", |s| s.contains("the person refused this call: not today"));
+    assert!(!pty.exists("first"));
+
+    // `a` holds for this command, `p` for those like it.
+    for (key, other) in [("a", false), ("p", true)] {
+        let mut pty = permission_question();
+        pty.answer(key);
+        pty.until("the command", |s| s.contains("1 created"));
+        pty.until_prompt("");
+        pty.line("run touch first");
+        pty.until("the same command", |s| s.matches("exit code 0").count() == 2);
+        pty.until_prompt("");
+        pty.line("run touch second");
+        match other {
+            true => pty.until("another command", |s| s.contains("run touch second · 1 created")),
+            false => pty.until("the question", |s| s.contains("Allow this command?")),
+        }
+    }
+}
+
+#[test]
+fn a_wrong_key_at_the_permission_question_shows_the_keys_and_runs_nothing() {
+    let mut pty = permission_question();
+    for key in ["x", "Y", "r", "k", "d", "1", "?", "\r", " ", "\x1b[15~", "\x06"] {
+        pty.answer(key);
+        std::thread::sleep(Duration::from_millis(120));
+        let screen = pty.screen();
+        assert!(screen.contains("y yes") && screen.contains("n no"), "{key:?}\n{screen}");
+        assert!(screen.trim_end().ends_with("\n>"), "{key:?} is in the draft\n{screen}");
+        assert!(!pty.exists("first"), "{key:?}");
+    }
+    pty.answer("x");
+    pty.until("the reminder", |s| s.contains("these keys answer: y yes"));
+    pty.answer("w");
+    pty.until("the reason", |s| s.contains("w the call"));
+    pty.answer("w");
+    pty.until("the call", |s| s.contains("w why"));
+    pty.answer("y");
+    pty.until("the command", |s| s.contains("1 created"));
+    assert!(pty.exists("first"));
+}
+
+/// What the terminal answers about its background is no key of the question, however it comes.
+#[test]
+fn an_answer_of_the_terminal_answers_no_question() {
+    const ANSWER: &str = "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\";
+    let mut pty = apply_question();
+    pty.send(ANSWER);
+    let (first, second) = ANSWER.split_at(7);
+    pty.send(first);
+    std::thread::sleep(Duration::from_millis(90));
+    pty.send(second);
+    std::thread::sleep(Duration::from_millis(300));
+    let screen = pty.screen();
+    assert!(screen.contains("a apply all") && screen.trim_end().ends_with("\n>"), "{screen}");
+    assert_eq!(pty.read("a.txt"), "old\n");
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
+    pty.until_prompt("");
+}
