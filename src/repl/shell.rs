@@ -526,8 +526,9 @@ impl Shell<'_> {
     /// Returns true when no model is configured and the first message needs a model, and reports that.
     fn has_nobody_to_answer(&self, text: &str) -> bool {
         let CommandContext { conversation, output, .. } = &self.context;
-        let nobody = conversation.messages().is_empty()
-            && conversation.lacks_model()
+        // The messages last: asking for them reads the beginning of a long conversation.
+        let nobody = conversation.lacks_model()
+            && conversation.messages().is_empty()
             && !OfflineProvider::understands(text);
         if nobody {
             let words = "`help` lists what works without one";

@@ -6,7 +6,7 @@ use crate::serve::changes::{figures, person_changes};
 use crate::text::{visible, width};
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
 use crate::ui::{list, term};
-use crate::workspace::{AppliedChange, View};
+use crate::workspace::{AppliedChange, ChangeCount, View};
 use ratatui::text::Line;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +31,7 @@ struct RewindEffect {
     /// Lines added and removed, where they are counted.
     lines: Option<(usize, usize)>,
     /// Changes that are still pending.
-    pending: usize,
+    pending: ChangeCount,
 }
 
 impl RewindEffect {
@@ -65,7 +65,7 @@ impl RewindEffect {
     /// `2 files +5 -1`
     fn figures(&self) -> String {
         let lines = self.lines.map(|(added, removed)| format!(" +{added} -{removed}")).unwrap_or_default();
-        match (self.files.len(), self.pending) {
+        match (self.files.len(), self.pending.total()) {
             (0, 0) => "no files".into(),
             (0, pending) => format!("{pending} pending"),
             (count, 0) => format!("{count} {}{lines}", plural(count, "file")),
@@ -75,10 +75,9 @@ impl RewindEffect {
 
     /// What a rewind leaves pending.
     fn stays_pending(&self) -> String {
-        match self.pending {
+        match self.pending.total() {
             0 => String::new(),
-            1 => "; 1 change stays pending".into(),
-            count => format!("; {count} changes stay pending"),
+            _ => format!("; changes to {} stay pending", self.pending),
         }
     }
 
@@ -108,7 +107,7 @@ pub(super) fn choose(
     let effects = RewindEffect::each(context, view, turns);
     let from = choose_turn(context, &effects, turns)?;
     let effect = RewindEffect::sum(effects.get(from..).unwrap_or_default());
-    if effect.files.is_empty() && effect.pending == 0 {
+    if effect.files.is_empty() && effect.pending.total() == 0 {
         return Some((from, RewindScope::Conversation));
     }
     let (undone, left, waits) = (effect.undone(), effect.conversation(), effect.stays_pending());

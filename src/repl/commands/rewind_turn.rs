@@ -2,7 +2,7 @@
 
 use crate::conversation::Message;
 use crate::repl::titles::first_words;
-use crate::workspace::{ChangeSet, FileChange, JournalEntry, LayerKind, TransactionLabel, View};
+use crate::workspace::{ChangeCount, ChangeSet, FileChange, JournalEntry, LayerKind, TransactionLabel, View};
 
 /// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
 pub(super) struct RewindTurn {
@@ -12,8 +12,8 @@ pub(super) struct RewindTurn {
     /// All of it.
     pub(super) text: String,
     pub(super) entries: Vec<JournalEntry>,
-    /// Files, as a person counts them, that it changed and that are still pending.
-    pub(super) pending: usize,
+    /// What it changed that is still pending.
+    pub(super) pending: ChangeCount,
 }
 
 /// What is to go back.
@@ -50,11 +50,11 @@ impl RewindTurn {
     }
 }
 
-/// How many changes in `set` the turn at this place made a part of.
-fn pending_of(set: &ChangeSet, turn: &str) -> usize {
+/// The changes in `set` of which the turn at this place made a part.
+fn pending_of(set: &ChangeSet, turn: &str) -> ChangeCount {
     let made = |change: &FileChange| {
         let mut origins = change.steps.iter().filter_map(|step| step.origin.as_ref());
         origins.any(|origin| TransactionLabel::place_of(&origin.turn) == turn)
     };
-    set.count_of(made).total()
+    set.count_of(made)
 }
