@@ -23,6 +23,13 @@ fn permission_question() -> Pty {
     pty
 }
 
+/// A key whose bytes come in one piece, as a terminal sends them.
+fn press(pty: &mut Pty, key: &str) {
+    std::thread::sleep(Duration::from_millis(600));
+    pty.send(key);
+    std::thread::sleep(Duration::from_millis(200));
+}
+
 fn ask(pty: &mut Pty, command: &str) {
     pty.line(&format!("run {command}"));
     pty.until("the question", |s| s.contains("Allow this command?") && s.contains(&format!("$ {command}")));
@@ -94,8 +101,7 @@ fn the_keys_that_look_at_changes_leave_the_apply_question_open() {
 fn a_wrong_key_at_the_apply_question_shows_the_keys_and_changes_nothing() {
     let mut pty = apply_question();
     for key in ["y", "n", "A", "K", "q", "z", "1", "?", "\r", "\x1b[15~", "\x06"] {
-        pty.answer(key);
-        std::thread::sleep(Duration::from_millis(120));
+        press(&mut pty, key);
         let screen = pty.screen();
         assert!(screen.contains("a apply all") && screen.contains("d discard all"), "{key:?}\n{screen}");
         assert!(screen.trim_end().ends_with("\n>"), "{key:?} is in the draft\n{screen}");
@@ -123,7 +129,7 @@ fn each_key_of_the_permission_question_does_what_its_row_says() {
         ("y", "1 created", true),
         ("n", "the person refused this call", false),
         ("v", "the person refused this call: not in this session", false),
-        (ESC, "stopped", false),
+        (ESC, "interrupted", false),
     ] {
         let mut pty = permission_question();
         pty.answer(key);
@@ -164,8 +170,7 @@ fn each_key_of_the_permission_question_does_what_its_row_says() {
 fn a_wrong_key_at_the_permission_question_shows_the_keys_and_runs_nothing() {
     let mut pty = permission_question();
     for key in ["x", "Y", "r", "k", "d", "1", "?", "\r", " ", "\x1b[15~", "\x06"] {
-        pty.answer(key);
-        std::thread::sleep(Duration::from_millis(120));
+        press(&mut pty, key);
         let screen = pty.screen();
         assert!(screen.contains("y yes") && screen.contains("n no"), "{key:?}\n{screen}");
         assert!(screen.trim_end().ends_with("\n>"), "{key:?} is in the draft\n{screen}");
