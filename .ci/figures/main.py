@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+"""Measures the figures of docs/guide/performance.md, each next to another program where one is installed.
+
+    .ci/figures/main.py [BINARY ...] [--only WORDS] [--rounds N]
+
+Several binaries are measured in turns, so that a machine whose speed changes is the same for all. Each row has the
+minimum and the median. Needs Python 3, no network and no key: the model is a server in this process.
+"""
+
+import argparse
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+from server import Model
+
+FLOOR = "sh -c true"
+
+
+def environment(home, model=None):
+    env = {"HOME": home, "PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    if model:
+        env["OPENAI_API_KEY"] = "none"
+    return env
+
+
+def fresh_home(base):
+    home = tempfile.mkdtemp(prefix="home-", dir=base)
+    work = os.path.join(home, "work")
+    os.mkdir(work)
+    for number in range(20):
+        with open(os.path.join(work, f"{number}.txt"), "w") as file:
+            file.write("alpha\nbeta\n")
+    return home, work
+
+
+class Timed:
+    """A process that has ended: seconds, seconds of processor time, context switches."""
+
+    def __init__(self, argv, home, work, model=None, stdin=None):
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            argv,
+            env=environment(home, model),
+            cwd=work,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        if stdin:
+            process.stdin.write(stdin)
+            process.stdin.close()
+        self.output = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        self.seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.code = process.returncode
+        self.cpu = used.ru_utime + used.ru_stime
+        self.switches = used.ru_nvcsw + used.ru_nivcsw
+
+
+# A process counts as its highest memory also that of the process that forked it, and this one is large.
+SMALL_PARENT = """import os, sys
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ)
+print(os.wait4(pid, 0)[2].ru_maxrss, file=sys.stderr)"""
+
+
+def highest_memory(argv, home, work, model=None):
+    command = [sys.executable, "-S", "-c", SMALL_PARENT, *argv]
+    done = subprocess.run(command, env=environment(home, model), cwd=work, capture_output=True, check=True)
+    return int(done.stderr.split()[-1]) / 1024
+
+
+def model_args(model):
+    return ["--provider", "openai-chat", "--base-url", model.url, "--model", "figures"]
+
+
+class Mcp:
+    """One `placet mcp` process, which runs tools without a model."""
+
+    def __init__(self, binary, home, work, mode):
+        argv = [binary, "--mode", mode, "mcp", "serve"]
+        self.process = subprocess.Popen(
+            argv, env=environment(home), cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self.number = 0
+        hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "figures", "version": "1"}}
+        self.ask("initialize", hello)
+        self.tell("notifications/initialized", {})
+
+    def tell(self, method, params):
+        self.write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def write(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, params):
+        self.number += 1
+        self.write({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise SystemExit("placet mcp ended early")
+            message = json.loads(line)
+            if message.get("id") == self.number:
+                if "error" in message or message["result"].get("isError"):
+                    raise SystemExit(f"placet mcp: {line.decode()}")
+                return message["result"]
+
+    def call(self, tool, arguments):
+        start = time.perf_counter()
+        self.ask("tools/call", {"name": tool, "arguments": arguments})
+        return time.perf_counter() - start
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Terminal:
+    """A shell in a pseudo-terminal."""
+
+    def __init__(self, argv, home, work, model=None):
+        self.start = time.perf_counter()
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(work)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+            os.execvpe(argv[0], argv, environment(home, model))
+        self.seen = b""
+
+    def until(self, text, seconds=60):
+        end = time.perf_counter() + seconds
+        while text not in self.seen:
+            left = end - time.perf_counter()
+            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+                raise SystemExit(f"{text!r} did not appear in: {self.seen[-2000:]!r}")
+            try:
+                self.seen += os.read(self.fd, 65536)
+            except OSError:
+                raise SystemExit(f"the shell ended before {text!r}: {self.seen[-2000:]!r}")
+        return time.perf_counter() - self.start
+
+    def drain(self, seconds):
+        end = time.perf_counter() + seconds
+        while (left := end - time.perf_counter()) > 0:
+            if select.select([self.fd], [], [], left)[0]:
+                self.seen += os.read(self.fd, 65536)
+
+    def type(self, text):
+        self.seen = b""
+        os.write(self.fd, text)
+
+    def cpu(self):
+        with open(f"/proc/{self.pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def fine_cpu(self):
+        """Nanoseconds of all threads, from the scheduler."""
+        total = 0
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            try:
+                with open(f"/proc/{self.pid}/task/{task}/schedstat") as file:
+                    total += int(file.read().split()[0])
+            except FileNotFoundError:
+                pass
+        return total / 1e9
+
+    def memory(self):
+        found = {}
+        with open(f"/proc/{self.pid}/smaps_rollup") as file:
+            for line in file:
+                match = re.match(r"(Rss|Pss|Private_Dirty):\s+(\d+)", line)
+                if match:
+                    found[match[1]] = int(match[2])
+        return found
+
+    def end(self):
+        os.close(self.fd)
+        try:
+            os.kill(self.pid, 9)
+        except ProcessLookupError:
+            pass
+        os.waitpid(self.pid, 0)
+
+
+PROMPT = b"> "
+
+
+def timed_floor(_binary, base, rows):
+    home, work = fresh_home(base)
+    rows.add(FLOOR, "ms", Timed(["sh", "-c", "true"], home, work).seconds * 1e3)
+
+
+def version(binary, base, rows):
+    home, work = fresh_home(base)
+    rows.add("--version", "ms", Timed([binary, "--version"], home, work).seconds * 1e3)
+
+
+def one_shot(binary, base, rows):
+    with Model([{"text": ["hello"]}]) as model:
+        home, work = fresh_home(base)
+        argv = [binary, *model_args(model), "-p", "hello"]
+        Timed(argv, home, work, model)
+        done = Timed(argv, home, work, model)
+        assert done.code == 0 and b"hello" in done.output, done.output
+        rows.add("one-shot turn", "ms", done.seconds * 1e3)
+        rows.add("one-shot turn: processor time", "ms", done.cpu * 1e3)
+        rows.add("one-shot turn: memory", "MB", highest_memory(argv, home, work, model))
+        rows.add("one-shot turn: first request", "B", len(model.bodies[0]))
+
+
+def start(binary, base, rows):
+    home, work = fresh_home(base)
+    for first in (True, False):
+        terminal = Terminal([binary], home, work)
+        took = terminal.until(PROMPT)
+        if not first:
+            rows.add("start to the prompt", "ms", took * 1e3)
+            terminal.drain(1.0)
+            memory = terminal.memory()
+            rows.add("memory at the prompt, resident", "MB", memory["Rss"] / 1024)
+            rows.add("memory at the prompt, its share", "MB", memory["Pss"] / 1024)
+        terminal.end()
+
+
+def stream_headless(binary, base, rows):
+    with Model([{"text": ["piece "] * 20_000}]) as model:
+        home, work = fresh_home(base)
+        done = Timed([binary, *model_args(model), "-p", "hello"], home, work, model)
+        assert done.output.count(b"piece") == 20_000
+        rows.add("20,000 pieces, -p", "ms", done.seconds * 1e3)
+        rows.add("20,000 pieces, -p: processor time", "ms", done.cpu * 1e3)
+        rows.add("20,000 pieces, -p: context switches", "", done.switches)
+
+
+def stream_pane(binary, base, rows):
+    with Model([{"text": ["piece "] * 20_000 + ["finis"]}]) as model:
+        home, work = fresh_home(base)
+        terminal = Terminal([binary, *model_args(model)], home, work, model)
+        terminal.until(PROMPT)
+        terminal.drain(0.3)
+        before, start = terminal.fine_cpu(), time.perf_counter()
+        terminal.type(b"hello\r")
+        terminal.until(b"finis")
+        rows.add("20,000 pieces, pane", "ms", (time.perf_counter() - start) * 1e3)
+        rows.add("20,000 pieces, pane: processor time", "ms", (terminal.fine_cpu() - before) * 1e3)
+        terminal.end()
+
+
+def stream_slow(binary, base, rows):
+    with Model([{"text": ["piece "] * 800, "pause": 0.005}]) as model:
+        home, work = fresh_home(base)
+        terminal = Terminal([binary, *model_args(model)], home, work, model)
+        terminal.until(PROMPT)
+        terminal.type(b"hello\r")
+        terminal.drain(0.5)
+        before, start = terminal.fine_cpu(), time.perf_counter()
+        terminal.drain(3.0)
+        used = (terminal.fine_cpu() - before) / (time.perf_counter() - start)
+        rows.add("200 pieces a second: share of a processor", "%", used * 100)
+        terminal.end()
+
+
+def rounds_of(name, binary, base, rows, mode, call, count=20):
+    # Different calls: the same one again and again ends a turn.
+    script = [{"call": call(f"{number}.txt")} for number in range(count)] + [{"text": ["done"]}]
+    with Model(script) as model:
+        home, work = fresh_home(base)
+        argv = [binary, "--mode", mode, *model_args(model), "-p", "go"]
+        done = Timed(argv, home, work, model)
+        assert len(model.times) == count + 1, (len(model.times), done.output)
+        # From the end of an answer to the next request: what the client needs for a round.
+        gaps = [asked - answered for answered, asked in zip(model.answered, model.times[1:])]
+        assert all("alpha" in str(body) for body in model.bodies[-1:]), model.bodies[-1][-500:]
+        rows.add(f"round, {name}, {mode}: first", "ms", gaps[0] * 1e3)
+        for gap in gaps[2:]:
+            rows.add(f"round, {name}, {mode}", "ms", gap * 1e3)
+
+
+def rounds(binary, base, rows):
+    rounds_of("read_file", binary, base, rows, "ask", lambda file: ("read_file", {"path": file}))
+    rounds_of("run_command", binary, base, rows, "ask", lambda file: ("run_command", {"command": f"cat {file}"}))
+    rounds_of("run_command", binary, base, rows, "unrestricted", lambda file: ("run_command", {"command": f"cat {file}"}))
+
+
+def commands(binary, base, rows):
+    for mode in ("ask", "unrestricted"):
+        home, work = fresh_home(base)
+        # The first process of a machine tests what the sandbox can do, and records it.
+        mcp = Mcp(binary, home, work, mode)
+        mcp.call("run_command", {"command": "true"})
+        mcp.end()
+        mcp = Mcp(binary, home, work, mode)
+        time.sleep(0.1)
+        rows.add(f"first command, {mode}", "ms", mcp.call("run_command", {"command": "true"}) * 1e3)
+        for _ in range(30):
+            rows.add(f"command, {mode}", "ms", mcp.call("run_command", {"command": "true"}) * 1e3)
+            rows.add(FLOOR, "ms", Timed(["sh", "-c", "true"], home, work).seconds * 1e3)
+        mcp.end()
+
+
+def bwrap(_binary, base, rows):
+    if not shutil.which("bwrap"):
+        return
+    home, work = fresh_home(base)
+    argv = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--bind", work, work, "--tmpfs", "/tmp", "--dev", "/dev"]
+    argv += ["--proc", "/proc", "--die-with-parent", "sh", "-c", "true"]
+    for _ in range(10):
+        rows.add("bwrap, sh -c true", "ms", Timed(argv, home, work).seconds * 1e3)
+
+
+def pending(binary, base, rows):
+    """A command after others have left many pending changes."""
+    home, work = fresh_home(base)
+    mcp = Mcp(binary, home, work, "ask")
+    mcp.call("run_command", {"command": "mkdir d; i=0; while [ $i -lt 11000 ]; do : > d/$i; i=$((i+1)); done"})
+    for _ in range(20):
+        rows.add("command, 11,000 paths pending", "ms", mcp.call("run_command", {"command": "true"}) * 1e3)
+    mcp.end()
+
+
+CASES = {
+    "floor": timed_floor,
+    "version": version,
+    "one-shot": one_shot,
+    "start": start,
+    "headless": stream_headless,
+    "pane": stream_pane,
+    "slow": stream_slow,
+    "rounds": rounds,
+    "commands": commands,
+    "bwrap": bwrap,
+    "pending": pending,
+}
+
+ALONE = {"floor", "bwrap"}
+
+
+class Rows:
+    def __init__(self):
+        self.found = {}
+
+    def add(self, name, unit, value):
+        self.found.setdefault((name, unit), []).append(value)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binaries", nargs="*", default=["target/release/placet"])
+    parser.add_argument("--only", help="cases, with commas: " + ",".join(CASES))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--base", help="directory for temporary files", default=None)
+    asked = parser.parse_args()
+    binaries = [os.path.realpath(path) for path in asked.binaries]
+    chosen = asked.only.split(",") if asked.only else list(CASES)
+    tables = [Rows() for _ in binaries]
+    others = Rows()
+    with tempfile.TemporaryDirectory(prefix="figures-", dir=asked.base, ignore_cleanup_errors=True) as base:
+        for case in chosen:
+            for _ in range(asked.rounds):
+                if case in ALONE:
+                    CASES[case](None, base, others)
+                    continue
+                for binary, rows in zip(binaries, tables):
+                    CASES[case](binary, base, rows)
+    names = dict.fromkeys(key for rows in [others, *tables] for key in rows.found)
+    print("minimum / median of", " | ".join(["other", *asked.binaries]))
+    for name, unit in names:
+        cells = []
+        for rows in [others, *tables]:
+            values = rows.found.get((name, unit))
+            cells.append(f"{min(values):9.2f} / {statistics.median(values):9.2f}" if values else " " * 21)
+        print(f"{name:<46} {unit:<3} " + " | ".join(cells))
+
+
+if __name__ == "__main__":
+    main()
