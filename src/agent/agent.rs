@@ -458,7 +458,12 @@ impl Agent {
             queue,
             edit_checks,
         };
-        TurnDriver::new(parts, calls, events.clone(), inputs, stop.clone()).run_to_end(first, inbox).await
+        let mut driver = TurnDriver::new(parts, calls, events.clone(), inputs, stop.clone());
+        let ending = driver.run_to_end(first, inbox).await;
+        if let Some(metrics) = &self.services.origin.interceptors.metrics {
+            metrics.flush();
+        }
+        ending
     }
 
     /// Before the first request of the process: which tools of servers requests contain. They never change afterwards.
