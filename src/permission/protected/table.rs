@@ -58,10 +58,43 @@ struct ProtectedTableFile {
 #[derive(Debug, Default)]
 pub(super) struct ProtectedTable {
     programs: Vec<ProtectedProgram>,
-    globs: GlobSet,
+    patterns: PathPatterns,
     owners: Vec<usize>,
-    filled: GlobSet,
+    filled: PathPatterns,
     leading: BTreeSet<String>,
+}
+
+/// Patterns of paths at any depth. A pattern of a directory also matches everything below it: it is compared with the
+/// directories on the way, because patterns with `**` at both ends become one regular expression, and to compile it for
+/// the whole table takes longer than the shortest commands.
+#[derive(Debug, Default)]
+struct PathPatterns {
+    globs: GlobSet,
+    /// For each pattern.
+    is_directory: Vec<bool>,
+}
+
+impl PathPatterns {
+    fn new<'p>(patterns: impl Iterator<Item = &'p String>) -> Result<PathPatterns, PathPatternError> {
+        let mut builder = GlobSetBuilder::new();
+        let mut is_directory = Vec::new();
+        for pattern in patterns {
+            builder.add(glob(pattern)?);
+            is_directory.push(pattern.ends_with('/'));
+        }
+        let globs = builder.build().map_err(|e| fault("", &e.to_string()))?;
+        Ok(PathPatterns { globs, is_directory })
+    }
+
+    /// The numbers of the patterns that match a folded path, perhaps more than once.
+    fn matches(&self, path: &str) -> Vec<usize> {
+        let mut found = self.globs.matches(path);
+        for above in path.match_indices('/').filter_map(|(end, _)| path.get(..end)) {
+            let of_directories = |at: &usize| self.is_directory.get(*at) == Some(&true);
+            found.extend(self.globs.matches(above).into_iter().filter(of_directories));
+        }
+        found
+    }
 }
 
 impl ProtectedTable {
@@ -117,30 +150,27 @@ impl ProtectedTable {
     }
 
     fn new(file: ProtectedTableFile) -> Result<ProtectedTable, PathPatternError> {
-        let mut table = ProtectedTable { filled: compiled(&file.filled)?.0, ..ProtectedTable::default() };
-        let mut builder = GlobSetBuilder::new();
+        let patterns = PathPatterns::new(file.program.iter().flat_map(|program| &program.paths))?;
+        let filled = PathPatterns::new(file.filled.iter())?;
+        let mut table = ProtectedTable { patterns, filled, ..ProtectedTable::default() };
         for (at, program) in file.program.iter().enumerate() {
             for pattern in &program.paths {
-                for glob in globs(pattern)? {
-                    builder.add(glob);
-                    table.owners.push(at);
-                }
+                table.owners.push(at);
                 if let Some((first, _)) = pattern.split_once('/') {
                     table.leading.insert(folded_name(first));
                 }
                 table.leading.insert(folded_name(pattern.trim_end_matches('/')));
             }
         }
-        table.globs = builder.build().map_err(|e| fault("", &e.to_string()))?;
         table.programs = file.program;
         Ok(table)
     }
 
     /// The class of a folded path: the strictest first, then the order of the table.
     pub(super) fn class_of(&self, path: &str) -> PathClass {
-        let filled = self.filled.is_match(path);
+        let filled = !self.filled.matches(path).is_empty();
         let name = path.rsplit('/').next().unwrap_or(path);
-        let owners = self.globs.matches(path).into_iter().filter_map(|at| self.owners.get(at).copied());
+        let owners = self.patterns.matches(path).into_iter().filter_map(|at| self.owners.get(at).copied());
         let programs = owners.filter_map(|at| Some((at, self.programs.get(at)?)));
         let counts = |program: &ProtectedProgram| {
             let of_a_package = filled && program.place == ProtectedScope::Project;
@@ -199,29 +229,52 @@ fn fault(pattern: &str, reason: &str) -> PathPatternError {
     PathPatternError { pattern: pattern.into(), reason: reason.into() }
 }
 
-fn compiled(patterns: &[String]) -> Result<(GlobSet, usize), PathPatternError> {
-    let mut builder = GlobSetBuilder::new();
-    let mut count = 0;
-    for pattern in patterns {
-        for glob in globs(pattern)? {
-            builder.add(glob);
-            count += 1;
-        }
-    }
-    Ok((builder.build().map_err(|e| fault("", &e.to_string()))?, count))
-}
-
-/// `a/b` at any depth; `a/` also with everything below it.
-fn globs(pattern: &str) -> Result<Vec<globset::Glob>, PathPatternError> {
+/// `a/b` at any depth.
+fn glob(pattern: &str) -> Result<globset::Glob, PathPatternError> {
     let folded: Vec<String> = pattern.trim_matches('/').split('/').map(folded_name).collect();
     if folded.iter().any(|part| matches!(part.as_str(), "" | "." | "..")) {
         return Err(fault(pattern, "it has an empty part, `.` or `..`"));
     }
-    let folded = folded.join("/");
-    let mut texts = vec![format!("**/{folded}")];
-    if pattern.ends_with('/') {
-        texts.push(format!("**/{folded}/**"));
+    let text = format!("**/{}", folded.join("/"));
+    let built = GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
+    built.map_err(|e| fault(pattern, &e.kind().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_of_a_directory_matches_as_a_glob_with_all_below_it() {
+        let text = include_str!("../tables/runs_later.toml");
+        let file: ProtectedTableFile = toml::from_str(text).unwrap();
+        let patterns: Vec<String> = file.program.into_iter().flat_map(|program| program.paths).collect();
+        let ours = PathPatterns::new(patterns.iter()).unwrap();
+        let mut builder = GlobSetBuilder::new();
+        let mut owners = Vec::new();
+        for (at, pattern) in patterns.iter().enumerate() {
+            let plain = glob(pattern).unwrap();
+            let below = format!("{}/**", plain.glob());
+            builder.add(plain);
+            owners.push(at);
+            if pattern.ends_with('/') {
+                builder.add(GlobBuilder::new(&below).literal_separator(true).build().unwrap());
+                owners.push(at);
+            }
+        }
+        let whole = builder.build().unwrap();
+        for pattern in &patterns {
+            let name = pattern.trim_end_matches('/').replace('*', "x").to_lowercase();
+            for path in ["N", "a/N", "N/b", "a/b/N/c/d", "aN", "Nb", "a/Nb/c", "aN/b", "N/N", "x/N/"] {
+                let path = path.replace('N', &name);
+                let sorted = |mut found: Vec<usize>| {
+                    found.sort_unstable();
+                    found.dedup();
+                    found
+                };
+                let theirs = whole.matches(&path).into_iter().map(|at| owners[at]).collect();
+                assert_eq!(sorted(ours.matches(&path)), sorted(theirs), "{path}");
+            }
+        }
     }
-    let build = |text: String| GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
-    texts.into_iter().map(build).collect::<Result<_, _>>().map_err(|e| fault(pattern, &e.kind().to_string()))
 }
