@@ -1,14 +1,23 @@
 //! A body that is read ahead: a task appends what arrives to a buffer, and the reader takes all of it at once.
 //!
 //! hyper hands a body over frame by frame. A server that streams sends each piece of an answer as a frame of its own, and
-//! without the buffer the reader is woken for every one of them, on another thread.
+//! without the buffer the reader is woken for every one of them, on another thread. A slow server's pieces are collected,
+//! too: the screen shows no more often what the reader gets.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 /// With more than this in the buffer, the task waits for the reader: the server is slowed down, as without a buffer.
 const MOST: usize = 256 << 10;
+
+/// What arrives sooner than this after the reader has taken the buffer is collected. About the time of a frame.
+const COLLECT: Duration = Duration::from_millis(16);
+
+/// With this much in the buffer, the reader does not wait for more.
+const ENOUGH: usize = 16 << 10;
 
 /// Ends its task when it is dropped, and with it the connection.
 #[derive(Debug)]
@@ -22,6 +31,8 @@ struct PumpShared {
     buffer: Mutex<PumpBuffer>,
     /// Something is in the buffer, or the body has ended.
     filled: Notify,
+    /// There is enough in the buffer, or the body has ended.
+    urgent: Notify,
     /// The buffer was taken.
     taken: Notify,
 }
@@ -30,6 +41,7 @@ struct PumpShared {
 struct PumpBuffer {
     bytes: Vec<u8>,
     end: Option<BodyEnd>,
+    taken_at: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -49,10 +61,12 @@ impl BodyPump {
     /// again.
     pub(super) async fn take(&self) -> Result<Option<Vec<u8>>, reqwest::Error> {
         loop {
-            {
+            let due = {
                 let mut buffer = self.shared.buffer();
-                if !buffer.bytes.is_empty() {
+                let due = buffer.due();
+                if !buffer.bytes.is_empty() && due.is_none() {
                     let bytes = std::mem::take(&mut buffer.bytes);
+                    buffer.taken_at = Some(Instant::now());
                     self.shared.taken.notify_one();
                     return Ok(Some(bytes));
                 }
@@ -67,8 +81,12 @@ impl BodyPump {
                         return Ok(None);
                     }
                 }
+                due
+            };
+            match due {
+                None => self.shared.filled.notified().await,
+                Some(due) => drop(tokio::time::timeout_at(due, self.shared.urgent.notified()).await),
             }
-            self.shared.filled.notified().await;
         }
     }
 }
@@ -76,6 +94,16 @@ impl BodyPump {
 impl Drop for BodyPump {
     fn drop(&mut self) {
         self.task.abort();
+    }
+}
+
+impl PumpBuffer {
+    /// Until when more is collected before the reader gets what is there; `None` if the reader gets it now, or if there is
+    /// nothing.
+    fn due(&self) -> Option<Instant> {
+        let waits = !self.bytes.is_empty() && self.bytes.len() < ENOUGH && self.end.is_none();
+        let due = self.taken_at.filter(|_| waits)? + COLLECT;
+        (due > Instant::now()).then_some(due)
     }
 }
 
@@ -104,6 +132,9 @@ async fn fill(mut response: reqwest::Response, shared: Arc<PumpShared>) {
         let has_ended = !matches!(read, Ok(Some(_)));
         shared.add(read);
         shared.filled.notify_one();
+        if has_ended || shared.buffer().bytes.len() >= ENOUGH {
+            shared.urgent.notify_one();
+        }
         if has_ended {
             return;
         }
