@@ -1,9 +1,11 @@
-//! The directory of a running command.
+//! The directory of a running command. A command that wrote nothing leaves it for the next one: to make and to remove
+//! directories takes longer than a short command.
 
 use super::layer::{Layer, dir_flags, remove_dir_all};
-use rustix::fs::{FlockOperation, Mode};
+use rustix::fs::{FlockOperation, Mode, Timestamps, UTIME_NOW};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -83,6 +85,136 @@ pub(super) fn private(dir: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
+/// The directory of a command that wrote nothing, for the next one.
+#[derive(Debug)]
+pub(super) struct SpareDir {
+    dir: CommandDir,
+    layers: Vec<UsedLayer>,
+}
+
+/// A layer that is used a second time must be like a new one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UsedLayer {
+    /// The directory whose mode and owner the layer got, as it was then.
+    model: DirState,
+    upper: DirState,
+    /// When the directory was changed last, as the file system counts.
+    changed: (i64, i64),
+    work: PathBuf,
+}
+
+/// What an overlay shows of a directory itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DirState {
+    path: PathBuf,
+    place: (u64, u64),
+    owner: (u32, u32),
+    mode: u32,
+    /// Names and values.
+    attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What `chattr` sets, where the file system has such flags.
+    flags: Option<u32>,
+}
+
+impl DirState {
+    fn of(path: &Path) -> io::Result<DirState> {
+        let dir = std::fs::File::from(rustix::fs::open(path, dir_flags(), Mode::empty())?);
+        let meta = dir.metadata()?;
+        let mut names = vec![0; 4096];
+        let length = rustix::fs::flistxattr(&dir, &mut names)?;
+        let mut attributes = Vec::new();
+        for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0) {
+            if name.is_empty() {
+                continue;
+            }
+            let mut value = vec![0; 4096];
+            let length = rustix::fs::fgetxattr(&dir, name, value.as_mut_slice())?;
+            value.truncate(length);
+            attributes.push((name.to_vec(), value));
+        }
+        let (place, owner) = ((meta.dev(), meta.ino()), (meta.uid(), meta.gid()));
+        let flags = rustix::fs::ioctl_getflags(&dir).ok().map(|flags| flags.bits());
+        Ok(DirState { path: path.to_path_buf(), place, owner, mode: meta.mode(), attributes, flags })
+    }
+}
+
+impl UsedLayer {
+    /// Of a layer that was made just now.
+    pub(super) fn of(mount: &OverlayMount) -> Option<UsedLayer> {
+        let model = mount.lowers.first().unwrap_or(&mount.target);
+        let state = |path: &Path| DirState::of(path).ok();
+        let (model, upper) = (state(model)?, state(&mount.upper)?);
+        Some(UsedLayer { model, upper, changed: changed(&mount.upper)?, work: mount.work.clone() })
+    }
+
+    /// True if nothing in the layer, and nothing about its directory, shows that it was used.
+    fn is_as_new(&self) -> bool {
+        let is_empty =
+            |path: &Path| std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        let upper = &self.upper.path;
+        is_empty(upper)
+            && changed(upper) == Some(self.changed)
+            && DirState::of(upper).is_ok_and(|now| now == self.upper)
+    }
+
+    /// Removes what says that the layer was used without syncing: with it, the kernel refuses the layer.
+    fn clear_mark(&self) -> io::Result<()> {
+        let used = self.work.join("work");
+        let open =
+            |path: &Path| std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        open(&used)?;
+        let (all, volatile) = (used.join("incompat"), used.join("incompat/volatile"));
+        open(&all)?;
+        open(&volatile)?;
+        std::fs::remove_file(volatile.join("dirty"))?;
+        std::fs::remove_dir(&volatile)?;
+        std::fs::remove_dir(&all)
+    }
+}
+
+/// The time of its last change of entries: a command that makes a file in it and removes the file changes it, too.
+fn changed(dir: &Path) -> Option<(i64, i64)> {
+    let meta = std::fs::symlink_metadata(dir).ok()?;
+    Some((meta.mtime(), meta.mtime_nsec()))
+}
+
+impl SpareDir {
+    /// `None` if the command left anything. It must have ended.
+    pub(super) fn of(dir: CommandDir, layers: Vec<UsedLayer>) -> Option<SpareDir> {
+        let is_spare = layers.iter().all(|layer| layer.is_as_new() && layer.clear_mark().is_ok());
+        is_spare.then_some(SpareDir { dir, layers })
+    }
+
+    /// Gives the directory to a command with the layers `wanted`: targets with their lower layers. `None` if they would not
+    /// be like new ones.
+    pub(super) fn reuse(
+        self,
+        wanted: &[(PathBuf, Vec<PathBuf>)],
+    ) -> Option<(CommandDir, Vec<OverlayMount>, Vec<UsedLayer>)> {
+        let SpareDir { dir, layers } = self;
+        let fits = wanted.len() == layers.len()
+            && layers.iter().zip(wanted).all(|(layer, (target, lowers))| {
+                let model = lowers.first().unwrap_or(target);
+                DirState::of(model).is_ok_and(|now| now == layer.model) && layer.is_as_new()
+            });
+        if !fits {
+            return None;
+        }
+        // The time at which the command began, for one that is killed.
+        let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        rustix::fs::futimens(&dir._lock, &times).ok()?;
+        let mount = |(layer, (target, lowers)): (&UsedLayer, &(PathBuf, Vec<PathBuf>))| OverlayMount {
+            target: target.clone(),
+            lowers: lowers.clone(),
+            upper: layer.upper.path.clone(),
+            work: layer.work.clone(),
+        };
+        let mounts = layers.iter().zip(wanted).map(mount).collect();
+        Some((dir, mounts, layers))
+    }
+}
+
 pub(super) fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<OverlayMount> {
     let (upper, work) = (place.join("upper"), place.join("work"));
     crate::private::make_dir(&work)?;
@@ -90,4 +222,75 @@ pub(super) fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Res
     let layer = Layer::at(upper.clone());
     layer.open_like(lowers.first().map_or(target, PathBuf::as_path))?;
     Ok(OverlayMount { target: target.to_path_buf(), lowers, upper, work })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    /// A layer over `root`, as the kernel leaves it.
+    fn used(base: &Path, root: &Path) -> (CommandDir, OverlayMount, Vec<UsedLayer>) {
+        let dir = CommandDir::make(base).unwrap();
+        let mount = make(root, vec![root.to_path_buf()], &dir.path().join("0")).unwrap();
+        let layers = vec![UsedLayer::of(&mount).unwrap()];
+        fs::create_dir_all(mount.work.join("work/incompat/volatile")).unwrap();
+        fs::write(mount.work.join("work/incompat/volatile/dirty"), "").unwrap();
+        (dir, mount, layers)
+    }
+
+    fn mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_layer_is_used_again_only_if_nothing_shows_that_it_was_used() {
+        let temporary = tempfile::tempdir().unwrap();
+        let (base, root) = (temporary.path().join("layers"), temporary.path().join("w"));
+        fs::create_dir(&base).unwrap();
+        fs::create_dir(&root).unwrap();
+        let wanted = [(root.clone(), vec![root.clone()])];
+        let (dir, mount, layers) = used(&base, &root);
+        let (dir, again, layers) = SpareDir::of(dir, layers).unwrap().reuse(&wanted).unwrap();
+        assert_eq!(again, [mount.clone()]);
+        assert!(!mount.work.join("work/incompat").exists());
+        drop((dir, layers));
+        assert!(!mount.upper.exists(), "it ends with its last use");
+        let changes: [(&str, fn(&Path)); 3] = [
+            ("a file", |upper| fs::write(upper.join("file"), "").unwrap()),
+            ("another mode", |upper| mode(upper, 0o701)),
+            ("another time", |upper| {
+                let time = UNIX_EPOCH + Duration::from_secs(1);
+                fs::File::open(upper).unwrap().set_modified(time).unwrap();
+            }),
+        ];
+        for (what, change) in changes {
+            let (dir, mount, layers) = used(&base, &root);
+            change(&mount.upper);
+            assert!(SpareDir::of(dir, layers).is_none(), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_layer_is_not_used_again_over_another_directory() {
+        let temporary = tempfile::tempdir().unwrap();
+        let (base, root) = (temporary.path().join("layers"), temporary.path().join("w"));
+        let other = temporary.path().join("pending");
+        for dir in [&base, &root, &other] {
+            fs::create_dir(dir).unwrap();
+        }
+        let spare = || {
+            let (dir, _, layers) = used(&base, &root);
+            SpareDir::of(dir, layers).unwrap()
+        };
+        assert!(spare().reuse(&[(root.clone(), vec![root.clone()])]).is_some());
+        // The first change became pending, and so another directory gives the mode.
+        assert!(spare().reuse(&[(root.clone(), vec![other.clone(), root.clone()])]).is_none());
+        assert!(spare().reuse(&[]).is_none());
+        let before = spare();
+        mode(&root, 0o705);
+        assert!(before.reuse(&[(root.clone(), vec![root.clone()])]).is_none());
+    }
 }

@@ -4,7 +4,7 @@ use super::background::LayerSnapshot;
 use super::collect::{CommandEffects, EffectsCollector};
 pub(super) use super::command_dir::CommandDir;
 pub use super::command_dir::OverlayMount;
-use super::command_dir::{make, private};
+use super::command_dir::{SpareDir, UsedLayer, make, private};
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
 use super::{LayerKind, View};
 use crate::workspace::history::origin::ChangeOrigin;
@@ -25,6 +25,8 @@ pub struct CommandView {
     /// How many of them are the home directory's.
     homes: usize,
     dir: CommandDir,
+    /// The layers as they were made, of a command whose directory may be used again.
+    made: Vec<UsedLayer>,
     pub(super) shelf: LayerKind,
     /// The home directory's part, separate from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
@@ -97,7 +99,6 @@ impl View {
         let base = self.layers_dir();
         private(&base)?;
         sweep_runs(&base);
-        let dir = CommandDir::make(&base)?;
         let mut mounts = Vec::new();
         let below_root = |home: &Path| self.roots().iter().any(|root| home.starts_with(root));
         let home = match home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
@@ -124,6 +125,7 @@ impl View {
             }
         };
         let since = now();
+        let mut wanted = Vec::new();
         for (index, root) in self.roots().iter().enumerate() {
             let mut lowers: Vec<PathBuf> = match &frozen {
                 Some(frozen) => {
@@ -135,10 +137,28 @@ impl View {
                 }
             };
             lowers.push(root.clone());
-            mounts.push(make(root, lowers, &dir.path().join(index.to_string()))?);
+            wanted.push((root.clone(), lowers));
         }
+        let spare = self.spare_dir().take().filter(|_| company == ViewSharing::Nobody);
+        let (dir, own, made) = match spare.and_then(|spare| spare.reuse(&wanted)) {
+            Some(spare) => spare,
+            None => {
+                let dir = CommandDir::make(&base)?;
+                let mut own = Vec::new();
+                for (index, (root, lowers)) in wanted.into_iter().enumerate() {
+                    own.push(make(&root, lowers, &dir.path().join(index.to_string()))?);
+                }
+                let made: Option<Vec<UsedLayer>> = own.iter().map(UsedLayer::of).collect();
+                (dir, own, made.unwrap_or_default())
+            }
+        };
+        mounts.extend(own);
         let gate = (company == ViewSharing::Nobody).then_some(gate);
-        Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, gate })
+        Ok(CommandView { mounts, homes, dir, made, shelf, home, since, by: None, frozen, gate })
+    }
+
+    fn spare_dir(&self) -> std::sync::MutexGuard<'_, Option<SpareDir>> {
+        self.0.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Folds what the command did; it and everything it started must be dead.
@@ -149,7 +169,11 @@ impl View {
             home = view.finish(*command, hidden)?.paths.len();
         }
         let folded = self.fold(&command, hidden);
-        Ok(CommandEffects { home, ..folded.map_err(|e| self.collect_failed(&mut command, e))? })
+        let effects = folded.map_err(|e| self.collect_failed(&mut command, e))?;
+        if effects.is_empty() && command.frozen.is_none() && !command.made.is_empty() {
+            *self.spare_dir() = SpareDir::of(command.dir, command.made);
+        }
+        Ok(CommandEffects { home, ..effects })
     }
 
     /// What a command did could not be read, or only in part: its layer stays, and the turn reports it to the person.
@@ -257,6 +281,7 @@ impl View {
                 mounts,
                 homes: 0,
                 dir,
+                made: Vec::new(),
                 shelf: LayerKind::Pending,
                 home: None,
                 since,

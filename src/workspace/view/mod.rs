@@ -109,6 +109,8 @@ struct ViewInner {
     /// Commands of one view run one at a time: each starts from the result of the command before.
     gate: Arc<tokio::sync::Mutex<()>>,
     turn: Mutex<ViewTurn>,
+    /// The directory of the last command, which wrote nothing.
+    spare: Mutex<Option<command_dir::SpareDir>>,
     /// The directory of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
     /// Files as a snapshot last saw them.
@@ -211,6 +213,7 @@ impl View {
             roots,
             gate: Arc::default(),
             turn: Mutex::default(),
+            spare: Mutex::default(),
             layers: OnceLock::new(),
             home: OnceLock::new(),
             stamps: Mutex::default(),
