@@ -9,7 +9,7 @@
 use super::super::spec::{OverlaySpec, SandboxNetwork, SandboxSpec};
 use super::init::{SandboxSetupError, at};
 use super::masks::MaskSources;
-use super::mounts::{DetachedMount, TAME, by_number, place};
+use super::mounts::{DetachedMount, OverlayLayers, TAME, by_number, place};
 use super::raw::{self, MountDepth};
 use super::scratch_tmpfs::ScratchTmpfs;
 use super::{devices, masks};
@@ -30,8 +30,12 @@ const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/var/run"];
 pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     at(mount_change("/", private), || "make the mounts private".into())?;
-    let overlays =
-        spec.overlays.iter().map(|o| Ok((o.target.clone(), overlay(o)?))).collect::<Result<Vec<_>, _>>()?;
+    let (mut overlays, mut layers) = (Vec::new(), Vec::new());
+    for described in &spec.overlays {
+        let (mount, lowers) = overlay(described)?;
+        overlays.push((described.target.clone(), mount));
+        layers.push(OverlayLayers { target: described.target.clone(), lowers });
+    }
     let mut passed = Vec::new();
     for path in spec.writable.iter().chain(&spec.scratch) {
         if let Some(copy) = DetachedMount::copy(path)? {
@@ -86,7 +90,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
         at(cover_resolver(&ground), || "mount over `/etc/resolv.conf`".into())?;
         at(cover_hosts(&ground), || "mount over `/etc/hosts`".into())?;
     }
-    masks::cover(spec, &blank)
+    masks::cover(spec, &blank, &layers)
 }
 
 /// Names are asked for at placet's stub.
@@ -154,8 +158,8 @@ fn place_for(path: &Path, is_dir: bool) -> std::io::Result<()> {
     std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop)
 }
 
-/// A detached overlay. All directories are passed as descriptors.
-fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
+/// A detached overlay, and its lower layers. All directories are passed as descriptors.
+fn overlay(overlay: &OverlaySpec) -> Result<(DetachedMount, Vec<OwnedFd>), SandboxSetupError> {
     let open =
         |path: &Path| at(place(path, OFlags::DIRECTORY), || format!("open the layer `{}`", path.display()));
     let lowers = overlay.lowers.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
@@ -166,20 +170,22 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
         .any(|lower| overlay.upper.starts_with(lower) || overlay.work.starts_with(lower));
     // The kernel would accept it and return ELOOP later, for any access there.
     let made = if inside { Err(Errno::LOOP) } else { assemble(&lowers, &upper, &work) };
+    let refused = made.as_ref().err().copied();
     let step = || {
-        let inside = overlay.lowers.iter().flat_map(|lower| mounted_below(lower)).next();
-        let why = match (&made, inside) {
+        // Only for an error: the table of mounts is long.
+        let inside = || overlay.lowers.iter().flat_map(|lower| mounted_below(lower)).next();
+        let why = match (refused, inside()) {
             // Files under another user's mount must not become visible, and so the kernel refuses.
-            (Err(Errno::INVAL), Some(inside)) => {
+            (Some(Errno::INVAL), Some(inside)) => {
                 format!(", because `{}` is mounted inside it", inside.display())
             }
-            (Err(Errno::LOOP), _) => ", which contains the layer itself".into(),
+            (Some(Errno::LOOP), _) => ", which contains the layer itself".into(),
             _ => String::new(),
         };
         format!("lay a copy-on-write layer over `{}`{why}", overlay.target.display())
     };
-    let step = step();
-    at(made, || step).map(DetachedMount).map_err(SandboxSetupError::of_overlay)
+    let made = at(made, step).map(DetachedMount).map_err(SandboxSetupError::of_overlay)?;
+    Ok((made, lowers))
 }
 
 /// The mount points below `dir`. Without privileges such a directory cannot have an overlay.

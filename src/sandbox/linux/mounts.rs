@@ -10,11 +10,17 @@ use rustix::mount::{
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Attributes of every mount inside: nothing on it gives rights, nothing on it is a device.
 pub(super) const TAME: MountAttrFlags =
     MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
+
+/// The layers below the empty upper layer of an overlay, opened before anything is mounted over them.
+pub(super) struct OverlayLayers {
+    pub(super) target: PathBuf,
+    pub(super) lowers: Vec<OwnedFd>,
+}
 
 /// A detached mount.
 #[derive(Debug)]
