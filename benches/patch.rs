@@ -131,6 +131,7 @@ fn env(root: &Path) -> ToolContext {
     let view = View::at(places, workspace.roots());
     let commands = CommandSettings {
         supervisor: PathBuf::new(),
+        reserve: Default::default(),
         timeout: Duration::MAX,
         withheld: Vec::new(),
         confining: None,

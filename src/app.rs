@@ -206,6 +206,7 @@ impl App {
         };
         let commands = CommandSettings {
             supervisor: self.request.supervisor(),
+            reserve: crate::process::SupervisorReserve::default(),
             timeout: Duration::from_millis(settings.command_timeout_ms),
             withheld: withheld(&self.config),
             confining: Some(Arc::new(self.confining_for(&view, access))),

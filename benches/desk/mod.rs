@@ -42,6 +42,7 @@ fn viewed(root: &Path) -> Workspace {
 pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> ToolContext {
     let commands = CommandSettings {
         supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+        reserve: Default::default(),
         timeout: Duration::from_secs(60),
         withheld: Vec::new(),
         confining: None,

@@ -4,7 +4,7 @@ use super::calls::interceptor::secrets::SecretFilter;
 use super::calls::origin::CallOrigin;
 use super::lock::lock;
 use super::subagent_pool::SubagentPool;
-use crate::conversation::{AssistantMessage, ToolCall};
+use crate::conversation::{AssistantMessage, CallInput, ToolCall};
 use crate::permission::Policy;
 use crate::tools::{ToolContext, ToolRegistry, TouchedPaths};
 use crate::workspace::ReadLedger;
@@ -42,6 +42,14 @@ impl SharedServices {
             touched
         };
         answer.calls().map(of_call).collect()
+    }
+
+    /// An answer has a call of this tool, whose arguments are still arriving.
+    pub(super) fn expect_call(&self, name: &str) {
+        // Only commands touch anything, whatever their arguments are.
+        if self.registry.touches(name, &CallInput::Object(serde_json::Value::Null)).anything {
+            self.env.commands.expect(&self.env.mode);
+        }
     }
 
     pub(super) fn secrets(&self) -> &SecretFilter {

@@ -310,6 +310,9 @@ impl<'a> TurnDriver<'a> {
             }
             Some(Ok(StreamEvent::Text(_) | StreamEvent::Thinking(_))) if checks.holds_output() => None,
             Some(Ok(event)) => {
+                if let StreamEvent::CallStarted { name, .. } = &event {
+                    services.expect_call(name);
+                }
                 self.show(&event);
                 Some(TurnInput::Streamed(event))
             }

@@ -65,7 +65,7 @@ pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
         Some(word) if word == process::RUN => {
-            return process::supervise(words.collect(), crate::sandbox::confine);
+            return process::supervise(words.collect(), &crate::sandbox::START);
         }
         Some(word) if word == terminal_run::GUARD => return terminal_run::guard(),
         _ => {}

@@ -26,7 +26,7 @@ pub fn supervisor_main() -> Option<ExitCode> {
     CALLED.store(true, Ordering::Relaxed);
     let mut words = std::env::args_os().skip(1);
     let is_supervisor = words.next().is_some_and(|word| word == process::RUN);
-    is_supervisor.then(|| process::supervise(words.collect(), crate::sandbox::confine))
+    is_supervisor.then(|| process::supervise(words.collect(), &crate::sandbox::START))
 }
 
 /// Whether this program becomes a supervisor when it is started as one. If it does not, starting it for a command would

@@ -1,12 +1,14 @@
 //! A command from placet's point of view: started, read, stopped.
 
 use super::command_input::send_pipe;
-use super::protocol::{PIPED, RUN};
+use super::protocol::{DESCRIBED, PIPED, RUN};
 use super::ready::OrderedSupervisor;
 use super::start_failure::StartFailure;
 use super::{CommandInput, OutputCapture, ReadySupervisor};
+use std::ffi::OsStr;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -145,7 +147,7 @@ impl ShellCommand {
 
     /// The same with a supervisor that waits for an order. Fails if it cannot be used; then nothing has run.
     pub(super) fn order(&self, ready: ReadySupervisor) -> std::io::Result<(OrderedSupervisor, PassedFiles)> {
-        let (mut command, passed) = self.described()?;
+        let (mut command, passed) = self.described_in_order()?;
         command.arg("--").arg(&self.line);
         self.set_environment(&mut command);
         Ok((ready.order(&command, &self.stdin)?, passed))
@@ -164,24 +166,39 @@ impl ShellCommand {
         Ok(PreparedSupervisor { command, line: mine, passed })
     }
 
-    pub(super) fn described(&self) -> std::io::Result<(std::process::Command, PassedFiles)> {
+    fn described(&self) -> std::io::Result<(std::process::Command, PassedFiles)> {
+        let (mut command, stdin) = self.without_sandbox()?;
+        let sandbox = self.sandbox.as_deref().map(passed_file).transpose()?;
+        if let Some(file) = &sandbox {
+            command.arg("--sandbox").arg(file.path());
+        }
+        Ok((command, [stdin, sandbox]))
+    }
+
+    /// The same for an order, which has no limit that a description could exceed.
+    pub(super) fn described_in_order(&self) -> std::io::Result<(std::process::Command, PassedFiles)> {
+        let (mut command, stdin) = self.without_sandbox()?;
+        if let Some(words) = &self.sandbox {
+            command.arg(DESCRIBED).arg(OsStr::from_bytes(words));
+        }
+        Ok((command, [stdin, None]))
+    }
+
+    fn without_sandbox(&self) -> std::io::Result<(std::process::Command, Option<tempfile::NamedTempFile>)> {
         let stdin = match &self.stdin {
             CommandInput::Nothing | CommandInput::Pipe(_) => None,
             CommandInput::Bytes(bytes) => Some(passed_file(bytes)?),
         };
         let mut command = std::process::Command::new(&self.supervisor);
         command.arg(RUN);
-        let sandbox = self.sandbox.as_deref().map(passed_file).transpose()?;
-        for (name, file) in [("--stdin", &stdin), ("--sandbox", &sandbox)] {
-            if let Some(file) = file {
-                command.arg(name).arg(file.path());
-            }
+        if let Some(file) = &stdin {
+            command.arg("--stdin").arg(file.path());
         }
         if let CommandInput::Pipe(_) = self.stdin {
             command.arg(PIPED);
         }
         command.current_dir(&self.cwd);
-        Ok((command, [stdin, sandbox]))
+        Ok((command, stdin))
     }
 
     /// Sets an environment in which no program waits for a person.

@@ -68,3 +68,15 @@ pub enum ConfineError {
 
 /// Starts a command in a sandbox. Called in the supervisor while it has one thread.
 pub type ConfineFn = fn(ConfineRequest) -> Result<ConfinedProcess, ConfineError>;
+
+/// The same after [`SandboxStart::prepare`]. A drop ends what was prepared.
+pub type PreparedConfine = Box<dyn FnOnce(ConfineRequest) -> Result<ConfinedProcess, ConfineError>>;
+
+/// How a sandbox starts commands.
+#[derive(Clone, Copy, Debug)]
+pub struct SandboxStart {
+    pub confine: ConfineFn,
+    /// Does what can be done before the command is known; `None` if nothing can. Called in the supervisor while it has one
+    /// thread.
+    pub prepare: fn() -> Option<PreparedConfine>,
+}

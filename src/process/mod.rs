@@ -22,12 +22,14 @@ pub(crate) mod pass_descriptors;
 mod piped;
 mod protocol;
 mod ready;
+mod reserve;
 mod resource_check;
 mod start_failure;
 mod supervise;
 mod supervisor_child;
 mod supervisor_order;
 mod terminal_command;
+pub(crate) mod text_frame;
 
 pub use background::BackgroundSupervisor;
 pub use capture::OutputCapture;
@@ -36,7 +38,9 @@ pub(crate) use child_pid::{JobChange, ReapResult, WaitMode};
 pub use command::{CommandExit, FinishedCommand, ProcessError, ShellCommand};
 pub use command_input::CommandInput;
 pub use command_output::{CommandOutputError, command_output};
-pub use confine::{ConfineError, ConfineFn, ConfineRequest, ConfinedProcess, SandboxReport};
+pub use confine::{
+    ConfineError, ConfineFn, ConfineRequest, ConfinedProcess, PreparedConfine, SandboxReport, SandboxStart,
+};
 #[cfg(target_os = "linux")]
 pub(crate) use descendants::parent_of;
 pub use descendants::programs_of;
@@ -46,6 +50,7 @@ pub use panic_info::{is_of_the_runtime, panic_reason};
 pub use piped::PipedCommand;
 pub use protocol::{CONTINUE, CONTINUED, RUN, STOPPED};
 pub use ready::ReadySupervisor;
+pub use reserve::SupervisorReserve;
 pub use resource_check::{ResourceError, check_room};
 pub use start_failure::StartFailure;
 pub use supervise::supervise;

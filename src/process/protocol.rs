@@ -9,6 +9,9 @@ pub const RUN: &str = "__run";
 /// The only argument of a supervisor whose order comes over the line.
 pub(super) const WAIT: &str = "--wait";
 
+/// The description of the sandbox follows as an argument, and not in a file.
+pub(super) const DESCRIBED: &str = "--described";
+
 /// Announces to a supervisor that its command's input comes over the line first.
 pub(super) const PIPED: &str = "--piped";
 

@@ -42,6 +42,13 @@ impl ReadySupervisor {
         Ok(ReadySupervisor { child: command.spawn()?, line, output })
     }
 
+    /// Ends it: no command needs it. Waits until it has ended, which takes some milliseconds.
+    pub(super) fn end(self) {
+        let ReadySupervisor { mut child, line, .. } = self;
+        drop(line);
+        let _ = child.wait();
+    }
+
     /// Lets it supervise `command`, which is a whole command line for [`super::supervise`]. Fails if the supervisor has
     /// ended or does not read; then nothing has run.
     pub(super) fn order(self, command: &Command, stdin: &CommandInput) -> io::Result<OrderedSupervisor> {

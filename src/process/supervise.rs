@@ -7,13 +7,13 @@
 //! thread starts its supervisor, and so the signal comes exactly when placet ends.
 
 use super::command_input::receive_pipe;
-use super::confine::{ConfineError, ConfineFn, ConfineRequest, ConfinedProcess};
+use super::confine::{ConfineError, ConfineRequest, ConfinedProcess, PreparedConfine, SandboxStart};
 use super::descendants::{end_all, end_all_now, reap};
 use super::job_reports::JobReports;
 use super::output_log::SupervisorLog;
 use super::panic_info::panic_reason;
 use super::pass_descriptors;
-use super::protocol::{CONTINUE, DRAIN, PIPED, STAY, TERMINAL, TERMINAL_PASSED, WAIT};
+use super::protocol::{CONTINUE, DESCRIBED, DRAIN, PIPED, STAY, TERMINAL, TERMINAL_PASSED, WAIT};
 use super::resource_check::check_room;
 use super::start_failure::StartFailure;
 use super::supervisor_order::{SupervisorOrder, VariableChanges};
@@ -23,6 +23,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
@@ -46,13 +47,28 @@ struct SupervisorArgs {
     stdin: Option<PathBuf>,
     /// The input comes over the line.
     piped: bool,
-    sandbox: Option<PathBuf>,
+    sandbox: Option<SandboxWords>,
     log: Option<PathBuf>,
     /// The command has a terminal.
     terminal: bool,
     command: OsString,
     /// Variables that the command gets in addition to those of the supervisor, or does not get.
     variables: VariableChanges,
+}
+
+/// Where the description of the sandbox is.
+enum SandboxWords {
+    File(PathBuf),
+    Here(Vec<u8>),
+}
+
+impl SandboxWords {
+    fn read(self) -> std::io::Result<Vec<u8>> {
+        match self {
+            SandboxWords::File(path) => std::fs::read(path),
+            SandboxWords::Here(words) => Ok(words),
+        }
+    }
 }
 
 /// Why the command was not started.
@@ -78,9 +94,9 @@ impl From<SupervisorError> for StartFailure {
     }
 }
 
-/// Runs one command and leaves no process of it. `args` are the arguments after `RUN`; `confine` starts commands that
-/// need a sandbox. Called from `main`, before anything else has started a thread.
-pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
+/// Runs one command and leaves no process of it. `args` are the arguments after `RUN`; `sandbox` starts commands that
+/// need one. Called from `main`, before anything else has started a thread.
+pub fn supervise(args: Vec<OsString>, sandbox: &SandboxStart) -> ExitCode {
     let given = match args.as_slice() {
         [only] if only == WAIT => None,
         _ => match SupervisorArgs::parse(args) {
@@ -103,7 +119,8 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
         Ok(runtime) => runtime,
         Err(reason) => return refuse(&reason),
     };
-    // Everything above is done while placet does something else.
+    // Everything up to here is done while placet does something else.
+    let prepared = if given.is_none() { prepare(sandbox) } else { None };
     let order = match given.map_or_else(SupervisorArgs::wait, |given| Ok(Some(given))) {
         Ok(Some(order)) => order,
         Ok(None) => return ExitCode::SUCCESS,
@@ -114,7 +131,7 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     }
     let log = order.log.as_deref().map(SupervisorLog::open).transpose();
     let (started, log) = match log {
-        Ok(log) => (order.start(confine), log),
+        Ok(log) => (order.start(prepared.unwrap_or_else(|| Box::new(sandbox.confine))), log),
         Err(error) => (Err(SupervisorError::Log(error)), None),
     };
     let main = started.as_ref().ok().map(|started| started.pid);
@@ -147,6 +164,12 @@ fn hang_up() {
 fn end_with_parent() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+}
+
+fn prepare(sandbox: &SandboxStart) -> Option<PreparedConfine> {
+    // The environment of the command depends on it, and a fork copies it.
+    crate::text::secret::prepare();
+    (sandbox.prepare)()
 }
 
 /// A panic here comes from the runtime, and no task can be awaited afterwards: the hook ends the command's processes
@@ -184,7 +207,8 @@ impl SupervisorArgs {
         loop {
             match args.next()?.to_str()? {
                 "--stdin" => stdin = Some(PathBuf::from(args.next()?)),
-                "--sandbox" => sandbox = Some(PathBuf::from(args.next()?)),
+                "--sandbox" => sandbox = Some(SandboxWords::File(PathBuf::from(args.next()?))),
+                DESCRIBED => sandbox = Some(SandboxWords::Here(args.next()?.into_vec())),
                 PIPED => piped = true,
                 TERMINAL => terminal = true,
                 "--log" => log = Some(PathBuf::from(args.next()?)),
@@ -200,8 +224,6 @@ impl SupervisorArgs {
 
     /// Waits for the order and enters its directory. `None` if placet has ended, or needs no supervisor.
     fn wait() -> std::io::Result<Option<SupervisorArgs>> {
-        // The environment of the command depends on it.
-        crate::text::secret::prepare();
         let mut line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
         let Some(SupervisorOrder { cwd, variables, arguments }) = SupervisorOrder::read(&mut line)? else {
             return Ok(None);
@@ -224,7 +246,7 @@ impl SupervisorArgs {
         all
     }
 
-    fn start(self, confine: ConfineFn) -> Result<ConfinedProcess, SupervisorError> {
+    fn start(self, confine: PreparedConfine) -> Result<ConfinedProcess, SupervisorError> {
         let failed = SupervisorError::Shell;
         let stdin = match self.piped {
             true => Some(receive_pipe(&std::io::stdin())),
@@ -232,10 +254,11 @@ impl SupervisorArgs {
         };
         let stdin = stdin.transpose().map_err(failed)?;
         let variables = self.environment();
-        if let Some(file) = self.sandbox {
-            let words = std::fs::read(file).map_err(failed)?;
+        if let Some(words) = self.sandbox {
+            let words = words.read().map_err(failed)?;
             return Ok(confine(ConfineRequest { words, stdin, line: self.command, variables })?);
         }
+        drop(confine);
         // A group of its own: `kill 0` in a script must not signal the supervisor.
         let child = std::process::Command::new("sh")
             .arg("-c")

@@ -1,12 +1,9 @@
 //! The order for a supervisor that waits: what `exec` would have given it.
 
+use super::text_frame::{self, damaged};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::Command;
-
-/// A longer order is an error of the sender: the longest command line is far shorter.
-const LONGEST: u64 = 64 << 20;
 
 /// Variables that differ from those of the supervisor; `None` removes one.
 pub(super) type VariableChanges = Vec<(OsString, Option<OsString>)>;
@@ -32,7 +29,7 @@ impl SupervisorOrder {
         }
     }
 
-    /// Its length in 8 bytes, and its texts, each with a zero byte after it: no text of a process can contain one.
+    /// As a frame of texts.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut texts: Vec<&OsStr> = vec![&self.cwd];
         for (name, value) in &self.variables {
@@ -42,32 +39,14 @@ impl SupervisorOrder {
         }
         texts.push(OsStr::new(""));
         texts.extend(self.arguments.iter().map(OsString::as_os_str));
-        let mut body = Vec::new();
-        for text in texts {
-            body.extend_from_slice(text.as_bytes());
-            body.push(0);
-        }
-        let mut bytes = u64::try_from(body.len()).unwrap_or(u64::MAX).to_le_bytes().to_vec();
-        bytes.append(&mut body);
-        bytes
+        text_frame::to_bytes(&texts)
     }
 
     /// Reads an order, and no byte after it. `None` if `line` closes first: nobody needs the supervisor.
     pub(super) fn read(line: &mut impl Read) -> io::Result<Option<SupervisorOrder>> {
-        let mut length = [0; 8];
-        match line.read_exact(&mut length) {
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            other => other?,
-        }
-        let length = u64::from_le_bytes(length);
-        if length > LONGEST {
-            return Err(malformed());
-        }
-        let mut body = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-        line.read_exact(&mut body)?;
-        let texts = body.strip_suffix(b"\0").ok_or_else(malformed)?.split(|byte| *byte == 0);
-        let mut texts = texts.map(|text| OsString::from_vec(text.to_vec()));
-        let mut next = || texts.next().ok_or_else(malformed);
+        let Some(texts) = text_frame::read(line)? else { return Ok(None) };
+        let mut texts = texts.into_iter();
+        let mut next = || texts.next().ok_or_else(damaged);
         let cwd = next()?;
         let mut variables = Vec::new();
         loop {
@@ -82,13 +61,10 @@ impl SupervisorOrder {
     }
 }
 
-fn malformed() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the order for the supervisor is damaged")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn an_order_is_read_as_it_was_given_and_nothing_after_it() {

@@ -73,7 +73,7 @@ impl ShellCommand {
         ready: ReadySupervisor,
         errors: TerminalErrors,
     ) -> io::Result<TerminalSupervisor> {
-        let (mut command, passed) = self.described()?;
+        let (mut command, passed) = self.described_in_order()?;
         self.complete_for_terminal(&mut command);
         let OrderedSupervisor { child, line, output } = ready.order(&command, &self.stdin)?;
         // The program's output goes to its terminal. The pipe has standard error, where that is separate.

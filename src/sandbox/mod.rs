@@ -1,7 +1,7 @@
 //! A command in its own view: its writes go into a layer, and what it must not see does not exist.
 //!
 //! [`SandboxSpec`] describes the view; [`process::Command`](crate::process::ShellCommand) passes it, unread, to the
-//! supervisor (`placet __run`), and [`confine`] turns it into namespaces, mounts and filters around `sh -c`. `probe`
+//! supervisor (`placet __run`), and [`START`] turns it into namespaces, mounts and filters around `sh -c`. `probe`
 //! tests which backend this machine has.
 //!
 //! It contains no policy: the caller decides what is masked, what is writable and which hosts are allowed. It does not
@@ -26,14 +26,22 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::ignore_background_writes;
 #[cfg(target_os = "linux")]
-pub use linux::{confine, mounted_below};
+pub use linux::mounted_below;
 
 #[cfg(not(target_os = "linux"))]
 mod other_platforms;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other_platforms::ignore_background_writes;
 #[cfg(not(target_os = "linux"))]
-pub use other_platforms::{confine, mounted_below};
+pub use other_platforms::mounted_below;
+
+#[cfg(target_os = "linux")]
+use linux::{confine, prepare};
+#[cfg(not(target_os = "linux"))]
+use other_platforms::{confine, prepare};
+
+/// For [`process::supervise`](crate::process::supervise).
+pub const START: crate::process::SandboxStart = crate::process::SandboxStart { confine, prepare };
 
 pub use environment::withheld_secrets;
 pub use network::{

@@ -2,12 +2,12 @@
 
 use super::SandboxSpec;
 use super::spec::SandboxBackend;
-use crate::process::{ConfineError, ConfineRequest, ConfinedProcess};
+use crate::process::{ConfineError, ConfineRequest, ConfinedProcess, PreparedConfine};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Starts a command under Seatbelt, or fails: a command that needs a sandbox never runs without one.
-pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
+pub(super) fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     let spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
     match spec.backend {
         #[cfg(target_os = "macos")]
@@ -16,6 +16,11 @@ pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
             Err(io::Error::other("no sandbox on this system, and placet runs no command without one").into())
         }
     }
+}
+
+/// Nothing can be done here before the command is known.
+pub(super) fn prepare() -> Option<PreparedConfine> {
+    None
 }
 
 /// There are no overlays here, so no mount is in their way.

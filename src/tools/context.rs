@@ -4,7 +4,8 @@ use super::{JobRegistry, ServerPool, ServerRequestHost, ToolError, ToolOutput, W
 use crate::checks::ProjectChecks;
 use crate::conversation::CallOutcome;
 use crate::guidance::Guidance;
-use crate::permission::ModeCell;
+use crate::permission::{ModeCell, WritePolicy};
+use crate::process::SupervisorReserve;
 use crate::sandbox::{self, SandboxBackend};
 use crate::session::Scratchpads;
 use crate::storage::StoreMounts;
@@ -134,6 +135,8 @@ impl Clone for ResultBudget {
 pub struct CommandSettings {
     /// The program that supervises a command's processes: placet itself.
     pub supervisor: PathBuf,
+    /// A supervisor that is started before its command.
+    pub reserve: SupervisorReserve,
     pub timeout: Duration,
     /// Names of environment variables that no command sees: the API keys.
     pub withheld: Vec<String>,
@@ -141,6 +144,16 @@ pub struct CommandSettings {
     pub confining: Option<Arc<CommandSandbox>>,
     /// What a turn in write mode may remove without a question.
     pub brake: LossLimit,
+}
+
+impl CommandSettings {
+    /// Starts the supervisor of a command that will probably come. In a mode without a view a command gets one of its own,
+    /// whose environment has no withheld variables.
+    pub fn expect(&self, mode: &ModeCell) {
+        if self.confining.is_some() && mode.load().write_policy() != WritePolicy::Direct {
+            self.reserve.fill(&self.supervisor);
+        }
+    }
 }
 
 /// The sandbox of a command.

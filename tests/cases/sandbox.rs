@@ -1,11 +1,12 @@
 //! The sandbox as a view: what a command changes lands beside the files, and what it must not see is not there.
 
+use crate::support::binary::Place;
 use crate::support::den::{Den, Ran, command, sandbox_or_skip, tree};
 use crate::support::program::placet;
 use crate::support::require::require;
 use placet::process::{CommandExit, FinishedCommand};
 use placet::sandbox::{
-    OverlaySpec, ResourceLimits, SandboxBackend, SandboxSpec, probe_again, recorded_probe,
+    OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec, probe_again, recorded_probe,
 };
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -366,6 +367,87 @@ fn a_mask_on_a_link_hides_what_it_leads_to_but_never_blinds_the_command() {
         "cat keys/key; ls /usr/bin >/dev/null && echo sees > file && cat file",
     );
     assert!(!ran.text.contains("canary") && ran.text.ends_with("sees\n"), "{ran:?}");
+}
+
+#[test]
+fn a_mask_covers_what_is_in_any_layer_or_behind_a_linked_directory() {
+    needs_a_sandbox!();
+    let den = Den::new();
+    den.write("real/secret", "canary");
+    den.write("deleted", "old");
+    den.write("kept/secret", "canary");
+    symlink("real", den.root.join("alias")).unwrap();
+    let first = den.spec();
+    den.run(
+        &first,
+        "echo canary > made; rm deleted; mkdir fresh; echo canary > fresh/secret; ln -s kept turned",
+    )
+    .done();
+    let masked = ["alias/secret", "made", "deleted", "fresh/secret", "turned/secret", "none", "none/at/all"];
+    let spec = SandboxSpec {
+        overlays: vec![OverlaySpec {
+            lowers: vec![upper(&first).into(), den.root.clone()],
+            ..den.layer(&den.root)
+        }],
+        masked: masked.map(|name| den.root.join(name)).to_vec(),
+        ..den.spec()
+    };
+    let line = "cat alias/secret real/secret made fresh/secret turned/secret kept/secret; ls -d none deleted; echo end";
+    let text = den.run(&spec, line).text;
+    assert!(!text.contains("canary") && text.ends_with("end\n"), "{text}");
+    assert_eq!(text.matches("No such file").count(), 2, "{text}");
+}
+
+#[test]
+fn a_supervisor_that_waits_starts_every_kind_of_command() {
+    needs_a_sandbox!();
+    let den = Den::new();
+    den.write("seen", "old\n");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let run = |spec: &SandboxSpec, line: &str, input: &[u8]| {
+        let given = placet::process::ShellCommand {
+            stdin: placet::process::CommandInput::Bytes(input.to_vec()),
+            ..command(spec, line)
+        };
+        let below = async {
+            let ready = placet::process::ReadySupervisor::start(Path::new(placet())).unwrap();
+            given.run_below(Some(ready), &CancellationToken::new(), |_| {}).await
+        };
+        runtime.block_on(below).map(|done| (done.ending, done.output.text()))
+    };
+    let spec = den.spec();
+    let line = "cat; cat seen; echo new > seen; echo $$ | grep -q '^2$' && echo own; exit 3";
+    let (ending, text) = run(&spec, line, b"input\n").unwrap();
+    assert_eq!((ending, text.as_str()), (CommandExit::Exit(3), "input\nold\nown\n"));
+    assert_eq!(std::fs::read_to_string(upper(&spec).join("seen")).unwrap(), "new\n");
+    assert_eq!(std::fs::read_to_string(den.root.join("seen")).unwrap(), "old\n");
+    // Kinds for which the process that waits does not fit.
+    let named = SandboxNetwork::Hosts(vec!["example.org".into()]);
+    for network in [named, SandboxNetwork::Open] {
+        let spec = SandboxSpec { network, ..den.spec() };
+        let (ending, text) = run(&spec, "echo $$; cat", b"input").unwrap();
+        assert_eq!((ending, text.as_str()), (CommandExit::Exit(0), "2\ninput"));
+    }
+    let refused = SandboxSpec { cwd: den.root.join("missing"), ..den.spec() };
+    let error = run(&refused, "echo ran", b"").unwrap_err().to_string();
+    assert!(error.contains("missing"), "{error}");
+}
+
+#[test]
+fn a_supervisor_that_waits_ends_with_placet() {
+    needs_a_sandbox!();
+    let place = Place::new();
+    let done = place.run(["-p", "run echo made > made.txt", "--mode", "write", "--allow", "run_command"]);
+    done.code(0);
+    assert_eq!(place.read("made.txt"), "made\n");
+    let home = format!("HOME={}\0", place.home.display());
+    let left = || {
+        let environments =
+            std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("environ"));
+        let of = |path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).contains(&home);
+        environments.map(of).any(|is_left| is_left)
+    };
+    assert!(until(|| !left()), "a supervisor waits for nobody");
 }
 
 #[test]

@@ -186,6 +186,7 @@ impl Talk {
             limits: ToolLimits::default(),
             commands: CommandSettings {
                 supervisor: PathBuf::from(crate::support::program::placet()),
+                reserve: Default::default(),
                 timeout: Duration::from_secs(20),
                 withheld: Vec::new(),
                 confining: None,

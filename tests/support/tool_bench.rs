@@ -71,6 +71,7 @@ impl Bench {
             limits,
             commands: CommandSettings {
                 supervisor: PathBuf::from(crate::support::program::placet()),
+                reserve: Default::default(),
                 timeout: Duration::from_secs(20),
                 withheld: vec!["PLACET_TEST_KEY".into()],
                 confining: None,

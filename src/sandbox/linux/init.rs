@@ -1,20 +1,21 @@
-//! The child: builds the view around itself, drops its privileges, and is process 1 of the namespace.
+//! The child: waits for its order, builds the view around itself, drops its privileges, and is process 1 of the
+//! namespace.
 //!
 //! As process 1 it receives no signal except SIGKILL from outside. This is intended: the supervisor signals every
 //! process of the tree itself, and the process that reaps must be the last. When it exits, the kernel kills the
 //! remaining processes.
 
 use super::super::environment;
-use super::super::network::SocketPlan;
-use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
+use super::super::spec::{SandboxBackend, SandboxNetwork};
+use super::child_order::ChildOrder;
+use super::seccomp::SyscallFilters;
 pub(super) use super::setup_error::{SandboxSetupError, at};
 use super::terminal::{self, ViewTerminal};
-use super::{harden, landlock, mount_view, network_setup, raw, seccomp};
+use super::{harden, landlock, mount_view, network_setup, raw};
 use crate::process::{ChildPid, ReapResult, pass_descriptors};
 use rustix::process::{DumpableBehavior, Signal};
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -31,20 +32,13 @@ struct StartedProgram {
     terminal: Option<ViewTerminal>,
 }
 
-/// Everything that the child needs; the fork copies it.
-pub(super) struct SandboxChild<'a> {
-    pub(super) spec: &'a SandboxSpec,
-    pub(super) stdin: Option<File>,
-    pub(super) line: &'a OsStr,
-    /// The environment, before variables of it are withheld.
-    pub(super) variables: &'a [(OsString, OsString)],
-    /// With a list of hosts.
-    pub(super) sockets: Option<&'a SocketPlan>,
+/// Process 1 of a sandbox, from the fork on.
+pub(super) struct SandboxChild {
     /// To the supervisor.
     pub(super) line_out: UnixStream,
 }
 
-impl SandboxChild<'_> {
+impl SandboxChild {
     /// Runs in the fork. Returns an exit code that nobody needs: the text on the line reports how the command ended.
     pub(super) fn run(mut self) -> i32 {
         let StartedProgram { shell, terminal } = match self.enter() {
@@ -67,49 +61,56 @@ impl SandboxChild<'_> {
     }
 
     fn enter(&mut self) -> Result<StartedProgram, SandboxSetupError> {
-        let has_input = self.stdin.is_some();
-        let stdin = at(self.input(), || "pass the input on".into())?;
-        at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
-        // Dropped now: a later close would hit another descriptor with the same number.
-        drop(stdin);
         at(self.alone(), || "close what was inherited".into())?;
-        let mut go = [0];
-        at(self.line_out.read_exact(&mut go), || "read from the supervisor".into())?;
+        // Made before the order, because this may be long before it.
+        let filters = SyscallFilters::of_views();
+        let order = at(ChildOrder::receive(&mut self.line_out), || "read from the supervisor".into())?;
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
+        let ChildOrder { spec, line, variables, stdin } = order;
+        let spec = &spec;
+        let has_input = stdin.is_some();
+        if let Some(stdin) = stdin {
+            let stdin = at(input(stdin), || "pass the input on".into())?;
+            at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
+        }
         let mut terminal = None;
-        if self.spec.backend == SandboxBackend::Overlay {
+        if spec.backend == SandboxBackend::Overlay {
             // The ids are mapped now. Nobody inside may read this process: its memory and its links belong to the host.
             let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
             at(hidden, || "hide the supervisor's memory".into())?;
-            mount_view::build(self.spec)?;
-            terminal = terminal::open(self.spec)?;
+            mount_view::build(spec)?;
+            terminal = terminal::open(spec)?;
             if !has_input {
                 // The earlier descriptor is on a mount that has lost its devices, and `/dev/stdin` opens it again.
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
                 at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
             }
-            if self.spec.network != SandboxNetwork::Open && self.spec.beside.is_none() {
+            if spec.network != SandboxNetwork::Open && spec.beside.is_none() {
                 at(loopback(), || "bring the loopback interface up".into())?;
             }
-            if let Some(plan) = self.sockets {
-                at(network_setup::prepare(plan, &self.line_out), || "prepare its network".into())?;
+            let plan = at(network_setup::sockets_of(spec), || "read the list of hosts".into())?;
+            if let Some((_, plan)) = plan {
+                at(network_setup::prepare(&plan, &self.line_out), || "prepare its network".into())?;
             }
         }
-        at(std::env::set_current_dir(&self.spec.cwd), || {
-            format!("enter the working directory `{}` inside", self.spec.cwd.display())
+        at(std::env::set_current_dir(&spec.cwd), || {
+            format!("enter the working directory `{}` inside", spec.cwd.display())
         })?;
-        harden::limit(self.spec)?;
-        harden::drop_capabilities(self.spec)?;
-        landlock::apply(self.spec)?;
-        seccomp::apply(self.spec)?;
+        harden::limit(spec)?;
+        harden::drop_capabilities(spec)?;
+        landlock::apply(spec)?;
+        match spec.backend {
+            SandboxBackend::Overlay => filters.install()?,
+            _ => SyscallFilters::of(spec).install()?,
+        }
         // The drop of privileges clears this setting.
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
         let mut shell = Command::new(shell());
         shell
             .arg("-c")
-            .arg(self.line)
+            .arg(line)
             .env_clear()
-            .envs(environment::inside(self.variables.iter().cloned(), self.spec))
+            .envs(environment::inside(variables.into_iter(), spec))
             .process_group(0)
             .stdin(Stdio::inherit());
         let (terminal, outer) = terminal.unzip();
@@ -136,30 +137,27 @@ impl SandboxChild<'_> {
         pass_descriptors::send(&self.line_out, format!("{READY}\n").as_bytes(), &descriptors)
     }
 
-    /// The input as memory: a file of the host could be opened again, for writing, through `/proc/self/fd/0`.
-    fn input(&mut self) -> io::Result<OwnedFd> {
-        let Some(mut given) = self.stdin.take() else {
-            return Ok(File::open("/dev/null")?.into());
-        };
-        if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&given)?.st_mode)
-            == rustix::fs::FileType::Fifo
-        {
-            // A second open gives the same pipe, which leads only to placet; and its end may be far away.
-            return Ok(given.into());
-        }
-        let memory = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC)?;
-        let mut memory = File::from(memory);
-        io::copy(&mut given, &mut memory)?;
-        memory.rewind()?;
-        Ok(memory.into())
-    }
-
     fn alone(&self) -> io::Result<()> {
+        // The supervisor's own input is its line to placet.
+        rustix::stdio::dup2_stdin(&File::open("/dev/null")?)?;
         // Only the number survives: `line_out` owns the original descriptor.
         raw::close_all_but(self.line_out.as_fd())?;
         rustix::process::setsid()?;
         Ok(())
     }
+}
+
+/// The input as memory: a file of the host could be opened again, for writing, through `/proc/self/fd/0`.
+fn input(mut given: File) -> io::Result<OwnedFd> {
+    if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&given)?.st_mode) == rustix::fs::FileType::Fifo {
+        // A second open gives the same pipe, which leads only to placet; and its end may be far away.
+        return Ok(given.into());
+    }
+    let memory = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut memory = File::from(memory);
+    io::copy(&mut given, &mut memory)?;
+    memory.rewind()?;
+    Ok(memory.into())
 }
 
 /// The shell by its usual path, if it exists: then there is no search, and the standard library can start it without a

@@ -2,7 +2,8 @@
 //!
 //! | step | file | who |
 //! |---|---|---|
-//! | a child in its own namespaces, with mapped ids | `namespaces` | the supervisor |
+//! | a child in its own namespaces, with mapped ids | `namespaces` | the supervisor, perhaps before the command is known |
+//! | the description of the view, and the command | `child_order` | the supervisor |
 //! | the view: overlays, a read-only rest, fresh directories | `mount_view`, `mounts`, `scratch_tmpfs` | the child |
 //! | the view: a fresh `/dev`, masks | `devices`, `masks` | the child |
 //! | with a list of hosts: an address, and sockets for the supervisor | `network_setup` | the child |
@@ -10,6 +11,7 @@
 //! | a terminal of the view, and its job control | `terminal` | the child, process 1 of its namespace |
 //! | `sh -c`, and the reaping of every process that it leaves | `init` | the child, process 1 of its namespace |
 
+mod child_order;
 mod devices;
 mod harden;
 mod init;
@@ -27,6 +29,6 @@ mod setup_error;
 mod terminal;
 
 pub use mount_view::mounted_below;
-pub use namespaces::confine;
+pub(super) use namespaces::{confine, prepare};
 pub(crate) use raw::ignore_background_writes;
 pub(super) use raw::landlock_abi;

@@ -1,16 +1,17 @@
 //! The supervisor's part: starts a child in namespaces of its own, with this user's ids.
 
-use super::super::network::{self, HostRule, LaterRules, SocketPlan};
+use super::super::network::{self, HostRule, SocketPlan};
 use super::super::probe;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
+use super::child_order::ChildOrder;
 use super::setup_error::SetupStepKind;
 use super::{init, join_netns, network_setup, raw};
 use crate::process::{
-    ChildPid, ConfineError, ConfineRequest, ConfinedProcess, SandboxReport, pass_descriptors,
+    ChildPid, ConfineError, ConfineRequest, ConfinedProcess, PreparedConfine, SandboxReport, pass_descriptors,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -20,12 +21,26 @@ use std::time::Duration;
 /// How long the child may take to build its view.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
+/// The namespaces of every command with a view.
+const SEPARATE: i32 =
+    libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+
 /// Starts `sh -c` in the sandbox that the words describe (a [`SandboxSpec`]). Returns when the command is about to
 /// start. Any failure before is an error that names what was refused, and nothing has run.
-pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
+pub(in crate::sandbox) fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
+    confine_from(asked, None)
+}
+
+/// Forks the child of the usual sandbox, which waits for its order. Where that fails, [`confine`] reports why.
+pub(in crate::sandbox) fn prepare() -> Option<PreparedConfine> {
+    let first = FirstProcess::fork(SEPARATE | libc::CLONE_NEWNET).ok()?;
+    Some(Box::new(move |asked| confine_from(asked, Some(first))))
+}
+
+fn confine_from(asked: ConfineRequest, first: Option<FirstProcess>) -> Result<ConfinedProcess, ConfineError> {
     let spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
     let record = spec.probe_record.clone();
-    let confined = confine_as(spec, asked);
+    let confined = confine_as(spec, asked, first);
     if let (Err(_), Some(record)) = (&confined, record) {
         // What was found out about this machine may be true no more.
         probe::forget(&record);
@@ -33,7 +48,11 @@ pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     confined
 }
 
-fn confine_as(mut spec: SandboxSpec, asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
+fn confine_as(
+    mut spec: SandboxSpec,
+    asked: ConfineRequest,
+    first: Option<FirstProcess>,
+) -> Result<ConfinedProcess, ConfineError> {
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
     let joins = spec.backend == SandboxBackend::Overlay && spec.network == SandboxNetwork::Off;
@@ -64,73 +83,75 @@ fn confine_as(mut spec: SandboxSpec, asked: ConfineRequest) -> Result<ConfinedPr
             .into());
         }
     };
-    let hosts = HostNetwork::of(&spec)?;
+    let hosts = network_setup::sockets_of(&spec)?;
     // The other end of the socket is for the person only.
     spec.masked.extend(spec.network_control.iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
-    let (mut mine, theirs) = UnixStream::pair()?;
-    let sockets = hosts.as_ref().map(|hosts| &hosts.plan);
-    let (line, variables) = (asked.line.as_os_str(), asked.variables.as_slice());
-    let child =
-        init::SandboxChild { spec: &spec, stdin: asked.stdin, line, variables, sockets, line_out: theirs };
-    let pid = raw::fork(flags, || child.run()).map_err(refused)?;
+    // A child in other namespaces is ended here.
+    let first = match first.filter(|first| first.flags == flags) {
+        Some(first) => first,
+        None => FirstProcess::fork(flags)?,
+    };
+    let FirstProcess { mut process, mut line, .. } = first;
     if hosts.is_some() {
         raise_open_files();
     }
-    let control = spec.network_control.as_deref();
-    let ready = map_ids(pid, flags).map_err(ConfineError::from).and_then(|()| handshake(&mut mine)).and_then(
-        |passed| {
-            // The child was forked before, and so this may start a thread.
-            let report = hosts.map(|hosts| hosts.serve(passed.sockets, (pid, control))).transpose()?;
-            Ok((passed.terminal, report))
-        },
-    );
-    match ready {
-        Ok((terminal, report)) => Ok(ConfinedProcess { pid, words: Some(mine), terminal, report }),
-        Err(error) => {
-            let _ = pid.signal(rustix::process::Signal::KILL);
-            let _ = pid.wait();
-            Err(error)
+    let control = spec.network_control.clone();
+    let order = ChildOrder { spec, line: asked.line, variables: asked.variables, stdin: asked.stdin };
+    line.set_write_timeout(Some(READY_WITHIN))?;
+    match order.send(&line) {
+        // It has ended; its report says why.
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {}
+        sent => sent?,
+    }
+    let passed = handshake(&mut line)?;
+    // The child was forked before, and so this may start a thread.
+    let serve = |(rules, plan): HostNetwork| {
+        network::serve(rules, &plan, passed.sockets, (process.pid, control.as_deref()))
+    };
+    let report: Option<SandboxReport> = hosts.map(serve).transpose()?;
+    process.is_unused = false;
+    Ok(ConfinedProcess { pid: process.pid, words: Some(line), terminal: passed.terminal, report })
+}
+
+/// The network of a list of hosts.
+type HostNetwork = (Vec<HostRule>, SocketPlan);
+
+/// The child, which waits for its order.
+struct FirstProcess {
+    process: UnusedProcess,
+    line: UnixStream,
+    /// The namespaces that were made for it.
+    flags: i32,
+}
+
+/// A process that is ended when this value is dropped.
+struct UnusedProcess {
+    pid: ChildPid,
+    is_unused: bool,
+}
+
+impl FirstProcess {
+    fn fork(flags: i32) -> io::Result<FirstProcess> {
+        let (line, line_out) = UnixStream::pair()?;
+        let child = init::SandboxChild { line_out };
+        let pid = raw::fork(flags, || child.run()).map_err(refused)?;
+        let process = UnusedProcess { pid, is_unused: true };
+        map_ids(pid, flags)?;
+        Ok(FirstProcess { process, line, flags })
+    }
+}
+
+impl Drop for UnusedProcess {
+    fn drop(&mut self) {
+        if self.is_unused {
+            let _ = self.pid.signal(rustix::process::Signal::KILL);
+            let _ = self.pid.wait();
         }
     }
 }
 
 fn join_network(supervisor: u32) -> io::Result<bool> {
     join_netns::join(ChildPid::checked(supervisor)?)
-}
-
-/// The network of a list of hosts.
-struct HostNetwork {
-    rules: Vec<HostRule>,
-    plan: SocketPlan,
-}
-
-impl HostNetwork {
-    /// `None` if the command has no network of its own, or no hosts.
-    fn of(spec: &SandboxSpec) -> io::Result<Option<HostNetwork>> {
-        let SandboxNetwork::Hosts(hosts) = &spec.network else { return Ok(None) };
-        if spec.backend != SandboxBackend::Overlay {
-            return Ok(None);
-        }
-        let rules: Vec<HostRule> = hosts
-            .iter()
-            .map(|host| HostRule::parse(host))
-            .collect::<Result<_, _>>()
-            .map_err(io::Error::other)?;
-        let later = match spec.network_control {
-            Some(_) => LaterRules::Possible,
-            None => LaterRules::None,
-        };
-        let plan = SocketPlan::of(&rules, later);
-        Ok(Some(HostNetwork { rules, plan }))
-    }
-
-    fn serve(
-        self,
-        sockets: Vec<OwnedFd>,
-        (first, control): (ChildPid, Option<&Path>),
-    ) -> io::Result<SandboxReport> {
-        network::serve(self.rules, &self.plan, sockets, (first, control))
-    }
 }
 
 /// The sockets of the command, and two for each of its connections, are open here.
@@ -168,12 +189,7 @@ fn namespaces(spec: &SandboxSpec) -> i32 {
         SandboxNetwork::Off if spec.beside.is_some() => 0,
         _ => libc::CLONE_NEWNET,
     };
-    libc::CLONE_NEWUSER
-        | libc::CLONE_NEWNS
-        | libc::CLONE_NEWPID
-        | libc::CLONE_NEWIPC
-        | libc::CLONE_NEWUTS
-        | network
+    SEPARATE | network
 }
 
 /// Why there are no namespaces here, with the possible remedy.
@@ -246,11 +262,10 @@ struct PassedOut {
     terminal: Option<OwnedFd>,
 }
 
-/// Lets the child continue and waits until its sandbox is complete. The child sends lines: the sockets of its network,
+/// Waits until the child's sandbox is complete. The child sends lines: the sockets of its network,
 /// if it has one, and then `ready` with its terminal, if it has one, or what was refused.
 fn handshake(line: &mut UnixStream) -> Result<PassedOut, ConfineError> {
     line.set_read_timeout(Some(READY_WITHIN))?;
-    line.write_all(b"g")?;
     let mut passed = PassedOut::default();
     let (said, terminal) = loop {
         let (said, descriptors) = receive_line(line)?;

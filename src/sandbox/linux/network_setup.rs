@@ -1,7 +1,8 @@
 //! The child's part of a network by name: an address for the loopback interface, and the sockets that the supervisor
 //! serves. Made before capabilities are dropped, because port 53 needs one.
 
-use super::super::network::{OWN_ADDRESS, PREFIX, SocketPlan};
+use super::super::network::{HostRule, LaterRules, OWN_ADDRESS, PREFIX, SocketPlan};
+use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use crate::process::pass_descriptors;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::netlink::SocketAddrNetlink;
@@ -16,6 +17,22 @@ use std::os::unix::net::UnixStream;
 
 /// The line that announces passed sockets to the supervisor.
 pub(super) const SOCKETS: &str = "sockets";
+
+/// The rules of a network by name, and its sockets. `None` if the command has no network of its own, or no hosts.
+pub(super) fn sockets_of(spec: &SandboxSpec) -> io::Result<Option<(Vec<HostRule>, SocketPlan)>> {
+    let SandboxNetwork::Hosts(hosts) = &spec.network else { return Ok(None) };
+    if spec.backend != SandboxBackend::Overlay {
+        return Ok(None);
+    }
+    let rules = hosts.iter().map(|host| HostRule::parse(host)).collect::<Result<Vec<_>, _>>();
+    let rules = rules.map_err(io::Error::other)?;
+    let later = match spec.network_control {
+        Some(_) => LaterRules::Possible,
+        None => LaterRules::None,
+    };
+    let plan = SocketPlan::of(&rules, later);
+    Ok(Some((rules, plan)))
+}
 
 /// Prepares the network and passes its sockets to the supervisor.
 pub(super) fn prepare(plan: &SocketPlan, line: &UnixStream) -> io::Result<()> {

@@ -86,16 +86,34 @@ const NEW_TIME: i32 = 0x80;
 /// Input injected into a terminal, and the console's own calls.
 const TERMINAL: [u64; 2] = [0x5412, 0x541c];
 
-pub(super) fn apply(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
-    let install = || -> io::Result<()> {
-        let missing = u32::try_from(libc::ENOSYS).unwrap_or(38);
-        // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
-        let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-        // 1 is EPERM.
-        let filters = [foreign_numbers(missing), filter(clone3, missing)?, filter(refused(spec)?, 1)?];
-        filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(io::Error::other))
-    };
-    at(install(), || "filter system calls".into())
+/// The filters of a backend, ready to be installed.
+pub(super) struct SyscallFilters(io::Result<[BpfProgram; 3]>);
+
+impl SyscallFilters {
+    /// The filters of every command with a view.
+    pub(super) fn of_views() -> SyscallFilters {
+        SyscallFilters::of(&SandboxSpec::default())
+    }
+
+    /// Where there are no namespaces, the filters depend on the network.
+    pub(super) fn of(spec: &SandboxSpec) -> SyscallFilters {
+        let make = || -> io::Result<[BpfProgram; 3]> {
+            let missing = u32::try_from(libc::ENOSYS).unwrap_or(38);
+            // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
+            let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+            // 1 is EPERM.
+            Ok([foreign_numbers(missing), filter(clone3, missing)?, filter(refused(spec)?, 1)?])
+        };
+        SyscallFilters(make())
+    }
+
+    pub(super) fn install(self) -> Result<(), SandboxSetupError> {
+        let install = || -> io::Result<()> {
+            let filters = self.0?;
+            filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(io::Error::other))
+        };
+        at(install(), || "filter system calls".into())
+    }
 }
 
 fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: u32) -> io::Result<BpfProgram> {

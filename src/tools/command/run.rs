@@ -247,7 +247,11 @@ impl RunPlan {
         call: CallId,
         ctx: &RunContext,
     ) -> Result<ToolOutput, ToolError> {
-        let mut running = command.begin_foreground().map_err(|e| self.not_started(&ctx.env, e))?;
+        let commands = &ctx.env.commands;
+        let ready = commands.reserve.take();
+        let mut running = command.begin_foreground_below(ready).map_err(|e| self.not_started(&ctx.env, e))?;
+        // Most commands are followed by another one.
+        commands.expect(&ctx.env.mode);
         let refusal = match &entered {
             Some(run) if !run.has_layers() => Some(no_view()),
             _ => ctx.may_detach.check().err(),

@@ -124,7 +124,8 @@ impl DirState {
         let length = rustix::fs::flistxattr(&dir, &mut names)?;
         let mut attributes = Vec::new();
         for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0) {
-            if name.is_empty() {
+            // The kernel gives each overlay a number, and a second use keeps it. A command cannot write this name.
+            if name.is_empty() || name == b"user.overlay.uuid" {
                 continue;
             }
             let mut value = vec![0; 4096];
