@@ -23,7 +23,8 @@ use crate::session::{OpenSession, Scratchpads, SessionStore};
 use crate::storage::StoreMounts;
 use crate::text::regular_file;
 use crate::tools::{
-    CommandSettings, JobRegistry, ServerPool, ToolContext, ToolLimits, ToolRegistry, ToolSet, WebPages,
+    CommandSettings, JobRegistry, SEARCH_WEB, SearchEngine, ServerPool, ToolContext, ToolLimits,
+    ToolRegistry, ToolSet, WebPages,
 };
 use crate::workspace::Workspace;
 use std::collections::HashMap;
@@ -46,6 +47,7 @@ mod servers;
 mod sessions;
 mod tool_sets;
 mod views;
+mod web_search;
 
 pub use error::AppError;
 pub use program_access::ProgramAccess;
@@ -112,6 +114,9 @@ impl App {
         config.problems.extend(own_models(&paths.models_file()));
         let dialect = ToolSet::parse(&config.settings().tools.dialect).unwrap_or_default();
         let registry = ToolRegistry::of_dialect(dialect, &tool_sets::settings(&config));
+        // Other tool sets have the tools of their systems.
+        let can_search = web_search::is_usable(&mut config) && dialect == ToolSet::Native;
+        let registry = if can_search { registry.with_search() } else { registry };
         let servers = ServerPool::new(servers::definitions(&mut config), paths.state.join("mcp"));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
         let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
@@ -175,6 +180,11 @@ impl App {
     }
 
     /// The servers of the settings; none of them is started here.
+    /// The search engine of the settings; `None` where none is configured, or where it cannot be used.
+    pub fn search_engine(&self) -> Option<SearchEngine> {
+        web_search::engine(&self.config, self.client())?.ok()
+    }
+
     pub fn servers(&self) -> &ServerPool {
         &self.servers
     }
@@ -216,7 +226,8 @@ impl App {
         let mode = self.mode.clone();
         let mounts = Arc::clone(&self.mounts);
         self.pads.are(&scratchpads);
-        let pages = Arc::new(WebPages::new(PageClient::new(self.client()), settings.private_hosts.iter()));
+        let pages = WebPages::new(PageClient::new(self.client()), settings.private_hosts.iter());
+        let pages = Arc::new(pages.searching(self.search_engine()));
         let (guidance, servers) = (Arc::clone(&self.guidance), self.servers.fresh(self.client()));
         ToolContext {
             workspace,
@@ -479,7 +490,9 @@ fn unreadable_servers(path: &Path, error: &std::io::Error) -> SettingsLayer {
 }
 
 fn rules(config: &mut Config, registry: &ToolRegistry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
-    let tools = registry.names();
+    let mut tools = registry.names();
+    // A rule about the tool stays a rule when no engine is configured.
+    tools.push(SEARCH_WEB.into());
     let mut out = Vec::new();
     let guard = &config.settings().guard;
     for (rules, verdict) in [

@@ -1,6 +1,7 @@
 //! The command line. Parsing is total and touches nothing: what the words mean for the world comes later, once each.
 
 use super::checks_args::ChecksCommand;
+use super::import::ImportArgs;
 use super::option_number::number;
 use super::run::RunArgs;
 use super::session_args::SessionCommand;
@@ -302,6 +303,8 @@ pub enum CliCommand {
         #[arg(long)]
         linear: bool,
     },
+    /// Show what the settings of claude, codex, gemini or opencode become here, and write it
+    Import(ImportArgs),
     /// Learn placet in a minute, in a project that is removed afterwards
     Tour,
     /// Check this installation and report problems

@@ -3,8 +3,8 @@
 use super::args::{CliCommand, ConfigCommand, Options, RunsCommand, SandboxCommand, ToolCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::{
-    apply, audit, blame, changes, checks, compare, doctor, mcp, metrics, permission, provider, review,
-    session, setup, start, theme, tour, tries, usage,
+    apply, audit, blame, changes, checks, compare, doctor, import, mcp, metrics, permission, provider,
+    review, session, setup, start, theme, tour, tries, usage,
 };
 use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, IncludeProject};
@@ -54,6 +54,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Theme(command) => theme::run(command, options),
         CliCommand::Usage { since, json } => usage::run(since.as_deref(), json, options),
         CliCommand::Setup { linear } => setup::run(linear, options),
+        CliCommand::Import(args) => import::run(&args, options),
         CliCommand::Tour => tour::run(options),
         CliCommand::Doctor => doctor::run(options),
         CliCommand::Completions { shell } => {

@@ -1,11 +1,11 @@
 //! Conversations: with a screen, for one turn, or line by line from a pipe.
 
 use super::args::{Options, OutputFormat};
-use super::changes;
 use super::moved::start_again;
 use super::report::{self, CliError, code_for, warn, written};
 use super::signals::{self, CurrentTurn};
 use super::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
+use super::{changes, custom_prompt};
 use crate::agent::{Agent, GoalEnd, TurnStart};
 use crate::app::App;
 use crate::config::is_shown_first;
@@ -118,8 +118,15 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
     let runtime = runtime()?;
     let current = CurrentTurn::default();
     signals::watch(&runtime, current.clone());
-    let start = begin(&loaded.app, prompt.trim_end(), piped, options)?;
+    let mut start = begin(&loaded.app, prompt.trim_end(), piped, options)?;
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
+    // Text that came through a pipe may be anybody's, and names no commands.
+    if !piped && matches!(start, TurnStart::Say(_)) {
+        let stop = CancellationToken::new();
+        current.set(Some(stop.clone()));
+        let parts = custom_prompt::parts(prompt.trim(), (&loaded.app, &runtime), &mut agent, &stop)?;
+        start = parts.map_or(start, TurnStart::Say);
+    }
     if let Some(goal) = &options.until {
         super::checks::needs_checks(&loaded.app, &goal.checks)?;
         agent.set_goal(goal.clone());

@@ -72,6 +72,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
             wrong += key(&mut out, app);
             wrong += values(&mut out, app, &paths.config);
             network(&mut out, app);
+            wrong += search(&mut out, app);
             wrong += commands(&mut out, app);
             kept(&mut out, app);
             wrong += damage(&mut out, app);
@@ -105,6 +106,24 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
     );
     print_foreign(&out)?;
     Ok(if wrong == 0 { report::DONE } else { report::ERROR })
+}
+
+/// The search engine, and how to get one.
+fn search(out: &mut String, app: &App) -> usize {
+    let Some(engine) = app.search_engine() else {
+        let none = "none: set `search.engine` to searxng, brave, tavily or exa for the tool search_web";
+        let _ = writeln!(out, "web search    {none}");
+        return 0;
+    };
+    let _ = writeln!(out, "web search    {} ({})", engine.name(), visible::line(&engine.host()));
+    let Some(variable) = engine.missing_variable() else { return 0 };
+    let variable = visible::line(variable);
+    let _ = writeln!(
+        out,
+        "  wrong       no key for `{}`: set {variable}, or `search.key_command`",
+        engine.name()
+    );
+    1
 }
 
 /// A provider whose key is missing answers nothing: each turn would end with an error.

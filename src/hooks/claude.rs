@@ -39,6 +39,11 @@ pub(super) fn point_of(event: &str) -> Option<HookPoint> {
     EVENTS.iter().find(|(name, _)| *name == event).map(|(_, point)| *point)
 }
 
+/// True for the name of an event that placet has.
+pub fn is_claude_event(event: &str) -> bool {
+    point_of(event).is_some()
+}
+
 pub(super) fn event_names() -> String {
     EVENTS.map(|(name, _)| name).join(", ")
 }

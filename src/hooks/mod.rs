@@ -11,7 +11,7 @@ mod hook;
 mod program;
 mod ruling;
 
-pub use claude::SUBJECT;
+pub use claude::{SUBJECT, is_claude_event};
 pub use context::{HookContext, HookFlow, HookPoint};
 pub use hook::{Hook, HookEnvironment, HookError, HookSource, HookSpec};
 pub use ruling::{HookAction, HookRedaction, HookRuling};

@@ -34,6 +34,7 @@ pub use context::SlashCommand;
 pub use directory_change::{DirectoryChange, ShellDirectory};
 pub use error::{ReplError, UserError};
 pub use output::keymap;
+pub use prompt::words;
 pub use session_rows::{SessionListRow, SessionListing, session_table, table_room, title_columns};
 pub use shell::{ResumeTarget, ShellEnd, ShellOptions, run};
 pub use titles::{title_of, when};

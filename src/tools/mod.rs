@@ -65,7 +65,7 @@ pub use todo::list_in as todos_in;
 pub use todo_item::{TodoItem, TodoStatus, lines_of as todo_lines};
 pub use toolset::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};
 
-pub use web::WebPages;
+pub use web::{SEARCH_WEB, SearchEngine, SearchSetupError, WebPages};
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};

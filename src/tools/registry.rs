@@ -9,7 +9,7 @@ use super::output;
 use super::patch::apply_patch;
 use super::servers::{ServerPromptTool, ServerResourceTool};
 use super::tool_names::ToolNames;
-use super::web::fetch_url;
+use super::web::{fetch_url, search_web};
 use super::{
     CallPreview, OutputDelivery, Plan, ReadScope, RunContext, RunFuture, ServerTools, Tool, ToolContext,
     ToolError, TouchedPaths,
@@ -75,6 +75,16 @@ impl ToolRegistry {
             Arc::new(skill::SkillTool::default()),
             Arc::new(remember::RememberTool::default()),
         ])
+    }
+
+    /// The same registry with `search_web`, for a person who has configured a search engine. It comes last, so that the
+    /// other tools stay where they are.
+    #[must_use]
+    pub fn with_search(self) -> ToolRegistry {
+        let search: Arc<dyn Tool> = Arc::new(search_web::SearchWeb::default());
+        let tools = self.tools.iter().cloned().chain([search]).collect();
+        let ToolRegistry { tools, called, wire, names, .. } = ToolRegistry::of(tools);
+        ToolRegistry { tools, called, wire, names, ..self }
     }
 
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> ToolRegistry {

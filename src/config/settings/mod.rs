@@ -15,6 +15,7 @@ mod run;
 mod run_presets;
 mod sandbox;
 mod screen_keys;
+mod search;
 mod storage;
 mod table;
 mod tools;
@@ -34,6 +35,7 @@ pub use providers::ProviderSettings;
 pub use run::RunSettings;
 pub use run_presets::RunPresetSettings;
 pub use sandbox::{BackendSetting, SandboxSettings};
+pub use search::SearchSettings;
 pub use storage::StorageSettings;
 pub use tools::ToolsSettings;
 pub use ui::{
@@ -53,6 +55,7 @@ const SECTIONS: &[&[SettingKey]] = &[
     run_presets::KEYS,
     checks::KEYS,
     mcp::KEYS,
+    search::KEYS,
     mounts::KEYS,
     storage::KEYS,
     network::KEYS,
@@ -68,6 +71,7 @@ pub struct Settings {
     pub conversation: ConversationSettings,
     pub guard: GuardSettings,
     pub tools: ToolsSettings,
+    pub search: SearchSettings,
     pub sandbox: SandboxSettings,
     pub run: RunSettings,
     pub storage: StorageSettings,
@@ -81,6 +85,7 @@ impl Settings {
             conversation: ConversationSettings::read(reader),
             guard: GuardSettings::read(reader),
             tools: ToolsSettings::read(reader),
+            search: SearchSettings::read(reader),
             sandbox: SandboxSettings::read(reader),
             run: RunSettings::read(reader),
             storage: StorageSettings::read(reader),

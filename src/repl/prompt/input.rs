@@ -46,7 +46,7 @@ pub(crate) fn is_command_char(c: char) -> bool {
 }
 
 /// Splits a command's argument into words at blanks. Single or double quotes keep blanks inside a word.
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut any) = (Vec::new(), String::new(), None, false);
     for c in text.chars() {
         match (quote, c) {

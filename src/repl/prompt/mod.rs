@@ -13,7 +13,8 @@ mod typing_menu;
 mod unsent;
 
 pub(super) use editor::{PromptEditor, PromptOutcome};
-pub(super) use input::{PromptInput, PromptScreen, UnfinishedLine, words};
+pub use input::words;
+pub(super) use input::{PromptInput, PromptScreen, UnfinishedLine};
 pub(super) use menus::pick_into;
 pub(super) use mode_prompt::{PromptStatus, TryMark};
 pub(super) use typing_menu::MenuSources;

@@ -32,7 +32,7 @@ impl ToolEffect {
             transaction::DISCARD => ToolEffect::Discards,
             transaction::APPLY | transaction::UNDO => ToolEffect::Applies,
             "run_command" => ToolEffect::Runs,
-            "fetch_url" => ToolEffect::Fetches,
+            "fetch_url" | "search_web" => ToolEffect::Fetches,
             _ => ToolEffect::Writes,
         }
     }

@@ -4,5 +4,9 @@ pub(super) mod fetch_url;
 mod html;
 mod page;
 mod pages;
+mod search_engine;
+pub(super) mod search_web;
 
 pub use pages::WebPages;
+pub use search_engine::{SearchEngine, SearchSetupError};
+pub use search_web::SEARCH_WEB;

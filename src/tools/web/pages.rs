@@ -1,7 +1,10 @@
-//! What `fetch_url` gets pages with: one client for the whole program, and the hosts that may be private.
+//! What `fetch_url` gets pages with: one client for the whole program, and the hosts that may be private. The search
+//! engine of `search_web`.
 
+use super::search_engine::SearchEngine;
 use crate::http::{PageClient, PageRefusal};
 use reqwest::Url;
+use std::sync::Arc;
 
 /// The default gets public pages with the default settings of a client.
 #[derive(Debug, Default)]
@@ -9,6 +12,7 @@ pub struct WebPages {
     pub(super) client: PageClient,
     /// Hosts of this machine and of private networks that the person has named, with or without a port.
     private_hosts: Vec<String>,
+    pub(super) search: Option<Arc<SearchEngine>>,
 }
 
 impl WebPages {
@@ -17,7 +21,14 @@ impl WebPages {
         WebPages {
             client,
             private_hosts: private_hosts.into_iter().map(|host| normal(host.as_ref())).collect(),
+            search: None,
         }
+    }
+
+    /// The same with a search engine.
+    #[must_use]
+    pub fn searching(self, search: Option<SearchEngine>) -> WebPages {
+        WebPages { search: search.map(Arc::new), ..self }
     }
 
     /// Refuses what is private by its name alone, unless the person has named it.

@@ -1,0 +1,25 @@
+//! The search engine of `search_web`. A query says what a person works on, and so a project's file must be trusted first.
+
+use super::table::settings_table;
+
+const ENGINES: [&str; 4] = ["searxng", "brave", "tavily", "exa"];
+
+settings_table! {
+    /// Who gets the queries of `search_web`. Without an engine the model has no such tool.
+    pub struct SearchSettings {
+        /// The search engine of `search_web`. Without it the model has no such tool.
+        "search.engine" => engine: Option<String> in ENGINES, Needed;
+
+        /// The address of the engine: needed for `searxng`, such as `https://search.example.org`.
+        "search.url" => url: Option<String>, Needed;
+
+        /// The environment variable with its key. Default: the engine's usual name, such as `BRAVE_API_KEY`.
+        "search.key_env" => key_env: Option<String>, Needed;
+
+        /// A command whose first line of output is the key.
+        "search.key_command" => key_command: Option<String>, Needed;
+
+        /// How many results a search returns, 20 at most.
+        "search.results" => results: usize = 8, Needed;
+    }
+}

@@ -1,0 +1,128 @@
+//! search_web: a query to the search engine of the settings, and its results as a list of sources.
+
+use super::search_engine::{FoundPage, SearchEngine};
+use crate::conversation::{CallOutcome, Part, ToolSpec};
+use crate::permission::{Access, Permit};
+use crate::text::count;
+use crate::tools::arguments::ToolSchema;
+use crate::tools::output::{failed, interrupted};
+use crate::tools::{
+    CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The name of the tool, which rules may use whether an engine is configured or not.
+pub const SEARCH_WEB: &str = "search_web";
+/// How long the whole search may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest query, in characters.
+const LONGEST: usize = 400;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    query: String,
+}
+
+pub(in crate::tools) struct SearchWeb(ToolSchema);
+
+impl Default for SearchWeb {
+    fn default() -> SearchWeb {
+        SearchWeb(ToolSchema::of::<Args>(SEARCH_WEB, include_str!("../../../prompts/tools/search_web.md")))
+    }
+}
+
+impl Tool for SearchWeb {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, _: &Value) -> TouchedPaths {
+        TouchedPaths::default()
+    }
+
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let query = args.query.split_whitespace().collect::<Vec<_>>().join(" ");
+        if query.is_empty() {
+            return Err(ToolError::new("the query is empty"));
+        }
+        if query.chars().count() > LONGEST {
+            return Err(ToolError::new(format!("the query is longer than {LONGEST} characters")));
+        }
+        let engine = env.pages.search.clone();
+        let engine = engine.ok_or_else(|| {
+            ToolError::hint("no search engine is configured", "the person can set `search.engine`")
+        })?;
+        Ok(Box::new(SearchPlan { query, engine }))
+    }
+}
+
+struct SearchPlan {
+    query: String,
+    engine: Arc<SearchEngine>,
+}
+
+impl Plan for SearchPlan {
+    fn reach(&self) -> Vec<Access> {
+        vec![Access::Fetch { host: self.engine.host() }]
+    }
+
+    fn title(&self) -> String {
+        format!("search {} for {}", self.engine.name(), self.query)
+    }
+
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::None })
+    }
+
+    fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
+        Box::pin(async move {
+            let title = self.title();
+            let searching = tokio::time::timeout(PATIENCE, self.engine.search(&self.query));
+            let found = tokio::select! {
+                biased;
+                () = ctx.cancel.cancelled() => return interrupted(&title),
+                found = searching => found,
+            };
+            match found {
+                Ok(Ok(pages)) => self.output(&pages),
+                Ok(Err(error)) => failed(&title, &ToolError::new(error.to_string())),
+                Err(_) => {
+                    let message = format!("the search engine did not answer within {} s", PATIENCE.as_secs());
+                    failed(&title, &ToolError::hint(message, "try again later, or with another query"))
+                }
+            }
+        })
+    }
+}
+
+impl SearchPlan {
+    fn output(&self, pages: &[FoundPage]) -> ToolOutput {
+        let found = count::of(pages.len(), "result");
+        let mut text = format!("{found} from {} for: {}\n", self.engine.name(), self.query);
+        let mut sources = String::new();
+        for (number, page) in (1..).zip(pages) {
+            let date = page.date.as_ref().map(|date| format!(" ({date})")).unwrap_or_default();
+            let _ = write!(text, "\n[{number}] {}{date}\n{}\n", page.title, page.url);
+            if !page.text.is_empty() {
+                let _ = writeln!(text, "{}", page.text);
+            }
+            let _ = writeln!(sources, "[{number}] {} {}", page.title, page.url);
+        }
+        let line = format!("{}: {found}", self.title());
+        let detail = if sources.is_empty() { DisplayDetail::None } else { DisplayDetail::Text(sources) };
+        ToolOutput {
+            outcome: CallOutcome::Done,
+            for_model: vec![Part::text(text)],
+            for_person: CallSummary::new(line, detail),
+            facts: OutputFacts::None,
+            recorded: Vec::new(),
+        }
+    }
+}
