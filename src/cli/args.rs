@@ -303,7 +303,7 @@ pub enum CliCommand {
         #[arg(long)]
         linear: bool,
     },
-    /// Show what the settings of claude, codex, gemini or opencode become here, and write it
+    /// Show what settings of claude, codex, gemini or opencode become here, and write it
     Import(ImportArgs),
     /// Learn placet in a minute, in a project that is removed afterwards
     Tour,
