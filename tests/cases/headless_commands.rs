@@ -1,11 +1,11 @@
 //! `placet -p '/NAME ARGUMENTS'`: commands and skills of the person and of the project, where nobody can be asked.
 
 use crate::support::binary::Place;
-use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
+use crate::support::mock_server::{MockServer, Reply, Say};
 use std::fs;
 
 fn yes() -> Reply {
-    Reply::sse(anthropic_events(&[Say::Text("yes")]))
+    Reply::anthropic(&[Say::Text("yes")])
 }
 
 fn own(place: &Place, name: &str, text: &str) {
