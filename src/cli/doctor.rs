@@ -72,8 +72,8 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
             wrong += key(&mut out, app);
             wrong += values(&mut out, app, &paths.config);
             network(&mut out, app);
-            wrong += search(&mut out, app);
             wrong += commands(&mut out, app);
+            wrong += search(&mut out, app);
             kept(&mut out, app);
             wrong += damage(&mut out, app);
             modes(&mut out, &paths);

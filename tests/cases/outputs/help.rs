@@ -5,7 +5,7 @@ use crate::support::output::{Project, snapshot};
 const GROUP: &str = "help";
 
 /// Names of snapshots and their command lines.
-const COMMANDS: [(&str, &str); 81] = [
+const COMMANDS: [(&str, &str); 82] = [
     ("session", "session"),
     ("session_list", "session list"),
     ("session_show", "session show"),
@@ -45,6 +45,7 @@ const COMMANDS: [(&str, &str); 81] = [
     ("blame", "blame"),
     ("review", "review"),
     ("setup", "setup"),
+    ("import", "import"),
     ("tour", "tour"),
     ("journal", "journal"),
     ("journal_list", "journal list"),
