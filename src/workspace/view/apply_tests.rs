@@ -179,17 +179,3 @@ fn an_apply_by_two_threads_and_its_undo_go_there_and_back() {
     b.view.execute_plan(plan).unwrap().unwrap();
     assert!(tree(&b.root) == old);
 }
-
-#[test]
-fn when_one_of_two_threads_cannot_stage_a_file_nothing_is_changed_and_nothing_is_left() {
-    for lost in ["d0/f1", "d11/f1199"] {
-        let b = many();
-        let old = tree(&b.root);
-        let all = b.all();
-        let real = b.view.real(&b.root.join(lost)).unwrap().unwrap();
-        fs::remove_file(real).unwrap();
-        let failed = b.view.apply(&all, label("t")).unwrap_err();
-        assert!(matches!(failed, ApplyError::Failed { .. } | ApplyError::Changed(_)), "{failed}");
-        assert!(tree(&b.root) == old, "{lost}");
-    }
-}
