@@ -2,8 +2,8 @@
 
 use crate::config::{Config, ConfigProblem, McpServerSettings};
 use crate::mcp::{
-    DefinitionError, HttpHeader, HttpServer, ServerDefinition, ServerKind, ServerProgram, UnsetVariable,
-    expand_variables,
+    ClientSecret, DefinitionError, HttpHeader, HttpServer, ServerDefinition, ServerKind, ServerProgram,
+    UnsetVariable, expand_variables,
 };
 use std::time::Duration;
 
@@ -72,6 +72,12 @@ fn program(
     if settings.headers_command.is_some() {
         return Err(has_no_effect("headers_command"));
     }
+    if settings.oauth_client_id.is_some() {
+        return Err(has_no_effect("oauth_client_id"));
+    }
+    if settings.oauth_client_secret.is_some() {
+        return Err(has_no_effect("oauth_client_secret"));
+    }
     let entry = |entry| ServerDefinition::environment_entry(name, entry, &variable);
     Ok(ServerProgram {
         command: expanded(name, command, &variable)?,
@@ -117,5 +123,13 @@ fn http_server(
         HttpHeader::parse(&line).map_err(|error| DefinitionError::Header { server: name.into(), error })
     };
     let headers = settings.headers.iter().map(header).collect::<Result<_, _>>()?;
-    Ok(HttpServer { url, headers, headers_command: settings.headers_command.clone() })
+    let text =
+        |text: &Option<String>| text.as_deref().map(|text| expanded(name, text, &variable)).transpose();
+    Ok(HttpServer {
+        url,
+        headers,
+        headers_command: settings.headers_command.clone(),
+        client_id: text(&settings.oauth_client_id)?,
+        client_secret: text(&settings.oauth_client_secret)?.map(ClientSecret),
+    })
 }

@@ -2,6 +2,7 @@
 
 use super::checks_args::ChecksCommand;
 use super::import::ImportArgs;
+use super::mcp_args::McpCommand;
 use super::option_number::number;
 use super::run::RunArgs;
 use super::session_args::SessionCommand;
@@ -510,54 +511,6 @@ pub enum MetricsCommand {
     },
     /// Send the metrics to `metrics.otlp_endpoint` once (only in builds with the feature `otlp`)
     Push,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum McpCommand {
-    /// List the servers whose tools placet uses
-    List,
-    /// Start a server, and show its tools or why it fails
-    Test {
-        /// Name of the server
-        name: String,
-    },
-    /// Add a server to your settings
-    Add {
-        /// Name of the server: a part of the names of its tools
-        name: String,
-        /// A host that it may connect to; can be given several times
-        #[arg(long = "host", value_name = "HOST")]
-        hosts: Vec<String>,
-        /// An environment variable, NAME=VALUE, or NAME for a variable that you have; can be given several times
-        #[arg(long = "env", value_name = "NAME[=VALUE]")]
-        env: Vec<String>,
-        /// Run it without the view, with all your rights
-        #[arg(long)]
-        outside: bool,
-        /// The address of a server over HTTP, instead of a program
-        #[arg(long, value_name = "URL", conflicts_with_all = ["hosts", "env", "outside", "command"])]
-        url: Option<String>,
-        /// A header of each request to it, such as 'Authorization: Bearer ${TOKEN}'; can be given several times
-        #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
-        headers: Vec<String>,
-        /// The program and its arguments
-        #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
-        command: Vec<String>,
-    },
-    /// Remove a server from your settings
-    Remove {
-        /// Name of the server
-        name: String,
-    },
-    /// Serve the tools over standard input and output
-    Serve {
-        /// The workspace [default: the current directory]
-        #[arg(long, value_name = "DIR")]
-        root: Option<PathBuf>,
-        /// Offer a tool that applies pending changes; protected files and large losses wait for you
-        #[arg(long)]
-        allow_apply: bool,
-    },
 }
 
 /// The command line as clap knows it: for completions, the manual page and the reference.

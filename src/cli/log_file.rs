@@ -22,6 +22,11 @@ pub(super) fn start(path: &Path, verbose: u8) {
         (None, _) => "debug".into(),
     };
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("placet=debug"));
+    // It would log the codes of logins.
+    let filter = match "rmcp::transport::auth=warn".parse() {
+        Ok(quiet) => filter.add_directive(quiet),
+        Err(_) => filter,
+    };
     let writer = Mutex::new(LazyLogFile { path: path.into(), file: None });
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer);
     // A log that cannot be written, for example on a full disk, is reported on stderr otherwise: that is the screen.

@@ -1,11 +1,14 @@
 //! `placet mcp`: placet as a server of tools, and the servers whose tools placet uses.
 
-use super::args::{McpCommand, Options};
+use super::args::Options;
+use super::mcp_args::McpCommand;
 use super::report::{self, CliError, print, warn};
-use super::{settings_file, start};
+use super::{mcp_login, settings_file, start};
 use crate::app::App;
 use crate::config::{SettingsLayer, TomlText};
-use crate::mcp::{HttpHeader, HttpServer, KnownTools, ServerDefinition};
+use crate::mcp::{
+    HttpHeader, HttpServer, KnownTools, LoginOptions, LoginState, LoginStore, ServerDefinition,
+};
 use crate::permission::{Mode, WritePolicy};
 use crate::serve::mcp::McpServer;
 use crate::session::Scratchpads;
@@ -26,6 +29,10 @@ pub(super) fn run(command: McpCommand, options: &Options) -> Result<u8, CliError
             add(&name, &NewServer { hosts, env, outside, url, headers, command })
         }
         McpCommand::Remove { name } => remove(&name),
+        McpCommand::Login { name, scopes, port, no_browser } => {
+            mcp_login::log_in(&name, (LoginOptions { scopes, port }, !no_browser), options)
+        }
+        McpCommand::Logout { name } => mcp_login::log_out(&name, options),
         McpCommand::Serve { root, allow_apply } => serve(root, allow_apply, options),
     }
 }
@@ -59,10 +66,15 @@ fn list(options: &Options) -> Result<u8, CliError> {
     let width = servers.definitions().map(|definition| definition.name.len()).max().unwrap_or(0);
     let mut out = String::new();
     for definition in servers.definitions() {
+        let login = servers.login(definition);
         let tools = match servers.status(&definition.name).known {
+            _ if login == Some(LoginState::Needed) && definition.is_enabled => {
+                format!("needs login: placet mcp login {}", definition.name)
+            }
             None => "tools not read yet".into(),
             Some(known) => sizes(&known),
         };
+        let tools = if login == Some(LoginState::LoggedIn) { format!("{tools} · logged in") } else { tools };
         let _ = writeln!(
             out,
             "{:width$}  {tools} · {} · {}",
@@ -123,7 +135,7 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
     print(&out).map(|()| report::DONE)
 }
 
-fn known(app: &App, name: &str) -> Result<(), CliError> {
+pub(super) fn known(app: &App, name: &str) -> Result<(), CliError> {
     let servers = app.servers();
     if servers.definitions().any(|definition| definition.name == name) {
         return Ok(());
@@ -194,8 +206,31 @@ fn add(name: &str, server: &NewServer) -> Result<u8, CliError> {
     }
     settings_file::replace(&path, &text)?;
     print(&format!("added to {}:\n{}", visible::path(&path), visible::block(&added)))?;
-    warn(&format!("hint: `placet mcp test {name}` starts it and shows its tools"));
+    let program = server.command.first().map(String::as_str).unwrap_or_default();
+    let is_confined = !server.outside && server.hosts.is_empty();
+    if let Some(install) = installer_of(program).filter(|_| is_confined) {
+        warn(&format!(
+            "note: `{program}` gets the server from the network, which it does not have in the view: install the server \
+             with `{install}`, and add the program that this installs"
+        ));
+    }
+    warn(&match server.url {
+        Some(_) => format!(
+            "hint: `placet mcp test {name}` connects to it and shows its tools; `placet mcp login {name}` logs in if it \
+             asks for that"
+        ),
+        None => format!("hint: `placet mcp test {name}` starts it and shows its tools"),
+    });
     Ok(report::DONE)
+}
+
+/// For a program that downloads what it starts: how to install that once.
+fn installer_of(program: &str) -> Option<&'static str> {
+    match std::path::Path::new(program).file_name()?.to_str()? {
+        "npx" | "bunx" | "pnpx" => Some("npm install --global PACKAGE"),
+        "uvx" => Some("uv tool install PACKAGE"),
+        _ => None,
+    }
 }
 
 /// The table of servers in the person's settings.
@@ -217,5 +252,10 @@ fn remove(name: &str) -> Result<u8, CliError> {
     let mut text = TomlText::parse(&before).map_err(|e| settings_file::not_toml(&path, e.message()))?;
     text.remove(&["mcp", "servers", name]);
     settings_file::replace(&path, &text.text())?;
-    print(&format!("removed the server {name} from {}\n", visible::path(&path))).map(|()| report::DONE)
+    let logins = LoginStore::new(start::paths()?.state.join("mcp"));
+    let removed = logins.remove_all(name);
+    let removed = removed.map_err(|e| CliError::new(format!("cannot remove the login at `{name}`: {e}")))?;
+    let and_login = if removed > 0 { ", and its login" } else { "" };
+    print(&format!("removed the server {name} from {}{and_login}\n", visible::path(&path)))
+        .map(|()| report::DONE)
 }

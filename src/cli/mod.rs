@@ -23,6 +23,8 @@ mod import;
 mod journal;
 mod log_file;
 mod mcp;
+mod mcp_args;
+mod mcp_login;
 mod metrics;
 mod moved;
 mod option_number;

@@ -29,6 +29,14 @@ struct McpFileEntry {
     headers: BTreeMap<String, String>,
     #[serde(rename = "headersHelper")]
     headers_helper: Option<String>,
+    oauth: Option<McpFileLogin>,
+}
+
+/// What a login at the server needs.
+#[derive(Debug, Deserialize)]
+struct McpFileLogin {
+    #[serde(rename = "clientId")]
+    client_id: Option<String>,
 }
 
 /// Why a server of the file is not used.
@@ -67,6 +75,9 @@ impl McpFileEntry {
                 }
                 if let Some(command) = self.headers_helper {
                     table.insert("headers_command", toml_edit::value(command));
+                }
+                if let Some(id) = self.oauth.and_then(|login| login.client_id) {
+                    table.insert("oauth_client_id", toml_edit::value(id));
                 }
             }
             other => return Err(UnusableEntry::Type(other.into())),
@@ -128,7 +139,7 @@ mod tests {
         let text = r#"{"mcpServers": {
             "a": {"type": "stdio", "command": "run \"x\"", "args": ["-y", "b"], "env": {"K": "${V}"}, "other": 1},
             "b": {"type": "http", "url": "https://example.org", "headers": {"Authorization": "Bearer ${KEY}"}},
-            "c": {"type": "sse", "url": "https://example.com/sse", "headersHelper": "print-headers"},
+            "c": {"type": "sse", "url": "https://example.com/sse", "headersHelper": "print-headers", "oauth": {"clientId": "mine"}},
             "d": {"type": "ws", "url": "wss://example.net"},
             "e": {"type": "stdio"}
         }}"#;
@@ -145,6 +156,7 @@ mod tests {
                 r#"mcp.servers.b.headers = ["Authorization: Bearer ${KEY}"]"#,
                 r#"mcp.servers.c.url = "https://example.com/sse""#,
                 r#"mcp.servers.c.headers_command = "print-headers""#,
+                r#"mcp.servers.c.oauth_client_id = "mine""#,
             ]
         );
         let problems: Vec<String> = read.problems.iter().map(ToString::to_string).collect();

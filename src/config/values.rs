@@ -144,7 +144,7 @@ fn joined<'a>(origins: impl Iterator<Item = &'a SettingOrigin>) -> String {
     if told.is_empty() { SettingOrigin::Default.to_string() } else { told.join("; ") }
 }
 
-/// A value as the person sees it. That of a header may be a key.
+/// A value as the person sees it. That of a header may be a key, and that of a secret is one.
 pub(super) fn setting_as_shown(name: &str, setting: &SettingValue) -> String {
     match setting {
         SettingValue::Texts(headers) if name.ends_with(".headers") => {
@@ -154,6 +154,7 @@ pub(super) fn setting_as_shown(name: &str, setting: &SettingValue) -> String {
             };
             SettingValue::Texts(headers.iter().map(hidden).collect()).to_string()
         }
+        SettingValue::Text(_) if name.ends_with(".oauth_client_secret") => "[hidden]".into(),
         other => other.to_string(),
     }
 }

@@ -288,6 +288,11 @@ impl HttpResponse {
         self.headers.get(name)?.to_str().ok()
     }
 
+    /// All headers whose values are text.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+    }
+
     /// The next bytes of the body, all that have arrived; `None` at its end. Safe to drop and to call again.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
         let host = &self.host;

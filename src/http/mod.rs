@@ -16,7 +16,7 @@ pub use client::{
     HttpClient, HttpClientSettings, HttpError, HttpErrorKind, HttpResponse, ProxySource, host_of,
     install_tls, readable_host,
 };
-pub use page_client::{PageClient, PageRefusal};
+pub use page_client::{PageClient, PageRefusal, WebRequest};
 pub use proxy::environment_proxy;
 pub use public_address::is_public_address;
 pub use retry_after::retry_after;

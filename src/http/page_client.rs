@@ -1,4 +1,5 @@
-//! The client for pages of the web: GET requests without keys and cookies, and only to public addresses.
+//! The client for addresses that a page, a model or a server named: requests without cookies, and only to public
+//! addresses.
 //!
 //! The address that is checked is the address that is used: the check is in the client's own resolver. Where a proxy of
 //! the environment makes the connection, the proxy resolves the name, and only the name can be checked here.
@@ -7,8 +8,9 @@ use super::client::{self, HttpClientSettings, HttpError, HttpResponse, HttpSetup
 use super::error_cause;
 use super::proxy::environment_proxy;
 use super::public_address::is_public_address;
-use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::HeaderValue;
+use reqwest::{Method, Url};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
@@ -26,6 +28,15 @@ pub enum PageRefusal {
 #[derive(Debug, Error)]
 #[error("every address of the name is private")]
 struct OnlyPrivate;
+
+/// A request of any method. Each value of a header may be a key.
+#[derive(Clone, Copy)]
+pub struct WebRequest<'a> {
+    pub method: &'a str,
+    pub url: &'a Url,
+    pub headers: &'a [(String, String)],
+    pub body: &'a [u8],
+}
 
 /// Builds its connections at the first request.
 #[derive(Debug, Default)]
@@ -60,6 +71,13 @@ impl PageClient {
     /// Sends a GET request and waits for the response's headers; a redirect is a response like any other. With
     /// `is_named` the host may be private. Dropping the future closes the connection.
     pub async fn get(&self, url: &Url, accept: &str, is_named: bool) -> Result<HttpResponse, PageRefusal> {
+        let headers = [("accept".to_string(), accept.to_string())];
+        self.send(WebRequest { method: "GET", url, headers: &headers, body: &[] }, is_named).await
+    }
+
+    /// The same with any method.
+    pub async fn send(&self, request: WebRequest<'_>, is_named: bool) -> Result<HttpResponse, PageRefusal> {
+        let url = request.url;
         let host = client::host_of(url);
         let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         if !is_named {
@@ -73,9 +91,18 @@ impl PageClient {
             (false, true) => PageRoute::Named,
             (false, false) => PageRoute::Public,
         };
-        let client = self.client(route).map_err(|e| HttpError::connection(host.clone(), e.to_string()))?;
-        let sent = client.get(url.clone()).header("accept", accept).send().await;
-        match sent.map_err(reqwest::Error::without_url) {
+        let failed = |message: String| PageRefusal::Failed(HttpError::connection(host.clone(), message));
+        let client = self.client(route).map_err(|e| failed(e.to_string()))?;
+        let method = Method::from_bytes(request.method.as_bytes()).map_err(|e| failed(e.to_string()))?;
+        let mut building = client.request(method, url.clone()).body(request.body.to_vec());
+        for (name, value) in request.headers {
+            let value = HeaderValue::from_str(value);
+            let mut value =
+                value.map_err(|_| failed(format!("the value of the header `{name}` is not text")))?;
+            value.set_sensitive(true);
+            building = building.header(name, value);
+        }
+        match building.send().await.map_err(reqwest::Error::without_url) {
             Ok(response) => Ok(HttpResponse::new(host, response)),
             Err(error) if is_only_private(&error) => Err(PageRefusal::Private(host)),
             Err(error) => {

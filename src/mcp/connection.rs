@@ -4,12 +4,11 @@ use super::bounded_answers::{BoundedAnswers, OpenRequests};
 use super::client_handler::{McpClientHandler, ProgressReport};
 use super::definition::HttpServer;
 use super::error::McpClientError;
-use super::http::{HttpLink, HttpTransport};
+use super::http::{HttpAccess, HttpLink, HttpTransport};
 use super::line_limit::{LONGEST_MESSAGE, LineLimit};
 use super::offers::ServerOffers;
 use super::server_request::ServerRequestHandler;
 use super::tool_list::{FetchedTools, MOST_PAGES};
-use crate::http::HttpClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
     ContentBlock, GetPromptRequest, GetPromptRequestParams, GetPromptResult, JsonObject,
@@ -126,12 +125,12 @@ impl ServerConnection {
 
     /// Greets the server at an address.
     pub async fn open_http(
-        server: &HttpServer,
-        client: Arc<HttpClient>,
+        server: (&str, &HttpServer),
+        access: HttpAccess,
         roots: Vec<PathBuf>,
         within: Duration,
     ) -> Result<ConnectedServer, McpClientError> {
-        let transport = HttpTransport::new(server, client).await?;
+        let transport = HttpTransport::new(server, access).await?;
         let link = Some(transport.link());
         ServerConnection::greet(transport, link, roots, within).await
     }

@@ -4,6 +4,7 @@
 use super::http::{HttpHeader, HttpHeaderError};
 use crate::http;
 use reqwest::Url;
+use std::fmt;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -51,6 +52,19 @@ pub struct HttpServer {
     pub headers: Vec<HttpHeader>,
     /// Prints more headers. It runs when a connection is opened.
     pub headers_command: Option<String>,
+    /// The id that placet has at the authorization server, if somebody registered it there.
+    pub client_id: Option<String>,
+    pub client_secret: Option<ClientSecret>,
+}
+
+/// The secret of a registered program.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ClientSecret(pub String);
+
+impl fmt::Debug for ClientSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[hidden]")
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -178,6 +192,16 @@ impl HttpServer {
     pub fn host(&self) -> String {
         let parsed = Url::parse(&self.url).ok();
         parsed.as_ref().map(http::host_of).unwrap_or_default()
+    }
+
+    /// The address to which a login is bound.
+    pub fn login_address(&self) -> String {
+        Url::parse(&self.url).map_or_else(|_| self.url.clone(), |url| url.to_string())
+    }
+
+    /// True if the settings have a key, so that no login is used.
+    pub fn has_key(&self) -> bool {
+        self.headers.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"))
     }
 
     /// The address without its query, where keys often are.

@@ -12,6 +12,8 @@ const MOST_FIELDS: usize = 16;
 const MOST_VALUES: usize = 64;
 /// The longest answer to one field, in bytes.
 const LONGEST_ANSWER: usize = 4_000;
+/// How much of a proposed value is shown, in characters.
+const LONGEST_PROPOSAL: usize = 200;
 
 /// What a server asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,8 +148,18 @@ impl FormField {
         Ok(field)
     }
 
-    /// What can be answered, for a person.
+    /// What can be answered, for a person, and what the server proposes.
     pub fn describe(&self) -> String {
+        match &self.default {
+            None => self.describe_kind(),
+            Some(value) => {
+                let proposed: String = typed(value).chars().take(LONGEST_PROPOSAL).collect();
+                format!("{}; the server proposes {proposed}", self.describe_kind())
+            }
+        }
+    }
+
+    fn describe_kind(&self) -> String {
         let range = |least: Option<String>, most: Option<String>, unit: &str| match (least, most) {
             (None, None) => String::new(),
             (Some(least), None) => format!(", at least {least}{unit}"),

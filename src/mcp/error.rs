@@ -42,6 +42,11 @@ impl McpClientError {
         }
     }
 
+    /// True if a login is the remedy.
+    pub fn needs_login(&self) -> bool {
+        matches!(self, McpClientError::Http(failure) if failure.needs_login())
+    }
+
     pub(super) fn of_start(error: &ClientInitializeError) -> McpClientError {
         match error {
             ClientInitializeError::ConnectionClosed(_) => McpClientError::Closed,

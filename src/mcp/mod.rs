@@ -12,6 +12,7 @@ mod elicitation;
 mod error;
 mod http;
 mod line_limit;
+mod login;
 mod offers;
 mod server_request;
 mod tool_list;
@@ -19,11 +20,13 @@ mod tool_list;
 pub use client_handler::ProgressReport;
 pub use connection::{CallLimits, CallListeners, ConnectedServer, ServerCallSubject, ServerConnection};
 pub use definition::{
-    DefinitionError, HttpServer, ServerDefinition, ServerKind, ServerProgram, UnsetVariable, expand_variables,
+    ClientSecret, DefinitionError, HttpServer, ServerDefinition, ServerKind, ServerProgram, UnsetVariable,
+    expand_variables,
 };
 pub use elicitation::{ElicitationAnswer, ElicitationForm, FormAnswerError, FormField, FormProblem};
 pub use error::McpClientError;
-pub use http::{HttpFailure, HttpHeader, HttpHeaderError};
+pub use http::{HttpAccess, HttpFailure, HttpHeader, HttpHeaderError};
+pub use login::{LoginDone, LoginError, LoginOptions, LoginState, LoginStore, PendingLogin, log_out};
 pub use offers::{ServerOffers, ServerPrompt, ServerPromptArgument, ServerResource};
 pub use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 pub use server_request::{

@@ -130,7 +130,7 @@ impl ServerToolSpec {
     /// The first line of the description, at most `most` bytes.
     pub fn first_line(&self, most: usize) -> &str {
         let line = self.description.trim_start().lines().next().unwrap_or_default();
-        line.get(..line.floor_char_boundary(most)).unwrap_or_default()
+        line.get(..line.floor_char_boundary(most)).unwrap_or_default().trim_end()
     }
 }
 

@@ -20,6 +20,12 @@ settings_table! {
         /// A command that prints more headers, as lines `NAME: VALUE` or as an object of JSON.
         "mcp.servers.*.headers_command" => headers_command: Option<String>, Needed;
 
+        /// The id that the authorization server of `url` gave you for placet, if it registers no program by itself.
+        "mcp.servers.*.oauth_client_id" => oauth_client_id: Option<String>, Needed;
+
+        /// The secret that belongs to `oauth_client_id`: write `${NAME}` for a variable of your environment.
+        "mcp.servers.*.oauth_client_secret" => oauth_client_secret: Option<String>, Needed;
+
         /// The arguments of the program.
         "mcp.servers.*.args" => args: SettingTexts = [], Needed;
 

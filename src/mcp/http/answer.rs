@@ -51,7 +51,7 @@ pub(super) async fn json_messages(response: &mut HttpResponse) -> Result<Vec<Ser
 pub(super) async fn of_status(response: &mut HttpResponse) -> HttpFailure {
     let status = response.status();
     if status == 401 {
-        return HttpFailure::LoginNeeded { status };
+        return HttpFailure::KeyRefused { status };
     }
     let body = response.text(ERROR_WORDS * 10).await;
     let json = serde_json::from_str::<serde_json::Value>(&body).ok();

@@ -1,6 +1,7 @@
 //! Why a server over HTTP did not take a message, or did not answer it.
 
 use crate::http::HttpError;
+use crate::mcp::login::LoginError;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -12,7 +13,14 @@ pub enum HttpFailure {
     #[error("it answered with HTTP {status}{words}")]
     Status { status: u16, words: String },
     #[error("it answered with HTTP {status}: it wants a key in `headers`, or another one")]
+    KeyRefused { status: u16 },
+    #[error("it answered with HTTP {status}: it needs a login, or a key in `headers`")]
     LoginNeeded { status: u16 },
+    /// With the server's own word: hostile until it is rendered.
+    #[error("your login does not give it the right `{scope}`")]
+    ScopeNeeded { scope: String },
+    #[error("your login cannot be renewed: {0}")]
+    Login(String),
     #[error("it has ended the session")]
     SessionEnded,
     #[error("it redirects to `{0}`, which is not the host of its `url`")]
@@ -40,6 +48,15 @@ pub enum HttpFailure {
 }
 
 impl HttpFailure {
+    pub(super) fn of_login(error: LoginError) -> HttpFailure {
+        HttpFailure::Login(error.to_string())
+    }
+
+    /// True if a login is the remedy.
+    pub fn needs_login(&self) -> bool {
+        matches!(self, HttpFailure::LoginNeeded { .. } | HttpFailure::ScopeNeeded { .. })
+    }
+
     /// True if the connection cannot be used any more, and another one can.
     pub(in crate::mcp) fn is_lost(&self) -> bool {
         matches!(self, HttpFailure::SessionEnded)

@@ -3,8 +3,9 @@
 use super::answer::ServerMessage;
 use super::failure::HttpFailure;
 use super::headers;
-use crate::http::{HttpClient, HttpResponse};
+use crate::http::{HttpClient, HttpResponse, PageClient};
 use crate::mcp::definition::HttpServer;
+use crate::mcp::login::{BearerSource, LoginStore, Refusal};
 use reqwest::Url;
 use rmcp::model::RequestId;
 use std::collections::HashMap;
@@ -20,6 +21,15 @@ const MOST_REDIRECTS: usize = 3;
 const LONGEST_SESSION: usize = 1_000;
 /// How long the news that the session is over may take.
 const SAY_END: Duration = Duration::from_secs(1);
+
+/// What connections to servers share.
+#[derive(Clone)]
+pub struct HttpAccess {
+    pub client: Arc<HttpClient>,
+    /// The way to authorization servers.
+    pub pages: Arc<PageClient>,
+    pub logins: LoginStore,
+}
 
 /// What a request does.
 #[derive(Clone, Copy)]
@@ -37,6 +47,8 @@ pub(in crate::mcp) struct HttpLink {
     url: Url,
     /// Keys may be among the values.
     headers: Vec<(String, String)>,
+    /// Absent if the headers have a key.
+    login: Option<BearerSource>,
     pub(super) inbound: mpsc::Sender<ServerMessage>,
     pub(super) ended: CancellationToken,
     state: Mutex<LinkState>,
@@ -69,17 +81,21 @@ impl Drop for RunningRequest<'_> {
 impl HttpLink {
     /// Connects to nothing yet; runs the command that prints headers.
     pub(super) async fn new(
-        server: &HttpServer,
-        client: Arc<HttpClient>,
+        (name, server): (&str, &HttpServer),
+        access: HttpAccess,
         inbound: mpsc::Sender<ServerMessage>,
     ) -> Result<HttpLink, HttpFailure> {
         let mut all = server.headers.clone();
         if let Some(command) = &server.headers_command {
             all.extend(headers::printed(command).await?);
         }
+        let HttpAccess { client, pages, logins } = access;
+        let url = Url::parse(&server.url).map_err(|_| HttpFailure::Address)?;
+        let has_key = all.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"));
         Ok(HttpLink {
             client,
-            url: Url::parse(&server.url).map_err(|_| HttpFailure::Address)?,
+            login: (!has_key).then(|| BearerSource::new(name, url.clone(), (logins, pages))),
+            url,
             headers: all.into_iter().map(|header| (header.name, header.value)).collect(),
             inbound,
             ended: CancellationToken::new(),
@@ -100,9 +116,36 @@ impl HttpLink {
         self.state().older.is_some()
     }
 
-    /// Sends a request and waits for the headers of its response. A redirect within the host is followed.
+    /// Sends a request, with the token of a login if there is one, and waits for the headers of its response. A token
+    /// that the server refuses is renewed once.
     pub(super) async fn request(&self, verb: Verb<'_>) -> Result<HttpResponse, HttpFailure> {
+        let Some(login) = &self.login else { return self.follow(verb, None).await };
+        let mut token = login.token().await.map_err(HttpFailure::of_login)?;
+        let mut response = self.follow(verb, token.as_deref()).await?;
+        if let (401, Some(used)) = (response.status(), &token) {
+            token = login.after_refusal(used).await.map_err(HttpFailure::of_login)?;
+            if token.is_some() {
+                response = self.follow(verb, token.as_deref()).await?;
+            }
+        }
+        match Refusal::of(&response, &self.url) {
+            None => Ok(response),
+            Some(Refusal::Login(wanted)) => {
+                login.note(wanted);
+                Err(HttpFailure::LoginNeeded { status: response.status() })
+            }
+            Some(Refusal::Scope(wanted)) => {
+                let scope = wanted.scope.clone().unwrap_or_default();
+                login.note(wanted);
+                Err(HttpFailure::ScopeNeeded { scope })
+            }
+        }
+    }
+
+    /// Sends a request. A redirect within the host is followed.
+    async fn follow(&self, verb: Verb<'_>, token: Option<&str>) -> Result<HttpResponse, HttpFailure> {
         let mut headers = self.headers.clone();
+        headers.extend(token.map(|token| ("authorization".to_string(), format!("Bearer {token}"))));
         let mut url = {
             let state = self.state();
             let own = [("mcp-session-id", &state.session), ("mcp-protocol-version", &state.version)];

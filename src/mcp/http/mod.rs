@@ -14,5 +14,6 @@ mod transport;
 
 pub use failure::HttpFailure;
 pub use headers::{HttpHeader, HttpHeaderError};
+pub use link::HttpAccess;
 pub(super) use link::HttpLink;
 pub(super) use transport::HttpTransport;

@@ -2,8 +2,7 @@
 
 use super::answer::ServerMessage;
 use super::failure::HttpFailure;
-use super::link::HttpLink;
-use crate::http::HttpClient;
+use super::link::{HttpAccess, HttpLink};
 use crate::mcp::definition::HttpServer;
 use rmcp::service::{RoleClient, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -21,11 +20,11 @@ pub(in crate::mcp) struct HttpTransport {
 impl HttpTransport {
     /// Connects to nothing yet.
     pub(in crate::mcp) async fn new(
-        server: &HttpServer,
-        client: Arc<HttpClient>,
+        server: (&str, &HttpServer),
+        access: HttpAccess,
     ) -> Result<HttpTransport, HttpFailure> {
         let (sender, inbound) = mpsc::channel(WAITING);
-        Ok(HttpTransport { link: Arc::new(HttpLink::new(server, client, sender).await?), inbound })
+        Ok(HttpTransport { link: Arc::new(HttpLink::new(server, access, sender).await?), inbound })
     }
 
     pub(in crate::mcp) fn link(&self) -> Arc<HttpLink> {

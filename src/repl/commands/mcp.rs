@@ -1,6 +1,6 @@
 //! `/mcp`: the servers whose tools the model has, their state, their tools and their logs.
 
-use crate::mcp::KnownTools;
+use crate::mcp::{KnownTools, LoginState};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{count, visible};
 use crate::tools::{ServerPool, ServerState, ServerStatus};
@@ -49,6 +49,13 @@ fn list(context: &CommandContext<'_>, servers: &ServerPool) {
     let row = |definition: &crate::mcp::ServerDefinition| {
         let status = servers.status(&definition.name);
         let mut parts = vec![state(&status, definition.is_enabled)];
+        match servers.login(definition).filter(|_| definition.is_enabled) {
+            Some(LoginState::Needed) => {
+                parts.push(format!("needs login: placet mcp login {}", definition.name));
+            }
+            Some(LoginState::LoggedIn) => parts.push("logged in".into()),
+            None => {}
+        }
         parts.push(status.known.as_ref().map_or("tools not read yet".into(), sizes));
         parts.extend(status.last_error.map(|error| format!("last error: {error}")));
         (definition.name.clone(), parts.join(" · "))

@@ -3,7 +3,7 @@
 use super::pool::{ServerPool, ServerSlot};
 use super::requests::CallRequests;
 use super::running::{RunningServer, quoted};
-use super::start::start_server;
+use super::start::{failure, start_server};
 use crate::mcp::{
     CallLimits, CallListeners, CallToolResult, HttpFailure, KnownTools, McpClientError, ServerCallSubject,
     ServerToolSpec, ToolDefinitionHash,
@@ -106,7 +106,7 @@ impl<'a> ServerRunner<'a> {
             }
             self.pool.make_dir()?;
             let log = self.pool.log_file(&definition.name);
-            match start_server(definition, (env, self.pool.client()), writer.clone(), &log).await {
+            match start_server(definition, (env, self.pool.access()), writer.clone(), &log).await {
                 Ok(server) => *running = Some(server),
                 Err(error) => return Err(self.pool.failed(slot, &error)),
             }
@@ -191,7 +191,7 @@ impl<'a> ServerRunner<'a> {
                 let message = format!("the server `{}` failed: {error}", call.server);
                 Err(match error {
                     McpClientError::Silent(_) => ToolError::hint(message, hint),
-                    _ => ToolError::new(message),
+                    _ => ToolError { message, ..failure(&error, call.server) },
                 })
             }
         };

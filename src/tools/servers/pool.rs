@@ -3,8 +3,10 @@
 
 use super::running::RunningServer;
 use super::status::{ServerState, ServerStatus};
-use crate::http::{HttpClient, HttpClientSettings};
-use crate::mcp::{KnownTools, ServerDefinition, ServerToolSpec};
+use crate::http::{HttpClient, HttpClientSettings, PageClient};
+use crate::mcp::{
+    HttpAccess, KnownTools, LoginState, LoginStore, ServerDefinition, ServerKind, ServerToolSpec,
+};
 use crate::permission::WritePolicy;
 use crate::text::{human_size, visible};
 use crate::tools::ToolError;
@@ -25,6 +27,7 @@ struct PoolState {
     /// Where lists of tools and logs are stored.
     dir: PathBuf,
     client: Arc<HttpClient>,
+    pages: Arc<PageClient>,
 }
 
 pub(super) struct ServerSlot {
@@ -50,10 +53,16 @@ impl ServerPool {
         dir: PathBuf,
         client: HttpClientSettings,
     ) -> ServerPool {
+        let pages = Arc::new(PageClient::new(client.clone()));
         let client = Arc::new(HttpClient::new(client));
         let slot =
             |definition| ServerSlot { definition, running: AsyncMutex::default(), status: Mutex::default() };
-        ServerPool(Arc::new(PoolState { slots: definitions.into_iter().map(slot).collect(), dir, client }))
+        ServerPool(Arc::new(PoolState {
+            slots: definitions.into_iter().map(slot).collect(),
+            dir,
+            client,
+            pages,
+        }))
     }
 
     /// The same servers for another conversation, with processes and connections of its own.
@@ -62,9 +71,23 @@ impl ServerPool {
         ServerPool::with_client(self.definitions().cloned().collect(), self.0.dir.clone(), client)
     }
 
-    /// The connections to servers over HTTP.
-    pub(super) fn client(&self) -> Arc<HttpClient> {
-        Arc::clone(&self.0.client)
+    /// The connections to servers over HTTP, and their logins.
+    pub fn access(&self) -> HttpAccess {
+        HttpAccess {
+            client: Arc::clone(&self.0.client),
+            pages: Arc::clone(&self.0.pages),
+            logins: LoginStore::new(self.0.dir.clone()),
+        }
+    }
+
+    /// What is stored of the login at a server; `None` if it has none, and did not ask for one.
+    pub fn login(&self, definition: &ServerDefinition) -> Option<LoginState> {
+        let ServerKind::Http(server) = &definition.kind else { return None };
+        if server.has_key() {
+            return None;
+        }
+        let stored = LoginStore::new(self.0.dir.clone()).load(&definition.name, &server.login_address());
+        stored.ok().flatten().map(|stored| stored.state())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -122,6 +145,10 @@ impl ServerPool {
         let why = visible::guard(&error.message).into_owned();
         slot.status().failed(&why);
         let name = &slot.definition.name;
+        if self.login(&slot.definition) == Some(LoginState::Needed) {
+            // The person may log in at any moment, and the next call uses that.
+            slot.status().may_start();
+        }
         let message = format!("the server `{name}` failed: {why}");
         match &error.hint {
             Some(hint) => ToolError::hint(message, hint.clone()),

@@ -1,8 +1,9 @@
 //! Starts the process of a server, in the view or outside of it, or connects to its address, and greets the server.
 
 use super::running::{RunningServer, ViewStamp, ended, quoted};
-use crate::http::HttpClient;
-use crate::mcp::{HttpServer, ServerConnection, ServerDefinition, ServerKind, ServerProgram};
+use crate::mcp::{
+    HttpAccess, HttpServer, McpClientError, ServerConnection, ServerDefinition, ServerKind, ServerProgram,
+};
 use crate::permission::WritePolicy;
 use crate::process::{CommandInput, PipedCommand, ShellCommand};
 use crate::sandbox::SandboxNetwork;
@@ -10,14 +11,13 @@ use crate::tools::command::sandboxed::{RunMode, describe};
 use crate::tools::{ToolContext, ToolError};
 use crate::workspace::WriteContext;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Starts the server, or connects to it, and greets it. `writer` says what becomes of its changes; `log` gets its
 /// standard error.
 pub(super) async fn start_server(
     definition: &ServerDefinition,
-    (env, client): (&ToolContext, Arc<HttpClient>),
+    (env, access): (&ToolContext, HttpAccess),
     writer: WriteContext,
     log: &Path,
 ) -> Result<RunningServer, ToolError> {
@@ -27,20 +27,31 @@ pub(super) async fn start_server(
             let roots = env.workspace.roots().to_vec();
             // A log of a program that had this name before says nothing of this server.
             drop(std::fs::remove_file(log));
-            connect(server, client, roots, definition.timeout, writer).await
+            connect((&definition.name, server), access, roots, definition.timeout, writer).await
         }
     }
 }
 
+/// A failed call or start; with the command to log in if that is the remedy.
+pub(super) fn failure(error: &McpClientError, server: &str) -> ToolError {
+    match error.needs_login() {
+        true => ToolError::hint(
+            error.to_string(),
+            format!("the person can log in with `placet mcp login {server}`"),
+        ),
+        false => ToolError::new(error.to_string()),
+    }
+}
+
 async fn connect(
-    server: &HttpServer,
-    client: Arc<HttpClient>,
+    server: (&str, &HttpServer),
+    access: HttpAccess,
     roots: Vec<PathBuf>,
     timeout: Duration,
     writer: WriteContext,
 ) -> Result<RunningServer, ToolError> {
-    let opening = ServerConnection::open_http(server, client, roots, timeout);
-    let connected = opening.await.map_err(|error| ToolError::new(error.to_string()))?;
+    let opening = ServerConnection::open_http(server, access, roots, timeout);
+    let connected = opening.await.map_err(|error| failure(&error, server.0))?;
     Ok(RunningServer {
         connection: connected.connection,
         called: connected.name,

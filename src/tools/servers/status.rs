@@ -41,6 +41,11 @@ impl ServerStatus {
         self.retry_at = Some(Instant::now() + pause.min(LONGEST_PAUSE));
     }
 
+    /// The next start need not wait.
+    pub(super) fn may_start(&mut self) {
+        self.retry_at = None;
+    }
+
     pub(super) fn started(&mut self) {
         self.state = ServerState::Running { since: Instant::now() };
         self.starts += 1;

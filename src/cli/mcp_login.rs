@@ -1,0 +1,123 @@
+//! `placet mcp login` and `placet mcp logout`: the login at a server over HTTP, in the person's browser.
+
+use super::args::Options;
+use super::report::{self, CliError, print, warn};
+use super::{mcp, start};
+use crate::app::App;
+use crate::mcp::{HttpAccess, HttpServer, LoginDone, LoginError, LoginOptions, PendingLogin, ServerKind};
+use crate::session::Scratchpads;
+use crate::text::visible;
+use crate::ui::browser;
+use std::io::{BufRead, Read};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// The longest address that may be pasted, in bytes.
+const LONGEST_LINE: u64 = 16 << 10;
+
+pub(super) fn log_in(
+    name: &str,
+    (wanted, opens_browser): (LoginOptions, bool),
+    options: &Options,
+) -> Result<u8, CliError> {
+    let app = start::app(options)?;
+    let (server, access) = server(&app, name)?;
+    let HttpAccess { pages, logins, .. } = access;
+    let failed = |error: LoginError| {
+        let hint = hint(&error, name);
+        let failure = CliError::new(format!("cannot log in to `{name}`: {error}"));
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    };
+    let done = start::runtime()?.block_on(async {
+        let pending = PendingLogin::begin((name, &server), (logins, pages), &wanted).await.map_err(failed)?;
+        show(name, &server, &pending)?;
+        let address = pending.page().to_string();
+        let has_opened = opens_browser && tokio::task::block_in_place(|| browser::open(&address));
+        if !has_opened {
+            warn("open that page in a browser");
+            warn(&format!(
+                "if the browser runs on another machine, paste the address at which it ends ({}?...)",
+                pending.return_address()
+            ));
+        }
+        pending.finish(&mut typed_lines()).await.map_err(failed)
+    })?;
+    print(&format!("{}\n", summary(name, &done))).map(|()| report::DONE)
+}
+
+/// Names who asks for the login, so that a look-alike can be noticed, and the page.
+fn show(name: &str, server: &HttpServer, pending: &PendingLogin) -> Result<(), CliError> {
+    let issuer = visible::line(pending.issuer()).into_owned();
+    warn(&format!("the server {name} ({}) wants a login at {issuer}", visible::line(&server.host())));
+    if pending.is_elsewhere() {
+        warn("note: that is another host than the server's: log in only if you know it");
+    }
+    print(&format!("{}\n", visible::line(pending.page().as_str())))
+}
+
+/// Lines of standard input. The thread that reads them ends with the process.
+fn typed_lines() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(1);
+    let reading = move || {
+        let mut line = String::new();
+        let read = std::io::BufReader::new(std::io::stdin().take(LONGEST_LINE)).read_line(&mut line);
+        if read.is_ok_and(|count| count > 0) {
+            drop(sender.blocking_send(line));
+        }
+    };
+    // Without the thread nothing can be pasted, and the browser still answers.
+    drop(std::thread::Builder::new().name("pasted address".into()).spawn(reading));
+    lines
+}
+
+fn summary(name: &str, done: &LoginDone) -> String {
+    let mut parts = vec![format!("logged in to {name}")];
+    if !done.scopes.is_empty() {
+        parts.push(format!("rights: {}", visible::line(&done.scopes.join(" "))));
+    }
+    parts.push(match (done.can_be_renewed, done.expires_in) {
+        (true, _) => "placet renews the login".into(),
+        (false, Some(seconds)) => format!("for {} minutes", seconds.div_ceil(60)),
+        (false, None) => "until the server ends the login".into(),
+    });
+    parts.join(" · ")
+}
+
+fn hint(error: &LoginError, name: &str) -> Option<String> {
+    match error {
+        LoginError::OtherIssuer { .. } => {
+            Some(format!("if you expect that, run `placet mcp logout {name}` first"))
+        }
+        LoginError::NoServer => Some("`headers` of the server's settings can have a key".into()),
+        LoginError::NotNeeded => Some(format!("`placet mcp test {name}` shows its tools")),
+        LoginError::Listen(_) => Some("use another `--port`".into()),
+        _ => None,
+    }
+}
+
+pub(super) fn log_out(name: &str, options: &Options) -> Result<u8, CliError> {
+    let app = start::app(options)?;
+    let (server, access) = server(&app, name)?;
+    let place = (&access.logins, access.pages);
+    let ended = start::runtime()?.block_on(crate::mcp::log_out(place, (name, &server.login_address())));
+    let had_login =
+        ended.map_err(|error| CliError::new(format!("cannot remove the login at `{name}`: {error}")))?;
+    let words = if had_login { "removed the login at" } else { "there was no login at" };
+    print(&format!("{words} {name}\n")).map(|()| report::DONE)
+}
+
+/// The server, which must be one over HTTP, and the way to it.
+fn server(app: &App, name: &str) -> Result<(HttpServer, HttpAccess), CliError> {
+    mcp::known(app, name)?;
+    let found = app.servers().definitions().find(|definition| definition.name == name);
+    let Some(ServerKind::Http(server)) = found.map(|definition| definition.kind.clone()) else {
+        let message = format!("the server `{name}` is a program: only servers with a `url` have a login");
+        return Err(CliError::usage(message));
+    };
+    // The pool of a conversation has the proxies and certificates of the settings.
+    let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
+    Ok((server, env.servers.access()))
+}
