@@ -43,7 +43,7 @@ impl HttpLink {
                 let is_start = matches!(sent.notification, ClientNotification::InitializedNotification(_));
                 self.deliver(&body).await?;
                 if is_start && !self.is_older() {
-                    listener::begin(&self);
+                    listener::begin(&self).await;
                 }
                 Ok(())
             }

@@ -5,26 +5,35 @@ use super::failure::HttpFailure;
 use super::link::{HttpLink, Verb};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// How often a server is asked for its stream without an event in between.
 const MOST_TRIES: usize = 5;
 /// How long a server may take to begin its stream, and one of the older transport to name its address.
 const BEGIN: Duration = Duration::from_secs(20);
+/// How long the first message waits for the stream. A server that does not answer is used without it.
+const OPENS_WITHIN: Duration = Duration::from_millis(500);
 /// The most that a server of the older transport may send in a session, in bytes.
 const LONGEST_SESSION: usize = 1 << 30;
 
-/// Listens until the link ends, or until the server has no such stream.
-pub(super) fn begin(link: &Arc<HttpLink>) {
-    let listening = listen(Arc::clone(link));
+/// Listens until the link ends, or until the server has no such stream. Ends when the server has answered: what it sends
+/// before that is lost, such as a question that belongs to the first call.
+pub(super) async fn begin(link: &Arc<HttpLink>) {
+    let (answered, answer) = oneshot::channel();
+    let listening = listen(Arc::clone(link), answered);
     link.set_listener(tokio::spawn(listening).abort_handle());
+    drop(tokio::time::timeout(OPENS_WITHIN, answer).await);
 }
 
-async fn listen(link: Arc<HttpLink>) {
+async fn listen(link: Arc<HttpLink>, answered: oneshot::Sender<()>) {
+    let mut answered = Some(answered);
     let (mut tries, mut last_id): (usize, Option<String>) = (0, None);
     while tries < MOST_TRIES && !link.is_over() {
         tries += 1;
         let asking = link.request(Verb::Listen { after: last_id.as_deref() });
         let Ok(Ok(response)) = tokio::time::timeout(BEGIN, asking).await else { return };
+        // It is dropped if there is no stream, which is an answer as well.
+        drop(answered.take().map(|answered| answered.send(())));
         // 405 says that the server has no such stream.
         if response.status() != 200 || AnswerKind::of(&response) != Ok(AnswerKind::Events) {
             return;

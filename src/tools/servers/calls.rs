@@ -129,7 +129,8 @@ impl<'a> ServerRunner<'a> {
             }
             Err(error) => {
                 let log = quoted(&self.pool.log_file(&definition.name));
-                let error = ToolError::new(format!("its list of tools cannot be read: {error}{log}"));
+                let message = format!("its list of tools cannot be read: {error}{log}");
+                let error = ToolError { message, ..failure(&error, &definition.name) };
                 self.pool.end(slot, running, self.place(), writer).await?;
                 Err(self.pool.failed(slot, &error))
             }
