@@ -33,7 +33,10 @@ async fn listen(link: Arc<HttpLink>, answered: oneshot::Sender<()>) {
         let asking = link.request(Verb::Listen { after: last_id.as_deref() });
         let Ok(Ok(response)) = tokio::time::timeout(BEGIN, asking).await else { return };
         // It is dropped if there is no stream, which is an answer as well.
-        drop(answered.take().map(|answered| answered.send(())));
+        if let Some(answered) = answered.take() {
+            // The first message may not have waited so long.
+            let _ = answered.send(());
+        }
         // 405 says that the server has no such stream.
         if response.status() != 200 || AnswerKind::of(&response) != Ok(AnswerKind::Events) {
             return;
