@@ -173,6 +173,32 @@ fn the_tools_are_read_once_and_requests_begin_the_same_whatever_the_server_does(
 }
 
 #[test]
+fn twenty_turns_begin_with_the_same_bytes_while_servers_come_and_go() {
+    if !is_possible() {
+        return;
+    }
+    let (place, server) = talk(Place::new(), "restless", "", &[]);
+    for turn in 1..20 {
+        // Servers die, are started again, and change files.
+        let text = ["die", "long", "error"][turn % 3];
+        let (id, arguments) = (format!("c{turn}"), format!("{{\"text\": \"{text}\"}}"));
+        server.push(Reply::anthropic(&[Say::Call(&id, "s__act", &arguments)]));
+        server.push(Reply::anthropic(&[Say::Text("done")]));
+    }
+    let out = place.placet(["--mode", "ask", "--allow", "mcp(*)"]).stdin("go\n".repeat(20)).go();
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1 + 19 * 2, "{out:#?}");
+    let beginning = |body: &Value| format!("{}{}", body["tools"], body["system"]);
+    let first = beginning(&requests[0].body);
+    assert!(first.contains("s__act") && requests.iter().all(|r| beginning(&r.body) == first));
+    // Each request repeats the messages of the one before it, and adds to them.
+    for pair in requests.windows(2) {
+        let messages = |at: usize| pair[at].body["messages"].as_array().unwrap().clone();
+        assert!(messages(1).len() > messages(0).len());
+    }
+}
+
+#[test]
 fn a_server_keeps_its_memory_until_files_change() {
     if !is_possible() {
         return;

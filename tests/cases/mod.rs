@@ -68,6 +68,7 @@ mod many_changes;
 mod mcp;
 mod mcp_client;
 mod mcp_http;
+mod mcp_login;
 mod mcp_requests;
 mod menus;
 mod metrics;

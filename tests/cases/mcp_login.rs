@@ -1,0 +1,288 @@
+//! Login at servers over HTTP, through the program: what is stored, what is sent to whom, and what a look-alike gets.
+
+use crate::support::binary::{Out, Place};
+use crate::support::require::require;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const SERVER: &str = include_str!("../support/mcp_oauth_server.py");
+/// A browser in which the person is logged in: it opens the page and follows it back.
+const BROWSER: &str = "import sys, urllib.request\nurllib.request.urlopen(sys.argv[1], timeout=10).read()\n";
+
+/// A server and its authorization server on loopback; a drop ends both.
+struct LoginServer {
+    child: Child,
+    ports: (u16, u16),
+    dir: TempDir,
+}
+
+impl LoginServer {
+    fn start(script: &str) -> LoginServer {
+        let dir = TempDir::new().unwrap();
+        std::fs::write(dir.path().join("server.py"), SERVER).unwrap();
+        std::fs::write(dir.path().join("browser.py"), BROWSER).unwrap();
+        let mut child = Command::new("python3")
+            .arg(dir.path().join("server.py"))
+            .env("MCP_SCRIPT", script)
+            .env("MCP_LOG", dir.path().join("log"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (server, auth) = line.trim().split_once(' ').unwrap();
+        LoginServer { child, ports: (server.parse().unwrap(), auth.parse().unwrap()), dir }
+    }
+
+    fn log(&self) -> Vec<String> {
+        let path: PathBuf = self.dir.path().join("log");
+        std::fs::read_to_string(path).unwrap_or_default().lines().map(String::from).collect()
+    }
+
+    fn place(&self, more: &str) -> Place {
+        let url = format!("http://127.0.0.1:{}/mcp", self.ports.0);
+        Place::new().config(&format!("provider = \"offline\"\n[mcp.servers.s]\nurl = \"{url}\"\n{more}\n"))
+    }
+
+    fn log_in(&self, place: &Place, more: &[&str]) -> Out {
+        let browser = format!("python3 {}", self.dir.path().join("browser.py").display());
+        let words = ["mcp", "login", "s"].into_iter().chain(more.iter().copied());
+        let out = place.placet(words).env("BROWSER", browser).go();
+        hides_secrets(&out);
+        out
+    }
+}
+
+impl Drop for LoginServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// No token, no code and no secret is on a screen, and nothing acts on the terminal. The page has only the challenge.
+#[track_caller]
+fn hides_secrets(out: &Out) {
+    for text in [&out.stdout, &out.stderr] {
+        assert!(!text.contains("canary") && !text.contains('\x1b'), "{out:#?}");
+    }
+}
+
+fn call(place: &Place) -> Out {
+    let out = place.run(["--mode", "ask", "--allow", "mcp(*)", "-p", "call s__act {}"]);
+    hides_secrets(&out);
+    out
+}
+
+fn login_files(place: &Place) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(place.state_dir().join("mcp")).unwrap();
+    all.map(|entry| entry.unwrap().path()).filter(|path| path.to_string_lossy().contains("-login-")).collect()
+}
+
+#[test]
+fn a_person_logs_in_once_and_the_tokens_go_to_nobody_else() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("secret");
+    let place = server.place("");
+    let before = place.run(["mcp", "test", "s"]).code(1);
+    assert!(
+        before.stderr.contains("it answered with HTTP 401: it needs a login, or a key in `headers`"),
+        "{before:#?}"
+    );
+    assert!(before.stderr.contains("placet mcp login s"), "{before:#?}");
+    place.run(["mcp", "list"]).code(0).says("needs login: placet mcp login s");
+    let done = server.log_in(&place, &[]).code(0);
+    assert!(
+        done.stderr.contains(&format!("wants a login at http://127.0.0.1:{}", server.ports.1)),
+        "{done:#?}"
+    );
+    assert!(done.stdout.ends_with("logged in to s · rights: read · placet renews the login\n"), "{done:#?}");
+    place.run(["mcp", "test", "s"]).code(0).says("safe 1, 1 tool");
+    assert!(call(&place).stdout.contains("acted for read"));
+    place.run(["mcp", "list"]).code(0).says("· logged in ·");
+    for path in login_files(&place) {
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{path:?}");
+    }
+    let log = server.log();
+    let to_auth: Vec<&String> = log.iter().filter(|line| line.starts_with("auth ")).collect();
+    // The page has the resource, a state and the challenge; the code was exchanged with its proof.
+    assert!(
+        to_auth.iter().any(|line| line.contains("code_challenge_method=S256") && line.contains("resource="))
+    );
+    assert!(
+        to_auth
+            .iter()
+            .any(|line| line.contains("code_verifier=") && line.contains("grant_type=authorization_code"))
+    );
+    assert!(to_auth.iter().all(|line| !line.contains("canary-access")), "{to_auth:#?}");
+    assert!(
+        log.iter().filter(|line| line.starts_with("server ")).all(|line| !line.contains("canary-refresh"))
+    );
+    let shown = place.run(["config", "show"]).code(0);
+    hides_secrets(&shown);
+    // Without the login the server is as it was, and the authorization server knows.
+    place.run(["mcp", "logout", "s"]).code(0).says("removed the login at s");
+    assert!(
+        server
+            .log()
+            .iter()
+            .any(|line| line.starts_with("auth POST /revoke") && line.contains("canary-refresh"))
+    );
+    place.run(["mcp", "logout", "s"]).code(0).says("there was no login at s");
+    place.run(["mcp", "test", "s"]).code(1);
+}
+
+#[test]
+fn a_token_that_expires_is_renewed_and_a_rejected_renewal_asks_for_a_login() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("short secret");
+    let place = server.place("");
+    server.log_in(&place, &[]).code(0);
+    for _ in 0..2 {
+        assert!(call(&place).stdout.contains("acted for read"));
+    }
+    let renewals = |server: &LoginServer| {
+        server.log().iter().filter(|line| line.contains("grant_type=refresh_token")).count()
+    };
+    assert!(renewals(&server) >= 2, "{:#?}", server.log());
+    let ended = LoginServer::start("short end");
+    let place = ended.place("");
+    ended.log_in(&place, &[]).code(0);
+    let refused = place.run(["mcp", "test", "s"]).code(1);
+    assert!(refused.stderr.contains("placet mcp login s"), "{refused:#?}");
+    place.run(["mcp", "list"]).code(0).says("needs login: placet mcp login s");
+    assert_eq!(renewals(&ended), 1, "a rejected token was sent again: {:#?}", ended.log());
+    ended.log_in(&place, &[]).code(0);
+}
+
+#[test]
+fn a_call_that_needs_more_rights_names_them_and_the_next_login_asks_for_all() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("scope");
+    let place = server.place("");
+    server.log_in(&place, &[]).code(0);
+    let refused = call(&place);
+    assert!(refused.stdout.contains("your login does not give it the right `write`"), "{refused:#?}");
+    place.run(["mcp", "list"]).code(0).says("needs login: placet mcp login s");
+    server.log_in(&place, &[]).code(0).says("rights: read write");
+    assert!(call(&place).stdout.contains("acted for read write"));
+}
+
+#[test]
+fn the_address_can_be_pasted_where_no_browser_is() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("");
+    let place = server.place("");
+    let mut running = place.placet(["mcp", "login", "s", "--no-browser"]).start();
+    let page = running.line_where(|line| line.contains("/authorize?"));
+    // A person opens the page on another machine, and the browser ends at an address that it cannot reach.
+    let shown = Command::new("python3")
+        .args(["-c", "import sys, http.client, urllib.parse as u\np = u.urlparse(sys.argv[1])\nc = http.client.HTTPConnection(p.netloc)\nc.request('GET', p.path + '?' + p.query)\nprint(c.getresponse().headers['location'])", page.trim()])
+        .output()
+        .unwrap();
+    running.say(&String::from_utf8(shown.stdout).unwrap());
+    let out = running.end().code(0);
+    assert!(out.stdout.contains("logged in to s"), "{out:#?}");
+    assert!(call(&place).stdout.contains("acted for read"));
+    let wrong = place
+        .placet(["mcp", "login", "s", "--no-browser", "--scope", "x"])
+        .stdin("http://127.0.0.1:9/callback?code=x&state=y\n")
+        .go();
+    let wrong = wrong.code(1);
+    assert!(
+        wrong.stderr.contains("that is not the address to which the authorization server sent the browser"),
+        "{wrong:#?}"
+    );
+}
+
+#[test]
+fn hostile_logins_get_nothing_and_are_named() {
+    if !require("python3") {
+        return;
+    }
+    let began = Instant::now();
+    for (script, expected) in [
+        ("false-issuer", "says that it is the authorization server `http://127.0.0.1:9`"),
+        ("mixed-up", "says that it is the authorization server `http://127.0.0.1:9`"),
+        ("elsewhere", "does not describe this server"),
+        ("no-pkce", "does not say that it supports PKCE with S256"),
+        ("bad-page", "the address `file:///etc/passwd` of its authorization server is not one of https"),
+        ("large", "longer than 262144 bytes"),
+        ("refuse", "did not register placet"),
+        ("unregistered", "set `oauth_client_id`"),
+        ("deny", "the authorization server refused the login: not"),
+        ("crooked", "it has characters that a header cannot have"),
+        ("hung", "it did not answer within 20 s"),
+    ] {
+        let server = LoginServer::start(script);
+        let place = server.place("");
+        let out = server.log_in(&place, &[]).code(1);
+        assert!(out.stderr.contains(expected), "{script}: {out:#?}");
+        // Nothing of a login is stored, and no code was given away to be exchanged by somebody else.
+        place.run(["mcp", "test", "s"]).code(1);
+        let has_exchanged = server.log().iter().any(|line| line.contains("grant_type="));
+        assert!(!has_exchanged || script == "crooked", "{script}: {:#?}", server.log());
+    }
+    assert!(began.elapsed() < Duration::from_secs(120), "a server held a login up");
+}
+
+#[test]
+fn hostile_change_of_the_authorization_server_is_refused_until_the_person_logs_out() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("switch short");
+    let place = server.place("");
+    server.log_in(&place, &[]).code(0);
+    let count = server.log().len();
+    let out = server.log_in(&place, &["--scope", "more"]).code(1);
+    assert!(out.stderr.contains("its authorization server is `http://127.0.0.2:"), "{out:#?}");
+    assert!(out.stderr.contains("`placet mcp logout s` first"), "{out:#?}");
+    // The renewal goes where the tokens came from, whatever the server names now.
+    assert!(call(&place).stdout.contains("acted for read"));
+    let log = server.log();
+    assert!(log.iter().skip(count).any(|line| line.contains("grant_type=refresh_token")), "{log:#?}");
+}
+
+#[test]
+fn a_key_in_the_settings_a_program_and_an_open_server_have_no_login() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("");
+    let keyed = server.place("headers = [\"Authorization: Bearer canary-own\"]");
+    let out = server.log_in(&keyed, &[]).code(1);
+    assert!(out.stderr.contains("remove the header `Authorization`"), "{out:#?}");
+    let refused = keyed.run(["mcp", "test", "s"]).code(1);
+    assert!(refused.stderr.contains("it wants a key in `headers`, or another one"), "{refused:#?}");
+    let program = Place::new().config("provider = \"offline\"\n[mcp.servers.s]\ncommand = \"true\"\n");
+    program.run(["mcp", "login", "s"]).code(2).warns("only servers with a `url` have a login");
+    program.run(["mcp", "login", "t"]).code(1).warns("no server `t`");
+    let own = server.place("oauth_client_id = \"mine\"\noauth_client_secret = \"${LOGIN_SECRET}\"");
+    let browser = format!("python3 {}", server.dir.path().join("browser.py").display());
+    let out = own
+        .placet(["mcp", "login", "s"])
+        .env("BROWSER", browser)
+        .env("LOGIN_SECRET", "canary-own")
+        .go()
+        .code(0);
+    hides_secrets(&out);
+    let log = server.log();
+    assert!(
+        log.iter().any(|line| line.contains("client_id=mine"))
+            && log.iter().all(|line| !line.contains("POST /register")),
+        "{log:#?}"
+    );
+}
