@@ -313,14 +313,20 @@ impl View {
             return Ok(());
         }
         let changed: BTreeSet<Arc<Path>> = self.changes(LayerKind::Pending)?.paths();
+        let is_file = |base: &BaseRecord| !base.node.is_directory() && !base.raced;
+        // Counted first: a repository may have a million records that are needed, and then no list of them is made.
+        let mut watched_files = 0;
+        self.each_repository_record(&changed, |base| watched_files += usize::from(is_file(&base)))?;
+        let is_unchanged_file = |base: &BaseRecord| is_file(base) && !changed.contains(&base.path);
+        if self.layer_set(LayerKind::Pending).bases().iter().filter(is_unchanged_file).count()
+            == watched_files
+        {
+            return Ok(());
+        }
         let watched: BTreeSet<Arc<Path>> =
             self.repository_records(&changed)?.into_iter().map(|base| base.path).collect();
         let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().collect();
-        let needed = |path: &Path| changed.contains(path) || watched.contains(path);
-        let is_same = |base: &BaseRecord| !needed(&base.path) && !base.node.is_directory() && !base.raced;
-        if !bases.iter().any(is_same) {
-            return Ok(());
-        }
+        let is_same = |base: &BaseRecord| is_unchanged_file(base) && !watched.contains(&base.path);
         self.claim()?;
         let keep = bases.into_iter().filter(|base| !is_same(base)).map(|base| (base, StagedEntry::Keep));
         self.rebuild(keep.collect())

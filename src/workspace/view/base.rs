@@ -136,10 +136,11 @@ impl BaseIndex {
         let shelf = bases.file.parent().unwrap_or(Path::new("/"));
         match open_record(&bases.file) {
             Ok(file) => {
-                bases.read(file, known);
-                // Records come in the order of their paths, which leaves each node of the map half empty. Built at once, it
-                // is packed.
-                bases.map = std::mem::take(&mut bases.map).into_iter().collect();
+                // Records come in the order of their paths, which would leave each node of a map half empty. Built at
+                // once, it is packed; of several records of one path it has the last.
+                let mut records = Vec::new();
+                bases.read(file, known, &mut records);
+                bases.map = records.into_iter().collect();
             }
             Err(fault @ (DamageKind::Missing | DamageKind::Empty)) => {
                 bases.fault = may_hold(shelf).then_some(fault);
@@ -150,7 +151,12 @@ impl BaseIndex {
     }
 
     /// Reads line by line: the file of many changes is larger than the records that it is read into.
-    fn read(&mut self, file: File, known: &BTreeMap<Arc<Path>, StoredBase>) {
+    fn read(
+        &mut self,
+        file: File,
+        known: &BTreeMap<Arc<Path>, StoredBase>,
+        records: &mut Vec<(Arc<Path>, StoredBase)>,
+    ) {
         let mut file = io::BufReader::with_capacity(64 << 10, file);
         let (mut line, mut end) = (Vec::new(), 0);
         for number in 1.. {
@@ -166,7 +172,7 @@ impl BaseIndex {
             }
             line.pop();
             if !line.is_empty() {
-                self.read_line(number, &line, known);
+                records.extend(self.read_line(number, &line, known));
             }
         }
         // A crash cut the last line.
@@ -178,13 +184,20 @@ impl BaseIndex {
         }
     }
 
-    fn read_line(&mut self, number: usize, line: &[u8], known: &BTreeMap<Arc<Path>, StoredBase>) {
+    fn read_line(
+        &mut self,
+        number: usize,
+        line: &[u8],
+        known: &BTreeMap<Arc<Path>, StoredBase>,
+    ) -> Option<(Arc<Path>, StoredBase)> {
         match (serde_json::from_slice::<BaseRecord>(line), line.starts_with(WHO.as_bytes())) {
             (Ok(mut base), _) => {
-                if let Some((path, _)) = known.get_key_value(&base.path) {
+                // While a record is loaded again, the one before it is still in memory: both share what is equal.
+                if let Some((path, stored)) = known.get_key_value(&base.path) {
                     base.path = Arc::clone(path);
+                    base.node = SharedState::shared(&stored.node, base.node);
                 }
-                self.insert(base);
+                return Some((Arc::clone(&base.path), StoredBase::of(base)));
             }
             (Err(_), true) => {
                 let who = serde_json::from_slice::<OriginRecord<ChangeOrigin>>(line);
@@ -198,6 +211,7 @@ impl BaseIndex {
                 self.fault.get_or_insert(fault);
             }
         }
+        None
     }
 
     /// What is wrong with the record.
@@ -268,6 +282,11 @@ impl BaseIndex {
         let from = after.map_or(Unbounded, Excluded);
         let rest = self.map.range::<Path, _>((from, Unbounded)).take(most);
         rest.map(|(path, stored)| stored.record(path)).collect()
+    }
+
+    /// Bytes that are recorded and not written yet.
+    pub(super) fn unsaved(&self) -> usize {
+        self.unsaved.len()
     }
 
     fn insert(&mut self, base: BaseRecord) {
@@ -365,7 +384,8 @@ impl BaseIndex {
             file.set_len(whole)?;
         }
         file.write_all(&self.unsaved)?;
-        self.unsaved.clear();
+        // A large buffer is not kept for the few records that follow.
+        self.unsaved = Vec::new();
         Ok(())
     }
 

@@ -216,7 +216,8 @@ impl View {
         if choice.values().any(|part| *part != SelectedPart::Whole) {
             return Ok(false);
         }
-        let with_them = self.repository_records(&set.paths())?.len();
+        let mut with_them = 0;
+        self.each_repository_record(&set.paths(), |_| with_them += 1)?;
         Ok(self.0.pending.bases().len() == set.len() + with_them)
     }
 

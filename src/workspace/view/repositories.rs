@@ -22,6 +22,11 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+/// Bytes of records that are recorded before they are written: a repository may have a million refs.
+const MOST_UNSAVED: usize = 1 << 20;
+/// Records that are looked at together.
+const PART: usize = 1_000;
+
 /// What changes mean to repositories, as a change set has it.
 pub(super) struct RepositoryMeaning {
     repositories: RepositorySet,
@@ -180,7 +185,11 @@ impl View {
             // Recorded when the command has ended: what moved while it ran is not what it saw.
             let raced = rustix::fs::lstat(&file)
                 .is_ok_and(|stat| (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since);
-            held.bases().record(BaseRecord { raced, ..BaseRecord::of(file.as_path(), node) });
+            let mut bases = held.bases();
+            bases.record(BaseRecord { raced, ..BaseRecord::of(file.as_path(), node) });
+            if bases.unsaved() > MOST_UNSAVED {
+                bases.save()?;
+            }
         }
         held.save()
     }
@@ -189,24 +198,48 @@ impl View {
     /// changes themselves. They are moved together with these changes: without them the state of the repository is not
     /// known.
     pub(super) fn repository_records(&self, changed: &BTreeSet<Arc<Path>>) -> io::Result<Vec<BaseRecord>> {
-        let held = self.layer_set(LayerKind::Pending);
-        let mut watched: Vec<BaseRecord> =
-            held.bases().iter().filter(|base| !changed.contains(&base.path)).collect();
-        if !watched.is_empty() {
-            let repositories = self.repositories(LayerKind::Pending, changed.iter().map(|path| &**path));
-            let outermost: Vec<&Path> = repositories.outermost().collect();
-            watched.retain(|base| outermost.iter().any(|dir| super::git_state::is_state(dir, &base.path)));
-        }
         let mut records = Vec::new();
-        for base in watched {
-            let Some((index, rel)) = self.locate(&base.path) else { continue };
-            // A file that was removed and made again with the same content is not a change.
-            let stack = self.stack_of(held, index);
-            if stack.backing(&rel)? == ContentLocation::Plain || stack.node(&rel)? == base.node {
-                records.push(base);
+        self.each_repository_record(changed, |base| records.push(base))?;
+        Ok(records)
+    }
+
+    /// Calls `found` for each record of [`View::repository_records`]: there may be a million, so no list of all records is
+    /// made on the way.
+    pub(super) fn each_repository_record(
+        &self,
+        changed: &BTreeSet<Arc<Path>>,
+        mut found: impl FnMut(BaseRecord),
+    ) -> io::Result<()> {
+        let held = self.layer_set(LayerKind::Pending);
+        let is_other = |path: &Arc<Path>| !changed.contains(path);
+        if !held.bases().paths().any(is_other) {
+            return Ok(());
+        }
+        let repositories = self.repositories(LayerKind::Pending, changed.iter().map(|path| &**path));
+        let outermost: Vec<&Path> = repositories.outermost().collect();
+        if outermost.is_empty() {
+            return Ok(());
+        }
+        let mut after: Option<Arc<Path>> = None;
+        loop {
+            // A part at a time: what is asked of the layers below may need the records, too.
+            let part = held.bases().next(after.as_deref(), PART);
+            let Some(last) = part.last() else { return Ok(()) };
+            after = Some(Arc::clone(&last.path));
+            for base in part.into_iter().filter(|base| is_other(&base.path)) {
+                if !outermost.iter().any(|dir| super::git_state::is_state(dir, &base.path)) {
+                    continue;
+                }
+                let Some((index, rel)) = self.locate(&base.path) else { continue };
+                // A file that was removed and made again with the same content is not a change.
+                let stack = self.stack_of(held, index);
+                let is_unchanged =
+                    stack.backing(&rel)? == ContentLocation::Plain || stack.node(&rel)? == base.node;
+                if is_unchanged {
+                    found(base);
+                }
             }
         }
-        Ok(records)
     }
 
     /// The repositories among the paths of a transaction, each with its states before and after: those on disk, and
