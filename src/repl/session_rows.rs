@@ -13,6 +13,11 @@ const LEAST_TITLE: usize = 12;
 /// Columns before the last words: the age, the turns and the pending changes.
 const FIGURES: usize = 24;
 
+/// A list of fewer columns has titles, ages and pending changes only: the rest would leave no room for the title.
+const NARROW: usize = 50;
+/// Columns of an age and of pending changes, with the blanks before them.
+const NARROW_FIGURES: usize = 15;
+
 /// A session, and what a list says of it.
 #[derive(Clone, Debug)]
 pub struct SessionListRow {
@@ -101,18 +106,41 @@ impl SessionListRow {
         visible::guard_line(&format!("{pin}{}", self.row.title)).into_owned()
     }
 
+    fn pending_words(&self) -> String {
+        if self.pending > 0 { format!("±{}", self.pending) } else { String::new() }
+    }
+
+    /// The columns behind the title in a picker with `room` for a row.
+    pub(super) fn picker_columns(&self, now: i64, room: usize) -> String {
+        match room < NARROW {
+            true => {
+                let age = age(self.row.updated, now);
+                format!("{age:>7}  {}", self.pending_words()).trim_end().to_string()
+            }
+            false => self.columns(now),
+        }
+    }
+
     /// The columns behind the title: age, turns, pending changes, and the last words.
     pub fn columns(&self, now: i64) -> String {
+        let pending = self.pending_words();
         let turns = match self.overview.turns {
             0 => String::new(),
             1 => "1 turn".into(),
             turns => format!("{turns} turns"),
         };
-        let pending = if self.pending > 0 { format!("±{}", self.pending) } else { String::new() };
         let run = if self.overview.is_one_shot { "-p: " } else { "" };
         let last = visible::prose_line(&self.overview.last_words);
         let age = age(self.row.updated, now);
         format!("{age:>7}  {turns:>8}  {pending:<4} {run}{last}").trim_end().to_string()
+    }
+}
+
+/// The columns that the picker gives the titles, of `room` for a row.
+pub(super) fn picker_title_columns(rows: &[&SessionListRow], room: usize) -> usize {
+    match room < NARROW {
+        true => room.saturating_sub(NARROW_FIGURES).max(LEAST_TITLE),
+        false => title_columns(rows, room),
     }
 }
 

@@ -72,6 +72,7 @@ impl ColorDepth {
 
 /// Writes the sequence that sets exactly `style`, whatever style was set before.
 pub fn push_style(out: &mut String, style: Style) {
+    let style = without_bright_black(style);
     out.push_str("\x1b[0");
     for (modifier, code) in [
         (Modifier::BOLD, 1),
@@ -88,6 +89,18 @@ pub fn push_style(out: &mut String, style: Style) {
     push_color(out, style.fg, 30);
     push_color(out, style.bg, 40);
     out.push('m');
+}
+
+/// Bold black is black: xterm and others draw bold text of the first eight colours in the bright form of the colour, which
+/// is a grey for black. Text without a background gets the terminal's own colour of text, and stays bold.
+fn without_bright_black(style: Style) -> Style {
+    if style.fg != Some(Color::Black) || !style.add_modifier.contains(Modifier::BOLD) {
+        return style;
+    }
+    match style.bg {
+        None | Some(Color::Reset) => Style { fg: None, ..style },
+        Some(_) => style.remove_modifier(Modifier::BOLD),
+    }
 }
 
 fn push_color(out: &mut String, color: Option<Color>, base: u8) {
@@ -319,6 +332,19 @@ mod tests {
             ColorDepth::None
         );
         assert_eq!(detect(ColorSetting::Never, &[("COLORTERM", "truecolor")]), ColorDepth::None);
+    }
+
+    /// Story: in xterm with a light background the keys of a question were paler than their words.
+    #[test]
+    fn bold_black_is_not_drawn_as_grey() {
+        let written = |style: Style| {
+            let mut out = String::new();
+            push_style(&mut out, style.add_modifier(Modifier::BOLD));
+            out
+        };
+        assert_eq!(written(Style::new().fg(Color::Black)), "\x1b[0;1m");
+        assert_eq!(written(Style::new().fg(Color::Black).bg(Color::Gray)), "\x1b[0;30;47m");
+        assert_eq!(written(Style::new().fg(Color::Red)), "\x1b[0;1;31m");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCo
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
 use crate::repl::session_rows::{
-    SessionListRow, SessionListing, last_shown, session_table, table_room, title_columns,
+    SessionListRow, SessionListing, last_shown, picker_title_columns, session_table, table_room,
+    title_columns,
 };
 use crate::repl::titles::{now, short_id, title_of, when};
 use crate::repl::turn;
@@ -145,8 +146,10 @@ fn pick(context: &CommandContext<'_>) -> Option<String> {
     let store = context.conversation.store.as_ref()?;
     let listing = listing(context, store).unwrap_or_default();
     let now = now();
+    let (columns, rows) = term::size();
+    let room = usize::from(list::areas((columns, rows)).0.width).saturating_sub(PICKER_LEAD);
     let item = |one: &SessionListRow| {
-        PickerItem::new(one.title(), one.columns(now)).with_value(one.row.id.to_string())
+        PickerItem::new(one.title(), one.picker_columns(now, room)).with_value(one.row.id.to_string())
     };
     let with_place = |one: &SessionListRow| {
         let here = if one.is_here { String::new() } else { format!("  {}", visible::path(&one.row.cwd)) };
@@ -164,7 +167,6 @@ fn pick(context: &CommandContext<'_>) -> Option<String> {
     if scopes.len() > 1 {
         scopes.retain(|scope| !scope.items.is_empty());
     }
-    let (columns, rows) = term::size();
     let about = |item: &PickerItem| {
         let row = listing.all().find(|one| one.row.id.as_str() == item.value());
         row.map_or_else(PickerPreview::default, |one| preview(context, store, one, (columns, rows)))
@@ -172,8 +174,7 @@ fn pick(context: &CommandContext<'_>) -> Option<String> {
     let feed = PickerFeed::of(scopes.first().map(|scope| scope.items.clone()).unwrap_or_default());
     let picker = context.output.picker("Sessions", feed).with_preview(about).with_scopes(scopes);
     let shown: Vec<&SessionListRow> = listing.all().collect();
-    let room = usize::from(list::areas((columns, rows)).0.width).saturating_sub(PICKER_LEAD);
-    context.output.pick_one(picker.in_columns(title_columns(&shown, room)))
+    context.output.pick_one(picker.in_columns(picker_title_columns(&shown, room)))
 }
 
 /// How a session ended, as it looked.

@@ -19,6 +19,9 @@ use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// In front of the first row of a fact, and of those that follow.
+const FACT: (&str, &str) = ("  ", "    ");
+
 /// Results of background work: colours of code, who wrote what.
 pub trait ReviewAnnotations {
     /// Styles of byte ranges of a line; `None` while they are not known.
@@ -284,9 +287,16 @@ impl<'a> ReviewPainter<'a> {
             _ => "notice",
         };
         let style = self.theme.style(label);
-        let all = cells(&format!("  {}", text.map_or("", String::as_str)), |_| style);
-        let rows = if label == "notice" { wrap_words(&all, self.room()) } else { wrap(&all, self.room()) };
-        rows.into_iter().map(<[StyledCell]>::to_vec).collect()
+        let all = cells(text.map_or("", String::as_str), |_| style);
+        // The rows after the first are indented deeper: several facts follow each other.
+        let room = self.room().saturating_sub(FACT.1.len());
+        let rows = if label == "notice" { wrap_words(&all, room) } else { wrap(&all, room) };
+        let indented = |(at, row): (usize, &[StyledCell])| {
+            let mut out = cells(if at == 0 { FACT.0 } else { FACT.1 }, |_| style);
+            out.extend_from_slice(row);
+            out
+        };
+        rows.into_iter().enumerate().map(indented).collect()
     }
 
     fn picture(&self, f: usize) -> Vec<Vec<StyledCell>> {
