@@ -66,7 +66,7 @@ use ReviewAction as A;
 pub const TABLE: &[KeyBinding<ReviewAction>] = &[
     row(A::Move(Move::Down), "down", "j Down", "a line down"),
     row(A::Move(Move::Up), "up", "k Up", "a line up"),
-    row(A::Move(Move::HalfDown), "half_down", "d Ctrl-D", "half a screen down"),
+    row(A::Move(Move::HalfDown), "half_down", "Ctrl-D", "half a screen down"),
     row(A::Move(Move::HalfUp), "half_up", "Ctrl-U", "half a screen up"),
     row(A::Move(Move::PageDown), "page_down", "PageDown Space Ctrl-F", "a screen down"),
     row(A::Move(Move::PageUp), "page_up", "PageUp Ctrl-B", "a screen up"),
