@@ -11,7 +11,7 @@ use crate::repl::taken_by;
 use crate::text::{count, visible};
 use crate::ui::review::{Review, ReviewOutcome, ReviewSubject, pending};
 use crate::ui::{Theme, verbatim};
-use crate::workspace::{TakeError, patch};
+use crate::workspace::{RenamedFiles, TakeError, patch};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -52,7 +52,9 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
     let files = pending(&difference.set, &classes, view.objects(), &|path| workspace.shortened(path));
     let mut review = Review::new(&format!("{into} against {from}"), ReviewSubject::Compare, files);
     review.output = Some(into.to_string());
-    (review.count, review.line_counts) = (difference.set.count(), difference.set.lines(view.objects()));
+    let renamed = RenamedFiles::of(&difference.set, &classes, view.objects());
+    (review.count, review.line_counts) =
+        (difference.set.count(), difference.set.lines(view.objects(), &renamed));
     let memory = view.dir().join(format!("compare-{from}.json"));
     let no_blame = Arc::new(|_: &Path| Err(std::io::Error::other("a comparison has no turns")));
     let review_args = ReviewArgs { linear: args.linear, ..ReviewArgs::default() };

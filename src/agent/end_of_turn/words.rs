@@ -3,8 +3,8 @@
 use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{
-    ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, LargeLoss, ListedChange, PathPatch, View,
-    Workspace, shown_patch,
+    ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, LargeLoss, ListedChange, PathPatch,
+    RenamedFiles, View, Workspace, shown_patch,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,8 @@ pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]
     let mut lines = (0, 0);
     let mut out: Vec<String> = Vec::new();
     for (set, classes, view, workspace) in parts {
-        let (added, removed) = set.lines(view.objects());
+        let renamed = RenamedFiles::of(set, classes, view.objects());
+        let (added, removed) = set.lines(view.objects(), &renamed);
         lines = (lines.0 + added, lines.1 + removed);
         count += set.count();
         out.extend(losses(&classes.losses, workspace));
@@ -60,15 +61,19 @@ pub(super) fn reason(view: &View) -> String {
 
 /// The list of the changes, then their patches. For a very large set, some patches are left out and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
-    let list = view.listed(set, &view.classify(set), |path| workspace.shortened(path));
+    let classes = view.classify(set);
+    let list = view.listed(set, &classes, |path| workspace.shortened(path));
+    let renamed = set.listed_renames(&classes, view.objects());
     let rows = RowIndex::of(&list);
     let mut room = DIFF;
     let mut files: Vec<FileDiff> = Vec::new();
-    let has_content = |change: &&FileChange| !change.is_directory_alone();
+    // The patch of a file that was moved or renamed has both of its names.
+    let has_content =
+        |change: &&FileChange| !change.is_directory_alone() && !renamed.is_moved_away(&change.path);
     let shown = set.changes.iter().filter(has_content).take(FILES);
     for change in shown.clone() {
         let PathPatch { path, bytes: mut patch, missing } =
-            shown_patch(set, change, view.objects(), workspace.cwd());
+            shown_patch(set, change, &renamed, view.objects(), workspace.cwd());
         let left_out = patch.len().saturating_sub(room);
         patch.truncate(room);
         // What is cut off takes no memory either.

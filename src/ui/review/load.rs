@@ -2,12 +2,12 @@
 //! and decided as a whole.
 
 use super::file::{PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
-use super::renames::renames;
 use super::side_text::SideText;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, count, sanitize, visible};
 use crate::workspace::{
-    ChangeClasses, ChangeKind, ChangeSet, FileChange, GitFileKind, ObjectStore, PathState, removed_words,
+    ChangeClasses, ChangeKind, ChangeSet, FileChange, GitFileKind, ObjectStore, PathState, RenamedFiles,
+    removed_words,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub fn pending(
 ) -> Vec<ReviewFile> {
     let name = |path: &Path| visible::path_name(&shown(path));
     let moved: BTreeSet<&Arc<Path>> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
-    let renames = renames(set, objects);
+    let renamed_files = RenamedFiles::of(set, classes, objects);
     let mut files: Vec<ReviewFile> = Vec::new();
     let mut taken: BTreeSet<Arc<Path>> = BTreeSet::new();
     let mut room = MOST;
@@ -51,7 +51,7 @@ pub fn pending(
         {
             continue;
         }
-        if renames.values().any(|old| **old == *change.path) {
+        if renamed_files.is_old(&change.path) {
             continue;
         }
         let unit = unit_of(set, &change.path);
@@ -68,7 +68,7 @@ pub fn pending(
                 && change.attribute_words(None).is_empty()
                 && set.below(&change.path).len() > 1 => {}
             _ => {
-                let old = renames.get(&*change.path).and_then(|old| set.get(old));
+                let old = renamed_files.old_of(change, set);
                 let renamed = old.and_then(|old| renamed(change, old, objects, &name, &mut room));
                 let mut file =
                     renamed.unwrap_or_else(|| one(change, set.moved_node(change), objects, &name, &mut room));
@@ -159,11 +159,13 @@ fn together(
     for change in &part.changes {
         key.update(own_key(change).as_bytes());
     }
-    // New objects are a row of their own: [`new_objects`].
-    let listed: Vec<&FileChange> = part.changes.iter().filter(|c| !is_new_object(set, c)).collect();
+    let repository = set.repository_of(unit).is_some();
+    // New objects are a row of their own: [`new_objects`]. What is listed below with its content is not named twice.
+    let has_words = |change: &FileChange| repository && !is_gits_own(set, change, objects);
+    let listed = part.changes.iter().filter(|c| !is_new_object(set, c) && !has_words(c));
+    let listed: Vec<&FileChange> = listed.collect();
     let mut words: Vec<String> =
         listed.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
-    let repository = set.repository_of(unit).is_some();
     let why = match repository {
         true => "the files of the repository: all or none",
         false => "the directory and everything in it",
@@ -173,15 +175,13 @@ fn together(
     if left_out > 0 {
         words.push(format!("and {left_out} more"));
     }
-    let counts = (!repository).then(|| part.lines(objects));
+    let counts = (!repository).then(|| part.lines(objects, &RenamedFiles::default()));
     if let Some((added, removed)) = counts {
         words.push(format!("{}, +{added} -{removed} lines", part.count()));
     }
-    if repository {
-        for change in part.changes.iter().filter(|c| !is_gits_own(set, c, objects)) {
-            words.push(format!("{} {}", change.verb().letter(), name(&change.path)));
-            words.extend(as_words(change, objects, name, room, &mut left_out));
-        }
+    for change in part.changes.iter().filter(|c| has_words(c)) {
+        words.push(format!("{} {}", change.verb().letter(), name(&change.path)));
+        words.extend(as_words(change, objects, name, room, &mut left_out));
     }
     ReviewFile {
         name: format!("{}/", name(unit)),

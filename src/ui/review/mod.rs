@@ -30,7 +30,6 @@ mod paint;
 mod paint_line;
 mod pane;
 mod query;
-mod renames;
 mod report;
 mod rows;
 mod saved_review;

@@ -2,6 +2,7 @@
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
 use super::classify::{ChangeClass, ChangeClasses};
+use super::renames::RenamedFiles;
 use crate::text::{count, sanitize, visible};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
@@ -108,6 +109,22 @@ impl FileChange {
 }
 
 impl FileChange {
+    /// The row of a file that was renamed from `old` and changed.
+    fn listed_from(
+        &self,
+        old: &FileChange,
+        objects: &ObjectStore,
+        name: &dyn Fn(&Path) -> String,
+    ) -> ListedChange {
+        let (from, to) = (name(&old.path), name(&self.path));
+        let mut text = format!("{} {from} -> {to}", ChangeKind::Renamed.letter());
+        for words in self.attribute_words(Some(&old.before)) {
+            text.push_str(&format!(" {words}"));
+        }
+        let lines = self.counts_from(old, objects).filter(|counts| *counts != (0, 0));
+        ListedChange { text, lines, paths: vec![self.path.clone()], ..ListedChange::default() }
+    }
+
     /// Which servers made a part of the change.
     fn server_words(&self) -> String {
         let origins = self.made_by();
@@ -155,8 +172,11 @@ impl ChangeSet {
         shown: impl Fn(&Path) -> PathBuf,
     ) -> Vec<ListedChange> {
         let name = |path: &Path| visible::path(&shown(path));
+        let change_rows = self.rows(classes);
+        let renamed = self.renames_among(&change_rows, classes, objects);
         let listed = |row: ChangeRow<'_>| {
             let row = match row {
+                ChangeRow::One(change) if renamed.is_old(&change.path) => return Vec::new(),
                 ChangeRow::Repository(repository, own) => {
                     return self.repository_listing(&repository, &own, git, classes, &name);
                 }
@@ -172,8 +192,12 @@ impl ChangeSet {
                     }
                 }
                 ChangeRow::One(change) => {
-                    let mut row = change.listed(self.moved_node(change), objects, &name);
-                    row.paths.extend(change.moved_from.clone());
+                    let old = renamed.old_of(change, self);
+                    let mut row = match old {
+                        Some(old) => change.listed_from(old, objects, &name),
+                        None => change.listed(self.moved_node(change), objects, &name),
+                    };
+                    row.paths.extend(old.map(|old| old.path.clone()).or(change.moved_from.clone()));
                     let removed = self.removed_below(change);
                     if !removed.is_empty() {
                         row.text.push_str(&format!(" ({})", removed_words(&removed)));
@@ -197,10 +221,28 @@ impl ChangeSet {
             };
             vec![row]
         };
-        let mut rows: Vec<ListedChange> = self.rows(classes).into_iter().flat_map(listed).collect();
+        let mut rows: Vec<ListedChange> = change_rows.into_iter().flat_map(listed).collect();
         // A stable sort: both groups stay in the order of their paths.
         rows.sort_by_key(|row| !row.needs_care);
         rows
+    }
+
+    /// The files that were renamed and changed, and are one row of the list.
+    pub fn listed_renames(&self, classes: &ChangeClasses, objects: &ObjectStore) -> RenamedFiles {
+        self.renames_among(&self.rows(classes), classes, objects)
+    }
+
+    fn renames_among(
+        &self,
+        rows: &[ChangeRow<'_>],
+        classes: &ChangeClasses,
+        objects: &ObjectStore,
+    ) -> RenamedFiles {
+        let one = |row: &ChangeRow<'_>| match row {
+            ChangeRow::One(change) => Some(change.path.clone()),
+            ChangeRow::Repository(..) | ChangeRow::Directory(..) => None,
+        };
+        RenamedFiles::of(self, classes, objects).among(&rows.iter().filter_map(one).collect())
     }
 
     /// What happens to the repository, and below it what must be seen by itself. `own` are its files that git writes.

@@ -6,3 +6,4 @@ pub(super) mod change_set;
 pub(super) mod classify;
 pub(super) mod listing;
 pub(super) mod patch_export;
+pub(super) mod renames;

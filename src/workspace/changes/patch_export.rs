@@ -4,6 +4,7 @@
 //! Directories on their own have no form in it: they are named in comments.
 
 use super::change_set::{ChangeSet, FileChange};
+use super::renames::RenamedFiles;
 use crate::text::patch::{quoted, unified, write_binary};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
@@ -45,9 +46,38 @@ pub fn shown_patches<'a>(
     patches(set, objects, move |path| shown_name(path, root))
 }
 
-/// The patch of one of these paths.
-pub fn shown_patch(set: &ChangeSet, change: &FileChange, objects: &ObjectStore, root: &Path) -> PathPatch {
-    patch_of(set, change, objects, &|path| shown_name(path, root))
+/// The patch of one of these paths; of a file that was moved, with both of its names.
+pub fn shown_patch(
+    set: &ChangeSet,
+    change: &FileChange,
+    renamed: &RenamedFiles,
+    objects: &ObjectStore,
+    root: &Path,
+) -> PathPatch {
+    let name = |path: &Path| shown_name(path, root);
+    renamed
+        .moved_from(change, set)
+        .and_then(|old| rename_patch(old, change, objects, &name))
+        .unwrap_or_else(|| patch_of(set, change, objects, &name))
+}
+
+/// `None` where a side cannot be read.
+fn rename_patch(
+    old: &FileChange,
+    change: &FileChange,
+    objects: &ObjectStore,
+    name: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Option<PathPatch> {
+    let (from, to) = (name(&old.path)?, name(&change.path)?);
+    let before = side(&old.before, contents(old, objects)?.0)?;
+    let after = side(&change.after, contents(change, objects)?.1)?;
+    let mut bytes = Vec::new();
+    let words = beyond_git(change, Some(&old.before));
+    if !words.is_empty() {
+        comment(&mut bytes, &format!("{}: {}", in_words(change, &to), words.join(", ")));
+    }
+    block((&from, &to), &in_words(change, &to), Some(&before), Some(&after), &mut bytes);
+    Some(PathPatch { path: Arc::clone(&change.path), bytes, missing: 0 })
 }
 
 fn shown_name(path: &Path, root: &Path) -> Option<PathBuf> {
@@ -146,10 +176,10 @@ fn one(change: &FileChange, name: &Path, objects: &ObjectStore, out: &mut Vec<u8
     let kinds = |s: &Option<(Vec<u8>, &str)>| s.as_ref().map(|(_, mode)| mode.starts_with("12"));
     match (kinds(&old), kinds(&new)) {
         (Some(a), Some(b)) if a != b => {
-            block(name, &shown, old.as_ref(), None, out);
-            block(name, &shown, None, new.as_ref(), out);
+            block((name, name), &shown, old.as_ref(), None, out);
+            block((name, name), &shown, None, new.as_ref(), out);
         }
-        _ => block(name, &shown, old.as_ref(), new.as_ref(), out),
+        _ => block((name, name), &shown, old.as_ref(), new.as_ref(), out),
     }
     0
 }
@@ -167,21 +197,23 @@ fn contents(change: &FileChange, objects: &ObjectStore) -> Option<ContentPair> {
     Some((file(&change.before).then_some(before), file(&change.after).then_some(after)))
 }
 
-/// The difference of one path with the name `rel`, which a comment calls `shown`.
+/// The difference of one path with the old and the new name `names`, which a comment calls `shown`.
 fn block(
-    rel: &Path,
+    names: (&Path, &Path),
     shown: &str,
     old: Option<&(Vec<u8>, &str)>,
     new: Option<&(Vec<u8>, &str)>,
     out: &mut Vec<u8>,
 ) {
+    let is_renamed = names.0 != names.1;
     if let (Some(old), Some(new)) = (old, new)
         && old == new
+        && !is_renamed
     {
         return comment(out, &format!("mode or owner of {shown}: not supported by git"));
     }
-    let name = rel.as_os_str().as_bytes();
-    let (a, b) = (quoted("a/", name), quoted("b/", name));
+    let (from, name) = (names.0.as_os_str().as_bytes(), names.1.as_os_str().as_bytes());
+    let (a, b) = (quoted("a/", from), quoted("b/", name));
     let line = |out: &mut Vec<u8>, text: &str| out.extend_from_slice(format!("{text}\n").as_bytes());
     line(out, &format!("diff --git {a} {b}"));
     match (old, new) {
@@ -192,6 +224,10 @@ fn block(
             line(out, &format!("new mode {is}"));
         }
         _ => {}
+    }
+    if is_renamed {
+        line(out, &format!("rename from {}", quoted("", from)));
+        line(out, &format!("rename to {}", quoted("", name)));
     }
     let empty = Vec::new();
     let before = old.map_or(&empty, |(bytes, _)| bytes);
@@ -208,8 +244,8 @@ fn block(
         None => "/dev/null".into(),
     };
     // A tab ends a name with blanks, for GNU patch.
-    let tab = if name.contains(&b' ') { "\t" } else { "" };
-    line(out, &format!("--- {}{tab}", side(old, &a)));
-    line(out, &format!("+++ {}{tab}", side(new, &b)));
+    let tab = |name: &[u8]| if name.contains(&b' ') { "\t" } else { "" };
+    line(out, &format!("--- {}{}", side(old, &a), tab(from)));
+    line(out, &format!("+++ {}{}", side(new, &b), tab(name)));
     unified(before, after, out);
 }

@@ -12,7 +12,7 @@ use crate::ui::review::{
 };
 use crate::workspace::{
     ChangeApproval, ChangeSelection, DiscardBackup, DiscardMoment, GitEvent, LargeLoss, LayerKind,
-    SelectedPart, TransactionLabel, View, Workspace,
+    RenamedFiles, SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,8 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
-    (review.count, review.line_counts) = (set.count(), set.lines(view.objects()));
+    let renamed = RenamedFiles::of(&set, &classes, view.objects());
+    (review.count, review.line_counts) = (set.count(), set.lines(view.objects(), &renamed));
     Ok(Some(review))
 }
 
