@@ -24,6 +24,7 @@ mod turn;
 mod turn_checks;
 mod turn_driver;
 mod turn_transaction;
+mod written_text;
 
 pub use agent::Agent;
 pub use calls::interceptor::secrets::SecretFilter;
@@ -48,3 +49,4 @@ pub use turn::ending::TurnEnding;
 pub use turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput, TurnLimits};
 pub use turn::repair::TurnRepair;
 pub use turn_checks::{CheckGoal, CheckGoalError, GoalEnd};
+pub use written_text::{command_parts, skill_parts};

@@ -138,9 +138,10 @@ pub struct Options {
     #[arg(long)]
     pub dry_run: bool,
     /// Record the provider's answers in a file, for --replay
-    #[arg(long, value_name = "FILE")]
+    // Hidden: `--help` has to fit a screen, and --replay names it.
+    #[arg(long, value_name = "FILE", hide = true)]
     pub record: Option<PathBuf>,
-    /// Take the provider's answers from a recording
+    /// Take the provider's answers from a recording that --record FILE made
     #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     pub replay: Option<PathBuf>,
     /// Print line by line, for screen readers (or set ACCESSIBLE=1)

@@ -2,9 +2,9 @@
 //! a project must be trusted already, and a command line in it runs only if the rules allow it.
 
 use super::report::{self, CliError, warn};
-use crate::agent::{Agent, ApprovalReply, call_with_summary};
+use crate::agent::{Agent, ApprovalReply, call_with_summary, command_parts, skill_parts};
 use crate::app::App;
-use crate::conversation::{CallId, CallInput, CallOutcome, Note, Part, ToolCall};
+use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::guidance::{CommandFile, CommandPiece, Skill};
 use crate::permission::{Grant, GrantLimit, Rule, RuleVerdict};
 use crate::provider::catalog;
@@ -47,9 +47,9 @@ fn of_skill(skill: &Skill, prompt: &str) -> Result<Vec<Part>, CliError> {
         return Err(untrusted(&format!("the skill {}", skill.name), &skill.file()));
     }
     let body = skill.body().map_err(|e| CliError::new(format!("skill {}: {e}", skill.name)))?;
-    let dir = skill.dir.to_string_lossy().into_owned();
-    let note = Note::ChosenSkill { name: skill.name.clone(), dir };
-    Ok(vec![Part::text(prompt), Part::Note(note), Part::text(skill.for_model(&body))])
+    let mut parts = vec![Part::text(prompt)];
+    parts.extend(skill_parts(skill, &body));
+    Ok(parts)
 }
 
 fn of_command(
@@ -80,7 +80,7 @@ fn of_command(
         }
     }
     let line = format!("/{} {arguments}", command.name).trim_end().to_string();
-    Ok(vec![Part::Note(Note::CustomCommand { line }), Part::text(&text)])
+    Ok(command_parts(&line, &text))
 }
 
 /// The output of a command line, which runs through the gate of every call.

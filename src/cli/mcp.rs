@@ -2,9 +2,9 @@
 
 use super::args::Options;
 use super::mcp_args::McpCommand;
+use super::mcp_server_name::known;
 use super::report::{self, CliError, print, warn};
 use super::{mcp_login, settings_file, start};
-use crate::app::App;
 use crate::config::{SettingsLayer, TomlText};
 use crate::mcp::{
     HttpHeader, HttpServer, KnownTools, LoginOptions, LoginState, LoginStore, ServerDefinition,
@@ -133,19 +133,6 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
             writeln!(out, "  {}: {}{note}", visible::line(&tool.name), visible::line(tool.first_line(100)));
     }
     print(&out).map(|()| report::DONE)
-}
-
-pub(super) fn known(app: &App, name: &str) -> Result<(), CliError> {
-    let servers = app.servers();
-    if servers.definitions().any(|definition| definition.name == name) {
-        return Ok(());
-    }
-    let names: Vec<&str> = servers.definitions().map(|definition| definition.name.as_str()).collect();
-    let hint = match names.is_empty() {
-        true => "`placet mcp add NAME -- COMMAND` adds one".into(),
-        false => format!("the servers are {}", names.join(", ")),
-    };
-    Err(CliError::new(format!("no server `{name}`")).hint(&hint))
 }
 
 /// What `placet mcp add` writes.

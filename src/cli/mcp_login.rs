@@ -1,8 +1,9 @@
 //! `placet mcp login` and `placet mcp logout`: the login at a server over HTTP, in the person's browser.
 
 use super::args::Options;
+use super::mcp_server_name::known;
 use super::report::{self, CliError, print, warn};
-use super::{mcp, start};
+use super::start;
 use crate::app::App;
 use crate::mcp::{HttpAccess, HttpServer, LoginDone, LoginError, LoginOptions, PendingLogin, ServerKind};
 use crate::session::Scratchpads;
@@ -111,7 +112,7 @@ pub(super) fn log_out(name: &str, options: &Options) -> Result<u8, CliError> {
 
 /// The server, which must be one over HTTP, and the way to it.
 fn server(app: &App, name: &str) -> Result<(HttpServer, HttpAccess), CliError> {
-    mcp::known(app, name)?;
+    known(app, name)?;
     let found = app.servers().definitions().find(|definition| definition.name == name);
     let Some(ServerKind::Http(server)) = found.map(|definition| definition.kind.clone()) else {
         let message = format!("the server `{name}` is a program: only servers with a `url` have a login");

@@ -25,6 +25,7 @@ mod log_file;
 mod mcp;
 mod mcp_args;
 mod mcp_login;
+mod mcp_server_name;
 mod metrics;
 mod moved;
 mod option_number;

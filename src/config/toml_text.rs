@@ -276,7 +276,8 @@ mod tests {
         assert!(toml.has_table(&["hooks"], &server));
         let text = toml.text();
         let mut rest = text.as_str();
-        for line in before.lines() {
+        // A list on one line grows in its line.
+        for line in before.lines().filter(|line| !line.starts_with("ask =")) {
             rest = rest.split_once(line).unwrap_or_else(|| panic!("{line} is gone: {text}")).1;
         }
         assert_eq!(toml.texts(&["permission", "allow"], "rule"), ["run(a *)", "run(new)"], "{text}");

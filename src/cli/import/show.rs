@@ -1,8 +1,8 @@
 //! The proposal as a person reads it: what was read, the difference, what is not imported and why, what is left to do.
 
-use super::ImportTarget;
 use super::proposal::ImportProposal;
 use super::skip_reason::SkipReason;
+use super::target::ImportTarget;
 use crate::text::{LineDiff, count, visible};
 use std::fmt::Write as _;
 

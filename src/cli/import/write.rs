@@ -1,7 +1,7 @@
 //! Writes what was shown: the commands and links first, which replace nothing, and then the settings.
 
-use super::ImportTarget;
 use super::proposal::ImportProposal;
+use super::target::ImportTarget;
 use crate::cli::report::CliError;
 use crate::cli::settings_file;
 use crate::private;

@@ -1,8 +1,8 @@
 //! Commands that people write, and skills that are typed as commands: their text becomes a message.
 
 use super::trust_question::{TrustedText, ask_trust};
-use crate::agent::ApprovalReply;
-use crate::conversation::{CallId, CallOutcome, Note, Part};
+use crate::agent::{ApprovalReply, command_parts, skill_parts};
+use crate::conversation::{CallId, CallOutcome, Part};
 use crate::guidance::{CommandFile, CommandPiece, GuidanceOrigin, Skill, SkillFileError};
 use crate::permission::{Decision, PolicyQuestion};
 use crate::repl::attach::{attach, mentioned, named_file};
@@ -50,9 +50,7 @@ pub(in crate::repl) fn parts_of(
     }
     let body = skill.body().map_err(unread)?;
     context.output.note(&format!("skill {}", skill.name));
-    let dir = skill.dir.to_string_lossy().into_owned();
-    let note = Note::ChosenSkill { name: skill.name.clone(), dir };
-    Ok(vec![Part::Note(note), Part::text(skill.for_model(&body))])
+    Ok(skill_parts(skill, &body))
 }
 
 fn typed(name: &str, rest: &str) -> String {
@@ -83,7 +81,7 @@ fn run_command_file(
             CommandPiece::Run(command_line) => text.push_str(&output_of(context, command, &command_line)?),
         }
     }
-    let mut parts = vec![Part::Note(Note::CustomCommand { line: line.clone() }), Part::text(&text)];
+    let mut parts = command_parts(&line, &text);
     for file in files {
         let attached = attach(context, &file);
         let nothing = "nothing was sent; change the command or remove the file";

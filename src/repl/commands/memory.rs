@@ -1,7 +1,6 @@
 //! `/init` and `/remember`: text for the agent, as a change of a file that the person reviews.
 
-use crate::agent::TurnStart;
-use crate::conversation::{Note, Part};
+use crate::agent::{TurnStart, command_parts};
 use crate::guidance::{ProjectFacts, instruction_file_of};
 use crate::provider::OfflineProvider;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
@@ -84,6 +83,6 @@ fn request(facts: &ProjectFacts, file: &Path) -> CommandFollowUp {
         .replace("{file}", &file.display().to_string())
         .replace("{facts}", facts.sections().trim());
     let line = "/init".to_string();
-    let parts = vec![Part::Note(Note::CustomCommand { line: line.clone() }), Part::text(&text)];
+    let parts = command_parts(&line, &text);
     CommandFollowUp::Prompt(Box::new(CustomPrompt { line, text, parts, model: None, allowed: Vec::new() }))
 }

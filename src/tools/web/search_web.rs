@@ -59,16 +59,16 @@ impl Tool for SearchWeb {
         let engine = engine.ok_or_else(|| {
             ToolError::hint("no search engine is configured", "the person can set `search.engine`")
         })?;
-        Ok(Box::new(SearchPlan { query, engine }))
+        Ok(Box::new(WebSearchPlan { query, engine }))
     }
 }
 
-struct SearchPlan {
+struct WebSearchPlan {
     query: String,
     engine: Arc<SearchEngine>,
 }
 
-impl Plan for SearchPlan {
+impl Plan for WebSearchPlan {
     fn reach(&self) -> Vec<Access> {
         vec![Access::Fetch { host: self.engine.host() }]
     }
@@ -102,7 +102,7 @@ impl Plan for SearchPlan {
     }
 }
 
-impl SearchPlan {
+impl WebSearchPlan {
     fn output(&self, pages: &[FoundPage]) -> ToolOutput {
         let found = count::of(pages.len(), "result");
         let mut text = format!("{found} from {} for: {}\n", self.engine.name(), self.query);

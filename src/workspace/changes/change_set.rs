@@ -1,6 +1,5 @@
 //! A change set: what is pending, path by path, with what was there before and what would be there after.
 
-use super::renames::RenamedFiles;
 use crate::text::{DetectedEncoding, LineDiff, regular_file};
 use crate::workspace::Hash;
 use crate::workspace::files::attributes;
@@ -9,7 +8,7 @@ use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::history::origin::{ChangeOrigin, OriginStep};
 use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositorySet};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -356,22 +355,6 @@ impl ChangeSet {
                 return all;
             }
         }
-    }
-
-    /// Lines added and removed in the texts of the set. What git writes in a repository does not count, as in
-    /// [`ChangeSet::count`], and of a file that was renamed only the lines that changed.
-    pub fn lines(&self, objects: &ObjectStore, renamed: &RenamedFiles) -> (usize, usize) {
-        let moved: HashSet<&Arc<Path>> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
-        let files = self.changes.iter().filter(|c| !self.repositories.is_written_by_git(&c.path));
-        let files = files.filter(|c| {
-            let is_gone = c.verb() == ChangeKind::Deleted && moved.contains(&c.path);
-            c.moved_from.is_none() && !is_gone && !renamed.is_old(&c.path)
-        });
-        let counts = files.filter_map(|c| match renamed.old_of(c, self) {
-            Some(old) => c.counts_from(old, objects),
-            None => c.counts(objects),
-        });
-        counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
     }
 }
 

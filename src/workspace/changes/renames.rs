@@ -65,6 +65,24 @@ impl RenamedFiles {
     }
 }
 
+impl ChangeSet {
+    /// Lines added and removed in the texts of the set. What git writes in a repository does not count, as in
+    /// [`ChangeSet::count`], and of a file that was renamed only the lines that changed.
+    pub fn lines(&self, objects: &ObjectStore, renamed: &RenamedFiles) -> (usize, usize) {
+        let moved: HashSet<&Arc<Path>> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+        let files = self.changes.iter().filter(|c| !self.repositories.is_written_by_git(&c.path));
+        let files = files.filter(|c| {
+            let is_gone = c.verb() == ChangeKind::Deleted && moved.contains(&c.path);
+            c.moved_from.is_none() && !is_gone && !renamed.is_old(&c.path)
+        });
+        let counts = files.filter_map(|c| match renamed.old_of(c, self) {
+            Some(old) => c.counts_from(old, objects),
+            None => c.counts(objects),
+        });
+        counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
+    }
+}
+
 impl FileChange {
     /// Lines added and removed between what `old` was and what this file is.
     pub(super) fn counts_from(&self, old: &FileChange, objects: &ObjectStore) -> Option<(usize, usize)> {

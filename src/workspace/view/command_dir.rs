@@ -255,11 +255,12 @@ mod tests {
         let wanted = [(root.clone(), vec![root.clone()])];
         let (dir, mount, layers) = used(&base, &root);
         let (dir, again, layers) = SpareDir::of(dir, layers).unwrap().reuse(&wanted).unwrap();
-        assert_eq!(again, [mount.clone()]);
+        assert_eq!(again, std::slice::from_ref(&mount));
         assert!(!mount.work.join("work/incompat").exists());
         drop((dir, layers));
         assert!(!mount.upper.exists(), "it ends with its last use");
-        let changes: [(&str, fn(&Path)); 3] = [
+        type LayerChange = fn(&Path);
+        let changes: [(&str, LayerChange); 3] = [
             ("a file", |upper| fs::write(upper.join("file"), "").unwrap()),
             ("another mode", |upper| mode(upper, 0o701)),
             ("another time", |upper| {

@@ -1,0 +1,17 @@
+//! The name of an MCP server on the command line: a name that no settings have is an error with the names that they have.
+
+use super::report::CliError;
+use crate::app::App;
+
+pub(super) fn known(app: &App, name: &str) -> Result<(), CliError> {
+    let servers = app.servers();
+    if servers.definitions().any(|definition| definition.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = servers.definitions().map(|definition| definition.name.as_str()).collect();
+    let hint = match names.is_empty() {
+        true => "`placet mcp add NAME -- COMMAND` adds one".into(),
+        false => format!("the servers are {}", names.join(", ")),
+    };
+    Err(CliError::new(format!("no server `{name}`")).hint(&hint))
+}
