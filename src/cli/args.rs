@@ -86,7 +86,8 @@ pub struct Options {
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
     /// Do not stream answers
-    #[arg(long, global = true)]
+    // Hidden: `--help` has to fit a screen, and few servers need it.
+    #[arg(long, global = true, hide = true)]
     pub no_stream: bool,
     /// Work in this directory
     #[arg(long, value_name = "DIR", global = true)]

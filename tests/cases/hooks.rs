@@ -137,8 +137,8 @@ fn an_answer_is_shown_and_kept_only_as_the_hooks_leave_it() {
     let place = Place::new().config("[[hooks]]\npoint = \"PRE_OUTPUT\"\nredact = \"sk-[0-9]+\"\n");
     for format in ["text", "json", "stream-json"] {
         // The offline provider quotes what it does not understand.
-        let out = place.run(["-p", "write sk-777: x", "--output-format", format]).code(0);
-        assert!(out.stdout.contains("write [redacted]: x") && !out.stdout.contains("sk-777"), "{out:#?}");
+        let out = place.run(["-p", "replace sk-777: x", "--output-format", format]).code(0);
+        assert!(out.stdout.contains("replace [redacted]: x") && !out.stdout.contains("sk-777"), "{out:#?}");
     }
     let place = Place::new().config(
         "[[hooks]]\nname = \"quiet\"\npoint = \"PRE_OUTPUT\"\ndeny = \"understand\"\nreason = \"say it better\"\n",

@@ -24,10 +24,11 @@ fn nowhere(place: &Place, out: &Out) {
     assert!(!settings(place).contains(SECRET));
 }
 
-/// The settings are used without a complaint.
+/// The settings are used. The only complaints are about variables of servers, which no test sets.
 fn accepted(place: &Place) {
     let out = place.run(["permission", "list"]).code(0);
-    assert!(out.stderr.is_empty(), "{out:#?}");
+    let is_variable = |line: &str| line.contains("needs the environment variable");
+    assert!(out.stderr.lines().all(is_variable), "{out:#?}");
 }
 
 fn claude_home() -> Place {
@@ -327,7 +328,7 @@ fn links_of_a_project_lead_nowhere() {
     std::os::unix::fs::symlink(place.home.join("own.json"), place.tree.join(".claude/settings.json"))
         .unwrap();
     let out = place.run(["import", "claude", "--project", "--write"]).code(0);
-    out.says("it is a link; a project's links are not followed").says("nothing to import");
+    out.says("it is a link; a project's links are not followed").says("no settings of claude");
     // A project whose directory of settings is the person's own.
     fs::remove_file(place.tree.join(".claude/settings.json")).unwrap();
     let place = place.file(".claude/settings.json", r#"{"permissions": {"allow": ["Bash(evil:*)"]}}"#);

@@ -5,7 +5,7 @@ use crate::support::output::{Project, snapshot};
 const GROUP: &str = "help";
 
 /// Names of snapshots and their command lines.
-const COMMANDS: [(&str, &str); 82] = [
+const COMMANDS: [(&str, &str); 85] = [
     ("session", "session"),
     ("session_list", "session list"),
     ("session_show", "session show"),
