@@ -190,7 +190,10 @@ fn twenty_turns_begin_with_the_same_bytes_while_servers_come_and_go() {
     assert_eq!(requests.len(), 1 + 19 * 2, "{out:#?}");
     let beginning = |body: &Value| format!("{}{}", body["tools"], body["system"]);
     let first = beginning(&requests[0].body);
-    assert!(first.contains("s__act") && requests.iter().all(|r| beginning(&r.body) == first));
+    assert!(first.contains("s__act"), "{first}");
+    for request in &requests {
+        assert_eq!(beginning(&request.body), first);
+    }
     // Each request repeats the messages of the one before it, and adds to them.
     for pair in requests.windows(2) {
         let messages = |at: usize| pair[at].body["messages"].as_array().unwrap().clone();

@@ -48,7 +48,7 @@ fn a_form_is_answered_field_by_field_and_the_server_gets_what_was_shown() {
     assert!(asked.contains("  Which<U+200B> day?") && asked.contains("  arguments:"), "{asked}");
     assert!(asked.contains("  colour: one of red, green"), "{asked}");
     answer(&mut pty, "the server s asks:", "2");
-    answer(&mut pty, "count: a whole number; Esc leaves it out", "1");
+    answer(&mut pty, "count: a whole number; the server proposes 3; Esc leaves it out", "1");
     let sent = answer(&mut pty, "send this to the server s?", "y");
     assert!(sent.contains("\"colour\": \"green\"") && sent.contains("\"count\": 3"), "{sent}");
     pty.until("the result", |screen| screen.contains(r#""action": "accept""#));

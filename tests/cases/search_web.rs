@@ -147,7 +147,8 @@ fn nobody_searches_without_a_yes() {
     assert_ne!(out.code, 0, "{out:#?}");
     assert!(out.stderr.contains(&format!("fetch({})", server.host)), "{out:#?}");
     assert!(server.asked.lock().unwrap().is_empty());
-    let denied = server.place("tavily").placet([
+    let place = server.place("tavily");
+    let denied = place.placet([
         "tool",
         "call",
         "search_web",
@@ -164,7 +165,7 @@ fn nobody_searches_without_a_yes() {
 #[test]
 fn what_an_engine_sends_has_limits() {
     let many: Vec<Value> = (0..500)
-        .map(|n| json!({ "title": "t".repeat(5000), "url": format!("https://h.example/{n}"), "content": "x".repeat(3000) }))
+        .map(|n| json!({ "title": "t".repeat(2000), "url": format!("https://h.example/{n}"), "content": "x".repeat(1500) }))
         .collect();
     let server = Engine::new("200 OK", json!({ "results": many }).to_string());
     let out = server.call("searxng", "x", true).code(0).says("8 results");

@@ -38,7 +38,7 @@ def tools(cursor):
     lists += 1
     if "restless" in WORDS:
         send({"method": "notifications/tools/list_changed"})
-        return {"tools": [tool("echo", f"words {lists}\u200b")]}
+        return {"tools": [tool("echo", f"words {lists}\u200b"), tool("act", "Does what its text says")]}
     if "endless" in WORDS:
         page = int(cursor or 0)
         return {"tools": [tool(f"t{page}_{n}", "one of many") for n in range(50)], "nextCursor": str(page + 1)}

@@ -3,7 +3,7 @@
 use super::search_engine::{FoundPage, SearchEngine};
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
-use crate::text::count;
+use crate::text::{count, visible};
 use crate::tools::arguments::ToolSchema;
 use crate::tools::output::{failed, interrupted};
 use crate::tools::{
@@ -108,12 +108,14 @@ impl WebSearchPlan {
         let mut text = format!("{found} from {} for: {}\n", self.engine.name(), self.query);
         let mut sources = String::new();
         for (number, page) in (1..).zip(pages) {
-            let date = page.date.as_ref().map(|date| format!(" ({date})")).unwrap_or_default();
-            let _ = write!(text, "\n[{number}] {}{date}\n{}\n", page.title, page.url);
+            let date =
+                page.date.as_ref().map(|date| format!(" ({})", visible::guard(date))).unwrap_or_default();
+            let (title, url) = (visible::guard(&page.title), visible::guard(&page.url));
+            let _ = write!(text, "\n[{number}] {title}{date}\n{url}\n");
             if !page.text.is_empty() {
-                let _ = writeln!(text, "{}", page.text);
+                let _ = writeln!(text, "{}", visible::guard(&page.text));
             }
-            let _ = writeln!(sources, "[{number}] {} {}", page.title, page.url);
+            let _ = writeln!(sources, "[{number}] {title} {url}");
         }
         let line = format!("{}: {found}", self.title());
         let detail = if sources.is_empty() { DisplayDetail::None } else { DisplayDetail::Text(sources) };
