@@ -99,7 +99,7 @@ class Person:
             return f"call s__{call}\r" if "◆ placet" in shown else ""
         if "y answer" in question or "y send" in question:
             return "y"
-        if proposed := re.search(r"proposes (.+)", question):
+        if proposed := re.search(r"proposes (.+?)(?:; |$)", question, re.M):
             number = re.search(rf"^ *(\d) {re.escape(proposed[1].strip())}$", question, re.M)
             return number[1] if number else proposed[1].strip() + "\r"
         return None if "Elicitation" in shown.split(call)[-1] else ""

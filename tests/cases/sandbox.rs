@@ -442,10 +442,10 @@ fn a_supervisor_that_waits_ends_with_placet() {
     assert_eq!(place.read("made.txt"), "made\n");
     let home = format!("HOME={}\0", place.home.display());
     let left = || {
-        let environments =
+        let mut environments =
             std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("environ"));
         let of = |path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).contains(&home);
-        environments.map(of).any(|is_left| is_left)
+        environments.any(of)
     };
     assert!(until(|| !left()), "a supervisor waits for nobody");
 }
