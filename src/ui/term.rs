@@ -16,7 +16,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 /// The alternate screen is on.
 static FULL: AtomicBool = AtomicBool::new(false);
-/// Who is told about it.
+/// Gets a report when the alternate screen goes on or off.
 static FULL_WATCH: Mutex<Option<FullScreenWatch>> = Mutex::new(None);
 /// placet set the window's title.
 static TITLED: AtomicBool = AtomicBool::new(false);

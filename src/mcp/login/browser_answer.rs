@@ -68,7 +68,7 @@ fn read(address: &str, state: &str) -> Option<Result<BrowserAnswer, LoginError>>
     let url = Url::parse(address).ok()?;
     let named =
         |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-    // Whoever does not know the state did not get the address that placet opened.
+    // A sender that does not know the state did not get the address that placet opened.
     if named("state")? != state {
         return None;
     }

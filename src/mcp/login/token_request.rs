@@ -28,7 +28,7 @@ struct TokenRefusal {
 }
 
 impl TokenAnswer {
-    /// Only tokens that whoever has them may use are known.
+    /// placet supports only bearer tokens: anyone who has one may use it.
     pub(super) fn checked(self) -> Result<TokenAnswer, LoginError> {
         let is_plain = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
         if !self.token_type.eq_ignore_ascii_case("bearer") {
