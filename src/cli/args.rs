@@ -519,3 +519,18 @@ pub enum MetricsCommand {
 pub(super) fn command() -> clap::Command {
     <Args as clap::CommandFactory>::command()
 }
+
+/// The same for help: what only this command takes is listed before what every command takes. It is more work than a
+/// start should do.
+pub(super) fn command_for_help() -> clap::Command {
+    let mut command = command();
+    command.build();
+    command.mut_subcommands(with_own_options_first)
+}
+
+fn with_own_options_first(command: clap::Command) -> clap::Command {
+    let shared = |arg: clap::Arg| {
+        if arg.is_global_set() { arg.help_heading("Options of every command") } else { arg }
+    };
+    command.mut_args(shared).mut_subcommands(with_own_options_first)
+}

@@ -78,7 +78,7 @@ pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     run::start_early(&words);
     panic_hook::install();
-    let args = match Args::try_parse().and_then(Args::with_one_prompt) {
+    let args = match parsed().and_then(Args::with_one_prompt) {
         Ok(args) => args,
         Err(e) => {
             let several = matches!(e.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand)
@@ -90,6 +90,26 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(),
     }
+}
+
+/// The command line. `placet journal` alone lists, as `placet checks` does: a command that lacks its subcommand takes
+/// `list`, or `show` where it has no list.
+fn parsed() -> Result<Args, clap::Error> {
+    let wants_help = std::env::args_os().any(|word| word == "-h" || word == "--help");
+    let parsed = match wants_help {
+        true => args::command_for_help()
+            .try_get_matches()
+            .and_then(|found| <Args as clap::FromArgMatches>::from_arg_matches(&found)),
+        false => Args::try_parse(),
+    };
+    let error = match parsed {
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error,
+        other => return other,
+    };
+    ["list", "show"]
+        .iter()
+        .find_map(|word| Args::try_parse_from(std::env::args_os().chain([word.into()])).ok())
+        .ok_or(error)
 }
 
 fn run(args: Args) -> Result<u8, CliError> {

@@ -1,13 +1,12 @@
 //! The reference pages of the guide, made from the tables in the code. A test compares them with what is in `docs/`.
 
-use super::{args::Args, commands, report};
+use super::{commands, report};
 use crate::config::{SettingKey, TrustRequirement};
 use crate::permission::{Mode, protected_paths_table};
 use crate::provider::{ApiKeyRequirement, ProviderPreset, catalog, grammar};
 use crate::repl::COMMANDS;
 use crate::tools::ToolRegistry;
 use crate::ui;
-use clap::CommandFactory;
 use std::fmt::Write;
 
 const MADE: &str = "<!-- Made from the code by `PLACET_UPDATE=1 cargo test reference`; do not edit. -->\n\n";
@@ -58,8 +57,7 @@ fn protected_paths() -> String {
 
 fn command_line() -> String {
     let mut out = page("Command line");
-    let mut root = Args::command().term_width(100);
-    root.build();
+    let mut root = super::args::command_for_help().term_width(100);
     help(&mut out, &mut root, "placet");
     out
 }

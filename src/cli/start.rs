@@ -41,7 +41,8 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     let cwd = working_directory(options)?;
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };
     let (mut sources, trust) = app::sources(&paths, &cwd, with);
-    if started == StartedFor::Shell {
+    // In read mode there is never anything that `--apply` could apply.
+    if started == StartedFor::Shell || options.apply {
         sources.defaults.default_of("mode", Mode::Ask.name());
     }
     let flags = &mut sources.flags;

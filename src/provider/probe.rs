@@ -14,6 +14,8 @@ const MOST: u64 = 2_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeOutcome {
     Works(String),
+    /// The server accepted it, and whether it works cannot be known.
+    Unclear(String),
     Fails(String),
     /// Not tried, and why.
     Untried(String),
@@ -165,9 +167,10 @@ async fn images(provider: &dyn Provider, model: &ModelSpec, picture: Image) -> P
             ProbeOutcome::Works(format!("it saw: {}", short(&answer.text())))
         }
         // The server accepted the picture; whether the model looked at it cannot be known.
-        Ok(answer) => {
-            ProbeOutcome::Works(format!("accepted, but the model did not see red: {}", short(&answer.text())))
-        }
+        Ok(answer) => ProbeOutcome::Unclear(format!(
+            "accepted, but the model did not see red: {}",
+            short(&answer.text())
+        )),
         Err(error) => ProbeOutcome::Fails(error.to_string()),
     }
 }

@@ -56,10 +56,10 @@ impl RememberedBackground {
         theme == "auto" && variable("COLORFGBG").is_none_or(|value| value.is_empty()) && may_ask(variable)
     }
 
-    /// Keeps an answer; false where it is known already.
-    pub fn remember(&mut self, found: TerminalBackground) -> bool {
+    /// Keeps an answer for the screens of later commands.
+    pub fn remember(&mut self, found: TerminalBackground) {
         if self.known.replace(found) == Some(found) {
-            return false;
+            return;
         }
         let word = match found {
             TerminalBackground::Dark => "dark",
@@ -73,7 +73,6 @@ impl RememberedBackground {
         if let Err(e) = private::write(&self.file, (lines.join("\n") + "\n").as_bytes()) {
             tracing::warn!("the terminal's background is not remembered: {e}");
         }
-        true
     }
 }
 

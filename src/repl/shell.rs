@@ -102,7 +102,9 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let depth = ColorDepth::detect(app.config.settings().ui.color, variable);
     let background = RememberedBackground::load(&app.dirs.state);
     let named = &app.config.settings().ui.theme;
-    let theme = Theme::load(named, &app.dirs.config, depth, |name| background.variable(name))?;
+    // The terminal may have been dark yesterday and be light today. Until it has answered, the colours are those that can be
+    // read on both.
+    let theme = Theme::load(named, &app.dirs.config, depth, variable)?;
     let answerer = app.builder.answerer(None, None)?;
     let base = term::BaseMode::enter()?;
     let (mut notes, of_model) = (Vec::new(), answerer.note.clone());
@@ -321,10 +323,10 @@ impl Shell<'_> {
         let Some(found) = background::take_answer() else { return };
         let output = &mut self.context.output;
         let (dir, depth) = (&self.context.app.dirs.config, output.theme.depth);
-        let variable = |name: &str| self.background.variable(name);
-        let was_auto =
-            Theme::load("auto", dir, depth, variable).is_ok_and(|auto| auto.name == output.theme.name);
-        if !self.background.remember(found) || !was_auto {
+        let was_auto = Theme::load("auto", dir, depth, |name| std::env::var(name).ok())
+            .is_ok_and(|auto| auto.name == output.theme.name);
+        self.background.remember(found);
+        if !was_auto {
             return;
         }
         if let Ok(theme) = Theme::load("auto", dir, depth, |name| self.background.variable(name)) {

@@ -56,6 +56,7 @@ mod hostile_search;
 mod hostile_secrets;
 mod hostile_streams;
 mod hostile_system_calls;
+mod hostile_undo;
 mod hostile_visible;
 mod image_forms;
 mod image_read;

@@ -110,6 +110,39 @@ fn ctrl_z_stops_placet_as_a_job_and_fg_continues_the_program() {
 }
 
 #[test]
+fn the_question_is_drawn_again_after_a_resize_and_counts_only_what_was_drawn() {
+    if !sandbox() {
+        return;
+    }
+    let lines = "for i in $(seq 30); do echo line$i >> a; done";
+    let mut pty = run(lines).size(60, 12).spawn();
+    pty.until("the question", |screen| screen.contains("apply?"));
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    // The difference does not fit. Without a key it is drawn where it does.
+    assert!(!pty.screen().contains("line29"), "{}", pty.screen());
+    pty.resize(100, 44);
+    pty.until("the difference", |screen| screen.contains("line1") && screen.contains("line30"));
+
+    // Smaller again: what was shown once has been seen, and one key applies it.
+    pty.resize(50, 14);
+    pty.until("the narrow question", |screen| screen.contains("apply?") && !screen.contains("a moment"));
+    pty.answer("a");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert_eq!(pty.read("a").lines().count(), 30);
+
+    // A key that comes before the larger window was drawn answers what was on the screen: not all of it.
+    let mut pty = run(lines).size(60, 12).spawn();
+    pty.until("the question", |screen| screen.contains("apply?"));
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    pty.resize(100, 44);
+    pty.send("a");
+    pty.until("the difference", |screen| screen.contains("line30"));
+    assert!(!pty.exists("a"), "{}", pty.screen());
+    pty.signal(Signal::HUP);
+    pty.ended();
+}
+
+#[test]
 fn a_resize_storm_ends_with_the_right_size() {
     if !sandbox() {
         return;

@@ -91,7 +91,7 @@ fn matrix(waiting: &Waiting, from: &str, command: &str, after: impl Fn(&Waiting,
     let mut crashes = 0;
     for at in 1.. {
         waiting.txn.restore(from);
-        let out = waiting.txn.placet([command]).env("PLACET_CRASH_AT", at.to_string()).go();
+        let out = waiting.txn.placet_that_crashes(at, [command]).go();
         if out.code == 0 {
             break;
         }

@@ -93,6 +93,17 @@ impl Txn {
         Run::of(command)
     }
 
+    /// The debug build, whatever `PLACET_BINARY` names: only it has the points at which `PLACET_CRASH_AT` ends it.
+    pub fn placet_that_crashes<S: AsRef<std::ffi::OsStr>>(
+        &self,
+        at: u32,
+        args: impl IntoIterator<Item = S>,
+    ) -> Run {
+        let mut command = self.dressed(env!("CARGO_BIN_EXE_placet"));
+        command.args(args).env("PLACET_CRASH_AT", at.to_string());
+        Run::of(command)
+    }
+
     pub fn run<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Out {
         self.placet(args).go()
     }

@@ -56,6 +56,7 @@ pub(super) fn test(
 fn words(found: &ProbeOutcome) -> (&'static str, &str) {
     match found {
         ProbeOutcome::Works(detail) => ("works", detail),
+        ProbeOutcome::Unclear(detail) => ("unclear", detail),
         ProbeOutcome::Fails(detail) => ("fails", detail),
         ProbeOutcome::Untried(detail) => ("untried", detail),
     }

@@ -146,9 +146,10 @@ pub(super) fn commit_steps(
     let (staged, made) = staged(journal, objects, &mut entry, &plans);
     crash_point();
     if let Err((path, error)) = staged {
-        stage::clear(&entry, made);
         // An entry that stays says that nothing was begun: the next start clears it.
-        drop(journal.drop_open(entry.id));
+        if stage::clear(&entry, made) {
+            drop(journal.drop_open(entry.id));
+        }
         return Err(match error.kind() {
             io::ErrorKind::ResourceBusy => ApplyError::Changed(vec![path]),
             _ => ApplyError::Failed { path, error },
@@ -202,11 +203,13 @@ fn staged(
     loop {
         let mut made = Vec::new();
         match stage::all(objects, entry, plans, &mut made) {
-            Err((_, error)) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
-                stage::clear(entry, std::mem::take(&mut made));
+            Err((path, error)) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
+                if !stage::clear(entry, made.iter().copied()) {
+                    return (Err((path, error)), made);
+                }
                 entry.rename();
                 if let Err(error) = journal.save(entry) {
-                    return (Err((PathBuf::new(), error)), made);
+                    return (Err((PathBuf::new(), error)), Vec::new());
                 }
                 tries += 1;
             }
@@ -220,8 +223,9 @@ fn staged(
 fn abandon(journal: &Journal, entry: &mut JournalEntry, made: Vec<usize>) -> Result<(), ApplyError> {
     entry.state = TransactionState::Staging;
     if journal.save(entry).is_ok() {
-        stage::clear(entry, made);
-        drop(journal.drop_open(entry.id));
+        if stage::clear(entry, made) {
+            drop(journal.drop_open(entry.id));
+        }
         return Ok(());
     }
     journal.drop_open(entry.id).map_err(ApplyError::Open)?;

@@ -60,10 +60,13 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
     for mut entry in journal.open_entries()? {
         match entry.state {
             TransactionState::Staging => {
-                stage::clear(&entry, 0..entry.changes.len());
+                let cleared = stage::clear(&entry, 0..entry.changes.len());
                 restore_dir_modes(&entry);
-                journal.drop_open(entry.id)?;
-                recovered.cleared.push(entry.id);
+                // Nothing was changed, so an entry that stays for its staged contents is in nobody's way.
+                if cleared {
+                    journal.drop_open(entry.id)?;
+                    recovered.cleared.push(entry.id);
+                }
             }
             TransactionState::Committing | TransactionState::Done => {
                 // What is done once is not done again: the person may have worked on it since.

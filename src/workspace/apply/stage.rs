@@ -295,12 +295,21 @@ fn open_named(dir: &OwnedFd, name: &OsStr) -> io::Result<File> {
     Ok(open_anyway(dir, name, OFlags::NONBLOCK)?.0)
 }
 
-/// Removes the staged contents of these changes.
-pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>) {
+/// Removes the staged contents of these changes. False when one is still there: then the entry must stay open, because
+/// only the entry knows its name.
+pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>) -> bool {
     let mut dirs = OpenDirs::default();
+    let mut all = true;
     for index in made {
         let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
         let _eased = WritableDirGuard::of(&dir);
-        let _ = rustix::fs::unlinkat(&*dir, temp_name(entry, index, "new"), AtFlags::empty());
+        let name = temp_name(entry, index, "new");
+        if let Err(error) = rustix::fs::unlinkat(&*dir, &name, AtFlags::empty())
+            && error != Errno::NOENT
+        {
+            tracing::warn!(?name, %error, "a staged content stays until the next start");
+            all = false;
+        }
     }
+    all
 }

@@ -343,8 +343,8 @@ fn dress(new: &File, old: &File, stat: &Stat) -> rustix::io::Result<()> {
         rustix::fs::fremovexattr(new, name.as_c_str())?;
     }
     for name in &wanted {
-        let value = attribute(old, name)?;
-        if !present.contains(name) || attribute(new, name)? != value {
+        let Some(value) = attribute(old, name)? else { continue };
+        if !present.contains(name) || attribute(new, name)?.as_ref() != Some(&value) {
             rustix::fs::fsetxattr(new, name.as_c_str(), &value, XattrFlags::empty())?;
         }
     }

@@ -110,6 +110,10 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), WorkspaceError> {
     }
 }
 
+/// How often the kernel is asked; one that never becomes sure must not hold anybody up.
+#[cfg(target_os = "linux")]
+const TRIES: usize = 64;
+
 #[cfg(target_os = "linux")]
 pub(super) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
@@ -120,15 +124,16 @@ pub(super) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Resu
     }
     let slash =
         rustix::fs::openat(CWD, "/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    loop {
+    for _ in 0..TRIES {
         match rustix::fs::openat2(&slash, relative, flags, Mode::empty(), none) {
             // A rename somewhere in the tree made the kernel unsure; it says to try again.
             Err(Errno::AGAIN | Errno::INTR) => {}
             // An old kernel, or a filter of system calls that does not know `openat2`.
-            Err(Errno::NOSYS | Errno::PERM) => return walk_down(path, flags),
+            Err(Errno::NOSYS | Errno::PERM) => break,
             other => return other,
         }
     }
+    walk_down(path, flags)
 }
 
 #[cfg(not(target_os = "linux"))]

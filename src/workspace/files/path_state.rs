@@ -167,7 +167,7 @@ impl PathState {
         let (file, mode) = open_anyway(&dir, name, OFlags::NONBLOCK)?;
         let stat = rustix::fs::fstat(&file)?;
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(with_mode(PathState::File { hash, size, attrs: FileAttrs::of(&file, &stat) }, mode))
+        Ok(with_mode(PathState::File { hash, size, attrs: FileAttrs::of(&file, &stat)? }, mode))
     }
 
     fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
@@ -183,7 +183,7 @@ impl PathState {
             }
             FileType::Directory => {
                 let (file, mode) = open_anyway(dir, name, OFlags::DIRECTORY)?;
-                Ok(with_mode(PathState::Directory { attrs: FileAttrs::of(&file, &stat) }, mode))
+                Ok(with_mode(PathState::Directory { attrs: FileAttrs::of(&file, &stat)? }, mode))
             }
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
@@ -197,7 +197,7 @@ impl PathState {
         let stat = rustix::fs::fstat(file)?;
         let hash = super::sparse::hash_of(file)?;
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat) })
+        Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat)? })
     }
 }
 
@@ -227,17 +227,18 @@ impl FileAttrs {
         FileAttrs { mode: mode & !mask.as_raw_mode(), uid, gid, ..FileAttrs::default() }
     }
 
-    pub(in crate::workspace) fn of(file: &File, stat: &Stat) -> FileAttrs {
+    /// An attribute that cannot be read is an error: a file that is put back without it would have lost it.
+    pub(in crate::workspace) fn of(file: &File, stat: &Stat) -> rustix::io::Result<FileAttrs> {
         let mut xattrs = ExtendedAttributes::default();
-        for name in attributes(file).unwrap_or_default() {
+        for name in attributes(file)? {
             let Ok(text) = name.to_str() else { continue };
             if kept_attribute(text)
-                && let Ok(value) = attribute(file, &name)
+                && let Some(value) = attribute(file, &name)?
             {
                 xattrs.insert(text.to_string(), to_hex(&value));
             }
         }
-        FileAttrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs }
+        Ok(FileAttrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs })
     }
 
     /// Gives an open file or directory these attributes; surplus attributes are removed.

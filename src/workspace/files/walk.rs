@@ -188,7 +188,7 @@ impl WalkDirectory {
             match rustix::fs::openat(fd, name, flags, Mode::empty()) {
                 Ok(below) => {
                     // An opaque directory of a layer hides what the layers below it have.
-                    let last = self.fds.len() > 1 && crate::workspace::view::is_opaque(&below);
+                    let last = self.fds.len() > 1 && crate::workspace::view::is_opaque(&below)?;
                     fds.push(below);
                     if last {
                         break;

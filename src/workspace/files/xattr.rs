@@ -20,9 +20,13 @@ pub(in crate::workspace) fn attributes(file: &File) -> rustix::io::Result<Vec<CS
     Ok(names.map(CStr::to_owned).collect())
 }
 
-pub(in crate::workspace) fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+/// The value of an attribute; `None` if it has been removed since it was listed.
+pub(in crate::workspace) fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Option<Vec<u8>>> {
     // XATTR_SIZE_MAX of Linux.
     let mut value = Vec::with_capacity(65_536);
-    rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value))?;
-    Ok(value)
+    match rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value)) {
+        Ok(_) => Ok(Some(value)),
+        Err(Errno::NODATA) => Ok(None),
+        Err(e) => Err(e),
+    }
 }

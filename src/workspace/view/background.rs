@@ -190,10 +190,13 @@ impl BackgroundMerge<'_> {
             // Both made it: what is in one joins what is in the other.
             (false, Some(true)) => {
                 // An opaque mark would hide files that others put there; usually there is none.
-                let _ = rustix::fs::fremovexattr(&fd, layer::OPAQUE);
+                match rustix::fs::fremovexattr(&fd, layer::OPAQUE) {
+                    Ok(()) | Err(rustix::io::Errno::NODATA | rustix::io::Errno::NOTSUP) => {}
+                    Err(e) => return Err(e.into()),
+                }
                 self.directory(rel, &fd)
             }
-            (true, _) if is_opaque(&fd) || !was_dir => {
+            (true, _) if !was_dir || is_opaque(&fd)? => {
                 if self.has_moved(rel)? {
                     self.set_aside(rel, upper, name)
                 } else {

@@ -137,7 +137,7 @@ fn prune_directory(
         return Ok(());
     }
     let path = join(rules.below.root, rel);
-    if !may_stay || below.is_some() && is_opaque(&fd) {
+    if !may_stay || below.is_some() && is_opaque(&fd)? {
         // The check put another directory in the place of what was there.
         changed.push(path);
         return Layer::clear(upper, name);

@@ -127,8 +127,8 @@ impl EffectsCollector<'_> {
     /// Folds the tree below the open directory `upper`.
     pub(super) fn run(&mut self, upper: &OwnedFd) -> io::Result<()> {
         let (root, model) = (File::from(upper.try_clone()?), self.now().node(Path::new(""))?);
-        let mut attrs = FileAttrs::of(&root, &rustix::fs::fstat(&root)?);
-        attrs.mode = layer::own_mode(&root).unwrap_or(attrs.mode);
+        let mut attrs = FileAttrs::of(&root, &rustix::fs::fstat(&root)?)?;
+        attrs.mode = layer::own_mode(&root)?.unwrap_or(attrs.mode);
         // Files are moved out of it.
         rustix::fs::fchmod(&root, rustix::fs::Mode::from_raw_mode(attrs.mode | 0o700))?;
         if let PathState::Directory { attrs: had } = &model {
@@ -253,15 +253,15 @@ impl EffectsCollector<'_> {
     fn below_directory(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr) -> io::Result<()> {
         let (file, mode) = open_anyway(upper, name, rustix::fs::OFlags::DIRECTORY)?;
         let stat = rustix::fs::fstat(&file)?;
-        let mode = layer::own_mode(&file).or(mode).unwrap_or(stat.st_mode & 0o7777);
-        let attrs = FileAttrs { mode, ..FileAttrs::of(&file, &stat) };
+        let mode = layer::own_mode(&file)?.or(mode).unwrap_or(stat.st_mode & 0o7777);
+        let attrs = FileAttrs { mode, ..FileAttrs::of(&file, &stat)? };
         let fd = OwnedFd::from(file);
         if mode & 0o700 != 0o700 {
             // A command may leave a directory that its own user cannot enter; this one goes away when it is folded.
             rustix::fs::fchmod(&fd, rustix::fs::Mode::from_raw_mode(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
-        let fresh = !before.is_directory() || is_opaque(&fd);
+        let fresh = !before.is_directory() || is_opaque(&fd)?;
         match &before {
             PathState::Directory { attrs: had } if !fresh => {
                 if *had != attrs {

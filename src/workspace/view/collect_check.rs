@@ -50,7 +50,7 @@ impl EffectsCollector<'_> {
         let Some(name) = rel.file_name() else { return Ok(()) };
         let (dir, _) = open_anyway(upper, name, OFlags::DIRECTORY).map_err(|e| failed(e.into()))?;
         let dir = OwnedFd::from(dir);
-        let replaced = is_opaque(&dir) || !before.is_some_and(is_dir);
+        let replaced = is_opaque(&dir).map_err(|e| failed(e.into()))? || !before.is_some_and(is_dir);
         let below = match replaced {
             true => {
                 before.map_or(Ok(()), |_| self.check_replaced(rel)).map_err(failed)?;

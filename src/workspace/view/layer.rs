@@ -75,7 +75,7 @@ impl Layer {
             if let Ok(model) = crate::workspace::files::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
                 // An owner that cannot be given does not matter: this directory only represents the real directory.
-                let _ = FileAttrs::of(&model, &stat).apply_to_layer(&File::open(&self.dir)?);
+                let _ = FileAttrs::of(&model, &stat)?.apply_to_layer(&File::open(&self.dir)?);
             }
         }
         self.blank.store(false, Ordering::Release);
@@ -115,7 +115,7 @@ impl Layer {
                 None => return Ok(if opaque { LayerLookup::Gone } else { LayerLookup::Through }),
                 Some(stat) if is_dir(&stat) => {
                     at = enter(&at, name)?;
-                    opaque |= is_opaque(&at);
+                    opaque |= is_opaque(&at)?;
                 }
                 Some(_) => return Ok(LayerLookup::Gone),
             }
@@ -125,7 +125,7 @@ impl Layer {
             Some(stat) if is_whiteout(&stat) => Ok(LayerLookup::Gone),
             Some(stat) if is_dir(&stat) => {
                 let here = enter(&at, last)?;
-                Ok(LayerLookup::Here { stat, opaque: opaque || is_opaque(&here) })
+                Ok(LayerLookup::Here { stat, opaque: opaque || is_opaque(&here)? })
             }
             Some(stat) => Ok(LayerLookup::Here { stat, opaque: true }),
         }
@@ -146,7 +146,7 @@ impl Layer {
                 None => return Ok(if opaque { LayerDir::Gone } else { LayerDir::Through }),
                 Some(stat) if is_dir(&stat) => {
                     dir = enter(&dir, name)?;
-                    opaque |= is_opaque(&dir);
+                    opaque |= is_opaque(&dir)?;
                 }
                 Some(_) => return Ok(LayerDir::Gone),
             }
@@ -244,7 +244,7 @@ impl Layer {
 impl FileAttrs {
     /// As [`FileAttrs::give`], with the overlay's own marks left alone.
     fn give_keeping_marks(&self, file: &File) -> rustix::io::Result<()> {
-        let opaque = is_opaque(file);
+        let opaque = is_opaque(file)?;
         self.apply_to_layer(file)?;
         if opaque { mark_opaque(file) } else { Ok(()) }
     }
@@ -296,9 +296,20 @@ pub(super) fn is_whiteout(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }
 
-pub(in crate::workspace) fn is_opaque(dir: impl AsFd) -> bool {
-    let mut value = [0u8; 4];
-    matches!(rustix::fs::fgetxattr(dir, OPAQUE, &mut value[..]), Ok(length) if value.get(..length) == Some(b"y"))
+/// True where the directory hides what lower layers have. A mark that cannot be read is an error: without the mark, files
+/// that a command deleted would come back.
+pub(in crate::workspace) fn is_opaque(dir: impl AsFd) -> rustix::io::Result<bool> {
+    Ok(mark_of(dir, OPAQUE)?.as_deref() == Some(b"y"))
+}
+
+/// The overlay's or our own mark on a directory, at most eight bytes; a longer value is nobody's mark.
+fn mark_of(dir: impl AsFd, name: &str) -> rustix::io::Result<Option<Vec<u8>>> {
+    let mut value = [0u8; 8];
+    match rustix::fs::fgetxattr(dir, name, &mut value[..]) {
+        Ok(length) => Ok(value.get(..length).map(<[u8]>::to_vec)),
+        Err(Errno::NODATA | Errno::NOTSUP | Errno::RANGE) => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 fn mark_opaque(dir: impl AsFd) -> rustix::io::Result<()> {
@@ -342,7 +353,7 @@ pub(super) fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsS
             let write = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             let new = File::from(rustix::fs::openat(to, as_name, write, Mode::from_raw_mode(0o600))?);
             crate::workspace::files::sparse::copy(&old, &new)?;
-            FileAttrs::of(&old, &stat).give(&new)?;
+            FileAttrs::of(&old, &stat)?.give(&new)?;
         }
         _ => {}
     }
@@ -374,11 +385,11 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     }
     let (old, new) = (File::from(from.try_clone()?), File::from(to.try_clone()?));
     let stat = rustix::fs::fstat(&old)?;
-    if is_opaque(&old) {
+    if is_opaque(&old)? {
         mark_opaque(&new)?;
     }
-    FileAttrs::of(&old, &stat).give_keeping_marks(&new)?;
-    if let Some(mode) = own_mode(&old) {
+    FileAttrs::of(&old, &stat)?.give_keeping_marks(&new)?;
+    if let Some(mode) = own_mode(&old)? {
         rustix::fs::fsetxattr(&new, OWN_MODE, format!("{mode:o}").as_bytes(), XattrFlags::empty())?;
     }
     Ok(rustix::fs::futimens(&new, &times_of(&stat))?)
@@ -424,10 +435,9 @@ fn make_readable(dir: impl AsFd) -> rustix::io::Result<()> {
 }
 
 /// The mode that a directory of a layer has in the view, if it differs from the mode on disk.
-pub(super) fn own_mode(dir: impl AsFd) -> Option<u32> {
-    let mut value = [0u8; 8];
-    let length = rustix::fs::fgetxattr(dir, OWN_MODE, &mut value[..]).ok()?;
-    u32::from_str_radix(std::str::from_utf8(value.get(..length)?).ok()?, 8).ok()
+pub(super) fn own_mode(dir: impl AsFd) -> rustix::io::Result<Option<u32>> {
+    let mode = mark_of(dir, OWN_MODE)?;
+    Ok(mode.and_then(|digits| u32::from_str_radix(std::str::from_utf8(&digits).ok()?, 8).ok()))
 }
 
 fn remove_tree(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {

@@ -119,7 +119,7 @@ fn everything(dir: &Path, rel: &Path, found: &mut Vec<LayerEntry>) -> io::Result
             continue;
         }
         let inner: OwnedFd = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
-        let kind = if is_opaque(&inner) { LayerEntryKind::Replaced } else { LayerEntryKind::Directory };
+        let kind = if is_opaque(&inner)? { LayerEntryKind::Replaced } else { LayerEntryKind::Directory };
         found.push(LayerEntry { rel: rel.clone(), kind });
         everything(&path, &rel, found)?;
     }

@@ -56,7 +56,7 @@ impl LayerStack<'_> {
                     (&mut node, self.backing(rel)?)
                 {
                     let known =
-                        super::layer::own_mode(crate::workspace::files::path_state::dir_anyway(&dir)?);
+                        super::layer::own_mode(crate::workspace::files::path_state::dir_anyway(&dir)?)?;
                     attrs.mode = known.unwrap_or(attrs.mode);
                 }
                 Ok(node)
