@@ -335,6 +335,19 @@ fn completions_and_the_manual_page_come_for_every_shell() {
     place.run(["--provder", "x"]).code(2).warns("--provider");
 }
 
+#[test]
+fn a_command_without_its_subcommand_lists_and_help_names_its_own_options_first() {
+    let place = Place::with_notes();
+    for (command, word) in [("journal", "list"), ("session", "list"), ("theme", "list"), ("config", "show")] {
+        let named = place.run([command, word]).code(0);
+        assert_eq!(place.run([command]).code(0).stdout, named.stdout, "{command}");
+    }
+    let help = place.run(["run", "--help"]).code(0).stdout;
+    let (own, shared) = help.split_once("Options of every command:").unwrap();
+    assert!(own.contains("--network") && !own.contains("--provider"), "{help}");
+    assert!(shared.contains("--provider") && !shared.contains("--network"), "{help}");
+}
+
 /// Story (pains 8): `Read(.env)` was denied, and another tool gave the file away.
 #[test]
 fn a_denied_file_gives_no_byte_to_any_tool() {
