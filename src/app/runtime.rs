@@ -11,10 +11,11 @@ pub fn runtime(workers: usize) -> Result<Runtime, AppError> {
     runtime_with(workers, MORE_THREADS)
 }
 
-/// The same for a single command: its threads are one worker, one for blocking work, and the few that pass its input and
-/// its output on. To start and end more of them, only to see that they can be started, takes a part of a millisecond.
+/// The same for a single command: its threads are one worker and one for blocking work. The others of `placet run` are
+/// started one by one, and each can fail by itself. To start and end more of them here, only to see that they can be
+/// started, takes a part of a millisecond.
 pub fn small_runtime() -> Result<Runtime, AppError> {
-    const MORE_THREADS: usize = 4;
+    const MORE_THREADS: usize = 1;
     runtime_with(1, MORE_THREADS)
 }
 

@@ -27,6 +27,7 @@ impl CurrentTurn {
 const SAVE_WITHIN: Duration = Duration::from_millis(1500);
 
 /// A watch that ends when this is dropped. The signals do nothing then, until somebody else watches for them.
+#[derive(Debug)]
 pub(super) struct SignalWatch(tokio::task::JoinHandle<()>);
 
 impl Drop for SignalWatch {
@@ -77,9 +78,10 @@ fn spawn_watch(
     }))
 }
 
-/// The main thread may be waiting for a key that will never come: the process ends from here.
+/// Restores the terminal and ends the process, from any thread: the main thread may be waiting for a key that will never
+/// come.
 #[expect(clippy::disallowed_methods, reason = "the terminal is given back first, and nothing else is held")]
-fn end(code: i32) -> ! {
+pub(super) fn end(code: i32) -> ! {
     term::leave();
     std::process::exit(code)
 }

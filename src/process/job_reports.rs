@@ -6,10 +6,19 @@ use std::io::Read;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
+/// What process 1 reports while it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JobReport {
+    /// [`STOPPED`] or [`CONTINUED`].
+    Line(&'static str),
+    /// The command has ended. Process 1 ends when the last process of the sandbox has ended.
+    Closed,
+}
+
 /// The line to process 1, read from the supervisor.
 pub(super) enum JobReports {
-    /// There is no terminal: the only report is the last one.
-    AtTheEnd(Option<std::os::unix::net::UnixStream>),
+    /// There is no sandbox.
+    Nothing,
     Lines {
         stream: UnixStream,
         unread: Vec<u8>,
@@ -18,18 +27,15 @@ pub(super) enum JobReports {
 }
 
 impl JobReports {
-    pub(super) fn at_the_end(line: Option<std::os::unix::net::UnixStream>) -> JobReports {
-        JobReports::AtTheEnd(line)
-    }
-
-    pub(super) fn lines(line: std::os::unix::net::UnixStream) -> std::io::Result<JobReports> {
+    pub(super) fn of(line: Option<std::os::unix::net::UnixStream>) -> std::io::Result<JobReports> {
+        let Some(line) = line else { return Ok(JobReports::Nothing) };
         line.set_nonblocking(true)?;
         Ok(JobReports::Lines { stream: UnixStream::from_std(line)?, unread: Vec::new(), ended: false })
     }
 
-    /// The next report of a stop or of a continuation; waits for ever where there is none. A drop of the future loses
+    /// The next report, and [`JobReport::Closed`] once; waits for ever where there is none. A drop of the future loses
     /// nothing.
-    pub(super) async fn next(&mut self) -> &'static str {
+    pub(super) async fn next(&mut self) -> JobReport {
         loop {
             let JobReports::Lines { stream, unread, ended } = self else {
                 return std::future::pending().await;
@@ -37,8 +43,8 @@ impl JobReports {
             if let Some(end) = memchr::memchr(b'\n', unread) {
                 let line: Vec<u8> = unread.drain(..=end).collect();
                 match line.strip_suffix(b"\n") {
-                    Some(line) if line == STOPPED.as_bytes() => return STOPPED,
-                    Some(line) if line == CONTINUED.as_bytes() => return CONTINUED,
+                    Some(line) if line == STOPPED.as_bytes() => return JobReport::Line(STOPPED),
+                    Some(line) if line == CONTINUED.as_bytes() => return JobReport::Line(CONTINUED),
                     _ => continue,
                 }
             }
@@ -46,6 +52,9 @@ impl JobReports {
                 return std::future::pending().await;
             }
             *ended = !matches!(stream.read_buf(unread).await, Ok(read) if read > 0);
+            if *ended {
+                return JobReport::Closed;
+            }
         }
     }
 
@@ -59,7 +68,7 @@ impl JobReports {
     /// The report about the end. The sandbox's own exit says less: nobody can signal the first process of a namespace.
     pub(super) fn exit_report(self) -> Option<String> {
         let (line, mut said) = match self {
-            JobReports::AtTheEnd(line) => (line?, Vec::new()),
+            JobReports::Nothing => return None,
             JobReports::Lines { stream, unread, .. } => (stream.into_std().ok()?, unread),
         };
         // Its writers have ended by now; a writer that does not end must not be waited for.

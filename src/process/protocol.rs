@@ -32,6 +32,9 @@ pub(super) const TERMINAL_PASSED: &str = "terminal";
 pub const STOPPED: &str = "stopped";
 pub const CONTINUED: &str = "continued";
 
+/// The line that reports that the command of a terminal has ended, and that something it started has not.
+pub(super) const ENDING: &str = "ending";
+
 /// How long output is still read after the supervisor has ended.
 pub(super) const DRAIN: Duration = Duration::from_millis(300);
 

@@ -9,11 +9,11 @@
 use super::command_input::receive_pipe;
 use super::confine::{ConfineError, ConfineRequest, ConfinedProcess, PreparedConfine, SandboxStart};
 use super::descendants::{end_all, end_all_now, reap};
-use super::job_reports::JobReports;
+use super::job_reports::{JobReport, JobReports};
 use super::output_log::SupervisorLog;
 use super::panic_info::panic_reason;
 use super::pass_descriptors;
-use super::protocol::{CONTINUE, DESCRIBED, DRAIN, PIPED, STAY, TERMINAL, TERMINAL_PASSED, WAIT};
+use super::protocol::{CONTINUE, DESCRIBED, DRAIN, ENDING, PIPED, STAY, TERMINAL, TERMINAL_PASSED, WAIT};
 use super::resource_check::check_room;
 use super::start_failure::StartFailure;
 use super::supervisor_order::{SupervisorOrder, VariableChanges};
@@ -27,7 +27,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,6 +38,12 @@ const FILES: usize = 10;
 /// How often the supervisor checks for the command's end without a signal: a signal may be blocked, or lost on its way
 /// through the runtime.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// After this time placet reports that it waits for the end of what the command started.
+const SLOW_END: Duration = Duration::from_secs(2);
+
+/// How long what the command started may take to end. Whatever is left then runs no code of its own any more.
+const END_WITHIN: Duration = Duration::from_secs(20);
 
 /// How long placet may take to make room for a few bytes on the line.
 const SAY: Duration = Duration::from_secs(1);
@@ -287,15 +293,14 @@ async fn wait_for_child(
         Ok(started) => started,
         Err(error) => return say(&mut line, &StartFailure::from(error).report()).await,
     };
-    let mut reports = match (own, terminal) {
-        (Some(own), Some(terminal)) => {
-            pass_descriptors::send(&line, format!("{TERMINAL_PASSED}\n").as_bytes(), &[terminal.as_fd()])?;
-            // Only placet has it from here on: when placet closes it, the program's terminal hangs up.
-            drop(terminal);
-            JobReports::lines(own)?
-        }
-        (own, _) => JobReports::at_the_end(own),
-    };
+    let has_terminal = terminal.is_some();
+    if let Some(terminal) = terminal {
+        pass_descriptors::send(&line, format!("{TERMINAL_PASSED}\n").as_bytes(), &[terminal.as_fd()])?;
+        // Only placet has it from here on: when placet closes it, the program's terminal hangs up.
+        drop(terminal);
+    }
+    let mut reports = JobReports::of(own)?;
+    let mut end = EndOfCommand::default();
     let keeping = log.map(|log| tokio::spawn(log.keep()));
     let mut byte = [0];
     let (mut stays, mut alone) = (false, false);
@@ -305,8 +310,19 @@ async fn wait_for_child(
         tokio::select! {
             _ = ended.recv() => reaped = reap(main),
             () = stops.recv() => break,
-            () = tokio::time::sleep(LOOK) => reaped = reap(main),
-            report = reports.next() => say(&mut line, &format!("{report}\n")).await?,
+            () = tokio::time::sleep(LOOK) => {
+                reaped = reap(main);
+                if end.is_over() {
+                    break;
+                }
+                if has_terminal && end.is_slow() {
+                    say(&mut line, &format!("{ENDING}\n")).await?;
+                }
+            }
+            report = reports.next() => match report {
+                JobReport::Line(report) => say(&mut line, &format!("{report}\n")).await?,
+                JobReport::Closed => end.since = Some(Instant::now()),
+            },
             // Two bytes may be sent here; everything else means that the other end is gone.
             read = line.read(&mut byte), if !alone => match read {
                 Ok(1) if byte == [STAY] => stays = true,
@@ -332,6 +348,27 @@ async fn wait_for_child(
         said = format!("{said}\n{}", report.line());
     }
     say(&mut line, &said).await
+}
+
+/// The time between the end of the command and that of the last process that it started. The kernel kills these processes,
+/// and one that waits inside the kernel, or that another process traces, does not end at once.
+#[derive(Default)]
+struct EndOfCommand {
+    since: Option<Instant>,
+    is_reported: bool,
+}
+
+impl EndOfCommand {
+    /// Nothing more is waited for.
+    fn is_over(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= END_WITHIN)
+    }
+
+    /// True once, when it takes so long that a person asks why.
+    fn is_slow(&mut self) -> bool {
+        let is_slow = self.since.is_some_and(|since| since.elapsed() >= SLOW_END);
+        is_slow && !std::mem::replace(&mut self.is_reported, true)
+    }
 }
 
 async fn say(line: &mut UnixStream, words: &str) -> std::io::Result<()> {

@@ -5,7 +5,7 @@
 
 use super::command::{PassedFiles, PreparedSupervisor};
 use super::descendants::programs_below;
-use super::protocol::{CONTINUE, CONTINUED, GRACE, STOPPED, TERMINAL, TERMINAL_PASSED};
+use super::protocol::{CONTINUE, CONTINUED, ENDING, GRACE, STOPPED, TERMINAL, TERMINAL_PASSED};
 use super::ready::OrderedSupervisor;
 use super::{ChildPid, CommandExit, ProcessError, ReadySupervisor, ShellCommand, pass_descriptors};
 use rustix::pipe::PipeFlags;
@@ -32,6 +32,8 @@ pub enum TerminalEvent {
     Started(OwnedFd),
     Stopped,
     Continued,
+    /// The command has ended, and a process that it started has not ended for a while.
+    Ending,
     /// The last one.
     Ended(Result<CommandExit, ProcessError>),
 }
@@ -167,6 +169,7 @@ impl TerminalSupervisor {
                 Some(TERMINAL_PASSED) => passed.next().map(TerminalEvent::Started),
                 Some(STOPPED) => Some(TerminalEvent::Stopped),
                 Some(CONTINUED) => Some(TerminalEvent::Continued),
+                Some(ENDING) => Some(TerminalEvent::Ending),
                 _ => None,
             };
             let Some(event) = event else { return };
@@ -221,16 +224,20 @@ impl TerminalSupervisor {
 }
 
 fn wait_or_kill(mut child: Child) {
-    let end = Instant::now() + GRACE;
+    if !has_ended_within(&mut child, GRACE) {
+        let _ = child.kill();
+        // A process that waits inside the kernel does not end at once.
+        has_ended_within(&mut child, GRACE);
+    }
+}
+
+fn has_ended_within(child: &mut Child, most: Duration) -> bool {
+    let end = Instant::now() + most;
     loop {
         match child.try_wait() {
             Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
-            Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return;
-            }
-            Ok(Some(_)) | Err(_) => return,
+            Ok(None) => return false,
+            Ok(Some(_)) | Err(_) => return true,
         }
     }
 }

@@ -166,6 +166,15 @@ pub fn take_back() -> io::Result<()> {
     original_mode().map_or(Ok(()), |before| set(&base_of(&before)))
 }
 
+/// The same when the program has ended: what it has set is reset.
+pub fn take_back_after_program() -> io::Result<()> {
+    write_all(&std::mem::take(&mut *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner)));
+    if !is_dumb() {
+        write_all(RESTORE);
+    }
+    take_back()
+}
+
 /// What [`leave`] writes first, whatever the reason: it resets what the program's output has set.
 pub fn set_program_reset(bytes: Vec<u8>) {
     *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner) = bytes;

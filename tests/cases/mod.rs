@@ -106,6 +106,7 @@ mod review;
 mod review_index;
 mod review_rounds;
 mod run;
+mod run_end;
 mod run_programs;
 mod run_send_back;
 mod sandbox;

@@ -8,10 +8,10 @@ use crate::app::App;
 use crate::cli::args::{Options, OutputFormat};
 use crate::cli::changes;
 use crate::cli::report::{self, CliError, warn};
-use crate::cli::signals::{self, SignalWatch};
+use crate::cli::signals;
 use crate::cli::start::working_directory;
 use crate::cli::stdin_forwarder::StdinForwarder;
-use crate::cli::terminal_run::{self, QuestionGuard, TerminalOutcome, TerminalProgram};
+use crate::cli::terminal_run::{self, EndStep, QuestionTerminal, TerminalOutcome, TerminalProgram};
 use crate::process::{CommandExit, ReadySupervisor};
 use crate::text::placet_mark::MarkEscaper;
 use crate::text::visible;
@@ -40,9 +40,8 @@ pub(super) struct EndedRun {
     pub(super) network: Option<String>,
     /// placet ended it, after a signal or because the terminal is gone: nobody can be asked.
     pub(super) is_stopped: bool,
-    /// Until the person has answered: another start handles signals itself.
-    _signals: Option<SignalWatch>,
-    _guard: Option<QuestionGuard>,
+    /// Where the program had one.
+    pub(super) terminal: Option<QuestionTerminal>,
 }
 
 /// `None` where the person interrupted it: its changes are discarded.
@@ -56,6 +55,7 @@ pub(super) fn execute(
     let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
     let own_home = plan.own_home(app);
     take_over(&env, &view, own_home)?;
+    view.expect_one_command(own_home);
     announce(app, plan, &view, options)?;
     let home = match (&plan.preset, own_home) {
         (Some(preset), Some(home)) => {
@@ -88,7 +88,6 @@ pub(super) fn execute(
     };
     let withheld = withheld_line(&env);
     let in_terminal = is_in_terminal(options);
-    let mut watching = None;
     let ran = match in_terminal {
         true => {
             let program = TerminalProgram {
@@ -98,16 +97,14 @@ pub(super) fn execute(
                 label: &label,
                 on_view: &mut on_view,
             };
-            let ran = terminal_run::run(app, &env, (program, ready), &CancellationToken::new(), runtime);
-            // From here on an interrupt ends the question, and not placet.
-            watching = signals::watch_for_now(runtime, signals::CurrentTurn::default());
-            ran
+            terminal_run::run(app, &env, (program, ready), &CancellationToken::new(), runtime)
         }
         false => run_piped(&env, plan, &label, (options, runtime, ready), &mut on_view),
     };
     drop(entry);
     let watched = watch.map(CredentialWatch::end).or(watched).unwrap_or_default();
-    let TerminalOutcome { ending, sandbox_report, guard } = ran?;
+    let TerminalOutcome { ending, sandbox_report, terminal } = ran?;
+    let held = terminal.as_ref().and_then(|terminal| terminal.held.as_ref());
     if let Some(line) = withheld {
         warn(&format!("note: {line}"));
     }
@@ -121,24 +118,15 @@ pub(super) fn execute(
     };
     let state = match (&plan.preset, own_home, &home) {
         (Some(preset), Some(home), Some(changes)) => {
+            held.inspect(|held| held.step(EndStep::State));
             Some(ProgramState { preset, home, changes }.settle(&watched)?)
         }
         _ => None,
     };
+    held.inspect(|held| held.step(EndStep::Question));
     let (label, is_stopped) = (with_end(&label, ending), ending == CommandExit::Cancelled);
     let (name, network) = (name.to_string(), sandbox_report);
-    Ok(Some(EndedRun {
-        env,
-        name,
-        label,
-        code,
-        home,
-        state,
-        network,
-        is_stopped,
-        _signals: watching,
-        _guard: guard,
-    }))
+    Ok(Some(EndedRun { env, name, label, code, home, state, network, is_stopped, terminal }))
 }
 
 /// Whether the program gets a terminal of its own.
@@ -172,6 +160,9 @@ fn announce(app: &App, plan: &ProgramPlan, view: &View, options: &Options) -> Re
         [one, more @ ..] => format!("network: {} and {} more", visible::name(one), more.len()),
     };
     let mut line = format!("{} runs in a view of {dir}; {network}", visible::name(plan.name()));
+    if io::stderr().is_terminal() && plan.preset.is_none() && plan.own_home(app).is_some() {
+        line.push_str("; changes in your home directory are not applied");
+    }
     if !set.is_empty() {
         line.push_str(&format!("; continues with pending changes to {}", set.count()));
     }
@@ -205,7 +196,7 @@ fn run_piped(
         ..CliError::new(e.message)
     };
     let (finished, _) = ran.map_err(failed)?;
-    Ok(TerminalOutcome { ending: finished.ending, sandbox_report: finished.sandbox_report, guard: None })
+    Ok(TerminalOutcome { ending: finished.ending, sandbox_report: finished.sandbox_report, terminal: None })
 }
 
 impl EndedRun {

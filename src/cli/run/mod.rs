@@ -3,7 +3,9 @@
 mod args;
 mod early;
 mod execute;
+mod gateways;
 mod git_dirs;
+mod home_left;
 mod outcome;
 mod plan;
 mod preset;
@@ -80,17 +82,20 @@ fn run_in(
     let name = app.run_view(&plan.label, choice).ok_or_else(|| {
         CliError::new(format!("too many runs of {} in this directory", visible::name(plan.name())))
     })?;
-    for line in keys_not_passed(&app, &plan) {
-        warn(&line);
+    let hosts: Vec<String> = app.config.settings().sandbox.hosts.to_vec();
+    let gateways = gateways::unreachable(&plan, &hosts);
+    for line in keys_not_passed(&app, &plan).iter().chain(&gateways) {
+        warn(line);
     }
     loop {
-        let Some(ran) = execute::execute(&app, &plan, (&name, options), (runtime, ready.take()))? else {
+        let Some(mut ran) = execute::execute(&app, &plan, (&name, options), (runtime, ready.take()))? else {
             return Ok(super::report::INTERRUPTED);
         };
         if options.output_format == OutputFormat::Text {
             ran.network_lines(&plan).iter().for_each(|line| warn(line));
         }
-        let ended = settle::settle(&app, (&plan, &ran), (RunAction::of(args), options), runtime)?;
+        let held = ran.terminal.as_mut().and_then(|terminal| terminal.held.take());
+        let ended = settle::settle(&app, (&plan, &ran), (RunAction::of(args), options), (held, runtime))?;
         if let (RunEnd::Ended(outcome), OutputFormat::Json) = (&ended, options.output_format) {
             outcome::print_json(&ran, outcome)?;
         } else if let Some(state) = &ran.state {

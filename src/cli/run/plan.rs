@@ -89,6 +89,7 @@ impl ProgramPlan {
     fn of_command(app: &App, args: &RunArgs, words: &[String], home: Option<PathBuf>) -> ProgramPlan {
         // A single argument is a command line; several are one command.
         let (title, line, argv) = match words {
+            [word] if is_plain_word(word) => (word.clone(), word.clone(), vec![word.clone()]),
             [line] => (line.clone(), line.clone(), vec!["sh".to_string(), "-c".into(), line.clone()]),
             words => (joined(words), replacing(&joined(words)), words.to_vec()),
         };
@@ -135,6 +136,11 @@ impl ProgramPlan {
         let is_set = |name: &&String| std::env::var_os(name).is_some_and(|value: OsString| !value.is_empty());
         self.access.variables.iter().filter(is_set).map(String::as_str).collect()
     }
+}
+
+/// The name of a program and nothing else: a person who typed it did not think of a shell.
+fn is_plain_word(line: &str) -> bool {
+    !line.is_empty() && line.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+".contains(c))
 }
 
 /// The shell becomes the program: if the program stops itself, no shell may wait for it and hide that.

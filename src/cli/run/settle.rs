@@ -2,6 +2,7 @@
 
 use super::args::RunAction;
 use super::execute::EndedRun;
+use super::home_left::HomeLeft;
 use super::plan::ProgramPlan;
 use super::send_back::{self, NextStart};
 use crate::agent::{CommandLineQuestion, MessageReceiver, TurnDecision};
@@ -13,6 +14,7 @@ use crate::cli::args::{Options, OutputFormat};
 use crate::cli::changes::{self as pending, SelectedView, list, name_waiting, named_and_pending, waits};
 use crate::cli::report::{self, CliError, warn};
 use crate::cli::review::{self, PendingReview};
+use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::ui::term::BaseMode;
@@ -42,13 +44,18 @@ pub(super) fn settle(
     app: &App,
     (plan, ran): (&ProgramPlan, &EndedRun),
     (then, options): (RunAction, &Options),
-    runtime: &Runtime,
+    (held, runtime): (Option<HeldTerminal>, &Runtime),
 ) -> Result<RunEnd, CliError> {
     let Some(view) = ran.env.workspace.view() else {
         return Ok(RunEnd::Ended(RunOutcome { code: ran.code, changes: Vec::new(), pending: false }));
     };
     let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     let at_home = home_set(ran)?;
+    let left = match (&plan.preset, plan.own_home(app)) {
+        (None, Some(home)) => HomeLeft::of(view, home)?,
+        _ => HomeLeft::default(),
+    };
+    let left_lines = || left.lines().iter().for_each(|line| warn(line));
     let mut changes = Vec::new();
     if options.output_format == OutputFormat::Json {
         changes.extend(pending::values(&set, view));
@@ -60,6 +67,7 @@ pub(super) fn settle(
     if set.is_empty() && at_home.is_empty() {
         // Not before the paths of options were checked.
         warn("no changes");
+        left_lines();
         settling.drop_home()?;
         return Ok(RunEnd::Ended(RunOutcome { code: ran.code, changes, pending: false }));
     }
@@ -68,8 +76,17 @@ pub(super) fn settle(
         && approvals.iter().all(ChangeApproval::is_none)
         && approvals::can_ask()
         && options.output_format == OutputFormat::Text;
-    let failed = match asks.then(BaseMode::enter_any) {
-        Some(Ok(base)) => {
+    let base = match (asks, held) {
+        (false, held) => {
+            // Whatever follows has the terminal as the person's shell left it.
+            drop(held);
+            None
+        }
+        (true, Some(held)) => Some(held.into_base()),
+        (true, None) => BaseMode::enter_any().ok(),
+    };
+    let failed = match base {
+        Some(base) => {
             // The question reads the changes itself, and there may be hundreds of thousands.
             drop((set, at_home));
             if let Some(next) = settling.ask(base)? {
@@ -77,8 +94,9 @@ pub(super) fn settle(
             }
             false
         }
-        _ => !settling.without_question((&set, &at_home), approvals)?,
+        None => !settling.without_question((&set, &at_home), approvals)?,
     };
+    left_lines();
     let is_left = settling.is_left()?;
     if !is_left {
         settling.drop_home()?;

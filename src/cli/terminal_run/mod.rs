@@ -4,6 +4,7 @@
 //! nothing and applies nothing: the effects are pending when it returns.
 
 mod guard;
+mod held_terminal;
 mod mode_tracker;
 mod output_scanner;
 mod page;
@@ -17,13 +18,15 @@ mod terminal_outcome;
 mod wake;
 
 pub(super) use guard::{GUARD, QuestionGuard, guard};
+pub(super) use held_terminal::{EndStep, HeldTerminal};
 pub(super) use page_facts::{CHANGES, PageFacts};
 pub(super) use streams::has_terminal;
 
-pub(super) use terminal_outcome::TerminalOutcome;
+pub(super) use terminal_outcome::{QuestionTerminal, TerminalOutcome};
 
 use super::report::CliError;
 use super::screen;
+use super::signals;
 use super::stdin_forwarder::StdinForwarder;
 use crate::app::App;
 use crate::process::{CommandExit, CommandInput, ReadySupervisor, TerminalErrors};
@@ -34,11 +37,13 @@ use crate::workspace::{ChangeOrigin, TransactionLabel};
 use guard::TerminalGuard;
 use page::PageSetup;
 use page_key::PageKeyFinder;
+use relay::RelayEnd;
 use rustix::termios::Termios;
 use std::io::{self, IsTerminal};
 use terminal_outcome::terminal_size;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+use wake::RelaySignals;
 
 /// What runs.
 pub(super) struct TerminalProgram<'a> {
@@ -100,17 +105,31 @@ pub(super) fn run(
     let page = PageSetup::new(app, &run, (program.name, !program.hosts.is_empty()))?;
     (program.on_view)(run.program_view());
     let supervisor = run.command.begin_in_terminal(errors, ready).map_err(CliError::new)?;
-    let ending = relay::relay(supervisor, (&page, page_key, guard.as_mut()), stop, runtime);
+    let mut relay_signals =
+        RelaySignals::watch().map_err(|e| CliError::new(format!("cannot use the terminal: {e}")))?;
+    let ending =
+        relay::relay(supervisor, (&page, page_key, guard.as_mut()), (&mut relay_signals, stop), runtime);
+    // From here on a signal ends placet. One that came a moment before is not lost.
+    let watch = signals::watch_for_now(runtime, signals::CurrentTurn::default());
+    let is_late = relay_signals.is_ended() || relay_signals.is_hung_up();
+    let ending =
+        ending.map(|end| if is_late { RelayEnd { exit: CommandExit::Cancelled, ..end } } else { end });
+    drop(relay_signals);
+    let held = HeldTerminal::of(base, program.name);
     drop(page);
     screen::keep_background();
     drop(feed);
-    drop(base);
-    // Not before the terminal has its own mode again.
+    // Not before the program's modes are reset.
     let guard = guard.map(QuestionGuard::of);
-    let ended = ending.as_ref().map_or(CommandExit::Lost, |outcome| outcome.ending);
+    let ended = ending.as_ref().map_or(CommandExit::Lost, |ended| ended.exit);
     let origin = ChangeOrigin::new(&with_end(program.label, ended), "", "placet run", &program.label.title);
     run.finish(origin).map_err(from_tool)?;
-    ending.map(|outcome| TerminalOutcome { guard, ..outcome })
+    let RelayEnd { exit, sandbox_report } = ending?;
+    Ok(TerminalOutcome {
+        ending: exit,
+        sandbox_report,
+        terminal: Some(QuestionTerminal { held: Some(held), _guard: guard, _signals: watch }),
+    })
 }
 
 fn from_tool(e: ToolError) -> CliError {

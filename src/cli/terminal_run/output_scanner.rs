@@ -85,8 +85,17 @@ impl OutputScanner {
                 let text = memchr::memchr2(ESC, C1, rest).unwrap_or(rest.len());
                 at += text;
                 let rest = rest.get(text..).unwrap_or_default();
-                if let Some(length) = harmless(rest) {
-                    at += length;
+                if let Some(sequence) = WholeControl::at(rest) {
+                    at += sequence.length;
+                    if !sequence.changes_no_mode() {
+                        let before = tracker.alternate();
+                        tracker.csi(sequence.parameters, sequence.last);
+                        if tracker.alternate() != before {
+                            out.extend_from_slice(bytes.get(from..at).unwrap_or_default());
+                            from = at;
+                            switched(out, tracker);
+                        }
+                    }
                     continue;
                 }
                 out.extend_from_slice(bytes.get(from..at).unwrap_or_default());
@@ -329,13 +338,41 @@ impl OutputScanner {
     }
 }
 
-/// The length of a whole control sequence at the beginning of `bytes` that changes no mode: a colour, a movement, an
-/// erasure.
-fn harmless(bytes: &[u8]) -> Option<usize> {
-    let body = bytes.strip_prefix(b"\x1b[")?;
-    let end = body.iter().position(|byte| !matches!(byte, b'0'..=b';'))?;
-    matches!(body.get(end)?, b'@'..=b'M' | b'P' | b'S' | b'T' | b'X' | b'Z' | b'`' | b'a' | b'd'..=b'f' | b'm')
-        .then_some(end + 3)
+/// A control sequence that is whole, read at once: the steps of [`OutputScanner::csi`] cost four times as much.
+struct WholeControl<'b> {
+    parameters: &'b [u8],
+    last: u8,
+    /// All parameters are numbers.
+    has_numbers_only: bool,
+    length: usize,
+}
+
+impl WholeControl<'_> {
+    fn at(bytes: &[u8]) -> Option<WholeControl<'_>> {
+        let body = bytes.strip_prefix(b"\x1b[")?;
+        let mut has_numbers_only = true;
+        for (at, byte) in body.iter().enumerate().take(READ) {
+            match byte {
+                b'0'..=b';' => {}
+                b' '..=b'?' => has_numbers_only = false,
+                b'@'..=b'~' => {
+                    let parameters = body.get(..at)?;
+                    return Some(WholeControl { parameters, last: *byte, has_numbers_only, length: at + 3 });
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// A colour, a movement, an erasure.
+    fn changes_no_mode(&self) -> bool {
+        let is_such = matches!(
+            self.last,
+            b'@'..=b'M' | b'P' | b'S' | b'T' | b'X' | b'Z' | b'`' | b'a' | b'd'..=b'f' | b'm'
+        );
+        is_such && self.has_numbers_only
+    }
 }
 
 #[cfg(test)]

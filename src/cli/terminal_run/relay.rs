@@ -6,7 +6,7 @@ use super::guard::TerminalGuard;
 use super::page::PageSetup;
 use super::page_key::PageKeyFinder;
 use super::program_screen::{ProgramScreen, ScreenRestored};
-use super::terminal_outcome::{TerminalOutcome, terminal_size};
+use super::terminal_outcome::terminal_size;
 use super::wake::{CancelSignal, RelaySignals};
 use crate::cli::report::CliError;
 use crate::process::{CommandExit, ProcessError, TerminalEvent, TerminalSupervisor};
@@ -36,6 +36,15 @@ const FORCE: Duration = Duration::from_secs(8);
 /// How long the person's terminal may take to accept the last bytes.
 const FLUSH: Duration = Duration::from_secs(5);
 
+/// The most bytes of standard error that are written at a time. A pipe that is ready takes so many without blocking.
+const ERRORS: usize = 4096;
+
+/// How long the reader of placet's standard error may take to accept the last bytes.
+const LAST_ERRORS: Duration = Duration::from_secs(1);
+
+/// Ctrl-C, as the terminal sends it.
+const INTERRUPT: u8 = 0x03;
+
 /// How long placet's page waits for the end of what the program draws.
 const QUIET: Duration = Duration::from_millis(200);
 
@@ -43,17 +52,22 @@ const QUIET: Duration = Duration::from_millis(200);
 pub(super) fn relay(
     supervisor: TerminalSupervisor,
     (page, page_key, guard): (&PageSetup<'_>, PageKeyFinder, Option<&mut TerminalGuard>),
-    stop: &CancellationToken,
+    (signals, stop): (&mut RelaySignals, &CancellationToken),
     runtime: &Runtime,
-) -> Result<TerminalOutcome, CliError> {
+) -> Result<RelayEnd, CliError> {
     let failed = |e: io::Error| CliError::new(format!("cannot use the terminal: {e}"));
-    let signals = RelaySignals::watch().map_err(failed)?;
     let cancel = CancelSignal::watch(stop, runtime).map_err(failed)?;
     let mut relay = Relay::new(supervisor, page, (page_key, guard)).map_err(failed)?;
     term::pass_through().map_err(failed)?;
     let ending = relay.run(signals, &cancel).map_err(failed)?;
     let sandbox_report = relay.supervisor.sandbox_report();
-    ending.map(|ending| TerminalOutcome { ending, sandbox_report, guard: None }).map_err(CliError::new)
+    ending.map(|exit| RelayEnd { exit, sandbox_report }).map_err(CliError::new)
+}
+
+/// How the program ended, and what the sandbox reports about it.
+pub(super) struct RelayEnd {
+    pub(super) exit: CommandExit,
+    pub(super) sandbox_report: Option<String>,
 }
 
 /// Both ends and what is between them.
@@ -67,6 +81,9 @@ struct Relay<'a> {
     program: Option<OwnedFd>,
     /// The program's standard error, where it is a pipe.
     errors: Option<OwnedFd>,
+    /// Standard error of placet takes bytes. If nobody reads there, the program waits as it would without placet, and
+    /// keys and signals still arrive.
+    takes_errors: bool,
     person: PersonTerminal,
     screen: ProgramScreen,
     to_program: Vec<u8>,
@@ -77,6 +94,8 @@ struct Relay<'a> {
     guard: Option<&'a mut TerminalGuard>,
     /// Set when placet ends the program.
     ending: Option<EndingRun>,
+    /// The program has ended, some process that it started has not, and the person knows that placet waits.
+    is_waiting_for_end: bool,
 }
 
 /// The program is being ended.
@@ -122,6 +141,7 @@ impl<'a> Relay<'a> {
             supervisor,
             program: None,
             errors,
+            takes_errors: false,
             person: PersonTerminal::open(),
             screen: ProgramScreen::new(terminal_size()),
             to_program: Vec::with_capacity(BUFFER),
@@ -129,17 +149,18 @@ impl<'a> Relay<'a> {
             answer: Vec::new(),
             guard,
             ending: None,
+            is_waiting_for_end: false,
         })
     }
 
     /// The outer error is the system's; the inner one says why the program did not start.
     fn run(
         &mut self,
-        mut signals: RelaySignals,
+        signals: &mut RelaySignals,
         cancel: &CancelSignal,
     ) -> io::Result<Result<CommandExit, ProcessError>> {
         loop {
-            let ready = self.wait(&signals, cancel)?;
+            let ready = self.wait(signals, cancel)?;
             if ready.signalled {
                 signals.quiet();
             }
@@ -161,7 +182,9 @@ impl<'a> Relay<'a> {
             if ready.typed {
                 self.read_person()?;
             }
-            if ready.errors {
+            if ready.takes_errors {
+                self.takes_errors = true;
+            } else if ready.errors {
                 self.read_errors();
             }
             if ready.program {
@@ -170,7 +193,7 @@ impl<'a> Relay<'a> {
             self.write_program();
             self.write_person()?;
             if self.is_page_due() {
-                self.open_page(&signals)?;
+                self.open_page(signals)?;
             }
             if ready.reported
                 && let Some(ended) = self.events()?
@@ -186,7 +209,7 @@ impl<'a> Relay<'a> {
     }
 
     fn wait(&self, signals: &RelaySignals, cancel: &CancelSignal) -> io::Result<RelayReady> {
-        let typed = term::input();
+        let (typed, stderr) = (term::input(), rustix::stdio::stderr());
         let is_ending = self.ending.is_some();
         let want = |flags: PollFlags, wanted: bool| if wanted { flags } else { PollFlags::empty() };
         let mut fds = Vec::with_capacity(7);
@@ -198,7 +221,10 @@ impl<'a> Relay<'a> {
             (!is_ending).then(|| push(&mut fds, PollFd::new(cancel, PollFlags::IN))),
             (!is_ending).then(|| push(&mut fds, PollFd::from_borrowed_fd(typed, want(PollFlags::IN, room)))),
             (!self.to_person.is_empty()).then(|| push(&mut fds, PollFd::new(&self.person, PollFlags::OUT))),
-            self.errors.as_ref().map(|errors| push(&mut fds, PollFd::new(errors, PollFlags::IN))),
+            self.errors.as_ref().map(|errors| match self.takes_errors {
+                true => push(&mut fds, PollFd::new(errors, PollFlags::IN)),
+                false => push(&mut fds, PollFd::new(&stderr, PollFlags::OUT)),
+            }),
             self.program.as_ref().map(|program| {
                 let room = self.to_person.len() < BUFFER;
                 let flags = want(PollFlags::IN, room) | want(PollFlags::OUT, !self.to_program.is_empty());
@@ -223,7 +249,8 @@ impl<'a> Relay<'a> {
             typed: flags(typed).contains(PollFlags::IN),
             hung_up: flags(typed).intersects(PollFlags::HUP | PollFlags::ERR)
                 && !flags(typed).contains(PollFlags::IN),
-            errors: !flags(errors).is_empty(),
+            errors: self.takes_errors && !flags(errors).is_empty(),
+            takes_errors: !self.takes_errors && !flags(errors).is_empty(),
             program: flags(program).intersects(PollFlags::IN | PollFlags::HUP),
         })
     }
@@ -236,6 +263,12 @@ impl<'a> Relay<'a> {
             Ok(length) => {
                 let mut typed = buffer.get(..length).unwrap_or_default().to_vec();
                 background::take_out(&mut typed, &mut self.answer);
+                if self.is_waiting_for_end {
+                    if typed.contains(&INTERRUPT) {
+                        self.stop_now();
+                    }
+                    return Ok(());
+                }
                 let (typed, length) = (typed.as_slice(), typed.len());
                 let key = self.page_key.borrow_mut().find(typed);
                 let (before, after) = key.unwrap_or((length, length));
@@ -277,7 +310,8 @@ impl<'a> Relay<'a> {
     /// Standard error of the program goes where placet's own goes.
     fn read_errors(&mut self) {
         let Some(errors) = &self.errors else { return };
-        let mut buffer = [0; 16 << 10];
+        let mut buffer = [0; ERRORS];
+        self.takes_errors = false;
         match rustix::io::read(errors, &mut buffer) {
             Err(Errno::INTR | Errno::AGAIN) => {}
             Ok(length) if length > 0 => {
@@ -328,10 +362,26 @@ impl<'a> Relay<'a> {
                 }
                 TerminalEvent::Stopped => self.suspend()?,
                 TerminalEvent::Continued => {}
+                TerminalEvent::Ending => self.wait_for_end(),
                 TerminalEvent::Ended(ended) => return Ok(Some(ended)),
             }
         }
         Ok(None)
+    }
+
+    /// The program has ended, and a process that it started has not ended for a while.
+    fn wait_for_end(&mut self) {
+        if self.ending.is_some() || self.is_waiting_for_end {
+            return;
+        }
+        self.drain_output();
+        self.flush();
+        let _ = term::take_back_after_program();
+        let line = "waiting for the end of processes that the program left (Ctrl-C waits no longer; the changes stay pending)";
+        term::write_all(format!("placet: {line}\n").as_bytes());
+        // What was typed before was for the program.
+        self.to_program.clear();
+        self.is_waiting_for_end = true;
     }
 
     /// The program was stopped: placet stops as a whole, as the person's shell expects, and continues with it.
@@ -442,6 +492,25 @@ impl<'a> Relay<'a> {
 
     /// What the program wrote last.
     fn drain(&mut self) {
+        self.drain_output();
+        let end = Instant::now() + LAST_ERRORS;
+        while let Some(errors) = &self.errors {
+            let left = timespec(end.saturating_duration_since(Instant::now()));
+            let stderr = rustix::stdio::stderr();
+            let mut fds = match self.takes_errors {
+                true => [PollFd::new(errors, PollFlags::IN)],
+                false => [PollFd::new(&stderr, PollFlags::OUT)],
+            };
+            match poll(&mut fds, Some(&left)) {
+                Err(Errno::INTR) => {}
+                Ok(0) | Err(_) => return,
+                Ok(_) if self.takes_errors => self.read_errors(),
+                Ok(_) => self.takes_errors = true,
+            }
+        }
+    }
+
+    fn drain_output(&mut self) {
         while self.program.is_some() {
             let before = self.to_person.len();
             if self.read_program().is_err()
@@ -450,9 +519,6 @@ impl<'a> Relay<'a> {
                 break;
             }
             self.flush();
-        }
-        while self.errors.is_some() {
-            self.read_errors();
         }
     }
 
@@ -479,6 +545,7 @@ struct RelayReady {
     typed: bool,
     hung_up: bool,
     errors: bool,
+    takes_errors: bool,
     program: bool,
 }
 

@@ -2,13 +2,16 @@
 //! remembers the main screen.
 //!
 //! The model works on a thread of its own: it reads bytes that anybody may have written, and if it fails, only the model
-//! is lost. The thread is as fast as it is; the relay waits where the model is behind by [`WAITING`] pieces.
+//! is lost. The thread is as fast as it is. Where the model is behind by [`WAITING`] pieces, the relay waits for it for
+//! [`BEHIND`]; then the model is lost, and the program draws its screen itself after the page.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
 
 /// How many pieces of output may wait for the model.
 const WAITING: usize = 64;
+/// How long the relay waits for room. Keys and signals wait with it.
+const BEHIND: Duration = Duration::from_millis(100);
 /// How long a picture of the screen may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -48,10 +51,20 @@ impl ScreenModel {
         picture.recv_timeout(PATIENCE).ok()
     }
 
-    fn send(&mut self, task: ModelTask) {
-        if self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_err()) {
-            self.tasks = None;
+    fn send(&mut self, mut task: ModelTask) {
+        let Some(tasks) = &self.tasks else { return };
+        let end = Instant::now() + BEHIND;
+        loop {
+            match tasks.try_send(task) {
+                Ok(()) => return,
+                Err(TrySendError::Full(back)) if Instant::now() < end => {
+                    task = back;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(_) => break,
+            }
         }
+        self.tasks = None;
     }
 }
 

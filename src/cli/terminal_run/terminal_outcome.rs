@@ -1,6 +1,8 @@
 //! How a program in a terminal ended, and the size of the person's terminal.
 
 use super::guard::QuestionGuard;
+use super::held_terminal::HeldTerminal;
+use crate::cli::signals::SignalWatch;
 use crate::process::CommandExit;
 use crate::sandbox::TerminalSize;
 use crate::ui::term;
@@ -11,8 +13,19 @@ pub(in crate::cli) struct TerminalOutcome {
     pub(in crate::cli) ending: CommandExit,
     /// What the sandbox reports, such as refused hosts.
     pub(in crate::cli) sandbox_report: Option<String>,
-    /// Restores the terminal if placet is killed later.
-    pub(in crate::cli) guard: Option<QuestionGuard>,
+    /// Where the program had a terminal.
+    pub(in crate::cli) terminal: Option<QuestionTerminal>,
+}
+
+/// What holds from the program's end until the person has answered.
+#[derive(Debug)]
+pub(in crate::cli) struct QuestionTerminal {
+    /// Until the question is asked.
+    pub(in crate::cli) held: Option<HeldTerminal>,
+    /// Restores the terminal if placet is killed.
+    pub(super) _guard: Option<QuestionGuard>,
+    /// A signal ends placet. Another start of the program handles signals itself.
+    pub(super) _signals: Option<SignalWatch>,
 }
 
 /// The size of the person's terminal; 80x24 where it is unknown.

@@ -76,6 +76,11 @@ impl HostRule {
         self.port.as_ref().map_or(&USUAL_PORTS, std::slice::from_ref)
     }
 
+    /// Whether a command with this entry may connect to `port` of `host`.
+    pub fn allows(&self, host: &str, port: u16) -> bool {
+        self.ports(&normal_name(host)).contains(&port)
+    }
+
     /// The single name that this entry allows; a wildcard allows many.
     pub(super) fn exact_name(&self) -> Option<&str> {
         (!self.pattern.contains('*')).then_some(self.pattern.as_str())

@@ -135,7 +135,8 @@ pub(super) fn spec_of(
     if let Some(error) = hosts.iter().find_map(|host| HostRule::parse(host).err()) {
         return Err(ToolError::hint(
             format!("the list of allowed hosts has a wrong entry: {error}"),
-            "an entry is a name such as crates.io, *.crates.io or example.org:8443 (`--network`, `sandbox.hosts`)",
+            "an entry is a name such as crates.io, *.crates.io, example.org:8443 or, for a port of this machine, \
+             localhost:8080 (`--network`, `sandbox.hosts`)",
         ));
     }
     Ok(SandboxSpec {

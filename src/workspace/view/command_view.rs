@@ -14,6 +14,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::OwnedMutexGuard;
 
@@ -148,13 +149,24 @@ impl View {
                 for (index, (root, lowers)) in wanted.into_iter().enumerate() {
                     own.push(make(&root, lowers, &dir.path().join(index.to_string()))?);
                 }
-                let made: Option<Vec<UsedLayer>> = own.iter().map(UsedLayer::of).collect();
+                let made: Option<Vec<UsedLayer>> = match self.0.is_for_one_command.load(Ordering::Relaxed) {
+                    true => None,
+                    false => own.iter().map(UsedLayer::of).collect(),
+                };
                 (dir, own, made.unwrap_or_default())
             }
         };
         mounts.extend(own);
         let gate = (company == ViewSharing::Nobody).then_some(gate);
         Ok(CommandView { mounts, homes, dir, made, shelf, home, since, by: None, frozen, gate })
+    }
+
+    /// One command runs in this process, as in `placet run`: it costs less not to remember how its directory was made.
+    pub fn expect_one_command(&self, home: Option<&Path>) {
+        self.0.is_for_one_command.store(true, Ordering::Relaxed);
+        if let Some(home) = home {
+            self.home_changes(home).0.is_for_one_command.store(true, Ordering::Relaxed);
+        }
     }
 
     fn spare_dir(&self) -> std::sync::MutexGuard<'_, Option<SpareDir>> {

@@ -111,6 +111,8 @@ struct ViewInner {
     turn: Mutex<ViewTurn>,
     /// The directory of the last command, which wrote nothing.
     spare: Mutex<Option<command_dir::SpareDir>>,
+    /// No command follows the first one that could use its directory.
+    is_for_one_command: AtomicBool,
     /// The directory of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
     /// Files as a snapshot last saw them.
@@ -214,6 +216,7 @@ impl View {
             gate: Arc::default(),
             turn: Mutex::default(),
             spare: Mutex::default(),
+            is_for_one_command: AtomicBool::new(false),
             layers: OnceLock::new(),
             home: OnceLock::new(),
             stamps: Mutex::default(),

@@ -1,0 +1,165 @@
+//! The terminal between the program's end and the question about its changes.
+//!
+//! The base mode holds: no typed key is shown, and no key sends a signal. People press Ctrl-C once more than a program
+//! needs, and the terminal's own mode would send it to the whole group, which is also that of the person's script.
+//! Keys that were typed before the question answer nothing.
+//!
+//! To read the changes may take minutes. After [`NOTICE`] a line says what placet does, and from then on Ctrl-C ends
+//! placet.
+
+use super::super::signals;
+use crate::text::visible;
+use crate::ui::input::{BlockingKeyReader, decode::TerminalInput, typeahead};
+use crate::ui::term::{self, BaseMode};
+use crossterm::event::{KeyCode, KeyModifiers};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// After this time a person asks what placet does.
+const NOTICE: Duration = Duration::from_secs(2);
+
+/// What placet does between the program's end and the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum EndStep {
+    /// The effects become pending.
+    Changes,
+    /// State of the home directory is written.
+    State,
+    /// The pending changes are read for the question.
+    Question,
+}
+
+/// See the module. Dropping it gives the terminal back.
+#[derive(Debug)]
+pub(in crate::cli) struct HeldTerminal {
+    /// Dropped before the terminal has its own mode again.
+    notice: EndNotice,
+    base: BaseMode,
+}
+
+impl HeldTerminal {
+    /// Takes the terminal back from `program`, which has ended.
+    pub(super) fn of(base: BaseMode, program: &str) -> HeldTerminal {
+        // The program's modes are reset in any case; if the mode cannot be set, the terminal is gone.
+        let _ = term::take_back_after_program();
+        HeldTerminal { notice: EndNotice::start(program), base }
+    }
+
+    /// What placet does from now on.
+    pub(in crate::cli) fn step(&self, step: EndStep) {
+        *self.notice.step.lock().unwrap_or_else(PoisonError::into_inner) = step;
+    }
+
+    /// The base mode for the question. Drops what was typed until now.
+    pub(in crate::cli) fn into_base(self) -> BaseMode {
+        let HeldTerminal { notice, base } = self;
+        drop(notice);
+        if let Ok(mut keys) = BlockingKeyReader::new() {
+            while matches!(keys.next(Duration::ZERO), Ok(Some(_))) {}
+        }
+        drop(typeahead::take());
+        base
+    }
+}
+
+/// The thread that says what placet does. Dropped, it ends and is waited for.
+#[derive(Debug)]
+struct EndNotice {
+    step: Arc<Mutex<EndStep>>,
+    /// Closing it ends the thread.
+    stop: Option<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl EndNotice {
+    /// Without the thread nothing is said, and only a signal ends placet.
+    fn start(program: &str) -> EndNotice {
+        let step = Arc::new(Mutex::new(EndStep::Changes));
+        let mut notice = EndNotice { step: Arc::clone(&step), stop: None, thread: None };
+        let program = visible::name(program).into_owned();
+        if let Ok((stopped, stop)) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC) {
+            let work = move || watch(&stopped, &step, &program);
+            notice.thread = std::thread::Builder::new().name("end".into()).spawn(work).ok();
+            notice.stop = Some(stop);
+        }
+        notice
+    }
+}
+
+impl Drop for EndNotice {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+fn watch(stopped: &OwnedFd, step: &Mutex<EndStep>, program: &str) {
+    let start = Instant::now();
+    while let Some(left) = NOTICE.checked_sub(start.elapsed()) {
+        let mut fds = [PollFd::new(stopped, PollFlags::IN)];
+        match poll(&mut fds, Some(&timespec(left))) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
+    // Ctrl-C from before was for the program.
+    let Ok(mut keys) = BlockingKeyReader::new() else { return };
+    while matches!(keys.next(Duration::ZERO), Ok(Some(_))) {}
+    let step = *step.lock().unwrap_or_else(PoisonError::into_inner);
+    let line = format!("{} (Ctrl-C stops placet; the changes stay pending)", sentence(step, program));
+    term::write_all(format!("placet: {line}\n").as_bytes());
+    while let Ok(true) = wait_for_key(stopped) {
+        loop {
+            match keys.next(Duration::ZERO) {
+                Ok(Some(TerminalInput::Key(key)))
+                    if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) =>
+                {
+                    let line = "interrupted; `placet run` or `placet changes` reads the changes again";
+                    term::write_all(format!("placet: {line}\n").as_bytes());
+                    signals::end(130)
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                // The terminal is gone, and SIGHUP ends placet.
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+fn sentence(step: EndStep, program: &str) -> String {
+    match step {
+        EndStep::Changes => format!("reading what {program} changed"),
+        EndStep::State => format!("writing the state that {program} keeps in the home directory"),
+        EndStep::Question => "reading the pending changes for the question".into(),
+    }
+}
+
+/// True when a key may be there; false when the thread is to end.
+fn wait_for_key(stopped: &OwnedFd) -> io::Result<bool> {
+    loop {
+        let typed = term::input();
+        let mut fds = [PollFd::new(stopped, PollFlags::IN), PollFd::new(&typed, PollFlags::IN)];
+        match poll(&mut fds, None) {
+            Err(Errno::INTR) => continue,
+            other => drop(other?),
+        }
+        let [stopped, _] = &fds;
+        return Ok(stopped.revents().is_empty());
+    }
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(time.subsec_nanos()),
+    }
+}

@@ -1,0 +1,151 @@
+//! The end of a program in `placet run`, from its last byte to the question: keys that were typed for the program, slow
+//! ends, and readers of its errors that do not read.
+
+use crate::support::binary::Place;
+use crate::support::den::sandbox_or_skip;
+use crate::support::program::placet;
+use crate::support::pty::{Pty, shell};
+use placet::sandbox::SandboxBackend;
+use std::time::{Duration, Instant};
+
+fn sandbox() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay)
+}
+
+/// A script of a person, whose shell is in the group of placet: what the terminal sends goes to both.
+fn script(line: &str) -> Pty {
+    let text = format!("{} run -- sh -c '{line}'\necho \"[after $?]\"\n", placet());
+    shell().size(100, 30).program("sh").file("script.sh", text).arg("script.sh").spawn()
+}
+
+fn raw_contains(pty: &Pty, word: &str) -> bool {
+    pty.screen().contains(word)
+}
+
+#[test]
+fn ctrl_c_between_the_program_and_the_question_ends_nothing() {
+    if !sandbox() {
+        return;
+    }
+    // Enough files for a window that a person's second Ctrl-C hits.
+    let mut pty = script("stty raw -echo; seq 400 | xargs touch; printf GONE");
+    pty.until("the last output", |screen| screen.contains("GONE"));
+    let started = Instant::now();
+    // Until the question is there, and for a moment after that: nobody can have read it.
+    let mut shown: Option<Instant> = None;
+    while shown.is_none_or(|at| at.elapsed() < Duration::from_millis(150)) {
+        pty.send("\x03");
+        std::thread::sleep(Duration::from_millis(3));
+        if shown.is_none() && raw_contains(&pty, "k keep") {
+            shown = Some(Instant::now());
+        }
+        assert!(started.elapsed() < Duration::from_secs(30), "{}", pty.screen());
+        assert!(!raw_contains(&pty, "[after"), "{}", pty.screen());
+    }
+    assert!(!pty.screen().contains("^C"), "{}", pty.screen());
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    assert!(pty.screen().contains("k keep"), "{}", pty.screen());
+    pty.answer("k");
+    pty.until("the script goes on", |screen| screen.contains("[after 3]"));
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert!(pty.is_cooked() && pty.modes_on().is_empty(), "{:?}", pty.modes_on());
+}
+
+#[test]
+fn keys_from_before_the_question_answer_nothing() {
+    if !sandbox() {
+        return;
+    }
+    let mut pty = script("stty raw -echo; echo x > made.txt; seq 300 | xargs touch; printf GONE");
+    pty.until("the last output", |screen| screen.contains("GONE"));
+    pty.send("d");
+    std::thread::sleep(Duration::from_millis(2));
+    pty.send("dak\r");
+    pty.until("the question", |screen| screen.contains("k keep"));
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    assert!(pty.screen().contains("k keep") && !pty.exists("made.txt"), "{}", pty.screen());
+    pty.answer("k");
+    pty.until("the script goes on", |screen| screen.contains("[after 3]"));
+}
+
+#[test]
+fn keys_arrive_while_nobody_reads_the_errors_and_the_end_can_be_left() {
+    if !sandbox() {
+        return;
+    }
+    let program = "(head -c 300000 /dev/zero | tr \"\\0\" x >&2) & while read word; do echo got-$word; done";
+    let text = format!(
+        "mkfifo errors\nsleep 60 < errors &\n{} run -- sh -c '{program}' 2> errors\necho \"[after $?]\"\n",
+        placet()
+    );
+    let mut pty = shell().size(100, 30).program("sh").file("script.sh", text).arg("script.sh").spawn();
+    // The pipe is full after 64 kB.
+    std::thread::sleep(Duration::from_millis(1500));
+    pty.line("one");
+    pty.until("the answer", |screen| screen.contains("got-one"));
+    // The end waits for the reader of the errors, too, says so, and can be left.
+    pty.send("\x04");
+    pty.until("what placet does", |screen| {
+        screen.contains("(Ctrl-C stops placet; the changes stay pending)")
+    });
+    assert!(!pty.is_cooked() && !pty.screen().contains("[after"), "{}", pty.screen());
+    pty.send("\x03");
+    pty.until("the end", |screen| screen.contains("interrupted;") && screen.contains("[after 130]"));
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert!(pty.is_cooked() && pty.modes_on().is_empty(), "{:?}", pty.modes_on());
+}
+
+#[test]
+fn what_is_not_applied_in_the_home_directory_is_named() {
+    if !sandbox() {
+        return;
+    }
+    let place = Place::with_notes();
+    std::fs::create_dir(place.home.join("Downloads")).unwrap();
+    let line =
+        "mkdir -p ~/Downloads/new ~/.cache/x; echo t > ~/Downloads/new/thesis.txt; echo c > ~/.cache/x/y";
+    let out = place.placet(["run", "--", "sh", "-c", line]).go();
+    assert!(out.stderr.contains("no changes"), "{out:?}");
+    let named = "not applied, because it is in your home directory: 1 file: ~/Downloads/new/thesis.txt\n\
+                 hint: with `placet run --add-dir ~/Downloads` placet asks about changes there, too\n";
+    assert!(out.stderr.contains(named), "{out:?}");
+    assert!(!place.home.join("Downloads/new").exists());
+    // The hint holds.
+    let dir = place.home.join("Downloads");
+    let kept =
+        place.placet(["run", "--apply", "--add-dir", dir.to_str().unwrap(), "--", "sh", "-c", line]).go();
+    assert!(!kept.stderr.contains("not applied"), "{kept:?}");
+    assert_eq!(std::fs::read_to_string(dir.join("new/thesis.txt")).unwrap(), "t\n", "{kept:?}");
+    // With a change that is applied as well.
+    let both = place.placet(["run", "--apply", "--", "sh", "-c", "echo x > made.txt; echo y > ~/z"]).go();
+    assert!(both.stderr.contains("your home directory: 1 file: ~/z"), "{both:?}");
+}
+
+#[test]
+fn a_command_of_one_word_is_named_by_it() {
+    if !sandbox() {
+        return;
+    }
+    let place = Place::with_notes();
+    let out = place.placet(["run", "--output-format", "json", "--", "true"]).go();
+    let json: serde_json::Value = serde_json::from_str(&out.stdout).unwrap();
+    assert_eq!(json["program"]["program"], "true", "{json}");
+}
+
+#[test]
+fn a_gateway_that_cannot_be_reached_is_named_at_the_start() {
+    if !sandbox() {
+        return;
+    }
+    let place = Place::with_notes();
+    let run = |words: &[&str]| {
+        let url = "http://127.0.0.1:18770";
+        place.placet(words.iter().copied()).env("ANTHROPIC_BASE_URL", url).go()
+    };
+    let out = run(&["run", "--", "true"]);
+    let expected = "note: ANTHROPIC_BASE_URL names 127.0.0.1:18770, which true cannot reach: commands connect by name only; \
+                    set it to http://localhost:18770 and use `--network localhost:18770`";
+    assert!(out.stderr.contains(expected), "{out:?}");
+    let refused = run(&["run", "--network", "127.0.0.1:18770", "--", "true"]);
+    assert!(refused.stderr.contains("for a port of this machine, localhost:8080"), "{refused:?}");
+}
