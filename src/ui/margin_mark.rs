@@ -84,10 +84,15 @@ fn broken_line(line: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
     prose::lines(indent, prose::of_spans(rest), width)
 }
 
+/// Words of placet's own for the terminal.
+pub fn for_terminal(words: &str) -> String {
+    marked_within(words, usize::from(term::size().0))
+}
+
 /// The words as they go to standard error: marked for a person, and as they are for a program.
 pub fn for_stderr(words: &str) -> Cow<'_, str> {
     match std::io::stderr().is_terminal() {
-        true => Cow::Owned(marked_within(words, usize::from(term::size().0))),
+        true => Cow::Owned(for_terminal(words)),
         false => Cow::Borrowed(words),
     }
 }

@@ -10,6 +10,7 @@
 use super::super::signals;
 use crate::text::visible;
 use crate::ui::input::{BlockingKeyReader, decode::TerminalInput, typeahead};
+use crate::ui::margin_mark;
 use crate::ui::term::{self, BaseMode};
 use crossterm::event::{KeyCode, KeyModifiers};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -115,7 +116,7 @@ fn watch(stopped: &OwnedFd, step: &Mutex<EndStep>, program: &str) {
     while matches!(keys.next(Duration::ZERO), Ok(Some(_))) {}
     let step = *step.lock().unwrap_or_else(PoisonError::into_inner);
     let line = format!("{} (Ctrl-C stops placet; the changes stay pending)", sentence(step, program));
-    term::write_all(format!("placet: {line}\n").as_bytes());
+    say(&line);
     while let Ok(true) = wait_for_key(stopped) {
         loop {
             match keys.next(Duration::ZERO) {
@@ -123,7 +124,7 @@ fn watch(stopped: &OwnedFd, step: &Mutex<EndStep>, program: &str) {
                     if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) =>
                 {
                     let line = "interrupted; `placet run` or `placet changes` reads the changes again";
-                    term::write_all(format!("placet: {line}\n").as_bytes());
+                    say(line);
                     signals::end(130)
                 }
                 Ok(Some(_)) => {}
@@ -133,6 +134,11 @@ fn watch(stopped: &OwnedFd, step: &Mutex<EndStep>, program: &str) {
             }
         }
     }
+}
+
+/// To the terminal, also where standard error is a pipe.
+pub(super) fn say(line: &str) {
+    term::write_all(format!("{}\n", margin_mark::for_terminal(line)).as_bytes());
 }
 
 fn sentence(step: EndStep, program: &str) -> String {

@@ -3,6 +3,7 @@
 //! When a buffer is full, the relay stops reading what fills it. A program that writes too fast waits, as on a terminal.
 
 use super::guard::TerminalGuard;
+use super::held_terminal;
 use super::page::PageSetup;
 use super::page_key::PageKeyFinder;
 use super::program_screen::{ProgramScreen, ScreenRestored};
@@ -378,7 +379,7 @@ impl<'a> Relay<'a> {
         self.flush();
         let _ = term::take_back_after_program();
         let line = "waiting for the end of processes that the program left (Ctrl-C waits no longer; the changes stay pending)";
-        term::write_all(format!("placet: {line}\n").as_bytes());
+        held_terminal::say(line);
         // What was typed before was for the program.
         self.to_program.clear();
         self.is_waiting_for_end = true;
