@@ -3,7 +3,11 @@
 //! The edits of one answer are checked together, after the last of its calls: a run between two of them would be about a
 //! state that nobody keeps. The files before the first edit of a turn are checked before it, because in write mode they
 //! exist only until then; mostly their result is stored already.
+//!
+//! Sub-agents work in the turn of their parent: what the checks found before it is known once for all of them, and a check
+//! runs alone, as a command does, because another sub-agent may write at the same time.
 
+use super::edit_baselines::EditBaselines;
 use super::turn_checks::TurnChecks;
 use crate::checks::{
     CheckDefinition, CheckMoment, CheckResult, CheckRunOutcome, Diagnostic, check_outcome, diagnostic_line,
@@ -13,7 +17,6 @@ use crate::conversation::{
     AssistantMessage, CallId, CallOutcome, CallResult, FailedCheck, Note, Part, ToolCall,
 };
 use crate::text::count;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// How many lines of all checks together an edit's result gets.
@@ -29,8 +32,7 @@ struct EditCall {
 pub(super) struct EditChecks {
     checks: TurnChecks,
     definitions: Vec<CheckDefinition>,
-    /// What each check found before the first edit that concerns it; `None` where nobody knows.
-    before: BTreeMap<String, Option<CheckResult>>,
+    before: EditBaselines,
     edits: Vec<EditCall>,
 }
 
@@ -38,23 +40,31 @@ impl EditChecks {
     /// `None` where no check looks at edits.
     pub(super) fn new(checks: TurnChecks) -> Option<EditChecks> {
         let definitions = checks.of_moment(CheckMoment::Edit);
-        let is_empty = definitions.is_empty();
-        let (before, edits) = Default::default();
-        (!is_empty).then_some(EditChecks { checks, definitions, before, edits })
+        if definitions.is_empty() {
+            return None;
+        }
+        let before = checks.baselines_of_turn();
+        Some(EditChecks { checks, definitions, before, edits: Vec::new() })
     }
 
     /// Before the calls of an answer run: the checks on the files that its edits are about to change.
     pub(super) async fn before_calls(&mut self, answer: &AssistantMessage) {
         self.edits = answer.calls().filter_map(|call| self.edit(call)).collect();
         let paths: Vec<PathBuf> = self.edits.iter().flat_map(|edit| edit.paths.clone()).collect();
-        for check in self.concerned(&paths) {
-            if self.before.contains_key(&check.name) || self.checks.is_stopped() {
+        let concerned = self.concerned(&paths);
+        if concerned.iter().all(|check| self.before.has(&check.name)) {
+            return;
+        }
+        let Some(_alone) = self.checks.run_alone().await else { return };
+        for check in concerned {
+            // Another sub-agent may have been first.
+            if self.before.has(&check.name) || self.checks.is_stopped() {
                 continue;
             }
             let name = check.name.clone();
             let result = self.checks.result(check).await.map_err(|e| self.checks.report_error(&e)).ok();
             let result = result.filter(|result| !matches!(result.outcome, CheckRunOutcome::NotRun { .. }));
-            self.before.insert(name, result);
+            self.before.add(&name, result);
         }
     }
 
@@ -66,15 +76,20 @@ impl EditChecks {
         };
         let done: Vec<&EditCall> = edits.iter().filter(|edit| is_done(&edit.id)).collect();
         let paths: Vec<PathBuf> = done.iter().flat_map(|edit| edit.paths.clone()).collect();
+        let concerned = self.concerned(&paths);
+        if concerned.is_empty() {
+            return;
+        }
         let mut found = Vec::new();
         let mut room = MOST_LINES;
-        for check in self.concerned(&paths) {
-            let Some(Some(before)) = self.before.get(&check.name) else { continue };
+        let Some(_alone) = self.checks.run_alone().await else { return };
+        for check in concerned {
+            let Some(before) = self.before.of(&check.name) else { continue };
             if self.checks.is_stopped() {
                 return;
             }
             match self.checks.result(check).await {
-                Ok(now) => found.extend(self.new_findings(before, &now, &mut room)),
+                Ok(now) => found.extend(self.new_findings(&before, &now, &mut room)),
                 Err(e) => self.checks.report_error(&e),
             }
         }
@@ -87,6 +102,7 @@ impl EditChecks {
     /// What the agent reads of one check; `None` where it found nothing new.
     fn new_findings(&self, before: &CheckResult, now: &CheckResult, room: &mut usize) -> Option<FailedCheck> {
         if let CheckRunOutcome::NotRun { .. } = now.outcome {
+            self.checks.notice(&check_outcome(now));
             return None;
         }
         let mut new = new_diagnostics(&before.diagnostics, &now.diagnostics);

@@ -9,6 +9,7 @@ mod config;
 mod conversation;
 mod cost_meter;
 mod costs;
+mod edit_baselines;
 mod edit_checks;
 mod end_of_turn;
 mod event;

@@ -1,6 +1,7 @@
 //! What a conversation and its sub-agents share: slots to work, the order of their calls, and their costs.
 
 use super::cost_meter::CostMeter;
+use super::edit_baselines::EditBaselines;
 use super::lock::lock;
 use crate::session::{RequestCost, SessionStore};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +18,8 @@ pub struct SubagentPool {
     pub(super) asking: Arc<tokio::sync::Mutex<()>>,
     /// A command runs alone; calls that write files run in parallel with each other.
     pub(super) order: Arc<tokio::sync::RwLock<()>>,
+    /// What the checks after edits found before the turn.
+    pub(super) edit_baselines: EditBaselines,
     /// Costs of sub-agents that the parent has not counted yet.
     uncounted: Arc<Mutex<Vec<RequestCost>>>,
     /// The spending of all of them.
@@ -34,6 +37,7 @@ impl SubagentPool {
             slots: Arc::new(Semaphore::new(at_once.clamp(1, 64))),
             asking: Arc::default(),
             order: Arc::default(),
+            edit_baselines: EditBaselines::default(),
             uncounted: Arc::default(),
             meter: Arc::default(),
             store: None,

@@ -3,6 +3,7 @@
 //! Two things use it: a check with `when = "turn"`, whose failures continue the same turn, and a goal (`/until`), for which
 //! each further round is a turn of its own. A check whose result for the present files is known does not run again.
 
+use super::edit_baselines::EditBaselines;
 use super::event::TurnEvents;
 use super::services::SharedServices;
 use crate::checks::{CheckDefinition, CheckMoment, CheckResult, check_details, check_outcome};
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::runtime::Handle;
+use tokio::sync::OwnedRwLockWriteGuard;
 use tokio_util::sync::CancellationToken;
 
 /// How many lines of a check the agent gets, and how much of its output is read for them.
@@ -117,11 +119,30 @@ impl TurnChecks {
         }
     }
 
-    /// The checks of this moment. A sub-agent has none: its changes are part of the turn of its parent.
+    /// The checks of this moment. A sub-agent has only those of its edits: its changes are part of the turn of its parent.
     pub(super) fn of_moment(&self, moment: CheckMoment) -> Vec<CheckDefinition> {
-        let is_child = self.services.subagents.is_child;
-        let definitions = self.env.checks.definitions.iter().filter(|_| !is_child);
+        let is_left_to_parent = self.services.subagents.is_child && moment != CheckMoment::Edit;
+        let definitions = self.env.checks.definitions.iter().filter(|_| !is_left_to_parent);
         definitions.filter(|check| check.when == moment).cloned().collect()
+    }
+
+    /// What checks found before this turn, or before that of the parent: nothing yet where a conversation begins its turn.
+    pub(super) fn baselines_of_turn(&self) -> EditBaselines {
+        let pool = &self.services.subagents;
+        if !pool.is_child {
+            pool.edit_baselines.clear();
+        }
+        pool.edit_baselines.clone()
+    }
+
+    /// Waits until no call of the conversation and of its sub-agents writes. None of them writes while the guard lives: a
+    /// check that sees files of two states has no result. `None` where the turn was stopped.
+    pub(super) async fn run_alone(&self) -> Option<OwnedRwLockWriteGuard<()>> {
+        let order = Arc::clone(&self.services.subagents.order);
+        tokio::select! {
+            guard = order.write_owned() => Some(guard),
+            () = self.stop.cancelled() => None,
+        }
     }
 
     /// The checks with `when = "turn"`.

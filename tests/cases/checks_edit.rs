@@ -5,7 +5,7 @@ use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
 use placet::sandbox::SandboxBackend;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Finds each line `bad` of text files.
 const WORDS: &str = "[checks.words]\nwhen = \"edit\"\npaths = [\"*.txt\"]\n\
@@ -126,6 +126,77 @@ fn a_check_that_fails_without_a_diagnostic_and_one_that_is_endless_are_reported(
     let result = sent(&server, 1);
     assert!(result.contains("words: failed with exit code 1\\n  looking"), "{result}");
     assert!(result.contains("endless: stopped at its deadline of 1 second"), "{result}");
+}
+
+/// How many results of calls a request has.
+fn results_in(body: &Value) -> usize {
+    body["messages"].to_string().matches("\"tool_result\"").count()
+}
+
+fn is_sub_agent(body: &Value) -> bool {
+    body.to_string().contains("You are a sub-agent")
+}
+
+#[test]
+fn the_edits_of_a_sub_agent_are_checked_against_the_files_before_the_turn() {
+    if !ready() {
+        return;
+    }
+    for mode in ["ask", "write"] {
+        let server = MockServer::start([
+            writes("first.txt", "bad\n"),
+            Reply::anthropic(&[Say::Call("a", "agent", r#"{"task":"write a word"}"#)]),
+            writes("second.txt", "fine\nbad\n"),
+            says("the sub-agent is done"),
+            says("done"),
+        ]);
+        let place = project(&server, WORDS);
+        let out = place.run(["-p", "go", "--mode", mode]);
+        let of_sub_agent = sent(&server, 3);
+        assert!(of_sub_agent.contains(NEW), "{mode}: {of_sub_agent}");
+        // The edit of its parent is new as well: both belong to one turn. What was there before the turn is not.
+        assert!(of_sub_agent.contains("words: 2 new errors"), "{mode}: {of_sub_agent}");
+        assert!(of_sub_agent.contains("second.txt:2:1: error: a bad word"), "{mode}: {of_sub_agent}");
+        assert!(!of_sub_agent.contains("old.txt:1"), "{mode}: {of_sub_agent}");
+        // Before the turn, after the edit of the parent, and after that of the sub-agent.
+        assert_eq!(runs(&out.stderr), 2, "the parent's: {mode}: {}", out.stderr);
+        assert_eq!(server.violations(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn sub_agents_that_edit_at_the_same_time_both_get_what_their_edits_broke() {
+    if !ready() {
+        return;
+    }
+    let server = MockServer::start([]);
+    server.judged_by(|body| {
+        let text = body.to_string();
+        let own = if text.contains("TASK-ONE") { "one" } else { "two" };
+        Some(match (is_sub_agent(body), results_in(body)) {
+            (false, 0) => Reply::anthropic(&[
+                Say::Call("a", "agent", r#"{"task":"TASK-ONE"}"#),
+                Say::Call("b", "agent", r#"{"task":"TASK-TWO"}"#),
+            ]),
+            (true, edits @ 0..3) => writes(&format!("{own}-{edits}.txt"), "bad\n"),
+            _ => says("done"),
+        })
+    });
+    let place = project(&server, WORDS);
+    place.run(["-p", "go", "--mode", "write"]).code(0);
+    let last_of = |task: &str| {
+        let mut requests = server.requests().into_iter().rev().map(|request| request.body);
+        requests.find(|body| is_sub_agent(body) && body.to_string().contains(task)).unwrap().to_string()
+    };
+    for (task, own) in [("TASK-ONE", "one"), ("TASK-TWO", "two")] {
+        let request = last_of(task);
+        assert_eq!(request.matches(NEW).count(), 3, "{request}");
+        for edits in 0..3 {
+            assert!(request.contains(&format!("{own}-{edits}.txt:1:1: error: a bad word")), "{request}");
+        }
+        assert!(!request.contains("old.txt:1"), "{request}");
+    }
+    assert_eq!(server.violations(), Vec::<String>::new());
 }
 
 #[test]
