@@ -45,7 +45,7 @@ pub(super) async fn ask(
     // Nothing is approved by the mode: protected files are asked about one by one, as in ask mode.
     let mode = ModeCell::new(Mode::Ask);
     let place = ApplyQuestionPlace::CommandLine(Box::new(asked.clone()));
-    let env = conversation_env(app, workspace);
+    let env = check_env(app, workspace);
     let env = env.as_ref();
     with_pane(app, &mode, async |events| {
         let context = ApplyQuestionContext { workspace, home, mode: &mode, env, place, record: &record };
@@ -54,10 +54,12 @@ pub(super) async fn ask(
     .await
 }
 
-/// What checks of this view run with: as in a conversation, not with what the program was given in addition.
-fn conversation_env(app: &App, workspace: &Workspace) -> Option<Arc<ToolContext>> {
+/// What checks of this view run with: as in a conversation, not with what a program was given in addition. The view is that
+/// of `workspace`: this process has its lock, and a second view of the same changes would wait for it.
+pub(super) fn check_env(app: &App, workspace: &Workspace) -> Option<Arc<ToolContext>> {
     let name = workspace.view()?.dir().file_name()?.to_str()?.to_string();
-    Some(app.env(Arc::new(Scratchpads::in_memory()), &name))
+    let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
+    Some(Arc::new(ToolContext { workspace: workspace.clone(), ..env.for_child() }))
 }
 
 /// Asks for a text, or one of `choices`. `None` where the person gives none. The base mode must hold.

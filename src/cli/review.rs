@@ -1,5 +1,6 @@
 //! `placet review`: the review pane on what is pending, on a git difference, or on a patch.
 
+use super::apply_question::check_env;
 use super::approvals::UNDO;
 use super::args::Options;
 use super::changes::{SelectedView, chosen, cli_label, report_outcome};
@@ -13,7 +14,6 @@ use super::start;
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::repl::{TurnNumbers, apply_review, blamed, memory_of, review_of, taken_by};
-use crate::session::Scratchpads;
 use crate::text::patch::{PatchSet, StripLevels, parse};
 use crate::text::visible;
 use crate::tools::{CheckBoard, passed_checks, passed_words};
@@ -144,8 +144,7 @@ fn reviewed(
     (review.program, review.opened_from) = (opened.program, opened.opened_from);
     let blaming = view.clone();
     let blame = Arc::new(move |path: &Path| blamed(&blaming, path, &TurnNumbers::new()));
-    // Checks run as in a conversation, not with what a program was given in addition.
-    let env = app.env(Arc::new(Scratchpads::in_memory()), &chosen.name);
+    let env = check_env(app, workspace).ok_or_else(|| CliError::new("there is no view"))?;
     let runtime = if env.checks.is_empty() { None } else { Some(start::runtime()?) };
     let board = runtime.as_ref().and_then(|runtime| CheckBoard::new(&env, runtime.handle().clone()));
     let checks = match board {

@@ -143,3 +143,28 @@ fn the_review_checks_exactly_what_is_accepted() {
     let expected = text.replace("line 35\n", "good\n");
     assert_eq!(pty.read("a.txt"), expected);
 }
+
+/// The program's view has a lock of this process: the checks use the view itself, at the question and in the review.
+#[test]
+fn checks_run_at_the_question_of_a_program() {
+    if !ready() {
+        return;
+    }
+    let settings = GREP.replace("required = true", "required = true\nwhen = \"apply\"");
+    let start = shell().size(100, 30).config(&settings).file("a.txt", "one\n").arg("run");
+    let mut pty = start.arg("--").arg("sh").arg("-c").arg("echo good >> a.txt").spawn();
+    pty.until("the result", |s| s.contains("✓ words (required): passed in this state"));
+    pty.until("keys to count", |s| !s.contains("a moment"));
+    pty.answer("r");
+    pty.until("the review", |s| s.contains(" hunk"));
+    pty.by_hand("a");
+    pty.until("the decision", |s| s.contains("1/1 hunk"));
+    pty.by_hand("t");
+    pty.until("the checks of the review", |s| s.contains("checks passed"));
+    pty.by_hand("q");
+    pty.until("the question again", |s| s.contains("k keep"));
+    pty.until("keys to count", |s| !s.contains("a moment"));
+    pty.answer("a");
+    pty.ended();
+    assert_eq!(pty.read("a.txt"), "one\ngood\n");
+}
