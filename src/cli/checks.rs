@@ -6,13 +6,10 @@ use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_outcome, 
 use super::checks_args::ChecksCommand;
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::session_selector::SessionSelector;
-use super::{settings_file, signals, start};
+use super::{checks_detect, signals, start};
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::checks::{
-    CheckDefinition, CheckResult, check_details, check_outcome, gap_before_addition, proposed_addition,
-};
-use crate::config::{SettingsLayer, home_dir};
+use crate::checks::{CheckDefinition, CheckResult, check_details, check_outcome};
 use crate::serve::changes::{self, ApplyRequest};
 use crate::session::Scratchpads;
 use crate::text::{count, regular_file, visible};
@@ -33,7 +30,7 @@ pub(super) fn run(command: Option<ChecksCommand>, options: &Options) -> Result<u
         ChecksCommand::List { which } => list(&which, options),
         ChecksCommand::Run { names, fresh, which } => run_named(&names, fresh, &which, options),
         ChecksCommand::Output { name } => output(&name, options),
-        ChecksCommand::Detect { write } => detect(write, options),
+        ChecksCommand::Detect { write } => checks_detect::detect(write, options),
     }
 }
 
@@ -222,34 +219,6 @@ fn output(name: &str, options: &Options) -> Result<u8, CliError> {
         }
         Err(e) => Err(CliError::new(format!("cannot read the stored output: {e}"))),
     }
-}
-
-fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
-    let app = start::app(options)?;
-    let known: Vec<String> = app.config.checks().into_iter().map(|(name, _)| name).collect();
-    let dir = app.cwd();
-    let file = crate::config::AppDirs::project_file(dir, home_dir().as_deref())
-        .unwrap_or_else(|| dir.join(".placet/config.toml"));
-    let before = settings_file::read(&file)?;
-    let Some(added) = proposed_addition(dir, &known, &before) else {
-        warn("nothing to propose: no file of this directory suggests a check that is not set already");
-        return Ok(report::DONE);
-    };
-    if !write {
-        print(&format!("# would be added to {}\n{}", visible::path(&file), visible::block(&added)))?;
-        warn("hint: `placet checks detect --write` adds them");
-        return Ok(report::DONE);
-    }
-    let text = format!("{before}{}{added}", gap_before_addition(&before));
-    if let Some(problem) = SettingsLayer::project_file(&file, &text).problems.first() {
-        return Err(
-            CliError::new(format!("the settings would not be valid: {problem}")).hint("nothing was changed")
-        );
-    }
-    settings_file::replace(&file, &text)?;
-    print(&format!("added to {}:\n{}", visible::path(&file), visible::block(&added)))?;
-    warn("hint: `placet config trust` accepts the file as it is now");
-    Ok(report::DONE)
 }
 
 /// Applies changes only if every required check passes on exactly what is applied. Checks without a result for this state

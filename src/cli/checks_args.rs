@@ -27,7 +27,7 @@ pub enum ChecksCommand {
     },
     /// Propose checks from the project's files
     Detect {
-        /// Add them to .placet/config.toml
+        /// Propose them as a change to .placet/config.toml
         #[arg(long)]
         write: bool,
     },

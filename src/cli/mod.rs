@@ -10,6 +10,7 @@ mod blame;
 mod changes;
 mod checks;
 mod checks_args;
+mod checks_detect;
 mod commands;
 mod compare;
 mod conversation;
