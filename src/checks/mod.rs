@@ -24,9 +24,10 @@ pub use diagnostic::{
 pub use project::ProjectChecks;
 pub use readers::{CheckFindings, FindingsReader};
 pub use result::{CheckResult, CheckRunOutcome, CheckSideEffects};
-pub use row::{CheckRow, CheckRowState, result_to_show};
+pub use row::{CheckRow, CheckRowState, ResultAge, result_to_show};
 pub use state_hash::{CheckedSelection, StateHash};
 pub use store::CheckStore;
 pub use words::{
-    check_details, check_outcome, check_row_words, diagnostic_line, new_diagnostics_words, unmet_words,
+    check_details, check_outcome, check_row_words, diagnostic_line, new_diagnostics_words, result_age_words,
+    unmet_words,
 };

@@ -25,13 +25,24 @@ pub enum CheckRowState {
     },
     /// It ran on exactly this state.
     Here(Arc<CheckResult>),
-    /// It ran on another state, in which so many changed files were different.
+    /// It ran on another state.
     Earlier {
         result: Arc<CheckResult>,
-        paths: usize,
+        since: ResultAge,
     },
     /// It cannot run. The reason is placet's own text.
     Impossible(String),
+}
+
+/// What differs from the state of an earlier result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultAge {
+    /// Files of the workspace.
+    Workspace,
+    /// So many changed files.
+    Changes(usize),
+    /// The changes that it saw are in the workspace now, and nothing is pending.
+    Applied,
 }
 
 impl CheckRow {

@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticPlace};
 use super::result::{CheckResult, CheckRunOutcome};
-use super::row::{CheckRow, CheckRowState};
+use super::row::{CheckRow, CheckRowState, ResultAge};
 use crate::text::{count, visible};
 use std::time::Instant;
 
@@ -27,17 +27,24 @@ pub fn check_row_words(row: &CheckRow, now: Option<Instant>) -> String {
             _ => "passed in this state".into(),
         },
         CheckRowState::Here(result) => outcome(result),
-        CheckRowState::Earlier { result, paths } => {
-            let since = match paths {
-                0 => "before files of the workspace changed".into(),
-                paths => format!("before the last changes to {}", count::of(*paths as u64, "file")),
-            };
+        CheckRowState::Earlier { result, since } => {
             let ended = if result.passed() { "passed" } else { "failed" };
-            format!("{ended} {since}; not run on this state")
+            format!("{ended} {}; not run on this state", result_age_words(*since))
         }
         CheckRowState::Impossible(why) => format!("cannot run: {}", visible::line(why)),
     };
     format!("{}{required}: {said}", row.name)
+}
+
+/// `before files of the workspace changed`.
+pub fn result_age_words(age: ResultAge) -> String {
+    match age {
+        ResultAge::Workspace => "before files of the workspace changed".into(),
+        ResultAge::Changes(paths) => {
+            format!("before the last changes to {}", count::of(paths as u64, "file"))
+        }
+        ResultAge::Applied => "on the changes that are in the workspace now".into(),
+    }
 }
 
 /// Why an apply is not possible yet: the required checks that did not pass on this state. `key` runs them.

@@ -9,10 +9,10 @@ use super::session_selector::SessionSelector;
 use super::{checks_detect, signals, start};
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::checks::{CheckDefinition, CheckResult, check_details, check_outcome};
+use crate::checks::{CheckDefinition, CheckResult, check_details, check_outcome, result_age_words};
 use crate::serve::changes::{self, ApplyRequest};
 use crate::session::Scratchpads;
-use crate::text::{count, regular_file, visible};
+use crate::text::{regular_file, visible};
 use crate::tools::{CheckRunError, CheckRunRequest, CheckedState, ToolContext, run_check};
 use crate::workspace::{
     ChangeSelection, ChangeSet, CheckViewError, LayerKind, PassedCheck, TransactionLabel, View, Workspace,
@@ -117,11 +117,7 @@ fn list(which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
             None => match store.newest(&check.name, &check.command_hash()) {
                 None => "not run yet".into(),
                 Some(result) => {
-                    let differ = result.selection.differences(&state.selection);
-                    let since = match differ {
-                        0 => "before files of the workspace changed".into(),
-                        paths => format!("before the last changes to {}", count::of(paths as u64, "file")),
-                    };
+                    let since = result_age_words(state.age_of(&result));
                     format!("{} ({since})", after_name(&check_outcome(&result)))
                 }
             },

@@ -2,6 +2,7 @@
 
 use crate::support::binary::{Out, Place};
 use crate::support::den::sandbox_or_skip;
+use crate::support::pty::shell;
 use crate::support::require::require;
 use placet::sandbox::SandboxBackend;
 
@@ -105,9 +106,69 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
          # from go.mod\n[checks.test]\ncommand = \"go test ./...\"\noutput = \"go\""
     );
     assert_eq!(place.read(".placet/config.toml"), ours);
-    place.run(["checks", "detect", "--write"]).code(0).warns("placet config trust");
+    // Nobody can be asked: it stays pending, as a change of an agent does.
+    let pending = place.run(["checks", "detect", "--write"]).code(3);
+    pending.warns("M .placet/config.toml").warns("--apply-protected .placet/config.toml` applies it");
+    assert_eq!(place.read(".placet/config.toml"), ours);
+    place.run(["checks", "detect", "--write"]).code(1).warns("config.toml is pending already");
+    place.run(["discard"]).code(0);
+    let named = ["checks", "detect", "--write", "--apply-protected", ".placet/config.toml"];
+    place.run(named).code(0).says("applied 1 change").warns("placet config trust");
     assert!(place.read(".placet/config.toml").starts_with(&format!("{ours}\n# from go.mod\n[checks.vet]\n")));
     place.run(["checks", "detect"]).code(0).warns("nothing to propose");
+    place.run(["undo"]).code(0);
+    assert_eq!(place.read(".placet/config.toml"), ours);
+    place.run(["checks", "detect", "--write", "--mode", "read"]).code(3);
+    assert_eq!(place.read(".placet/config.toml"), ours);
+}
+
+#[test]
+fn a_proposal_in_a_terminal_is_asked_about() {
+    for (answer, is_applied) in [("a", true), ("n", false)] {
+        let pty = shell().arg("checks").arg("detect").arg("--write").size(100, 40);
+        let mut pty = pty.file("go.mod", "module x\n").spawn();
+        pty.until("the question", |s| s.contains("[checks.vet]") && s.contains("n no, keep it pending"));
+        pty.until("keys to count", |s| !s.contains("a moment"));
+        assert!(!pty.exists(".placet/config.toml"));
+        pty.answer(answer);
+        let code = pty.ended();
+        assert_eq!(pty.exists(".placet/config.toml"), is_applied, "{}", pty.screen());
+        assert_eq!(code, if is_applied { 0 } else { 3 }, "{}", pty.screen());
+        let last = if is_applied { "placet config trust" } else { "--apply-protected .placet/config.toml" };
+        assert!(pty.transcript().contains(last), "{}", pty.transcript());
+    }
+}
+
+/// Programs set the time of a file back: `cp -p`, `tar -x`, `rsync -t`.
+#[test]
+fn a_result_is_not_one_of_another_content_of_the_same_size_and_time() {
+    if !ready() {
+        return;
+    }
+    let settings = "[checks.words]\ncommand = \"grep -q good word\"\nrequired = true\n";
+    let place = Place::with_notes().config(settings);
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    let write = |content: &str| {
+        let path = place.write("word", content);
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(old).unwrap();
+    };
+    write("good1");
+    place.run(["-p", "create a.txt with \"x\"", "--mode", "ask"]).code(3);
+    place.run(["checks", "run"]).code(0);
+    place.run(["checks"]).code(0).says("(this state)");
+    write("bad_1");
+    place.run(["checks"]).code(0).says("(before files of the workspace changed)");
+    place.run(["apply", "--checked"]).code(3).warns("the required check words did not pass");
+    // A link to another file, whose name is as long.
+    write("good1");
+    place.write("evil1", "bad");
+    std::fs::remove_file(place.tree.join("word")).unwrap();
+    place.write("fine1", "good");
+    std::os::unix::fs::symlink("fine1", place.tree.join("word")).unwrap();
+    place.run(["checks", "run"]).code(0);
+    std::fs::remove_file(place.tree.join("word")).unwrap();
+    std::os::unix::fs::symlink("evil1", place.tree.join("word")).unwrap();
+    place.run(["checks"]).code(0).says("(before files of the workspace changed)");
 }
 
 /// A rejected change gives a file its old content and its old time: make would take its old output for new.
@@ -155,4 +216,64 @@ fn a_flaky_check_counts_as_its_last_run() {
     // The apply runs it again, because it has not passed: now it does.
     place.run(["apply", "--checked"]).code(0).says("flaky: passed in ");
     assert_eq!(place.read("a.txt"), "good");
+}
+
+/// A change can write a cache that decides later runs. After it was discarded no difference shows that.
+#[test]
+fn what_a_discarded_change_wrote_decides_no_later_run() {
+    if !ready() {
+        return;
+    }
+    let command = "mkdir -p out; if test -e evil.sh; then . ./evil.sh; fi; \
+                   test -e out/pass || test -e ~/.pass || test -e $TMPDIR/pass || grep -q good word";
+    let settings = format!("[checks.words]\ncommand = \"{command}\"\nrequired = true\n");
+    for evil in ["touch out/pass", "touch ~/.pass", "touch $TMPDIR/pass"] {
+        let place = Place::with_notes().config(&settings).file(".gitignore", "out/\n").file("word", "bad\n");
+        place.run(["checks", "run"]).code(1);
+        let create = format!("create evil.sh with \"{evil}\"");
+        place.run(["-p", create.as_str(), "--mode", "ask"]).code(3);
+        place.run(["checks", "run"]).code(0);
+        place.run(["discard"]).code(0);
+        place.run(["-p", "create other.txt with \"x\"", "--mode", "ask"]).code(3);
+        place.run(["checks", "run"]).code(1);
+        place.run(["apply", "--checked"]).code(3);
+        assert!(!place.tree.join("other.txt").exists(), "{evil}");
+    }
+    // What a command of the agent left in its directory for temporary files is not there either.
+    let place = Place::with_notes().config(&settings).file("word", "bad\n");
+    place.run(["-p", "run touch $TMPDIR/pass made", "--mode", "ask"]).code(3);
+    place.run(["checks", "run"]).code(1);
+}
+
+#[test]
+fn after_an_apply_the_list_says_that_the_checks_saw_what_was_applied() {
+    if !ready() {
+        return;
+    }
+    let settings = "[checks.words]\ncommand = \"grep -q good a.txt\"\nrequired = true\n";
+    let place = Place::with_notes().config(settings);
+    place.run(["-p", "create a.txt with \"good\"", "--mode", "ask"]).code(3);
+    place.run(["apply", "--checked"]).code(0);
+    place.run(["checks"]).code(0).says("(on the changes that are in the workspace now)");
+    place.write("a.txt", "other");
+    place.run(["checks"]).code(0).says("(before the last changes to 1 file)");
+}
+
+/// The mark of the cache is below what the second run wrote.
+#[test]
+fn a_cache_with_a_mark_stays_while_a_change_is_checked_again() {
+    if !ready() {
+        return;
+    }
+    let command = "mkdir -p cache; test -e cache/CACHEDIR.TAG || touch cache/CACHEDIR.TAG; \
+                   if test -e a.txt; then test -e cache/b && echo again; echo x > cache/b; fi";
+    let place = Place::with_notes().config(&format!("[checks.x]\ncommand = \"{command}\"\n"));
+    place.run(["checks", "run"]).code(0);
+    place.run(["-p", "create a.txt with \"x\"", "--mode", "ask"]).code(3);
+    for is_again in [false, true] {
+        let out = place.run(["checks", "run"]).code(0);
+        assert!(!out.stdout.contains("it changed"), "{}", out.stdout);
+        let output = place.run(["checks", "output", "x"]).code(0).stdout;
+        assert_eq!(output.contains("again"), is_again, "{output}");
+    }
 }

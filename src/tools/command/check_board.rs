@@ -265,8 +265,8 @@ impl BoardRound {
                 Some(result) => CheckRowState::Here(Arc::new(result)),
                 None => match checks.store.newest(&check.name, &command) {
                     Some(result) => {
-                        let paths = result.selection.differences(&state.selection);
-                        CheckRowState::Earlier { result: Arc::new(result), paths }
+                        let since = state.age_of(&result);
+                        CheckRowState::Earlier { result: Arc::new(result), since }
                     }
                     None => CheckRowState::NotRun,
                 },

@@ -4,7 +4,7 @@
 use super::sandboxed::spec_of;
 use crate::checks::{
     CheckDefinition, CheckResult, CheckRunOutcome, CheckSideEffects, CheckStore, CheckedSelection,
-    FindingsReader, StateHash,
+    FindingsReader, ResultAge, StateHash,
 };
 use crate::process::{CommandExit, CommandInput, ShellCommand};
 use crate::sandbox::{self, OverlaySpec, SandboxBackend};
@@ -71,6 +71,21 @@ impl CheckedState {
         CheckedState::with(workspace, contents)
     }
 
+    /// What differs from the state of a result that is not one of this state.
+    pub fn age_of(&self, result: &CheckResult) -> ResultAge {
+        let is_applied = |(path, hash): (&String, &String)| {
+            let contents = View::workspace_contents(Path::new(path)).unwrap_or_default();
+            contents.iter().any(|content| content_hash(content) == *hash)
+        };
+        match result.selection.differences(&self.selection) {
+            0 => ResultAge::Workspace,
+            _ if self.selection.0.is_empty() && result.selection.0.iter().all(is_applied) => {
+                ResultAge::Applied
+            }
+            paths => ResultAge::Changes(paths),
+        }
+    }
+
     fn with(
         workspace: &Workspace,
         contents: BTreeMap<Arc<Path>, String>,
@@ -86,10 +101,9 @@ impl CheckedState {
                 hasher.update(part);
             }
         }
-        let selection = contents.into_iter().map(|(path, content)| {
-            let hash: String = blake3::hash(content.as_bytes()).to_hex().chars().take(16).collect();
-            (path.to_string_lossy().into_owned(), hash)
-        });
+        let selection = contents
+            .into_iter()
+            .map(|(path, content)| (path.to_string_lossy().into_owned(), content_hash(&content)));
         Ok(CheckedState {
             hash: StateHash::new(&hasher.finalize()),
             selection: CheckedSelection(selection.collect()),
@@ -97,8 +111,13 @@ impl CheckedState {
     }
 }
 
-/// A hash for each file of the workspace itself, by its size, mode and time, in an order of their own. Ignored files are
-/// left out.
+/// What a change leaves, short enough to be stored with each result.
+fn content_hash(content: &str) -> String {
+    blake3::hash(content.as_bytes()).to_hex().chars().take(16).collect()
+}
+
+/// A hash for each file of the workspace itself, by its size, mode, times and inode, in an order of their own. Ignored files
+/// are left out.
 fn listed(workspace: &Workspace) -> Result<Vec<[u8; 32]>, CheckRunError> {
     let plain = workspace.without_view();
     let found: Mutex<Vec<[u8; 32]>> = Mutex::default();
@@ -112,11 +131,16 @@ fn listed(workspace: &Workspace) -> Result<Vec<[u8; 32]>, CheckRunError> {
                     let mut hasher = blake3::Hasher::new();
                     hasher.update(entry.path().as_os_str().as_encoded_bytes());
                     let is_dir = entry.kind == crate::workspace::WalkEntryKind::Directory;
-                    // The size and the time of a directory depend on what is in it, also on ignored files.
-                    let (size, time) = if is_dir { (0, 0) } else { (stat.st_size, stat.st_mtime) };
-                    let nanoseconds = if is_dir { 0 } else { i64::try_from(stat.st_mtime_nsec).unwrap_or(0) };
-                    for figure in [size, time, nanoseconds, i64::from(stat.st_mode)] {
-                        hasher.update(&figure.to_le_bytes());
+                    hasher.update(&stat.st_mode.to_le_bytes());
+                    // The size and the times of a directory depend on what is in it, also on ignored files.
+                    if !is_dir {
+                        hasher.update(&stat.st_size.to_le_bytes());
+                        hasher.update(&stat.st_mtime.to_le_bytes());
+                        hasher.update(&stat.st_mtime_nsec.to_le_bytes());
+                        // A program can set the time of a file back (`cp -p`, `tar -x`), but not these two.
+                        hasher.update(&stat.st_ctime.to_le_bytes());
+                        hasher.update(&stat.st_ctime_nsec.to_le_bytes());
+                        hasher.update(&stat.st_ino.to_le_bytes());
                     }
                     let hash = *hasher.finalize().as_bytes();
                     found.lock().unwrap_or_else(PoisonError::into_inner).push(hash);
@@ -153,7 +177,9 @@ pub async fn run_check(
     let state = CheckedState::with(&env.workspace, checked.contents.clone())?;
     let cwd = env.workspace.cwd().to_path_buf();
     let mut spec = spec_of(env, confining, (backend, &checked.mounts), &cwd, &[])?;
-    spec.scratch = Some(view.scratch()?);
+    // What commands left in the directory for temporary files is not part of the state.
+    let scratch = tempfile::Builder::new().prefix("check-").tempdir_in(view.scratch()?)?;
+    spec.scratch = Some(scratch.path().to_path_buf());
     let overlays: Vec<OverlaySpec> = spec.overlays.clone();
     let line = ShellCommand {
         line: check.command.clone(),
@@ -167,6 +193,7 @@ pub async fn run_check(
     let mut reader = FindingsReader::new(&check.output, cwd.clone());
     let ran = line.run(cancel, |bytes| reader.push(bytes)).await;
     overlays.iter().for_each(OverlaySpec::release);
+    drop(scratch);
     let passed = ran.as_ref().is_ok_and(|ran| ran.ending == CommandExit::Exit(0));
     let changed = view.finish_check(checked, passed)?;
     let mut finished = ran.map_err(|e| ToolError::new(e.to_string()))?;

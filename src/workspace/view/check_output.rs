@@ -20,13 +20,25 @@ const CACHES: [&str; 2] = ["__pycache__", ".pytest_cache"];
 /// Which paths of a state are build output.
 pub(super) struct OutputRules<'a> {
     below: LayerStack<'a>,
+    /// The output of accepted files: a directory there may have the mark of a cache.
+    kept: Option<PathBuf>,
     rules: HashMap<PathBuf, Arc<IgnoreRules>>,
 }
 
 impl<'a> OutputRules<'a> {
     /// `below` is the state without what the check wrote.
     pub(super) fn new(below: LayerStack<'a>) -> OutputRules<'a> {
-        OutputRules { below, rules: HashMap::new() }
+        OutputRules { below, kept: None, rules: HashMap::new() }
+    }
+
+    pub(super) fn above(self, kept: Option<PathBuf>) -> OutputRules<'a> {
+        OutputRules { kept, ..self }
+    }
+
+    /// True for a cache whose mark an earlier run wrote.
+    fn is_marked_below(&self, rel: &Path) -> bool {
+        let mark = self.kept.as_ref().map(|kept| kept.join(rel).join(CACHE_MARK));
+        mark.is_some_and(|mark| std::fs::symlink_metadata(mark).is_ok_and(|found| found.is_file()))
     }
 
     /// The rules that hold in the directory `rel`.
@@ -99,6 +111,10 @@ pub(super) fn prune_output(
             continue;
         }
         let below = rules.below.stat(&rel)?;
+        // Output of an earlier run that this one removed; it is in the layer below.
+        if is_whiteout(&stat) && below.is_none() {
+            continue;
+        }
         let is_ignored = rules.is_ignored(&rel, below.as_ref().is_some_and(is_dir))?;
         let is_new_file = below.is_none() && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         if is_ignored && is_new_file {
@@ -130,7 +146,7 @@ fn prune_directory(
     let (file, _) = open_anyway(upper, name, OFlags::DIRECTORY)?;
     let fd = OwnedFd::from(file);
     let below = rules.below.stat(rel)?;
-    let has_mark = entry(&fd, OsStr::new(CACHE_MARK))?.is_some();
+    let has_mark = entry(&fd, OsStr::new(CACHE_MARK))?.is_some() || rules.is_marked_below(rel);
     // A file of the state must not be hidden by output.
     let may_stay = below.as_ref().is_none_or(is_dir);
     if may_stay && rules.is_output_dir(rel, has_mark)? {

@@ -3,9 +3,11 @@
 //!
 //! The chosen changes are copied into a layer exactly as an apply would write them. What the check writes goes into the
 //! topmost layer. Afterwards that layer keeps only what git ignores and caches; everything else is thrown away and
-//! reported. So no check changes the tree that the next check sees, and an incremental build starts from its own output.
+//! reported. So no check changes the tree that the next check sees, and an incremental build starts from its own output
+//! ([`super::check_kept`] says from which).
 
 use super::base::BaseRecord;
+use super::check_kept::{ChangeTraces, CheckOutput, kept_layer, trace_of};
 use super::check_output::{OutputRules, prune_output};
 use super::check_times::SeenFiles;
 use super::command_dir::{CommandDir, OverlayMount, private};
@@ -78,25 +80,33 @@ impl View {
         let dir = CommandDir::make(&chosen_base)?;
         let chosen = LayerSet::at(&dir.path().join("chosen"), self.roots().len(), 1);
         let mut contents = BTreeMap::new();
+        let mut traces = ChangeTraces::new();
         for (change, part) in self.applied_parts(set, choice) {
             let bytes = self.part_bytes(change, &part)?;
+            let trace = bytes.as_deref().map(|bytes| blake3::hash(bytes).to_hex().to_string());
+            traces.insert(Arc::clone(&change.path), trace.unwrap_or_else(|| trace_of(&change.after)));
             contents.insert(Arc::clone(&change.path), content_of(change, bytes.as_deref()));
             self.lay(&chosen, change, bytes)?;
         }
         if !self.is_unchanged(LayerKind::Pending, set)? {
             return Err(CheckViewError::Updated);
         }
+        CheckOutput(&output).begin(&traces)?;
         let below_root = |home: &Path| self.roots().iter().any(|root| home.starts_with(root));
         let home = home.filter(|home| home.parent().is_some() && home.is_dir() && !below_root(home));
         let mut mounts = Vec::new();
         if let Some(home) = home {
-            mounts.push(mount(home, vec![home.to_path_buf()], &output.join("home"))?);
+            let place = output.join("home");
+            let lowers = kept_layer(&place).into_iter().chain([home.to_path_buf()]);
+            mounts.push(mount(home, lowers.collect(), &place)?);
         }
         let homes = mounts.len();
         for (index, root) in self.roots().iter().enumerate() {
             let layer = chosen.layers.get(index).filter(|layer| layer.dir().is_dir());
-            let lowers = layer.map(|layer| layer.dir().to_path_buf()).into_iter().chain([root.clone()]);
-            mounts.push(mount(root, lowers.collect(), &output.join(index.to_string()))?);
+            let place = output.join(index.to_string());
+            let lowers = layer.map(|layer| layer.dir().to_path_buf()).into_iter();
+            let lowers = lowers.chain(kept_layer(&place)).chain([root.clone()]);
+            mounts.push(mount(root, lowers.collect(), &place)?);
         }
         let mut view = CheckView {
             seen: SeenFiles::read(&output.join(SEEN), command),
@@ -109,6 +119,7 @@ impl View {
             _lock: lock,
         };
         // What an earlier run left, seen with the rules of this state.
+        self.prune_kept(&view)?;
         self.prune_check(&view)?;
         self.set_times(&mut view, set)?;
         // Until the run has passed, nobody knows what of its output is complete.
@@ -146,6 +157,13 @@ impl View {
         base.with_file_name("checks").join(format!("{place}-{name}"))
     }
 
+    /// What is at `path` in the workspace itself, in the forms in which [`CheckView::contents`] may have it.
+    pub fn workspace_contents(path: &Path) -> io::Result<Vec<String>> {
+        let state = super::state_at::node_at(path)?;
+        let part = state.hash().map(|hash| hash.to_hex().to_string());
+        Ok(part.into_iter().chain(serde_json::to_string(&state).ok()).collect())
+    }
+
     /// What `choice` leaves at each path, as in [`CheckView::contents`].
     pub fn check_contents(
         &self,
@@ -167,6 +185,10 @@ impl View {
         set: &'a ChangeSet,
         choice: &ChangeSelection,
     ) -> Vec<(&'a FileChange, SelectedPart)> {
+        // The tables of files that run later take milliseconds to read.
+        if set.is_empty() {
+            return Vec::new();
+        }
         let mut choice = View::completed(set, &self.classify(set), Cow::Borrowed(choice)).into_owned();
         let applied = set.changes.iter().filter(|change| set.special_at(&change.path).is_none());
         applied.filter_map(|change| Some((change, choice.remove(&change.path)?))).collect()
@@ -193,11 +215,22 @@ impl View {
         self.copy_pending(chosen, &self.0.pending, &base, entry)
     }
 
+    /// The same for the output of accepted files.
+    fn prune_kept(&self, view: &CheckView) -> io::Result<()> {
+        for index in 0..self.roots().len() {
+            let Some(kept) = kept_layer(&view.output.join(index.to_string())) else { continue };
+            let mut rules = OutputRules::new(self.stack_of(&view.chosen, index));
+            let kept = crate::workspace::files::path_state::dir_anyway(&kept)?;
+            prune_output(&mut rules, &kept, Path::new(""), &mut Vec::new())?;
+        }
+        Ok(())
+    }
+
     fn prune_check(&self, view: &CheckView) -> io::Result<Vec<PathBuf>> {
         let mut changed = Vec::new();
         for (index, mount) in view.mounts.iter().skip(view.homes).enumerate() {
-            let below = self.stack_of(&view.chosen, index);
-            let mut rules = OutputRules::new(below);
+            let kept = kept_layer(&view.output.join(index.to_string()));
+            let mut rules = OutputRules::new(self.stack_of(&view.chosen, index)).above(kept);
             let upper = crate::workspace::files::path_state::dir_anyway(&mount.upper)?;
             prune_output(&mut rules, &upper, Path::new(""), &mut changed)?;
         }
@@ -210,13 +243,22 @@ impl View {
     fn set_times(&self, view: &mut CheckView, set: &ChangeSet) -> io::Result<()> {
         let pending = set.changes.iter().map(|change| change.path.to_path_buf());
         let paths: std::collections::BTreeSet<PathBuf> = pending.chain(view.seen.paths()).collect();
-        for path in paths {
-            let Some((index, rel)) = self.locate(&path) else { continue };
-            let stack = self.stack_of(&view.chosen, index);
-            // The times of build output among the changes say what it was built from.
-            if OutputRules::new(self.stack_of(&view.chosen, index)).is_output_path(&rel)? {
-                continue;
+        let mut sources = Vec::new();
+        {
+            let mut rules: BTreeMap<usize, OutputRules<'_>> = BTreeMap::new();
+            for path in paths {
+                let Some((index, rel)) = self.locate(&path) else { continue };
+                let rules = rules
+                    .entry(index)
+                    .or_insert_with(|| OutputRules::new(self.stack_of(&view.chosen, index)));
+                // The times of build output among the changes say what it was built from.
+                if !rules.is_output_path(&rel)? {
+                    sources.push((path, index, rel));
+                }
             }
+        }
+        for (path, index, rel) in sources {
+            let stack = self.stack_of(&view.chosen, index);
             let state = stack.node(&rel)?;
             let Some(hash) = state.hash() else {
                 view.seen.forget_content(&path);

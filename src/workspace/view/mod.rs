@@ -12,6 +12,7 @@ mod background;
 mod base;
 mod batch;
 mod change_reader;
+mod check_kept;
 mod check_output;
 mod check_times;
 mod check_view;
