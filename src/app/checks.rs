@@ -20,7 +20,11 @@ impl App {
             };
             CheckDefinition::read(&name, fields)
         };
-        self.config.checks().into_iter().map(read).collect()
+        let mut checks: Vec<CheckDefinition> =
+            self.config.checks().into_iter().map(read).collect::<Result<_, _>>()?;
+        // Checks run one after the other, and an apply waits for the required ones.
+        checks.sort_by_key(|check| !check.is_required);
+        Ok(checks)
     }
 
     /// The checks of this directory with their results, for a conversation.

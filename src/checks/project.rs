@@ -7,7 +7,7 @@ use std::path::Path;
 /// The checks of the settings, and where their results are stored.
 #[derive(Debug, Default)]
 pub struct ProjectChecks {
-    /// In the order of their names.
+    /// In the order in which they run: the required ones first, each group in the order of its names.
     pub definitions: Vec<CheckDefinition>,
     /// A mistake in the settings. No check is defined then, and a required one must not look as if it had passed.
     pub problem: Option<String>,

@@ -36,6 +36,11 @@ impl CheckFindings {
         }
     }
 
+    /// Only an error could still be added to the list.
+    pub(super) fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MOST
+    }
+
     pub(super) fn count_tests(&mut self, passed: u64, failed: u64) {
         let tests = self.tests.get_or_insert_default();
         tests.passed = tests.passed.saturating_add(passed);
