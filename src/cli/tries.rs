@@ -73,7 +73,7 @@ fn discard_try(app: &App, store: &SessionStore, name: &TryName) -> Result<u8, Cl
     let code = report_outcome(app, AuditKind::Discard, "placet try drop", &told, None)?;
     if is_done {
         store.unname_try(&id)?;
-        warn(&format!("{name} is no try any more; its conversation is the session {id}"));
+        warn(&format!("{name} is not a try any more; its conversation is the session {id}"));
     }
     drop(held);
     Ok(code)

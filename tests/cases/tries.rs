@@ -45,7 +45,7 @@ fn each_try_sees_the_workspace_and_its_own_changes_and_is_applied_by_itself() {
         .run(["try", "drop", "other"])
         .code(0)
         .says("discarded changes to 1 file")
-        .warns("other is no try any more");
+        .warns("other is not a try any more");
     place.run(["try", "list"]).code(0).warns("no tries here");
     // Its conversation stays, and so does the way back.
     place.run(["undo"]).code(0).says("restored the discarded changes to 1 file");
@@ -108,12 +108,38 @@ fn in_the_shell_the_prompt_names_the_try_and_nothing_of_another_one_is_in_sight(
     pty.line("/try idea");
     pty.until("the first again", |s| s.trim_end().ends_with("[a] idea ±1 >"));
     pty.line("/try drop idea");
-    pty.until("dropped", |s| s.contains("idea is no try any more"));
+    pty.until("dropped", |s| s.contains("idea is not a try any more"));
     pty.line("/try");
     pty.until("the list", |s| s.contains("other  nothing pending"));
     assert!(!pty.exists("a.txt"));
     pty.line("/try a/b");
     pty.until("an error", |s| s.contains("letters, digits"));
+    pty.line("/compare idea other");
+    pty.until("the hint", |s| s.contains("`placet compare A B` compares two tries"));
+}
+
+#[test]
+fn the_shell_says_how_to_go_back_to_a_conversation_that_is_no_try() {
+    let mut pty = shell().size(100, 30).file("long.txt", "1\n2\n3\n").open();
+    pty.line("replace 1 with one in long.txt");
+    pty.until("the question", |s| s.contains("apply"));
+    pty.answer("k");
+    pty.until("pending", |s| s.contains("[a] ±1 > "));
+    pty.line("/try idea");
+    pty.until("the way back", |s| {
+        s.contains("goes back to the conversation before") && s.contains("[a] idea > ")
+    });
+    let screen = pty.screen();
+    let id = screen.split("/resume ").nth(1).unwrap().split_whitespace().next().unwrap();
+    pty.line(&format!("/resume {id}"));
+    pty.until("the conversation", |s| s.trim_end().ends_with("[a] ±1 >"));
+    // A try is found again by its name.
+    pty.line("/try idea");
+    pty.until("the try", |s| s.trim_end().ends_with("[a] idea >"));
+    pty.line("/try other");
+    pty.until("another", |s| s.trim_end().ends_with("[a] other >") && s.contains("began the try other"));
+    let after = pty.screen();
+    assert!(!after.split("began the try other").nth(1).unwrap().contains("/resume"), "{after}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ pub(super) fn ours(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(names, _)| names.contains(&name)).map(|(_, hint)| *hint)
 }
 
-const ELSEWHERE: [(&[&str], &str); 39] = [
+const ELSEWHERE: [(&[&str], &str); 40] = [
     (&["about", "info"], "/status shows mode, provider, session and workspace"),
     (&["add", "mention", "file", "read-only", "image"], "write @FILE in your message to attach a file"),
     (&["add-dir", "directory", "dir"], "start placet with --add-dir DIR to add a directory"),
@@ -23,6 +23,10 @@ const ELSEWHERE: [(&[&str], &str); 39] = [
     ),
     (&["code", "accept-edits"], "/mode ask: the agent changes files, and you approve the changes"),
     (&["commit", "git"], "!git ... runs git in your terminal"),
+    (
+        &["compare", "worktree", "branch"],
+        "`placet compare A B` compares two tries; /try lists and opens them",
+    ),
     (&["diff", "details"], "/changes shows pending changes; /review goes through them"),
     (&["doctor", "debug", "terminal-setup"], "`placet doctor` checks this installation"),
     (&["drop", "reset"], "/new starts a new conversation without the earlier files"),

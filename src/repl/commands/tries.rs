@@ -92,6 +92,9 @@ fn open(context: &mut CommandContext<'_>, name: &TryName) -> SlashCommandResult 
         ));
     }
     let left = context.conversation.pending();
+    // The name of a try finds it again; another conversation has only its id.
+    let before = context.conversation.session().map(|session| short_id(session.id()).to_string());
+    let before = before.filter(|_| context.conversation.try_name().is_none());
     match row {
         Some(row) => {
             sessions::change_to(context, &row)?;
@@ -110,6 +113,9 @@ fn open(context: &mut CommandContext<'_>, name: &TryName) -> SlashCommandResult 
     context.conversation.earlier = None;
     if left.total() > 0 {
         context.output.note(&format!("changes to {left} stay pending in the conversation that you left"));
+    }
+    if let Some(id) = before {
+        context.output.hint(&format!("/resume {id} goes back to the conversation before"));
     }
     Ok(CommandFollowUp::Nothing)
 }
@@ -164,7 +170,7 @@ fn discard_try(context: &mut CommandContext<'_>, name: &TryName) -> SlashCommand
         store.unname_try(&row.id)?;
         let id = short_id(&row.id);
         let back = if is_this { String::new() } else { format!("; /resume {id} opens its conversation") };
-        context.output.note(&format!("{name} is no try any more{back}"));
+        context.output.note(&format!("{name} is not a try any more{back}"));
     }
     drop(held);
     Ok(CommandFollowUp::Nothing)
