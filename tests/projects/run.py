@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks on five real projects: detection, the second run, failing states, and parts that break the build.
+"""Checks on six real projects: detection, the second run, failing states, and parts that break the build.
 
 Usage: tests/projects/run.py PLACET DIRECTORY [NAME]...
 
 The projects come from package registries, through their ordinary clients, into DIRECTORY: a cargo workspace of two
-crates, a TypeScript package of npm, a Python package with pytest, a Go module and a CMake project of Debian. It needs
-cargo, npm, pip, go, cmake, dpkg and deb-src, skips what is missing, and prints a table with times. An assertion that
-fails ends it. Without other work on the machine: the times are of the wall.
+crates, a TypeScript package of npm, a pnpm workspace of two packages, a Python package with pytest, a Go module and a
+CMake project of Debian. It needs cargo, npm, pip, go, cmake, dpkg and deb-src, skips what is missing, and prints a table
+with times. An assertion that fails ends it. Without other work on the machine: the times are of the wall.
 """
 
 import os
@@ -111,7 +111,11 @@ def walk(project, check, names, failure, rename, edited, environment="", changes
     out = project.placet("checks", "detect")
     found = re.findall(r"^\[checks\.(.*)\]", out, re.M)
     assert set(names) <= set(found), f"{project.name}: {found}"
-    project.placet("checks", "detect", "--write")
+    # Nobody can be asked here: the change to the settings is pending until an option names the file.
+    project.placet("checks", "detect", "--write", code=3)
+    assert "is pending already" in project.placet("checks", "detect", "--write", code=1)
+    project.placet("apply", "--apply-protected", ".placet/config.toml")
+    project.placet("config", "trust")
     project.placet("checks", "list")
     project.edit_settings(lambda text: text.replace(f"[checks.{check}]\n", f"[checks.{check}]\nrequired = true\n"))
     command = re.search(rf"\[checks\.{check}\]\nrequired = true\ncommand = (\"|')(.*)\1\n", project.settings())[2]
@@ -191,6 +195,40 @@ def npm():
          (definition, "//"))
 
 
+def pnpm():
+    """A workspace: the build of one package reads that of the other, through the link that pnpm makes."""
+    project = Project("pnpm")
+    tool = CACHE / "pnpm"
+    if not tool.is_dir():
+        sh(f"npm install --silent --no-audit --no-fund --prefix {tool} pnpm@10.34.9", CACHE)
+    environment = f"PATH={tool}/node_modules/.bin:$PATH"
+    sh("mkdir -p immer && cd immer && npm pack -s immer@10.1.1 && tar xzf immer-10.1.1.tgz", CACHE)
+    shutil.copytree(CACHE / "immer/package/src", project.tree / "packages/immer/src")
+    write(project.tree / "pnpm-workspace.yaml", "packages:\n  - packages/*\n")
+    write(project.tree / "package.json", '{"name": "copy", "private": true, "scripts": {"typecheck": "tsc -b packages/app"},\n'
+          ' "devDependencies": {"typescript": "5.9.3", "@types/node": "22.10.2"}}\n')
+    write(project.tree / "packages/immer/package.json", '{"name": "immer", "version": "10.1.1", "type": "module",\n'
+          ' "types": "./.cache/immer.d.ts", "exports": {".": {"types": "./.cache/immer.d.ts"}}}\n')
+    write(project.tree / "packages/app/package.json", '{"name": "app", "version": "1.0.0", "type": "module",\n'
+          ' "dependencies": {"immer": "workspace:*"}}\n')
+    options = ('"strict": true, "composite": true, "target": "es2022", "module": "es2022", "moduleResolution": "bundler",\n'
+               ' "skipLibCheck": true, "rootDir": "src", "outDir": ".cache", "types": ["node"]')
+    write(project.tree / "packages/immer/tsconfig.json", '{"compilerOptions": {' + options + '}, "include": ["src"]}\n')
+    write(project.tree / "packages/app/tsconfig.json",
+          '{"compilerOptions": {' + options + '}, "include": ["src"], "references": [{"path": "../immer"}]}\n')
+    write(project.tree / "packages/app/src/main.ts", 'import { isDraftable, produce } from "immer";\n\n'
+          "export const next = produce({ items: [1] }, (draft) => { draft.items.push(2); });\n"
+          "export const known: boolean = isDraftable(next);\n")
+    write(project.tree / ".gitignore", "node_modules/\n.cache/\n*.tsbuildinfo\n")
+    sh(f"export {environment}; pnpm install --silent", project.tree)
+    symbol, definition = "isDraftable", "packages/immer/src/utils/common.ts"
+    walk(project, "typecheck", ["typecheck"],
+         ("sed -i 's/: boolean = isDraftable/: string = isDraftable/' packages/app/src/main.ts",
+          r"packages/app/src/main.ts:\d+:\d+: error: TS2322"),
+         (f"grep -rlw {symbol} packages/*/src | xargs sed -i 's/\\b{symbol}\\b/canBeDrafted/g'", "packages/app/src/main.ts"),
+         (definition, "//"), environment=environment)
+
+
 def python():
     project = Project("python")
     sh("pip download -q --no-binary :all: --no-deps more-itertools==10.5.0 && tar xzf more-itertools-10.5.0.tar.gz", CACHE)
@@ -248,7 +286,7 @@ def cmake():
 def main():
     print("| project | check | first run | no change | after an edit | the same without placet | ratio | on disk |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
-    programs = {cargo: "cargo", npm: "npm", python: "pip", go: "go", cmake: "cmake"}
+    programs = {cargo: "cargo", npm: "npm", pnpm: "npm", python: "pip", go: "go", cmake: "cmake"}
     for run, program in programs.items():
         if WANTED and run.__name__ not in WANTED:
             continue
