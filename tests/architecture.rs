@@ -206,8 +206,7 @@ fn placets_sentences_are_written_in_one_file_and_read_nowhere() {
 /// Files that import each other in a ring cannot be read one after the other.
 #[test]
 fn no_files_of_a_module_import_each_other_in_a_ring() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let rings = imports::Sources::read(&root).rings();
+    let rings = imports::Sources::read().rings();
     assert!(rings.is_empty(), "{rings:#?}");
 }
 
@@ -227,20 +226,15 @@ const METHODS: [(&str, &str); 9] = [
 
 #[test]
 fn methods_of_a_big_type_are_in_its_own_file_or_folder() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let impls: Vec<(String, String)> = sources()
-        .into_iter()
-        .flat_map(|(_, path)| {
-            let file = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-            let types = imports::types_with_methods(&fs::read_to_string(&path).unwrap());
-            types.into_iter().map(move |name| (name, file.clone()))
-        })
+    let impls: Vec<(&String, &String)> = imports::FACTS
+        .iter()
+        .flat_map(|facts| facts.types_with_methods.iter().map(move |name| (name, &facts.file)))
         .collect();
     for (name, place) in METHODS {
         let is_own =
             |file: &str| file.strip_prefix(place).is_some_and(|rest| rest.starts_with('/') || rest == ".rs");
         let files: Vec<&str> =
-            impls.iter().filter(|(of, _)| of == name).map(|(_, file)| file.as_str()).collect();
+            impls.iter().filter(|(of, _)| *of == name).map(|(_, file)| file.as_str()).collect();
         assert!(!files.is_empty(), "{name} has no methods: the row is stale");
         assert!(files.iter().all(|file| is_own(file)), "`impl {name}` outside of {place}: {files:?}");
     }
@@ -277,13 +271,9 @@ fn settings_are_read_as_typed_fields_and_not_by_name() {
 #[test]
 fn no_error_is_a_string() {
     let mut wrong = Vec::new();
-    for (_, path) in sources() {
-        if path.to_string_lossy().ends_with("tests.rs") {
-            continue;
-        }
-        let count = string_errors::count(&fs::read_to_string(&path).unwrap());
-        if count > 0 {
-            wrong.push(format!("{}: {count} of `Result<_, String>`", path.display()));
+    for facts in imports::FACTS.iter().filter(|facts| !facts.file.ends_with("tests.rs")) {
+        if facts.string_errors > 0 {
+            wrong.push(format!("{}: {} of `Result<_, String>`", facts.file, facts.string_errors));
         }
     }
     assert!(wrong.is_empty(), "write an enum with `thiserror`:\n{}", wrong.join("\n"));

@@ -3,7 +3,8 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use syn::visit::{self, Visit};
 
 type Segments = Vec<String>;
@@ -20,16 +21,40 @@ struct Module {
     paths: BTreeSet<Segments>,
 }
 
-/// All files of `src/`.
+/// What the tests ask about one file of `src/`.
+pub struct SourceFacts {
+    /// Below `src/`.
+    pub file: String,
+    pub types_with_methods: Vec<String>,
+    pub string_errors: usize,
+    /// `None` for tests and for the program's `main`.
+    module: Option<(Segments, Module)>,
+}
+
+/// All files of `src/`. Each is parsed once for all tests: without optimization that takes seconds.
+pub static FACTS: LazyLock<Vec<SourceFacts>> = LazyLock::new(|| {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(threads));
+        let parts: Vec<_> = parts
+            .map(|part| scope.spawn(|| part.iter().map(|path| facts(path, &root)).collect::<Vec<_>>()))
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    })
+});
+
+/// All modules of `src/`.
 pub struct Sources {
-    modules: BTreeMap<Segments, Module>,
+    modules: BTreeMap<&'static Segments, &'static Module>,
 }
 
 impl Sources {
-    pub fn read(root: &Path) -> Sources {
-        let mut modules = BTreeMap::new();
-        collect(root, &mut Vec::new(), root, &mut modules);
-        Sources { modules }
+    pub fn read() -> Sources {
+        let modules = FACTS.iter().filter_map(|facts| facts.module.as_ref());
+        Sources { modules: modules.map(|(name, module)| (name, module)).collect() }
     }
 
     /// The file in which what `path` leads to is defined. `None`: outside of the crate, or an item of no file.
@@ -131,8 +156,7 @@ impl Sources {
 }
 
 /// The types that get methods of their own in a file, tests left out.
-pub fn types_with_methods(text: &str) -> Vec<String> {
-    let parsed = syn::parse_file(text).unwrap();
+fn types_with_methods(parsed: &syn::File) -> Vec<String> {
     let of_item = |item: &syn::Item| match item {
         syn::Item::Impl(block) if block.trait_.is_none() && !is_test(item) => match block.self_ty.as_ref() {
             syn::Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
@@ -147,34 +171,42 @@ pub fn room(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }
 
-fn collect(dir: &Path, at: &mut Segments, root: &Path, modules: &mut BTreeMap<Segments, Module>) {
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
-        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            at.push(stem);
-            collect(&path, at, root, modules);
-            at.pop();
+            collect(&path, files);
         } else if path.extension().is_some_and(|e| e == "rs") {
-            if stem == "tests" || stem.ends_with("_tests") {
-                continue;
-            }
-            let mut name = at.clone();
-            if !matches!(stem.as_str(), "mod" | "lib" | "main") {
-                name.push(stem);
-            } else if stem == "main" {
-                continue;
-            }
-            let file = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(&path).unwrap();
-            let module = read(file, &name, &text);
-            modules.insert(name, module);
+            files.push(path);
         }
     }
 }
 
-fn read(file: String, own: &Segments, text: &str) -> Module {
-    let parsed = syn::parse_file(text).unwrap_or_else(|e| panic!("{file}: {e}"));
+fn facts(path: &Path, root: &Path) -> SourceFacts {
+    let below = path.strip_prefix(root).unwrap();
+    let file = below.to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).unwrap();
+    let parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+    let is_test = stem == "tests" || stem.ends_with("_tests");
+    let module = (!is_test && stem != "main").then(|| {
+        let dirs = below.parent().unwrap().components();
+        let mut name: Segments = dirs.map(|dir| dir.as_os_str().to_string_lossy().into_owned()).collect();
+        if !matches!(stem.as_str(), "mod" | "lib") {
+            name.push(stem);
+        }
+        let module = read(file.clone(), &name, &parsed);
+        (name, module)
+    });
+    SourceFacts {
+        types_with_methods: types_with_methods(&parsed),
+        string_errors: super::string_errors::count(&parsed),
+        file,
+        module,
+    }
+}
+
+fn read(file: String, own: &Segments, parsed: &syn::File) -> Module {
     let mut reader = Reader { module: Module { file, ..Module::default() }, own: own.clone() };
     for item in &parsed.items {
         if is_test(item) {

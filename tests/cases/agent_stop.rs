@@ -101,9 +101,11 @@ fn stop_at(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wherever_an_interrupt_falls_the_conversation_goes_on() {
+    let counts: &[usize] =
+        if std::env::var_os("PLACET_FULL").is_some() { &[1, 2, 3, 4, 5] } else { &[1, 2, 5] };
     for wire in ALL_WIRES {
         for at in POINTS {
-            for count in 1..=5 {
+            for &count in counts {
                 // Gemini sends a call in one piece, so nothing falls into the middle of one.
                 if at == At::BetweenResults && count == 1 || at == At::ToolJson && wire == Wire::Gemini {
                     continue;

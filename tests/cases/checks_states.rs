@@ -18,7 +18,7 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
         return;
     }
     let mut random = Numbers(std::env::var("PLACET_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20));
-    let rounds = if std::env::var("PLACET_FULL").is_ok() { 1000 } else { 60 };
+    let rounds = if std::env::var("PLACET_FULL").is_ok() { 1000 } else { 30 };
     for round in 0..rounds {
         let dir = tempfile::tempdir().unwrap();
         let base = std::fs::canonicalize(dir.path()).unwrap();
