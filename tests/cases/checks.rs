@@ -113,7 +113,7 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
     place.run(["checks", "detect", "--write"]).code(1).warns("config.toml is pending already");
     place.run(["discard"]).code(0);
     let named = ["checks", "detect", "--write", "--apply-protected", ".placet/config.toml"];
-    place.run(named).code(0).says("applied 1 change").warns("placet config trust");
+    place.run(named).code(0).says("applied changes to 1 file").warns("placet config trust");
     assert!(place.read(".placet/config.toml").starts_with(&format!("{ours}\n# from go.mod\n[checks.vet]\n")));
     place.run(["checks", "detect"]).code(0).warns("nothing to propose");
     place.run(["undo"]).code(0);
@@ -124,7 +124,7 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
 
 #[test]
 fn a_proposal_in_a_terminal_is_asked_about() {
-    for (answer, is_applied) in [("a", true), ("n", false)] {
+    for (answer, is_applied) in [("y", true), ("n", false)] {
         let pty = shell().arg("checks").arg("detect").arg("--write").size(100, 40);
         let mut pty = pty.file("go.mod", "module x\n").spawn();
         pty.until("the question", |s| s.contains("[checks.vet]") && s.contains("n no, keep it pending"));
