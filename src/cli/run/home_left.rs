@@ -33,7 +33,7 @@ impl HomeLeft {
             .changes
             .iter()
             .filter(|change| {
-                !change.after.is_directory() && !(change.before.is_directory() && change.after.is_absent())
+                !(change.after.is_directory() || change.before.is_directory() && change.after.is_absent())
             })
             .filter_map(|change| change.path.strip_prefix(&home).ok())
             .filter(|path| !is_cache(path))

@@ -20,6 +20,7 @@ use crate::text::visible;
 use crate::ui::term::BaseMode;
 use crate::workspace::{ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View};
 use serde_json::Value;
+use std::cell::Cell;
 use std::path::Path;
 use tokio::runtime::Runtime;
 
@@ -61,7 +62,7 @@ pub(super) fn settle(
         changes.extend(pending::values(&set, view));
         changes.extend(ran.home.iter().flat_map(|home| pending::values(&at_home, home)));
     }
-    let settling = Settling { app, plan, ran, view, then, runtime };
+    let settling = Settling { app, plan, ran, view, then, runtime, is_incomplete: Cell::new(false) };
     let views: Vec<&View> = std::iter::once(view).chain(&ran.home).collect();
     let approvals = named_and_pending(&views, &ran.env.workspace, options)?;
     if set.is_empty() && at_home.is_empty() {
@@ -104,6 +105,7 @@ pub(super) fn settle(
     let code = match (failed, is_left) {
         (true, _) => report::ERROR,
         (_, true) => report::REFUSED,
+        _ if settling.is_incomplete.get() => report::INCOMPLETE,
         _ => ran.code,
     };
     Ok(RunEnd::Ended(RunOutcome { code, changes, pending: is_left }))
@@ -133,6 +135,8 @@ struct Settling<'a> {
     view: &'a View,
     then: RunAction,
     runtime: &'a Runtime,
+    /// Something was applied, and not everything that belongs to it was done.
+    is_incomplete: Cell<bool>,
 }
 
 impl Settling<'_> {
@@ -258,6 +262,7 @@ impl Settling<'_> {
         }
         let told =
             changes::apply(view, &wanted, label.clone(), UNDO, &|path: &Path| workspace.shortened(path));
+        self.is_incomplete.set(self.is_incomplete.get() || told.incomplete);
         let Some(prompt) = prompt.filter(|_| told.done) else {
             self.record(AuditKind::Apply, &told)?;
             name_waiting(&told, None);
