@@ -66,6 +66,11 @@ pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
     hunks
 }
 
+/// `base` with the changes of both others; `None` where they change the same lines differently.
+pub fn merged(base: &[u8], one: &[u8], other: &[u8]) -> Option<Vec<u8>> {
+    diffy::merge_bytes(base, one, other).ok()
+}
+
 /// `before` with exactly the `chosen` hunks of `hunks` applied.
 pub fn with_hunks(before: &[u8], after: &[u8], hunks: &[Hunk], chosen: impl Fn(usize) -> bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(before.len().max(after.len()));

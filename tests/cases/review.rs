@@ -599,12 +599,21 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     pty.until("the prompt", |s| s.contains("±1 >"));
     std::fs::write(pty.tree.path().join("a.txt"), text.replace("line 5\n", "mine\n")).unwrap();
     pty.line("/review");
-    pty.until("it says so", |s| s.contains("the file in the workspace changed since"));
+    // Story: the person's own line was nowhere on the screen, only the line from which the agent had started.
+    pty.until("both changes", |s| {
+        s.contains("the file in the workspace changed since")
+            && s.contains("in the same lines: reject")
+            && s.contains("in the workspace now, line 5:")
+            && s.contains("│ mine")
+    });
+    assert_eq!(pty.screen().matches("in the workspace now").count(), 1, "{}", pty.screen());
     decide_by(&mut pty, "Y", "2/2 hunks");
     pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   2 hunks"));
     pty.send("a");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
+    pty.until("what now", |s| s.contains("the review shows both") && s.contains("the next review continues"));
+    assert_eq!(pty.screen().matches("error: ").count(), 1, "{}", pty.screen());
     pty.line("/review");
     pty.until("the decisions are there", |s| s.contains("2/2 hunks"));
     pty.send("gjj][");

@@ -3,8 +3,8 @@
 use super::journal::{letter, list};
 use super::{DisplayPathFn, UserReport, failure, named, s};
 use crate::workspace::{
-    ChangeCount, DamagedRecord, JournalEntry, LayerKind, REPAIR_HINT, RestoreError, TransactionLabel,
-    UndoPlan, View, recover,
+    ChangeCount, DamagedRecord, JournalEntry, LayerKind, REPAIR_HINT, RestoreError, SAME_LINES,
+    TransactionLabel, UndoPlan, View, recover,
 };
 use std::path::{Path, PathBuf};
 
@@ -201,6 +201,10 @@ fn apply_plan(
         if !plan.is_empty() {
             let count = ChangeCount::of(plan.paths(), &plan.repositories);
             told.lines.push(format!("hint: `{how}` handles the changes to the other {count}"));
+        }
+        if plan.left.iter().any(|(_, why)| why == SAME_LINES) {
+            let again = if did == "redid" { "redo" } else { "undo" };
+            told.lines.push(format!("hint: change these lines back by hand, then {again} again"));
         }
         return told;
     }

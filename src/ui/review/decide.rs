@@ -187,8 +187,11 @@ impl Review {
                 ReviewRow::Line { file, hunk, .. } | ReviewRow::Pair { file, hunk, .. } => {
                     lines.entry((file as usize, hunk as usize)).or_default().extend(row.changed());
                 }
-                ReviewRow::Blanks { file, hunk } => {
-                    units.push(DecisionUnit::Hunk(file as usize, hunk as usize))
+                ReviewRow::Blanks { file, hunk } | ReviewRow::Now { file, hunk, .. } => {
+                    let hunk = DecisionUnit::Hunk(file as usize, hunk as usize);
+                    if !units.contains(&hunk) {
+                        units.push(hunk);
+                    }
                 }
                 ReviewRow::Fact(file, _) | ReviewRow::Picture(file) | ReviewRow::File(file) => {
                     let whole = DecisionUnit::Whole(file as usize);

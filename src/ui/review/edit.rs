@@ -101,6 +101,7 @@ fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines
     let mut out = ReviewLines {
         edited: true,
         opened: lines.opened.clone(),
+        meanwhile: lines.meanwhile.clone(),
         ..ReviewLines::new(lines.old.clone(), new)
     };
     let same = |a: &ReviewHunk, b: &ReviewHunk| {

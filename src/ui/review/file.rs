@@ -3,6 +3,7 @@
 //! Decisions are by line. Accepted lines are applied, rejected lines are discarded, open lines stay pending. A hunk is
 //! a run of changed lines without unchanged lines between them; a decision about a hunk decides all of its lines.
 
+use super::meanwhile::MeanwhileChange;
 use super::side_text::{DiffSide, SideText};
 use crate::text::hunk;
 use std::ops::Range;
@@ -84,6 +85,8 @@ pub struct ReviewLines {
     pub parts: Vec<PartBoundary>,
     /// The person edited the new side.
     pub edited: bool,
+    /// What changed in the workspace, where it cannot be merged with the lines.
+    pub meanwhile: Vec<MeanwhileChange>,
 }
 
 /// The beginning of a part of a text that is not there as a whole.
@@ -186,7 +189,7 @@ impl ReviewLines {
         let found = hunk::hunks(old.bytes(0..old.len()), new.bytes(0..new.len()));
         let hunks = found.into_iter().map(|h| ReviewHunk::new(h.old_lines, h.new_lines)).collect();
         let parts = vec![PartBoundary { old: 0, new: 0, old_number: 1, new_number: 1 }];
-        ReviewLines { old, new, hunks, opened: Vec::new(), parts, edited: false }
+        ReviewLines { old, new, hunks, opened: Vec::new(), parts, edited: false, meanwhile: Vec::new() }
     }
 
     pub fn side(&self, side: DiffSide) -> &SideText {

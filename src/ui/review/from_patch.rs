@@ -188,7 +188,8 @@ fn lines(file: &FilePatch) -> Option<ReviewLines> {
     }
     let (old, new) = (SideText::new(old)?, SideText::new(new)?);
     let everything = 0..old_at;
-    Some(ReviewLines { old, new, hunks, opened: Vec::from([everything]), parts, edited: false })
+    let opened = Vec::from([everything]);
+    Some(ReviewLines { old, new, hunks, opened, parts, edited: false, meanwhile: Vec::new() })
 }
 
 /// What the numbers of the last part differ by beyond the lines that are there.

@@ -205,6 +205,11 @@ impl<'a> ReviewPainter<'a> {
                 let text = format!("    {count} lines change only blanks; w shows them");
                 vec![self.words(&text, self.theme.style("hint"))]
             }
+            ReviewRow::Now { file, hunk, n } => {
+                let lines = self.lines(file);
+                let text = lines.and_then(|lines| lines.meanwhile_rows(hunk as usize).nth(n as usize));
+                self.indented(text.unwrap_or_default(), "warning")
+            }
             ReviewRow::Note(n) => {
                 self.review.comments.get(n as usize).map(|c| self.note(c)).unwrap_or_default()
             }
@@ -286,11 +291,15 @@ impl<'a> ReviewPainter<'a> {
             Some('-') => "diff.remove",
             _ => "notice",
         };
+        self.indented(text.map_or("", String::as_str), label)
+    }
+
+    fn indented(&self, text: &str, label: &str) -> Vec<Vec<StyledCell>> {
         let style = self.theme.style(label);
-        let all = cells(text.map_or("", String::as_str), |_| style);
+        let all = cells(text, |_| style);
         // The rows after the first are indented deeper: several facts follow each other.
         let room = self.room().saturating_sub(FACT.1.len());
-        let rows = if label == "notice" { wrap_words(&all, room) } else { wrap(&all, room) };
+        let rows = if label.starts_with("diff.") { wrap(&all, room) } else { wrap_words(&all, room) };
         let indented = |(at, row): (usize, &[StyledCell])| {
             let mut out = cells(if at == 0 { FACT.0 } else { FACT.1 }, |_| style);
             out.extend_from_slice(row);

@@ -52,6 +52,12 @@ pub enum ReviewRow {
         file: u32,
         hunk: u32,
     },
+    /// What the workspace has now in the place of a hunk, a row of it ([`ReviewLines::meanwhile_rows`]).
+    Now {
+        file: u32,
+        hunk: u32,
+        n: u32,
+    },
     Note(u32),
     Space,
 }
@@ -66,7 +72,8 @@ impl ReviewRow {
             | ReviewRow::Same { file, .. }
             | ReviewRow::Line { file, .. }
             | ReviewRow::Pair { file, .. }
-            | ReviewRow::Blanks { file, .. } => Some(file as usize),
+            | ReviewRow::Blanks { file, .. }
+            | ReviewRow::Now { file, .. } => Some(file as usize),
             ReviewRow::Note(_) | ReviewRow::Space => None,
         }
     }
@@ -86,7 +93,8 @@ impl ReviewRow {
         match *self {
             ReviewRow::Line { file, hunk, .. }
             | ReviewRow::Pair { file, hunk, .. }
-            | ReviewRow::Blanks { file, hunk } => Some((file as usize, hunk as usize)),
+            | ReviewRow::Blanks { file, hunk }
+            | ReviewRow::Now { file, hunk, .. } => Some((file as usize, hunk as usize)),
             _ => None,
         }
     }
@@ -183,6 +191,9 @@ impl ReviewRows {
             self.unchanged(f, lines, old..hunk.old.start, new, &shown, notes);
             self.hunks.push((f, h, self.list.len()));
             self.hunk(f, h, lines, notes, layout);
+            let (file, hunk_number) = (number(f), number(h));
+            let now = |n| ReviewRow::Now { file, hunk: hunk_number, n: number(n) };
+            self.list.extend((0..lines.meanwhile_rows(h).count()).map(now));
             (old, new) = (hunk.old.end, hunk.new.end);
         }
         self.unchanged(f, lines, old..lines.old.len(), new, &shown, notes);

@@ -159,7 +159,9 @@ impl SavedReview {
                 let same = edit.of == file.key;
                 match (content, file.lines_mut()) {
                     (Some(new), Some(lines)) if same => {
-                        *lines = ReviewLines { edited: true, ..ReviewLines::new(lines.old.clone(), new) };
+                        let meanwhile = std::mem::take(&mut lines.meanwhile);
+                        let fresh = ReviewLines::new(lines.old.clone(), new);
+                        *lines = ReviewLines { edited: true, meanwhile, ..fresh };
                     }
                     _ => notes.push(format!(
                         "{}: the hunk changed since you edited it; your edit was dropped",

@@ -5,7 +5,7 @@ pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, reposito
 use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
-use crate::text::hunk::{hunks, with_hunks};
+use crate::text::hunk::{hunks, merged, with_hunks};
 use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
@@ -377,7 +377,7 @@ impl View {
         // Best effort: the merge starts from this content from now on, and without it a later merge has no
         // base.
         drop(self.objects().put(&theirs));
-        diffy::merge_bytes(&before, &theirs, &after).ok()
+        merged(&before, &theirs, &after)
     }
 }
 

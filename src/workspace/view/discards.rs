@@ -13,6 +13,7 @@ use super::layer::remove_dir_all;
 use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, LayerSet, View};
+use crate::text::hunk;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
@@ -340,7 +341,7 @@ impl View {
         }
         // Best effort: without this content a later merge has no base.
         drop(self.objects().put(&theirs));
-        Ok(diffy::merge_bytes(&before, &theirs, &after).ok().map(|bytes| (now.into(), bytes)))
+        Ok(hunk::merged(&before, &theirs, &after).map(|bytes| (now.into(), bytes)))
     }
 
     fn on(

@@ -67,6 +67,7 @@ pub use running_changes::{RunningChanges, RunningLayer};
 pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
+pub use undo_gaps::SAME_LINES;
 
 use super::changes::change_count::ChangeCount;
 use super::history::damage::DamagedRecord;

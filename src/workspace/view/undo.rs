@@ -5,7 +5,7 @@ use super::super::repository::RepositorySet;
 use super::View;
 use super::git_state::{is_where, scan};
 use super::stack::node_at;
-use super::undo_gaps::{UndoAction, interrupted};
+use super::undo_gaps::{SAME_LINES, UndoAction, interrupted};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
@@ -144,6 +144,7 @@ impl View {
         kind: TransactionKind,
         label: TransactionLabel,
     ) -> io::Result<UndoPlan> {
+        let label = TransactionLabel { title: titles(entries), ..label };
         let changes = self.with_pruned_objects(ComposedChanges::of(entries), &kind)?;
         let mut repositories = self.repositories_of_steps(changes.iter().map(AppliedChange::states));
         repositories.extend(entries.iter().flat_map(|e| &e.repositories).map(|r| r.path.clone()));
@@ -345,7 +346,7 @@ impl View {
                 let source = ContentSource::Bytes(Arc::new(bytes));
                 Ok(UndoAction::Merged(step(now.clone(), after.into(), source)))
             }
-            Err(_) => Ok(UndoAction::Left("the same lines changed in the meantime".into())),
+            Err(_) => Ok(UndoAction::Left(SAME_LINES.into())),
         }
     }
 
@@ -424,6 +425,18 @@ impl View {
         let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
         let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
         self.commit_with_repositories(label, plan.kind, plan.steps).map(Some)
+    }
+}
+
+/// What the journal calls the transactions that are undone or redone: the message of their turn, or of the first of
+/// several turns.
+fn titles(entries: &[JournalEntry]) -> String {
+    let mut titles: Vec<&str> = entries.iter().map(|entry| entry.label.title.as_str()).collect();
+    titles.dedup();
+    match titles.as_slice() {
+        [first, _, rest @ ..] => format!("{first} (and {} more)", rest.len() + 1),
+        [first] => (*first).to_string(),
+        [] => String::new(),
     }
 }
 

@@ -14,6 +14,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Why a change cannot be undone while the person's own change to the same lines is there.
+pub const SAME_LINES: &str = "the same lines changed in the meantime";
+
 /// What an undo does to a path.
 pub(super) enum UndoAction {
     Nothing,
@@ -67,7 +70,7 @@ impl View {
             };
             bytes = match diffy::merge_bytes(&base, &bytes, &before) {
                 Ok(merged) => merged,
-                Err(_) => return left("the same lines changed in the meantime"),
+                Err(_) => return left(SAME_LINES),
             };
         }
         let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);

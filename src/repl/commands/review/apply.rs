@@ -5,10 +5,10 @@
 
 use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
-use crate::text::visible;
+use crate::text::{regular_file, visible};
 use crate::ui::review::{
-    self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewFile, ReviewSubject,
-    SavedReview, commit_files,
+    self, AppliedPart, CombinedDecision, MergeOutlook, PendingPart, Review, ReviewDecision, ReviewFile,
+    ReviewSubject, SavedReview, commit_files,
 };
 use crate::workspace::{
     ChangeApproval, ChangeSelection, DiscardBackup, DiscardMoment, GitEvent, LargeLoss, LayerKind,
@@ -48,12 +48,16 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     for file in &mut files {
         let path = file.renamed.as_ref().unwrap_or(&file.path);
         let before = set.get(path).and_then(|change| change.before.hash());
-        let moved_on =
-            |hash| crate::text::regular_file::read(path, LARGEST).is_ok_and(|now| blake3::hash(&now) != hash);
-        if before.is_some_and(moved_on) {
-            let words = "the file in the workspace changed since (by an edit, an apply or an undo): both changes are merged if possible; where the same lines changed, reject those lines";
-            file.facts.insert(0, words.into());
-        }
+        let Some(before) = before else { continue };
+        let fact = match regular_file::read(path, LARGEST) {
+            Ok(now) if blake3::hash(&now) != before => Some(changed_fact(file, &now)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Some(
+                "the file was deleted in the workspace since: reject the change, and let the agent make it again"
+                    .into(),
+            ),
+            Ok(_) | Err(_) => None,
+        };
+        file.facts.splice(0..0, fact);
     }
     for repository in view.git_events(&set) {
         let Some(outermost) = set.repositories.of(&repository.path) else { continue };
@@ -83,6 +87,21 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     Ok(Some(review))
 }
 
+/// Says that the file has other content now than when the agent changed it. In a conflict the lines show the rest.
+fn changed_fact(file: &mut ReviewFile, now: &[u8]) -> String {
+    let outlook = file.lines_mut().map_or(MergeOutlook::Unknown, |lines| lines.compare_with_workspace(now));
+    let then = match outlook {
+        MergeOutlook::Merged => ": to apply the change, placet first merges both, and you review the result",
+        MergeOutlook::Conflict => {
+            ", in the same lines: reject those lines, and let the agent edit the file again"
+        }
+        MergeOutlook::Unknown => {
+            ": both changes are merged if possible; if not, reject the lines that changed on both sides"
+        }
+    };
+    format!("the file in the workspace changed since (by an edit, an apply or an undo){then}")
+}
+
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
 /// losses in what was accepted; it is true where there are none. Applying is all or nothing; when it fails every decision
 /// stays remembered.
@@ -108,25 +127,30 @@ pub fn apply_review(
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
         let report = view.apply_and_report(&set, land, &approval, label);
-        let told = UserReport::of(&report, undo, &|path| workspace.shortened(path));
-        let failed = !told.done;
-        steps.push((AuditKind::Apply, told));
-        if failed {
+        let mut told = UserReport::of(&report, undo, &|path| workspace.shortened(path));
+        if told.done {
+            steps.push((AuditKind::Apply, told));
+        } else {
+            let saved =
+                "the accepted changes stay pending, and your decisions are saved: the next review continues";
+            told.lines.push(saved.into());
+            steps.push((AuditKind::Apply, told));
             // What was rejected goes all the same: it may be what cannot be merged with what is there now.
-            let rejected = rejections(review);
-            let also = match view.set_aside(&rejected) {
-                Ok(DiscardBackup::Kept) if !rejected.is_empty() => {
-                    format!("; discarded the rejected changes, {undo} restores them")
-                }
-                Ok(DiscardBackup::TooLarge) => {
-                    "; discarded the rejected changes permanently: too large for undo".into()
-                }
-                Ok(DiscardBackup::Kept) | Err(_) => String::new(),
-            };
-            let lines = vec![format!(
-                "the accepted changes are still pending, and your decisions are saved{also}: the next review continues"
-            )];
-            steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
+            let rejections = rejections(review);
+            if !rejections.is_empty() {
+                let discarded = "discarded the rejected changes";
+                let (line, done) = match view.set_aside(&rejections) {
+                    Ok(DiscardBackup::Kept) => (format!("{discarded}; {undo} restores them"), true),
+                    Ok(DiscardBackup::TooLarge) => {
+                        (format!("{discarded} permanently: too large for undo"), true)
+                    }
+                    Err(e) => (format!("the rejected changes are still pending: {e}"), false),
+                };
+                steps.push((
+                    AuditKind::Discard,
+                    UserReport { lines: vec![line], done, ..UserReport::default() },
+                ));
+            }
             return Ok(AppliedReview { steps, outbox: None });
         }
     }
