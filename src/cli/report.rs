@@ -3,9 +3,9 @@
 use crate::agent::TurnEnding;
 use crate::app::AppError;
 use crate::session::SessionError;
-use crate::text::placet_mark::{MarkEscaper, marked_within};
+use crate::text::placet_mark::MarkEscaper;
 use crate::text::visible;
-use crate::ui::term;
+use crate::ui::{margin_mark, term};
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -122,7 +122,7 @@ pub(super) fn print_foreign(text: &str) -> Result<(), CliError> {
 /// Placet's own words about what was done, in which rendered names may be: to a person with the mark.
 pub(super) fn print_own(words: &str) -> Result<(), CliError> {
     match io::stdout().is_terminal() {
-        true => print(&marked_within(&visible::guard(words), usize::from(term::size().0))),
+        true => print(&margin_mark::message(&visible::guard(words), usize::from(term::size().0))),
         false => print(words),
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn print_own(words: &str) -> Result<(), CliError> {
 /// Says something on standard error: to a person with the mark of what placet says itself.
 pub(super) fn warn(words: &str) {
     // There is nobody left to tell when this fails.
-    drop(writeln!(io::stderr().lock(), "{}", crate::ui::margin_mark::for_stderr(&harmless(words))));
+    drop(writeln!(io::stderr().lock(), "{}", margin_mark::for_stderr(&harmless(words))));
 }
 
 /// Somebody else's text on standard error: as it is for a program, and rendered for a person.

@@ -200,7 +200,7 @@ impl<'r> ShellOutput<'r> {
             let name = Span::styled(visible::guard_line(name).into_owned(), self.theme.style("key"));
             let text = Span::raw(visible::guard_line(text).into_owned());
             let first = if is_narrow || wide > names {
-                lines.push(Line::from(vec![lead, name]));
+                lines.extend(margin_mark::broken(vec![Line::from(vec![lead, name])], width));
                 vec![Span::raw(further.clone())]
             } else {
                 vec![lead, name, Span::raw(" ".repeat(names - wide + 2))]

@@ -23,9 +23,13 @@ pub fn marked(words: &str) -> String {
 
 /// The same for a terminal of `columns`. A name in it may be so long that one of its characters begins a row.
 pub fn marked_within(words: &str, columns: usize) -> String {
+    clear_block(&marked(words), columns)
+}
+
+/// A message that has the mark already, for a terminal of `columns`: no further row of it begins like another message.
+pub fn clear_block(block: &str, columns: usize) -> String {
     let columns = columns.max(1);
     let mut margin = MarkEscaper { columns, used: LEAD.chars().count(), is_blank: false };
-    let block = marked(words);
     LEAD.to_string() + &margin.feed(block.get(LEAD.len()..).unwrap_or_default())
 }
 

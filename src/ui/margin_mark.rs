@@ -8,7 +8,9 @@ use super::prose::{self, ProseIndent, ProseWidth};
 use super::term;
 use super::theme::Theme;
 use super::wrap::wrap;
+use crate::config::WrapSetting;
 use crate::text::placet_mark::MarkEscaper;
+use crate::text::placet_mark::clear_block;
 pub use crate::text::placet_mark::{LEAD, UNDER, marked, marked_within};
 use crate::text::visible::{OWN, looks_like_own};
 use ratatui::text::{Line, Span};
@@ -84,12 +86,30 @@ fn broken_line(line: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
     prose::lines(indent, prose::of_spans(rest), width)
 }
 
-/// Words of placet's own for the terminal.
-pub fn for_terminal(words: &str) -> String {
-    marked_within(words, usize::from(term::size().0))
+/// Words without styles as a message of placet's own for a terminal of `columns`: with the mark, and broken at words.
+/// What is between backticks stays whole. A line break or a blank at the end remains.
+pub fn message(words: &str, columns: usize) -> String {
+    let line = |text: &str| {
+        let label = LABELS.into_iter().find(|label| text.starts_with(label)).unwrap_or_default();
+        let rest = text.get(label.len()..).unwrap_or_default().to_string();
+        let spans = [Span::raw(label), Span::raw(rest)];
+        Line::from(spans.into_iter().filter(|span| !span.content.is_empty()).collect::<Vec<_>>())
+    };
+    let block = block(words.lines().map(line), &Theme::plain());
+    let rows = broken(block, ProseWidth::new(columns, WrapSetting::Words));
+    let mut out = rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    if words.ends_with('\n') {
+        out.push('\n');
+    }
+    clear_block(&out, columns)
 }
 
-/// The words as they go to standard error: marked for a person, and as they are for a program.
+/// Words of placet's own for the terminal.
+pub fn for_terminal(words: &str) -> String {
+    message(words, usize::from(term::size().0))
+}
+
+/// The words as they go to standard error: a message for a person, and as they are for a program.
 pub fn for_stderr(words: &str) -> Cow<'_, str> {
     match std::io::stderr().is_terminal() {
         true => Cow::Owned(for_terminal(words)),
@@ -135,6 +155,25 @@ mod tests {
         assert_eq!(rows(&block(lines, &theme)), ["◆ one", "", "  two"]);
         assert_eq!(marked("one\n\ntwo\n"), "◆ one\n\n  two\n");
         assert_eq!(LEAD.trim_end(), OWN.to_string());
+    }
+
+    #[test]
+    fn a_message_is_broken_at_words_and_what_is_between_backticks_stays_whole() {
+        let rows = |words: &str| message(words, 30).lines().map(String::from).collect::<Vec<_>>();
+        assert_eq!(
+            rows("pending: `placet apply --session x` applies them"),
+            ["◆ pending:", "  `placet apply --session x`", "  applies them"]
+        );
+        assert_eq!(
+            rows("error: no such file here\nhint: look somewhere else for it"),
+            ["◆ error: no such file here", "  hint: look somewhere else", "        for it"]
+        );
+        assert_eq!(message("keep it? ", 30), "◆ keep it? ");
+        assert_eq!(message("one\n\ntwo\n", 30), "◆ one\n\n  two\n");
+        assert_eq!(
+            message("a long first line with a ◇ row", 26),
+            "◆ a long first line with a\n  <U+25C7> row"
+        );
     }
 
     #[test]

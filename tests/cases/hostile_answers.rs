@@ -196,13 +196,16 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     pty.line("/discard");
     pty.until("a question", |s| s.contains("discard changes to 2 files of 2 turns?"));
     // Typed before it could be read, in one piece, and the answer of another question.
-    pty.send("discard\r");
+    pty.send("dd");
     pty.until("no answer", |s| s.contains("ignored: "));
-    pty.answer("y\r");
+    pty.answer("y");
     pty.until("it is kept", |s| s.contains("nothing was discarded"));
     pty.line("/discard");
     pty.until("the question again", |s| s.matches("discard changes to 2 files of 2 turns?").count() >= 3);
-    pty.answer("discard\r");
+    pty.answer("d");
+    pty.until("the second look", |s| s.contains("press d again to do it"));
+    assert!(!pty.screen().contains("discarded changes to 2 files"), "{}", pty.screen());
+    pty.by_hand("d");
     pty.until("the discard", |s| s.contains("discarded changes to 2 files; /undo restores them"));
     assert!(!pty.exists("b.txt"));
     pty.line("/undo");

@@ -121,9 +121,9 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     }
     let count = set.count_of(|change| chosen.contains_key(&change.path));
     let question = format!(
-        "discard changes to {count} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: "
+        "discard changes to {count} of {turns} turns? d twice discards them, any other key keeps them: "
     );
-    line_ui::consent(&question).is_some_and(|answer| answer.trim() == "discard")
+    line_ui::is_confirmed_by('d', &question)
 }
 
 pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {

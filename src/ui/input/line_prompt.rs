@@ -29,7 +29,8 @@ pub(in crate::ui) enum AnswerRisk {
 pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> {
     let wait = if weight == AnswerRisk::Consent { QUIET } else { Duration::ZERO };
     let mut keyboard = BlockingKeyReader::new().ok()?;
-    let question = &margin_mark::marked(question);
+    let columns = usize::from(term::size().0);
+    let question = &margin_mark::message(question, columns).replace('\n', "\r\n");
     let is_secret = weight == AnswerRisk::Secret;
     loop {
         // What waits now was typed before the question. A light question drops it before it is shown, so that no

@@ -12,6 +12,7 @@ mod blocking_key_reader;
 mod control;
 pub mod decode;
 pub mod guard;
+mod key_question;
 mod legacy;
 pub mod line_input;
 mod line_prompt;
@@ -20,6 +21,7 @@ pub mod typeahead;
 
 pub(in crate::ui) use async_key_reader::AsyncKeyReader;
 pub use blocking_key_reader::BlockingKeyReader;
+pub(in crate::ui) use key_question::is_pressed_twice;
 pub(in crate::ui) use line_prompt::{AnswerRisk, is_interrupted, line};
 pub use line_prompt::{LinePromptResult, prompt};
 
