@@ -2,6 +2,7 @@
 
 use super::{Access, Grant, GrantId, Mode, WritePolicy};
 use crate::conversation::CallId;
+use std::borrow::Cow;
 use std::fmt;
 
 #[derive(Debug)]
@@ -166,12 +167,15 @@ impl PolicyQuestion {
 
     pub fn deny(self, words: &str) -> Denial {
         let reason = match words.trim() {
-            "" => "the person refused this call".to_string(),
-            words => format!("the person refused this call: {words}"),
+            "" => format!("{BY_PERSON}refused this call"),
+            words => format!("{BY_PERSON}refused this call: {words}"),
         };
         Denial::new(reason, "do not try the same in another way; ask what they want instead")
     }
 }
+
+/// What a reason begins with that reports the person's own refusal to a model.
+pub(super) const BY_PERSON: &str = "the person ";
 
 /// A refusal, with what would have to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,5 +190,13 @@ impl Denial {
     /// A refusal that no other mode would change.
     pub fn new(reason: impl Into<String>, hint: impl Into<String>) -> Denial {
         Denial { reason: reason.into(), hint: hint.into(), refused_by: None }
+    }
+
+    /// The reason as it is shown to the person, whose own refusal it may be.
+    pub fn reason_for_person(&self) -> Cow<'_, str> {
+        match self.reason.strip_prefix(BY_PERSON) {
+            Some(rest) => format!("you {rest}").into(),
+            None => self.reason.as_str().into(),
+        }
     }
 }

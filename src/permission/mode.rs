@@ -69,20 +69,29 @@ impl Mode {
         }
     }
 
-    /// One sentence for the person and the model alike.
+    /// One sentence for the person.
     pub fn meaning(self) -> &'static str {
         match self {
             Mode::None => "no tool may run",
             Mode::Read => "files may be read and commands run in a copy; their changes are discarded",
-            Mode::Ask => {
-                "files may be changed and commands run in a copy; the person decides what is applied"
-            }
+            Mode::Ask => "files may be changed and commands run in a copy; you decide what is applied",
             Mode::Write => {
                 "changes in the workspace are applied after each call, up to a loss limit; anything outside asks"
             }
             Mode::Unrestricted => {
                 "everything may run, without a sandbox; only destructive commands and protected files ask"
             }
+        }
+    }
+
+    /// The same for a model.
+    #[doc(hidden)]
+    pub fn meaning_for_model(self) -> &'static str {
+        match self {
+            Mode::Ask => {
+                "files may be changed and commands run in a copy; the person decides what is applied"
+            }
+            other => other.meaning(),
         }
     }
 

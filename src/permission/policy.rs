@@ -1,5 +1,6 @@
 //! The policy: applies mode, rules and grants to one call's accesses.
 
+use super::decision::BY_PERSON;
 use super::parsed_command::ParsedCommand;
 use super::{
     Access, AccessLocation, ActiveGrant, CommandDanger, Decision, Denial, Grant, GrantId, GrantLimit, Mode,
@@ -304,7 +305,7 @@ impl Policy {
         }
         if self.forbidden.contains(reach) {
             return AccessVerdict::Deny {
-                reason: "the person denied it for this session".into(),
+                reason: format!("{BY_PERSON}denied it for this session"),
                 hint: "do not ask again; find out what they want instead".into(),
                 refused_by: None,
             };

@@ -23,6 +23,8 @@ pub(super) struct ShellConversation<'r> {
     pub(super) notes: Vec<Note>,
     /// What an earlier session of this directory left pending.
     pub(super) earlier: Option<Workspace>,
+    /// A command began it, and no message has given it a title yet.
+    is_untitled: bool,
     /// It is removed with its directory when the shell ends: the tour.
     pub(super) is_temporary: bool,
 }
@@ -48,6 +50,7 @@ impl<'r> ShellConversation<'r> {
             pinned: Vec::new(),
             notes: Vec::new(),
             earlier,
+            is_untitled: false,
             is_temporary: false,
         }
     }
@@ -125,7 +128,11 @@ impl<'r> ShellConversation<'r> {
         first: &str,
         output: &ShellOutput<'_>,
     ) -> Result<&mut Agent, ReplError> {
+        if self.agent.is_some() && std::mem::take(&mut self.is_untitled) {
+            self.give_title(first);
+        }
         if self.agent.is_none() {
+            self.is_untitled = title_of(first).is_empty();
             let created = self.store.as_ref().map(|store| store.create(self.app.cwd(), &title_of(first)));
             let open = match created {
                 Some(Ok(open)) => Some(open),
@@ -145,6 +152,18 @@ impl<'r> ShellConversation<'r> {
         match &mut self.agent {
             Some(agent) => Ok(agent),
             None => Err(ReplError::Terminal(std::io::Error::other("no conversation"))),
+        }
+    }
+
+    /// Names a conversation that a command began before its first message.
+    fn give_title(&mut self, first: &str) {
+        let title = title_of(first);
+        self.is_untitled = title.is_empty();
+        let id = self.session().map(|session| session.id().clone());
+        let (Some(store), Some(id), false) = (&self.store, id, title.is_empty()) else { return };
+        if let Err(e) = store.rename(&id, &title) {
+            // It can be given later: `/title`.
+            tracing::warn!("the conversation has no title: {e}");
         }
     }
 

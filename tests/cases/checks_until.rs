@@ -139,4 +139,10 @@ fn the_shell_lists_runs_and_continues_until_checks_pass() {
     pty.line("/until words");
     pty.until("nothing to do", |s| s.contains("words passed\n") || s.contains("words passed "));
     assert_eq!(server.requests().len(), 2);
+    // `/checks` began the conversation, without words that could be its title.
+    pty.until_prompt("");
+    pty.line("/quit");
+    assert_eq!(pty.ended(), 0);
+    let list = shell().size(100, 40).arg("session").arg("list").after(pty).spawn();
+    list.until("the title", |s| s.contains("/until words 2"));
 }

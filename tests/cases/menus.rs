@@ -298,6 +298,30 @@ fn menus_need_no_colour_and_can_be_switched_off() {
     }
 }
 
+/// Story: at 80 columns the list said everything but what happens to the pending changes.
+#[test]
+fn the_list_of_what_to_rewind_shows_each_consequence_in_full() {
+    let mut pty = shell().size(80, 24).arg("--mode").arg("ask").open();
+    for (name, key, prompt) in [("a.txt", "a", "placet [a] >"), ("b.txt", "k", "placet [a] ±1 >")] {
+        pty.line(&format!("create {name} with \"1\""));
+        pty.until("the question", |s| s.contains("lines: apply?") && s.contains(name));
+        pty.answer(key);
+        pty.until("the prompt", |s| s.trim_end().ends_with(prompt));
+    }
+    pty.line("/rewind");
+    pty.until("the turns", |s| s.contains("Rewind to before a turn") && s.contains("create a.txt"));
+    press(&mut pty, DOWN);
+    press(&mut pty, "\r");
+    pty.until("what goes back", |s| {
+        let words = s.split_whitespace().collect::<Vec<_>>().join(" ");
+        let left = "1 file +1 -0 undone, 2 turns leave the conversation; changes to 1 file stay pending";
+        words.contains(&format!("files and conversation {left}"))
+            && words.contains(
+                "only files 1 file +1 -0 undone; the conversation stays; changes to 1 file stay pending",
+            )
+    });
+}
+
 #[test]
 fn escape_twice_clears_the_line_or_opens_the_list_of_turns() {
     let mut pty = shell().arg("--mode").arg("write").file("a.txt", "one\n").open();

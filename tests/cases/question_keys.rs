@@ -127,8 +127,8 @@ fn a_wrong_key_at_the_apply_question_shows_the_keys_and_changes_nothing() {
 fn each_key_of_the_permission_question_does_what_its_row_says() {
     for (key, end, runs) in [
         ("y", "1 created", true),
-        ("n", "the person refused this call", false),
-        ("v", "the person refused this call: not in this session", false),
+        ("n", "you refused this call", false),
+        ("v", "you refused this call: not in this session", false),
         (ESC, "interrupted", false),
     ] {
         let mut pty = permission_question();
@@ -138,7 +138,7 @@ fn each_key_of_the_permission_question_does_what_its_row_says() {
         assert_eq!(pty.exists("first"), runs, "{key:?}");
         if key == "v" {
             pty.line("run touch first");
-            pty.until("the refusal", |s| s.contains("the person denied it for this session"));
+            pty.until("the refusal", |s| s.contains("you denied it for this session"));
         }
     }
 
@@ -146,7 +146,7 @@ fn each_key_of_the_permission_question_does_what_its_row_says() {
     pty.answer("b");
     pty.until("the field", |s| s.contains("why not?"));
     pty.by_hand("not today\r");
-    pty.until("the refusal", |s| s.contains("the person refused this call: not today"));
+    pty.until("the refusal", |s| s.contains("you refused this call: not today"));
     assert!(!pty.exists("first"));
 
     // `a` holds for this command, `p` for those like it.

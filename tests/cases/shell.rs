@@ -27,10 +27,20 @@ fn the_mode_changes_while_text_is_typed_and_the_text_stays() {
     assert!(pty.screen().contains("placet [a] >"));
     pty.send("half a line");
     pty.until_prompt("half a line");
-    for letter in ["[w]", "[r]", "[a]"] {
+    for (letter, meaning) in [
+        ("[w]", "write: changes in the workspace are applied"),
+        ("[r]", "read: files may be read"),
+        ("[a]", "ask: files may be changed"),
+    ] {
         pty.send(SHIFT_TAB);
-        pty.until("the next mode", |s| s.contains(&format!("placet {letter} > half a line")));
+        pty.until("the next mode, and what it means", |s| {
+            s.contains(&format!("placet {letter} > half a line")) && s.contains(meaning)
+        });
+        let shown = ["write: changes", "read: files", "ask: files"].map(|one| pty.screen().contains(one));
+        assert_eq!(shown.iter().filter(|one| **one).count(), 1, "{}", pty.screen());
     }
+    pty.send("r");
+    pty.until("the line alone", |s| s.contains("half a liner") && !s.contains("ask: files"));
 }
 
 #[test]
@@ -115,6 +125,30 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     assert_eq!(pty.read("old/x"), "x\n");
     pty.line("/rewind");
     pty.until("nothing is left", |s| s.contains("no messages yet"));
+}
+
+/// Story: the terminal broke words of the end of `placet run`, of errors and of questions at its margin.
+#[test]
+fn messages_of_the_command_line_are_broken_at_words() {
+    let pty = shell().size(36, 20).arg("undo").arg("0").spawn();
+    let words = |s: &str| s.split_whitespace().collect::<Vec<_>>().join(" ");
+    pty.until("the error", |s| words(s).contains("undo needs a number of turns of 1 or more, or a path"));
+}
+
+/// Story: the journal named an undo by the message of the turn after the one that was undone.
+#[test]
+fn the_journal_names_an_undo_by_the_turn_that_was_undone() {
+    let mut pty = shell().size(100, 30).arg("--mode").arg("write").open();
+    for line in ["create a.txt with \"1\"", "list"] {
+        pty.line(line);
+        pty.until(line, |s| {
+            s.contains(&format!("placet [w] > {line}")) && s.trim_end().ends_with("placet [w] >")
+        });
+    }
+    pty.line("/undo");
+    pty.until("the undo", |s| s.contains("undid changes to 1 file"));
+    pty.line("/journal");
+    pty.until("the journal", |s| s.contains("undo of 1  1 file  create a.txt with \"1\""));
 }
 
 #[test]

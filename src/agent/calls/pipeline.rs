@@ -105,11 +105,21 @@ impl TurnCalls {
                 refused_by = d.refused_by;
                 let way = other_mode(refused_by, self.services.origin.entry_point);
                 let text = format!("denied: {}\nhint: {}{way}", d.reason, d.hint);
-                (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
+                (
+                    CallOutcome::Denied,
+                    text,
+                    CallSummary::failure(&call.name, &d.reason_for_person()),
+                    Vec::new(),
+                )
             }
             CallRejection::Masked(d, words) => {
                 let text = format!("denied: {words}\nhint: do not try this path again in this session");
-                (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
+                (
+                    CallOutcome::Denied,
+                    text,
+                    CallSummary::failure(&call.name, &d.reason_for_person()),
+                    Vec::new(),
+                )
             }
             CallRejection::Stopped => {
                 let result = CallResult::interrupted(call, CallInterruption::BeforeItRan);

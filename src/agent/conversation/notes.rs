@@ -4,7 +4,7 @@ use crate::conversation::{Message, Note, Part, words_of};
 use crate::permission::Mode;
 
 pub(in crate::agent) fn mode_note(mode: Mode) -> Note {
-    Note::Mode { mode: mode.name().into(), meaning: mode.meaning().into() }
+    Note::Mode { mode: mode.name().into(), meaning: mode.meaning_for_model().into() }
 }
 
 /// The mode that `note` reported, if it is such a note.

@@ -162,6 +162,7 @@ fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
 /// `/until CHECK[,CHECK] [N] [MESSAGE]`: without a message it begins with the checks.
 pub(super) fn until(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let example = "/until test, /until test,lint 3, /until test 3 make the totals exact";
+    let rest_of_line = rest;
     let (names, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let rest = rest.trim();
     let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -172,7 +173,9 @@ pub(super) fn until(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     let env = env(context)?;
     let names: Vec<&str> = goal.checks.iter().map(String::as_str).collect();
     known(&env.checks, &names)?;
-    context.conversation.agent_for(message, &context.output)?.set_goal(goal);
+    let line = format!("/until {rest_of_line}");
+    let title = if message.is_empty() { &line } else { message };
+    context.conversation.agent_for(title, &context.output)?.set_goal(goal);
     let parts = if message.is_empty() { Vec::new() } else { vec![Part::text(message)] };
     Ok(CommandFollowUp::Turn(TurnStart::Say(parts)))
 }

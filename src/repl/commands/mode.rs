@@ -2,6 +2,7 @@
 
 use crate::permission::{Mode, PlanModeState};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::ui::margin_mark;
 
 pub(super) fn mode(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let cell = context.app.mode;
@@ -18,7 +19,19 @@ pub(super) fn mode(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
         }
     }
     let mode = cell.load();
-    context.output.note(&format!("{mode}: {}", mode.meaning()));
+    if rest.is_empty() {
+        let row = |mode: &Mode| (mode.name().to_string(), mode.meaning().to_string());
+        let rows: Vec<(String, String)> = cell.permitted().iter().map(row).collect();
+        let names = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let title = format!("the mode is {mode}; `/mode NAME` or Shift+Tab changes it");
+        let output = &context.output;
+        output.print(&margin_mark::broken(
+            output.titled_lines(&title, &rows, names, output.width()),
+            output.width(),
+        ));
+    } else {
+        context.output.note(&format!("{mode}: {}", mode.meaning()));
+    }
     if cell.planning() != PlanModeState::No {
         context.output.note("planning: until `/plan approve`, every mode is limited to read");
     }

@@ -126,7 +126,7 @@ pub(super) fn choose(
     let feed = PickerFeed::of(scopes.iter().enumerate().map(item).collect());
     let said = turns.get(from).map(|turn| visible::prose_line(&turn.said).into_owned()).unwrap_or_default();
     let title = format!("Rewind to before: {}", width::cut(&said, 30));
-    let taken = context.output.pick_one(context.output.picker(&title, feed))?;
+    let taken = context.output.pick_one(context.output.picker(&title, feed).with_whole_notes())?;
     let (scope, ..) = scopes.get(taken.parse::<usize>().ok()?)?;
     Some((from, *scope))
 }

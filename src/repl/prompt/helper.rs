@@ -166,6 +166,9 @@ impl Hinter for ShellHelper {
         if let Some(hint) = place.and_then(|place| self.menu.show(place, line, pos)) {
             return Some(hint);
         }
+        if let Some(note) = self.menu.note_hint() {
+            return Some(note);
+        }
         if line.is_empty() || pos < line.len() || line.contains('\n') {
             return None;
         }

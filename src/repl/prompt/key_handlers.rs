@@ -56,7 +56,7 @@ pub(super) fn bind(
     KeyHandlerContext { pump, pastes, teller, menu, left }: &KeyHandlerContext,
 ) {
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
-    let cycle = CycleModeHandler { mode: app.mode.clone(), modes: app.modes.to_vec() };
+    let cycle = CycleModeHandler { mode: app.mode.clone(), modes: app.modes.to_vec(), menu: menu.clone() };
     editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
     for newline in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::ctrl('J')] {
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
@@ -188,15 +188,18 @@ impl ConditionalEventHandler for OpenScreenHandler {
     }
 }
 
-/// Shift+Tab: the next mode, text and cursor untouched.
+/// Shift+Tab: the next mode, text and cursor untouched. Below the line stands what the mode means, until the next letter.
 struct CycleModeHandler {
     mode: ModeCell,
     modes: Vec<Mode>,
+    menu: TypingMenu,
 }
 
 impl ConditionalEventHandler for CycleModeHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
         self.mode.store(self.mode.load().next(&self.modes));
+        let mode = self.mode.load();
+        self.menu.say_below(&format!("{mode}: {}", mode.meaning()));
         Some(Cmd::Repaint)
     }
 }

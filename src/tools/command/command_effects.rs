@@ -326,12 +326,12 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
             (words.into(), "made at once; /undo reverts them, except in ignored files and .git".into())
         }
         EffectsOutcome::Pending(why) if why.is_empty() => {
-            ("pending: not in the workspace until the person applies them".into(), "pending".into())
+            ("pending: not in the workspace until they are applied".into(), "pending".into())
         }
         EffectsOutcome::Pending(why) => (format!("pending: {why}"), format!("pending: {why}")),
         EffectsOutcome::Braked(braked) => {
             let why = braked.words();
-            (format!("pending until the person applies them, because {why}"), format!("pending: {why}"))
+            (format!("pending until they are applied, because {why}"), format!("pending: {why}"))
         }
     };
     let mut for_model = format!("\n[effects: {counts}: {}; {fate}]", names.join(", "));

@@ -23,6 +23,7 @@ use crate::ui::list::{self, ListCursor};
 use crate::ui::pager::bar;
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::worker::WorkerFailure;
+use crate::ui::wrap::wrap;
 use crossterm::event::KeyEvent;
 use nucleo_matcher::{Config, Matcher};
 use ratatui::buffer::Buffer;
@@ -30,6 +31,13 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
 use std::sync::Arc;
+
+/// Columns in front of an item.
+const LEAD: usize = 3;
+/// Columns between an item and its note.
+const GAP: usize = 2;
+/// Columns in front of a note below its item.
+const NOTE_INDENT: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PickerAction {
@@ -97,6 +105,8 @@ pub struct Picker<'h> {
     many: SelectionMode,
     /// Columns of the text where notes are one below the other.
     text_columns: Option<usize>,
+    /// Notes that do not fit are shown below their items, where there is room for all of them.
+    has_whole_notes: bool,
     /// The lists to choose from, and which is shown; none where there is one list only.
     scopes: Vec<PickerScope>,
     scope: usize,
@@ -122,6 +132,7 @@ impl<'h> Picker<'h> {
             previewer: None,
             many: SelectionMode::One,
             text_columns: None,
+            has_whole_notes: false,
             scopes: Vec::new(),
             scope: 0,
             keys,
@@ -168,6 +179,14 @@ impl<'h> Picker<'h> {
     #[must_use]
     pub fn in_columns(mut self, text_columns: usize) -> Picker<'h> {
         self.text_columns = Some(text_columns);
+        self
+    }
+
+    /// Notes that do not fit next to their items are shown below them, broken at words: what is chosen has effects that
+    /// only its note names.
+    #[must_use]
+    pub fn with_whole_notes(mut self) -> Picker<'h> {
+        self.has_whole_notes = true;
         self
     }
 
@@ -350,6 +369,35 @@ impl<'h> Picker<'h> {
         list::draw_row((buffer, &self.theme), area, is_selected, mark, letters, &note);
     }
 
+    /// Draws all items with the rows of their notes. False, and nothing is drawn, where each item has one row.
+    fn draw_with_notes(&self, buffer: &mut Buffer, area: Rect) -> bool {
+        let room = usize::from(area.width).saturating_sub(LEAD);
+        let fits = |item: &PickerItem| width::of(&item.text) + GAP + width::of(&item.note) <= room;
+        if !self.has_whole_notes || self.ranked.top.iter().all(|item| fits(item)) {
+            return false;
+        }
+        let rows = |item: &PickerItem| {
+            let note = Line::styled(visible::guard_line(&item.note).into_owned(), self.theme.style("dim"));
+            wrap(&note, room.saturating_sub(NOTE_INDENT).max(1))
+        };
+        let notes: Vec<Vec<Line<'static>>> = self.ranked.top.iter().map(|item| rows(item)).collect();
+        if notes.iter().map(|rows| rows.len() + 1).sum::<usize>() > usize::from(area.height) {
+            return false;
+        }
+        let mut y = area.y;
+        for (at, (item, note)) in self.ranked.top.iter().zip(&notes).enumerate() {
+            let alone = Arc::new(PickerItem { note: String::new(), ..PickerItem::clone(item) });
+            self.draw_item(buffer, Rect { y, height: 1, ..area }, at, &alone);
+            for row in note {
+                y += 1;
+                let x = area.x + u16::try_from(LEAD + NOTE_INDENT).unwrap_or(0);
+                buffer.set_line(x, y, row, area.width);
+            }
+            y += 1;
+        }
+        true
+    }
+
     fn draw_preview(&self, buffer: &mut Buffer, area: Rect) {
         let area = list::draw_border(buffer, area, &self.theme);
         let Some(shown) = &self.shown else { return };
@@ -402,9 +450,11 @@ impl FullScreenPane for Picker<'_> {
         if preview.is_none() {
             list.width = area.width;
         }
-        let items = self.ranked.top.iter().enumerate().skip(self.cursor.top);
-        for (row, (at, item)) in list.rows().zip(items) {
-            self.draw_item(buffer, row, at, item);
+        if !self.draw_with_notes(buffer, list) {
+            let items = self.ranked.top.iter().enumerate().skip(self.cursor.top);
+            for (row, (at, item)) in list.rows().zip(items) {
+                self.draw_item(buffer, row, at, item);
+            }
         }
         if self.ranked.top.is_empty() && self.ranked.is_done && list.height > 0 {
             let words = match &self.failure {

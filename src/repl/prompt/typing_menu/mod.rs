@@ -9,6 +9,7 @@ mod completed;
 mod draw;
 mod keys;
 mod layout;
+mod note;
 mod place;
 mod source;
 
@@ -24,11 +25,11 @@ use crate::ui::{Theme, term};
 use completed::completed;
 use draw::MenuFrame;
 use layout::ScreenPlace;
+use note::MenuNote;
 use nucleo_matcher::{Config, Matcher};
-use place::{MenuKind, MenuPlace};
+use place::{MenuKind, MenuPlace, is_file, needs_argument};
 use rustyline::hint::Hint;
 use source::{ListSource, MenuRows};
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -148,6 +149,8 @@ struct MenuState {
     is_painted: bool,
     /// The line as it was drawn last, where the cursor was at its end.
     drawn: Option<String>,
+    /// What is said below the line while no menu is open there, until something is typed.
+    note: Option<MenuNote>,
 }
 
 impl TypingMenu {
@@ -171,6 +174,7 @@ impl TypingMenu {
             is_searching: false,
             is_painted: false,
             drawn: None,
+            note: None,
         })))
     }
 
@@ -205,7 +209,7 @@ impl TypingMenu {
         state.close();
         // Its walk has nobody left to walk for.
         (state.list, state.known) = (None, None);
-        (state.dismissed, state.accepted, state.sends) = (None, None, false);
+        (state.dismissed, state.accepted, state.sends, state.note) = (None, None, false, None);
         if std::mem::take(&mut state.is_painted) {
             term::write_all(b"\x1b[J");
         }
@@ -229,6 +233,7 @@ impl TypingMenu {
     pub(super) fn echo(&self, line: &str, pos: usize) -> Option<MenuPlace> {
         let mut state = self.lock();
         let cause = std::mem::take(&mut state.cause);
+        state.place_note(line, cause);
         if !state.is_on {
             return None;
         }
@@ -379,7 +384,7 @@ impl MenuState {
         let (columns, rows) = term::size();
         let (columns, rows) = (usize::from(columns), usize::from(rows));
         let Some(open) = self.open.as_mut().filter(|open| !open.rows.is_empty()) else {
-            return String::new();
+            return self.paint_note((columns, rows));
         };
         let (count, _) = draw::room(open.rows.len(), open.total, open.end, rows);
         if count == 0 || self.is_searching {
@@ -584,14 +589,4 @@ impl OpenMenu {
             None => nothing(),
         }
     }
-}
-
-fn needs_argument(command: &str) -> bool {
-    let row = crate::repl::commands::COMMANDS.iter().find(|row| row.name == command);
-    // A command of a file is shown in the line before it runs.
-    row.is_none_or(|row| !row.arguments.is_empty() && !row.arguments.starts_with('['))
-}
-
-fn is_file(cwd: &Path, typed: &str) -> bool {
-    !typed.is_empty() && cwd.join(typed).symlink_metadata().is_ok()
 }

@@ -3,6 +3,7 @@
 use super::source::ListSource;
 use crate::repl::commands::COMMANDS;
 use crate::repl::prompt::input::is_command_char;
+use std::path::Path;
 
 /// What is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,16 @@ fn quoted(before: &str) -> Option<(usize, &str)> {
         before.get(..start)?.chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
     let typed = before.get(start + 2..)?;
     (at_word_start && !typed.contains('"')).then_some((start, typed))
+}
+
+pub(super) fn needs_argument(command: &str) -> bool {
+    let row = COMMANDS.iter().find(|row| row.name == command);
+    // A command of a file is shown in the line before it runs.
+    row.is_none_or(|row| !row.arguments.is_empty() && !row.arguments.starts_with('['))
+}
+
+pub(super) fn is_file(cwd: &Path, typed: &str) -> bool {
+    !typed.is_empty() && cwd.join(typed).symlink_metadata().is_ok()
 }
 
 #[cfg(test)]
