@@ -153,7 +153,7 @@ fn merge_into(upper: &OwnedFd, kept: &OwnedFd) -> io::Result<()> {
         if is_dir(&stat) && !is_whiteout(&stat) && below.as_ref().is_some_and(is_dir) {
             let open = |dir| open_anyway(dir, &name, OFlags::DIRECTORY).map(|(file, _)| OwnedFd::from(file));
             let from = open(upper)?;
-            if !is_opaque(&from) {
+            if !is_opaque(&from)? {
                 merge_into(&from, &open(kept)?)?;
                 continue;
             }
