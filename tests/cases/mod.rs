@@ -61,6 +61,7 @@ mod hostile_visible;
 mod image_forms;
 mod image_read;
 mod import_settings;
+mod import_written;
 mod jobs;
 mod labels;
 mod live;

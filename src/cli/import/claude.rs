@@ -5,7 +5,7 @@ use super::command_files::{self, CommandForm};
 use super::hooks;
 use super::proposal::{ImportProposal, pairs, texts};
 use super::rules::{self, RulePaths};
-use super::servers::ForeignServer;
+use super::servers::{ForeignServer, client_id};
 use super::skip_reason::SkipReason;
 use crate::permission::RuleVerdict;
 use serde_json::Value;
@@ -15,6 +15,27 @@ const VERDICTS: [(&str, RuleVerdict); 3] =
     [("deny", RuleVerdict::Deny), ("ask", RuleVerdict::Ask), ("allow", RuleVerdict::Allow)];
 /// Names of models that mean the newest of their kind.
 const ALIASES: [&str; 8] = ["default", "best", "opus", "sonnet", "haiku", "opusplan", "sonnet[1m]", "fable"];
+/// What is read of a server, and its description, which has no effect.
+const SERVER_KEYS: [&str; 16] = [
+    "type",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "httpUrl",
+    "headers",
+    "headersHelper",
+    "oauth",
+    "disabled",
+    "timeout",
+    "trust",
+    "includeTools",
+    "excludeTools",
+    "description",
+];
+/// Answers to Claude Code's own question about the servers of a project.
+const ANSWERS: [&str; 3] = ["enableAllProjectMcpServers", "enabledMcpjsonServers", "disabledMcpjsonServers"];
 
 pub(super) fn propose(out: &mut ImportProposal, config: &Path) {
     if out.is_project() {
@@ -54,7 +75,10 @@ pub(super) fn propose(out: &mut ImportProposal, config: &Path) {
 
 fn settings(value: &Value, file: &Path, out: &mut ImportProposal) {
     let known = ["permissions", "hooks", "model", "env", "apiKeyHelper", "disableAllHooks", "mcpServers"];
-    out.skip_rest(value, &known, "", file);
+    out.skip_rest(value, &[&known[..], &ANSWERS].concat(), "", file);
+    for key in ANSWERS.into_iter().filter(|key| value.get(key).is_some()) {
+        out.skip(key, file, SkipReason::Trust);
+    }
     if let Some(permissions) = value.get("permissions") {
         self::permissions(permissions, file, out);
     }
@@ -142,6 +166,8 @@ fn permissions(value: &Value, file: &Path, out: &mut ImportProposal) {
 /// `mcpServers`, in the form that Gemini CLI has too.
 pub(super) fn servers(value: Option<&Value>, file: &Path, out: &mut ImportProposal) {
     for (name, server) in value.and_then(Value::as_object).into_iter().flatten() {
+        let what = format!("mcpServers.{name}");
+        out.skip_rest(server, &SERVER_KEYS, &format!("{what}."), file);
         let text = |key: &str| server.get(key).and_then(Value::as_str).map(String::from);
         // Gemini CLI prefers an address over a command.
         let url = text("httpUrl").or_else(|| text("url"));
@@ -156,11 +182,18 @@ pub(super) fn servers(value: Option<&Value>, file: &Path, out: &mut ImportPropos
             is_disabled: server.get("disabled").and_then(Value::as_bool) == Some(true),
             timeout_seconds: milliseconds.map(|ms| ms.div_ceil(1000)),
             is_trusted: server.get("trust").and_then(Value::as_bool) == Some(true),
-            only_tools: texts(server.get("includeTools")),
-            without_tools: texts(server.get("excludeTools")),
+            only_tools: tools(server.get("includeTools")),
+            without_tools: tools(server.get("excludeTools")),
+            client_id: client_id(server, "clientId", &what, file, out),
             url,
             ..ForeignServer::default()
         };
-        foreign.propose(name, &format!("mcpServers.{name}"), file, out);
+        foreign.propose(name, &what, file, out);
     }
+}
+
+/// `gemini mcp add --include-tools a,b` writes one text for both.
+fn tools(list: Option<&Value>) -> Vec<String> {
+    let names = texts(list);
+    names.iter().flat_map(|name| name.split(',')).map(|name| name.trim().to_string()).collect()
 }

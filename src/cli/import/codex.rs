@@ -6,7 +6,7 @@ use super::hooks;
 use super::plain_text::is_plain_value;
 use super::proposal::{ImportProposal, pairs, texts};
 use super::rules;
-use super::servers::ForeignServer;
+use super::servers::{ForeignServer, client_id, server_rule};
 use super::skip_reason::SkipReason;
 use crate::permission::RuleVerdict;
 use crate::text::regular_file;
@@ -15,6 +15,27 @@ use std::path::{Path, PathBuf};
 
 /// The largest file of rules.
 const RULES: u64 = 1 << 20;
+/// What is read of a server.
+const SERVER_KEYS: [&str; 18] = [
+    "command",
+    "args",
+    "env",
+    "env_vars",
+    "cwd",
+    "url",
+    "http_headers",
+    "env_http_headers",
+    "bearer_token_env_var",
+    "oauth",
+    "enabled",
+    "tool_timeout_sec",
+    "startup_timeout_sec",
+    "startup_timeout_ms",
+    "enabled_tools",
+    "disabled_tools",
+    "default_tools_approval_mode",
+    "tools",
+];
 
 pub(super) fn propose(out: &mut ImportProposal, config: &Path) {
     let own = std::env::var_os("CODEX_HOME").map_or_else(|| out.home.join(".codex"), PathBuf::from);
@@ -31,6 +52,12 @@ pub(super) fn propose(out: &mut ImportProposal, config: &Path) {
     if !out.is_project() {
         command_files::propose(&dir.join("prompts"), CommandForm::Markdown, out);
         out.link(config.join("AGENTS.md"), dir.join("AGENTS.md"));
+        // codex puts its own skills into a directory that begins with a dot.
+        let skills = dir.join("skills");
+        let entries = std::fs::read_dir(&skills).into_iter().flatten().flatten();
+        if entries.into_iter().any(|entry| !entry.file_name().to_string_lossy().starts_with('.')) {
+            out.link(out.home.join(".agents/skills"), skills);
+        }
     }
 }
 
@@ -129,6 +156,7 @@ fn provider(name: &str, entry: &Value, file: &Path, out: &mut ImportProposal) {
 fn servers(value: Option<&Value>, file: &Path, out: &mut ImportProposal) {
     for (name, server) in value.and_then(Value::as_object).into_iter().flatten() {
         let what = format!("mcp_servers.{name}");
+        out.skip_rest(server, &SERVER_KEYS, &format!("{what}."), file);
         let text = |key: &str| server.get(key).and_then(Value::as_str).map(String::from);
         let mut headers = pairs(server.get("http_headers"));
         if let Some(variable) = text("bearer_token_env_var") {
@@ -153,9 +181,26 @@ fn servers(value: Option<&Value>, file: &Path, out: &mut ImportProposal) {
             timeout_seconds: seconds("tool_timeout_sec").max(seconds("startup_timeout_sec")),
             only_tools: texts(server.get("enabled_tools")),
             without_tools: texts(server.get("disabled_tools")),
+            client_id: client_id(server, "client_id", &what, file, out),
+            is_trusted: text("default_tools_approval_mode").as_deref() == Some("approve"),
             ..ForeignServer::default()
         };
         foreign.propose(name, &what, file, out);
+        approvals(name, server.get("tools"), &what, file, out);
+    }
+}
+
+/// What codex writes when a person answers that a tool never asks again.
+fn approvals(server: &str, tools: Option<&Value>, what: &str, file: &Path, out: &mut ImportProposal) {
+    for (tool, table) in tools.and_then(Value::as_object).into_iter().flatten() {
+        let what = format!("{what}.tools.{tool}");
+        let rule = server_rule(server, tool);
+        match table.get("approval_mode").and_then(Value::as_str) {
+            Some("approve") if out.is_project() => out.skip(&what, file, SkipReason::ProjectTrust),
+            Some("approve") => out.rule(RuleVerdict::Allow, &rule, &what, file),
+            Some("prompt") => out.rule(RuleVerdict::Ask, &rule, &what, file),
+            _ => out.skip(&what, file, SkipReason::NoSetting),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::claude;
 use super::command_files::{self, CommandForm};
 use super::proposal::{ImportProposal, texts};
 use super::rules;
-use super::servers::escaped;
+use super::servers::server_rule;
 use super::skip_reason::SkipReason;
 use crate::permission::RuleVerdict;
 use serde_json::Value;
@@ -90,12 +90,16 @@ fn settings(value: &Value, file: &Path, out: &mut ImportProposal) {
     if let Some(general) = general {
         out.skip_rest(general, &["defaultApprovalMode"], "general.", file);
     }
-    for event in value.get("hooks").and_then(Value::as_object).into_iter().flat_map(|events| events.keys()) {
-        out.skip(&format!("hooks.{event}"), file, SkipReason::HookFormat);
+    // `gemini hooks migrate` writes every event, most of them without a hook.
+    let is_empty = |hooks: &Value| hooks.as_array().is_some_and(Vec::is_empty);
+    for (event, hooks) in value.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        if !is_empty(hooks) {
+            out.skip(&format!("hooks.{event}"), file, SkipReason::HookFormat);
+        }
     }
     let mcp = value.get("mcp");
     for name in texts(mcp.and_then(|mcp| mcp.get("excluded"))) {
-        out.rule(RuleVerdict::Deny, &format!("mcp({}.*)", escaped(&name)), "mcp.excluded", file);
+        out.rule(RuleVerdict::Deny, &server_rule(&name, "*"), "mcp.excluded", file);
     }
     if mcp.is_some_and(|mcp| mcp.get("allowed").is_some()) {
         out.skip("mcp.allowed", file, SkipReason::NoSetting);
@@ -156,20 +160,20 @@ fn policies(value: &Value, file: &Path, out: &mut ImportProposal) {
             out.skip(&what, file, SkipReason::ArgumentsPattern);
             continue;
         }
+        if let Some(limit) = limit(rule) {
+            out.skip(&what, file, SkipReason::RuleLimit(limit));
+            continue;
+        }
         let tools = if tools.is_empty() { vec!["*".to_string()] } else { tools };
         let prefixes = texts(rule.get("commandPrefix"));
         for tool in &tools {
-            let server = text("mcpName").map(|server| (server, tool.as_str()));
-            let found: Vec<Result<String, SkipReason>> = match (server, prefixes.is_empty()) {
-                (Some((server, tool)), _) => vec![Ok(format!("mcp({}.{})", escaped(server), escaped(tool)))],
-                (None, true) if tool.starts_with("mcp_") => {
-                    let rest = tool.strip_prefix("mcp_").unwrap_or_default();
-                    vec![match rest.split_once('_') {
-                        Some((server, tool)) => Ok(format!("mcp({}.{})", escaped(server), escaped(tool))),
-                        None => Ok(format!("mcp({})", escaped(rest))),
-                    }]
-                }
-                (None, true) => vec![tool_rule(tool, verdict)],
+            let found: Vec<Result<String, SkipReason>> = match (text("mcpName"), prefixes.is_empty()) {
+                (Some(server), _) => vec![Ok(server_rule(server, tool))],
+                (None, true) => vec![match tool.strip_prefix("mcp_").map(|name| name.split_once('_')) {
+                    Some(Some((server, tool))) => Ok(server_rule(server, tool)),
+                    Some(None) => Ok(server_rule("*", "*")),
+                    None => tool_rule(tool, verdict),
+                }],
                 (None, false) => prefixes.iter().map(|prefix| Ok(rules::prefix_rule(prefix))).collect(),
             };
             for rule in found {
@@ -180,4 +184,16 @@ fn policies(value: &Value, file: &Path, out: &mut ImportProposal) {
             }
         }
     }
+}
+
+/// What makes a rule be about fewer calls than its tool and its command say.
+fn limit(rule: &Value) -> Option<&'static str> {
+    if let Some(limit) = ["subagent", "toolAnnotations"].into_iter().find(|key| rule.get(key).is_some()) {
+        return Some(limit);
+    }
+    if rule.get("interactive").and_then(Value::as_bool) == Some(false) {
+        return Some("interactive");
+    }
+    let modes = texts(rule.get("modes"));
+    (!modes.is_empty() && !modes.iter().any(|mode| mode == "default")).then_some("modes")
 }

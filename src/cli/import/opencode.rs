@@ -4,12 +4,15 @@ use super::command_files::{self, CommandForm};
 use super::plain_text::{has_secret, is_plain_value};
 use super::proposal::{ImportProposal, ImportedCommand, pairs, texts};
 use super::rules::{self, RulePaths};
-use super::servers::{ForeignServer, escaped};
+use super::servers::{ForeignServer, client_id, server_rule};
 use super::skip_reason::SkipReason;
 use crate::permission::RuleVerdict;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
+/// What is read of a server.
+const SERVER_KEYS: [&str; 9] =
+    ["type", "command", "environment", "cwd", "url", "headers", "oauth", "enabled", "timeout"];
 const NAMES: [&str; 3] = ["config.json", "opencode.json", "opencode.jsonc"];
 
 pub(super) fn propose(out: &mut ImportProposal, config: &Path) {
@@ -58,17 +61,18 @@ fn settings(value: &Value, file: &Path, out: &mut ImportProposal) {
             None => out.skip("model", file, SkipReason::ModelAlias(model.into())),
         }
     }
+    // First, because rules name their tools.
+    servers(value.get("mcp"), file, out);
     permissions(value.get("permission"), file, out);
     for (tool, is_on) in value.get("tools").and_then(Value::as_object).into_iter().flatten() {
         if is_on.as_bool() == Some(false) {
             let what = format!("tools.{tool}");
-            match whole_tool(tool, RuleVerdict::Deny) {
+            match whole_tool(tool, RuleVerdict::Deny, out) {
                 Ok(rule) => out.rule(RuleVerdict::Deny, &rule, &what, file),
                 Err(why) => out.skip(&what, file, why),
             }
         }
     }
-    servers(value.get("mcp"), file, out);
     for (name, command) in value.get("command").and_then(Value::as_object).into_iter().flatten() {
         self::command(name, command, file, out);
     }
@@ -177,7 +181,7 @@ fn permission(tool: &str, entry: &Value, paths: &RulePaths<'_>, file: &Path, out
     let what = format!("permission.{tool}");
     if let Some(text) = entry.as_str() {
         let Some(verdict) = verdict_of(text) else { return out.skip(&what, file, SkipReason::Type) };
-        return match whole_tool(tool, verdict) {
+        return match whole_tool(tool, verdict, out) {
             Ok(rule) => out.rule(verdict, &rule, &what, file),
             Err(why) => out.skip(&what, file, why),
         };
@@ -194,7 +198,7 @@ fn permission(tool: &str, entry: &Value, paths: &RulePaths<'_>, file: &Path, out
             // There the last pattern that matches decides; here a denial decides. A rule for the rest is no rule here.
             (_, "*") if verdict == RuleVerdict::Deny && others => Err(SkipReason::DeniesTheRest),
             (_, "*") if verdict == RuleVerdict::Ask => Err(SkipReason::ModeDecides),
-            (tool, "*") => whole_tool(tool, verdict),
+            (tool, "*") => whole_tool(tool, verdict, out),
             ("bash", pattern) => Ok(rules::command_rule(pattern)),
             ("read", pattern) => rules::path_rule("read", Some(pattern), verdict, &absolute(paths)),
             ("edit", pattern) => rules::path_rule("write", Some(pattern), verdict, &absolute(paths)),
@@ -212,7 +216,7 @@ fn absolute<'p>(paths: &RulePaths<'p>) -> RulePaths<'p> {
     RulePaths { home: paths.home, base: Some(Path::new("")) }
 }
 
-fn whole_tool(tool: &str, verdict: RuleVerdict) -> Result<String, SkipReason> {
+fn whole_tool(tool: &str, verdict: RuleVerdict, out: &ImportProposal) -> Result<String, SkipReason> {
     let head = match tool {
         "bash" if verdict == RuleVerdict::Ask => return Err(SkipReason::ModeDecides),
         "bash" => return Ok("run".into()),
@@ -228,17 +232,25 @@ fn whole_tool(tool: &str, verdict: RuleVerdict) -> Result<String, SkipReason> {
         "todowrite" | "todoread" => "todo",
         "*" if verdict != RuleVerdict::Deny => return Err(SkipReason::ModeDecides),
         "external_directory" | "doom_loop" => return Err(SkipReason::NoSetting),
-        // A tool of a server is `SERVER_TOOL`.
-        tool => match tool.split_once('_') {
-            Some((server, tool)) => return Ok(format!("mcp({}.{})", escaped(server), escaped(tool))),
-            None => return Err(SkipReason::NoTool),
-        },
+        tool => return server_tool(tool, out).ok_or(SkipReason::NoTool),
     };
     if verdict == RuleVerdict::Allow { Err(SkipReason::NotNeeded) } else { Ok(head.into()) }
 }
 
+/// A tool of a server is `SERVER_TOOL`, and both names may have more of these signs.
+fn server_tool(text: &str, out: &ImportProposal) -> Option<String> {
+    let of =
+        |server: &str| text.strip_prefix(server)?.strip_prefix('_').map(|tool| server_rule(server, tool));
+    let mut names: Vec<&str> = out.servers.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let known = names.into_iter().find_map(of);
+    known.or_else(|| text.split_once('_').map(|(server, tool)| server_rule(server, tool)))
+}
+
 fn servers(value: Option<&Value>, file: &Path, out: &mut ImportProposal) {
     for (name, server) in value.and_then(Value::as_object).into_iter().flatten() {
+        let what = format!("mcp.{name}");
+        out.skip_rest(server, &SERVER_KEYS, &format!("{what}."), file);
         let words: Vec<String> =
             texts(server.get("command")).iter().map(|text| with_variables(text)).collect();
         let (command, arguments) = match words.split_first() {
@@ -257,9 +269,10 @@ fn servers(value: Option<&Value>, file: &Path, out: &mut ImportProposal) {
             headers: replaced(pairs(server.get("headers"))),
             is_disabled: server.get("enabled").and_then(Value::as_bool) == Some(false),
             timeout_seconds: server.get("timeout").and_then(Value::as_u64).map(|ms| ms.div_ceil(1000)),
+            client_id: client_id(server, "clientId", &what, file, out),
             ..ForeignServer::default()
         };
-        foreign.propose(name, &format!("mcp.{name}"), file, out);
+        foreign.propose(name, &what, file, out);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Permissions of other programs become rules.
 
-use super::servers::escaped;
+use super::servers::{escaped, server_rule};
 use super::skip_reason::SkipReason;
 use crate::permission::RuleVerdict;
 use std::path::Path;
@@ -31,8 +31,8 @@ pub(super) fn of_claude(
 ) -> Result<String, SkipReason> {
     if let Some(server) = text.trim().strip_prefix("mcp__") {
         return Ok(match server.split_once("__") {
-            None => format!("mcp({}.*)", escaped(server)),
-            Some((server, tool)) => format!("mcp({}.{})", escaped(server), escaped(tool)),
+            None => server_rule(server, "*"),
+            Some((server, tool)) => server_rule(server, tool),
         });
     }
     let (tool, inner) = split(text)?;

@@ -6,6 +6,7 @@ use super::proposal::{ImportProposal, MOST};
 use super::skip_reason::SkipReason;
 use crate::mcp::{HttpServer, ServerDefinition};
 use crate::permission::RuleVerdict;
+use serde_json::Value;
 use std::path::Path;
 use toml_edit::{Array, Table, value};
 
@@ -21,6 +22,8 @@ pub(super) struct ForeignServer {
     pub(super) url: Option<String>,
     pub(super) headers: Vec<(String, String)>,
     pub(super) headers_command: Option<String>,
+    /// The id that an authorization server gave to the program.
+    pub(super) client_id: Option<String>,
     pub(super) is_disabled: bool,
     pub(super) timeout_seconds: Option<u64>,
     /// The other program asks about none of its calls.
@@ -32,10 +35,7 @@ pub(super) struct ForeignServer {
 impl ForeignServer {
     /// Adds the server to the proposal; `what` names it in the other program's file.
     pub(super) fn propose(self, name: &str, what: &str, file: &Path, out: &mut ImportProposal) {
-        // Other programs allow blanks, dots and slashes.
-        let plain: String =
-            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-        let name = plain.trim_matches(['_', '-']).replace("__", "_");
+        let name = own_name(name);
         if out.servers.len() >= MOST {
             return out.skip(what, file, SkipReason::TooMany(MOST));
         }
@@ -61,6 +61,11 @@ impl ForeignServer {
         }
         match (self.is_trusted, out.is_project()) {
             (true, true) => out.skip(&format!("{what}: trust"), file, SkipReason::ProjectTrust),
+            (true, false) if !self.only_tools.is_empty() => {
+                for tool in &self.only_tools {
+                    out.rule(RuleVerdict::Allow, &format!("mcp({name}.{})", escaped(tool)), what, file);
+                }
+            }
             (true, false) => out.rule(RuleVerdict::Allow, &format!("mcp({name}.*)"), what, file),
             _ => {}
         }
@@ -113,6 +118,9 @@ impl ForeignServer {
                     }
                     table.insert("headers_command", value(command));
                 }
+                if let Some(id) = &self.client_id {
+                    table.insert("oauth_client_id", value(id));
+                }
             }
             (None, None) => return Err(SkipReason::NoCommand),
         }
@@ -124,6 +132,36 @@ impl ForeignServer {
         }
         Ok(table)
     }
+}
+
+/// The name that placet has for a server: other programs allow blanks, dots and slashes in names.
+pub(super) fn own_name(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    plain.trim_matches(['_', '-']).replace("__", "_")
+}
+
+/// A rule about tools of a server; `*` is each server, and each tool.
+pub(super) fn server_rule(server: &str, tool: &str) -> String {
+    let server = if server == "*" { "*".into() } else { own_name(server) };
+    format!("mcp({server}.{})", escaped(tool))
+}
+
+/// The id in the table `oauth` of a server. What else the table has is listed.
+pub(super) fn client_id(
+    server: &Value,
+    key: &str,
+    what: &str,
+    file: &Path,
+    out: &mut ImportProposal,
+) -> Option<String> {
+    let login = server.get("oauth")?;
+    for (name, _) in login.as_object().into_iter().flatten().filter(|(name, _)| *name != key) {
+        let is_secret = super::plain_text::is_secret_name(&name.replace("Secret", "_secret"));
+        let why = if is_secret { SkipReason::Secret } else { SkipReason::NoSetting };
+        out.skip(&format!("{what}.oauth.{name}"), file, why);
+    }
+    login.get(key)?.as_str().map(String::from)
 }
 
 /// A header whose value is a variable, unless the value is plain.

@@ -42,7 +42,9 @@ pub(super) fn edited(before: &str, file: &Path, out: &mut ImportProposal) -> Res
     for (what, why) in taken {
         out.skip(&what, file, why);
     }
-    Ok(text.text())
+    let text = text.text();
+    // The blank line between two tables is none at the start of a new file.
+    Ok(if before.is_empty() { text.trim_start_matches('\n').to_string() } else { text })
 }
 
 fn hook_table(hook: &HookSettings) -> Table {

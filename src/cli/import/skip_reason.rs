@@ -14,6 +14,10 @@ pub(super) enum SkipReason {
     NoEvent,
     #[error("a hook of placet is a command; this is a `{0}`")]
     HookKind(String),
+    #[error("a hook of placet has no `{0}`, and without it the hook would run for more calls")]
+    HookLimit(&'static str),
+    #[error("it runs in the background; placet waits for each hook")]
+    HookBackground,
     #[error("its programs read other JSON than the hooks of placet; see the guide: hooks")]
     HookFormat,
     #[error("hooks are switched off there")]
@@ -52,6 +56,8 @@ pub(super) enum SkipReason {
     NoRule,
     #[error("it is a regular expression over JSON, for which placet has no rule")]
     ArgumentsPattern,
+    #[error("a rule of placet has no `{0}`, and without it the rule would be about more calls")]
+    RuleLimit(&'static str),
     #[error(
         "no setting starts placet in unrestricted mode by import; write `mode = \"unrestricted\"` yourself"
     )]
