@@ -11,7 +11,9 @@ use super::public_address::is_public_address;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::HeaderValue;
 use reqwest::{Method, Url};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
@@ -129,7 +131,7 @@ impl PageClient {
             builder = builder.no_proxy();
         }
         if route == PageRoute::Public {
-            builder = builder.dns_resolver(Arc::new(PublicResolver));
+            builder = builder.dns_resolver(Arc::new(PublicResolver { lookup: system_lookup }));
         }
         builder.build().map_err(|e| HttpSetupError::Client(error_cause::of(&e)))
     }
@@ -158,13 +160,23 @@ fn is_only_private(error: &reqwest::Error) -> bool {
     false
 }
 
-/// The system's resolver without the addresses that are not public.
-struct PublicResolver;
+/// A resolver without the addresses that are not public.
+struct PublicResolver {
+    lookup: fn(Name) -> FoundAddresses,
+}
+
+type FoundAddresses = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+
+/// Asks the resolver of the system.
+fn system_lookup(name: Name) -> FoundAddresses {
+    Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
+}
 
 impl Resolve for PublicResolver {
     fn resolve(&self, name: Name) -> Resolving {
+        let looked_up = (self.lookup)(name);
         Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let found = looked_up.await?;
             let is_found = !found.is_empty();
             let public: Vec<SocketAddr> =
                 found.into_iter().filter(|address| is_public_address(address.ip())).collect();
@@ -191,6 +203,45 @@ mod tests {
         for public in ["docs.rs", "1.1.1.1", "2606:4700::1111"] {
             assert!(may_be_public(public), "{public}");
         }
+    }
+
+    /// What a hostile server of names answers.
+    fn hostile_lookup(name: Name) -> FoundAddresses {
+        let addresses: &[&str] = match name.as_str() {
+            "loopback.example" => &["127.0.0.1:0", "[::1]:0"],
+            "private.example" => &["10.0.0.8:0", "192.168.1.1:0", "172.16.0.1:0", "[fd00::1]:0"],
+            "metadata.example" => &["169.254.169.254:0", "[::ffff:169.254.169.254]:0"],
+            "mixed.example" => &["127.0.0.1:0", "93.184.216.34:0", "10.0.0.1:0"],
+            _ => &[],
+        };
+        let found = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        Box::pin(async move { Ok(found) })
+    }
+
+    #[tokio::test]
+    async fn names_lead_only_to_public_addresses() {
+        let resolver = PublicResolver { lookup: hostile_lookup };
+        let of = |name: &str| resolver.resolve(name.parse().unwrap());
+        for name in ["loopback.example", "private.example", "metadata.example"] {
+            let refused = of(name).await.err().unwrap();
+            assert!(refused.is::<OnlyPrivate>(), "{name}: {refused}");
+        }
+        // Of several addresses only the public one is used, so that no second attempt reaches a private one.
+        let mixed: Vec<String> = of("mixed.example").await.unwrap().map(|a| a.to_string()).collect();
+        assert_eq!(mixed, ["93.184.216.34:0"]);
+        assert_eq!(of("nothing.example").await.unwrap().count(), 0);
+        // The same in a client: the refusal is that of a private address, and nothing connects.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let settings = HttpClientSettings { proxies: ProxySource::Off, ..HttpClientSettings::default() };
+        let page_client = PageClient::new(settings.clone());
+        let built = settings.builder().no_proxy().dns_resolver(Arc::new(resolver)).build().unwrap();
+        page_client.built.lock().unwrap()[0] = Some(Ok(built));
+        let url = Url::parse(&format!("http://loopback.example:{port}/")).unwrap();
+        let refused = page_client.get(&url, "*/*", false).await.err();
+        assert!(matches!(refused, Some(PageRefusal::Private(_))), "{refused:?}");
+        assert!(listener.accept().is_err(), "somebody connected");
     }
 
     #[tokio::test]

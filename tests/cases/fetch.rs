@@ -130,6 +130,106 @@ fn what_a_hostile_server_sends_has_limits() {
     assert!(got("/deep").body().contains("too deep"), "{}", got("/deep").body());
 }
 
+/// A gzip stream of blanks, 258 of them for every 13 bits, written as RFC 1951 has them: one letter, and then copies of
+/// what came before.
+fn blanks_compressed(megabytes: usize) -> Vec<u8> {
+    let mut bits: Vec<bool> = vec![true, true, false];
+    let mut code = |code: u32, length: u32| bits.extend((0..length).rev().map(|at| code >> at & 1 == 1));
+    code(0x30 + 0x20, 8);
+    for _ in 0..megabytes * 1_000_000 / 258 {
+        code(0b1100_0101, 8);
+        code(0, 5);
+    }
+    code(0, 7);
+    let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let byte = |bits: &[bool]| bits.iter().enumerate().fold(0, |byte, (at, bit)| byte | u8::from(*bit) << at);
+    out.extend(bits.chunks(8).map(byte));
+    out
+}
+
+#[test]
+fn a_bomb_is_read_as_far_as_a_text_may_be_long() {
+    let bomb = blanks_compressed(200);
+    let length = bomb.len();
+    let site = Site::new(move |path, to| {
+        let kind = if path == "/html" { "text/html" } else { "text/plain" };
+        reply(to, &format!("200 OK\r\nContent-Type: {kind}\r\nContent-Encoding: gzip"), &bomb);
+    });
+    assert!(length < 1_500_000);
+    let bench = site.bench();
+    for path in ["/plain", "/html"] {
+        let text = bench.call("fetch_url", json!({"url": site.url(path)})).body();
+        assert!(text.contains("only the first 5000000 bytes were read"), "{}", &text[..text.len().min(300)]);
+    }
+}
+
+#[test]
+fn a_slow_body_ends_at_the_deadline() {
+    let site = Site::new(|path, to| {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n";
+        // A server that never answers, one that stops, and one that sends a letter from time to time.
+        if path != "/silent" && to.write_all(head.as_bytes()).is_err() {
+            return;
+        }
+        while path != "/drip" || to.write_all(b"x").is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+    });
+    let mut bench = site.bench();
+    let settings = HttpClientSettings { proxies: ProxySource::Off, ..HttpClientSettings::default() };
+    let pages = WebPages::new(PageClient::new(settings), [format!("127.0.0.1:{}", site.port)]);
+    let pages = pages.patient_for(std::time::Duration::from_secs(1));
+    Arc::get_mut(&mut bench.env).unwrap().pages = Arc::new(pages);
+    for path in ["/silent", "/stops", "/drip"] {
+        let started = std::time::Instant::now();
+        let got = bench.call("fetch_url", json!({"url": site.url(path)}));
+        assert_eq!(got.0.outcome, CallOutcome::Failed, "{path}");
+        assert!(got.body().contains("the page did not arrive within 1 s"), "{}", got.body());
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{path}");
+    }
+}
+
+#[test]
+fn pages_that_are_not_what_they_say_are_read_as_well_as_can_be() {
+    let site = Site::new(|path, to| match path {
+        // A header that names another character set than the page has.
+        "/charset" => reply(to, "200 OK\r\nContent-Type: text/html; charset=utf-8", b"<p>caf\xe9 au lait"),
+        "/unknown" => reply(to, "200 OK\r\nContent-Type: text/html; charset=klingon", "<p>café".as_bytes()),
+        "/utf16" => {
+            let text = "<p>caf\u{e9}".encode_utf16().flat_map(u16::to_le_bytes);
+            let bytes: Vec<u8> = [0xff, 0xfe].into_iter().chain(text).collect();
+            reply(to, "200 OK\r\nContent-Type: text/html", &bytes);
+        }
+        "/gzip" => reply(to, "200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip", b"not gzip"),
+        "/scripts" => reply(
+            to,
+            "200 OK\r\nContent-Type: text/html",
+            b"<title>App</title><div id=root></div><script>document.write('secret')</script>",
+        ),
+        _ => {
+            let rows = "<tr><td>one<td>two".repeat(50_000);
+            let row = "<td>wide".repeat(10_000);
+            let html = format!("<table><tr><th>a<th>b</tr>{rows}<tr>{row}</table>");
+            reply(to, "200 OK\r\nContent-Type: text/html", html.as_bytes());
+        }
+    });
+    let bench = site.bench();
+    let got = |path: &str| bench.call("fetch_url", json!({"url": site.url(path)}));
+    let text = got("/charset").body();
+    assert!(text.contains("some bytes are not valid UTF-8") && text.contains("au lait"), "{text}");
+    assert!(got("/unknown").body().contains("café"));
+    assert!(got("/utf16").body().contains("café"), "{}", got("/utf16").body());
+    assert_eq!(got("/gzip").0.outcome, CallOutcome::Failed);
+    let text = got("/scripts").body();
+    assert!(text.contains("runs its scripts") && text.contains("title: App"), "{text}");
+    assert!(!text.contains("secret"), "{text}");
+    // A whole table of 50,000 rows and one of 10,000 columns is in the scratchpad of its name.
+    bench.call("fetch_url", json!({"url": site.url("/table"), "scratchpad": "table"}));
+    let table = bench.pad("table");
+    assert!(table.contains("| one | two |") && table.contains("| wide | wide |"));
+    assert!(table.len() < 2_000_000, "{}", table.len());
+}
+
 #[test]
 fn private_addresses_are_refused_unless_they_are_named() {
     let site = Site::new(|_, to| reply(to, "200 OK", b"secret"));

@@ -21,12 +21,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How many redirects are followed.
 const MOST_REDIRECTS: usize = 5;
-/// How long the whole answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How much of a server's page about an error the model gets, in bytes.
 const ERROR_PAGE: usize = 2000;
 /// Some sites answer with Markdown when it is asked for.
@@ -112,26 +109,27 @@ impl Plan for FetchPlan {
             let title = self.title();
             let pages = Arc::clone(&ctx.env.pages);
             let fetched = async {
-                match tokio::time::timeout(PATIENCE, self.fetch(&pages)).await {
+                match tokio::time::timeout(pages.patience, self.fetch(&pages)).await {
                     Ok(fetched) => fetched,
                     Err(_) => {
-                        let message = format!("the page did not arrive within {} s", PATIENCE.as_secs());
+                        let message =
+                            format!("the page did not arrive within {} s", pages.patience.as_secs());
                         Err(ToolError::hint(message, "try again later, or use another source"))
                     }
                 }
             };
-            let fetched = tokio::select! {
+            let image_bytes = ctx.env.limits.image_bytes;
+            let done = async {
+                let page = fetched.await?;
+                // Pictures are decoded and pages parsed: that is work for a thread of its own.
+                tokio::task::spawn_blocking(move || page.output(image_bytes))
+                    .await
+                    .unwrap_or_else(|e| Err(ToolError::new(format!("the tool failed: {e}"))))
+            };
+            let done = tokio::select! {
                 biased;
                 () = ctx.cancel.cancelled() => return interrupted(&title),
-                fetched = fetched => fetched,
-            };
-            let image_bytes = ctx.env.limits.image_bytes;
-            let done = match fetched {
-                // Pictures are decoded and pages parsed: that is work for a thread of its own.
-                Ok(page) => tokio::task::spawn_blocking(move || page.output(image_bytes))
-                    .await
-                    .unwrap_or_else(|e| Err(ToolError::new(format!("the tool failed: {e}")))),
-                Err(error) => Err(error),
+                done = done => done,
             };
             done.unwrap_or_else(|error| failed(&title, &error))
         })

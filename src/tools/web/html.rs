@@ -4,6 +4,8 @@
 //! a hostile page is deep. The parser is fed in pieces and stopped at a deadline, the depth is counted before anything
 //! walks the tree by recursion, and such a page becomes its text without the tags.
 
+use super::html_cost::MarkdownCost;
+use super::html_table;
 use htmd::HtmlToMarkdown;
 use htmd::options::Options;
 use html5ever::tendril::{StrTendril, TendrilSink};
@@ -27,7 +29,8 @@ const SKIPPED: [&str; 7] = ["script", "style", "noscript", "template", "svg", "h
 pub(super) struct MarkdownPage {
     pub(super) title: Option<String>,
     pub(super) text: String,
-    /// Its elements are too deep to be read as a tree: the text has no headings, lists and links.
+    /// Its elements are too deep, or too many in one place, to be read as a tree: the text has no headings, lists and
+    /// links.
     pub(super) is_flat: bool,
 }
 
@@ -44,7 +47,8 @@ fn markdown_within(html: &str, url: &Url, patience: Duration) -> MarkdownPage {
         return flat();
     }
     let options = Options { ul_bullet_spacing: 1, ol_number_spacing: 1, ..Options::default() };
-    let converter = HtmlToMarkdown::builder().options(options).skip_tags(SKIPPED.to_vec()).build();
+    let converter = HtmlToMarkdown::builder().options(options).skip_tags(SKIPPED.to_vec());
+    let converter = converter.add_handler(vec!["table"], html_table::table).build();
     let text = converter.tree_to_markdown(&dom.document);
     MarkdownPage { title: links.title, text: text.trim().to_string(), is_flat: false }
 }
@@ -71,18 +75,21 @@ struct LinkRewriter {
 }
 
 impl LinkRewriter {
-    /// False where the tree is too deep; its links may be changed in part then.
+    /// False where the tree is too deep, or would cost too much; its links may be changed in part then.
     fn rewrite(&mut self, document: &Rc<Node>) -> bool {
-        // Each entry: a node, its depth, and whether it is in preformatted text.
-        let mut waiting = vec![(Rc::clone(document), 0, false)];
-        while let Some((node, depth, is_code)) = waiting.pop() {
-            if depth > DEEPEST {
+        let mut cost = MarkdownCost::default();
+        // Each entry: a node, its depth, its lists and quotes, and whether it is in preformatted text.
+        let mut waiting = vec![(Rc::clone(document), 0, 0, false)];
+        while let Some((node, depth, nesting, is_code)) = waiting.pop() {
+            cost.count(&node, nesting);
+            if depth > DEEPEST || cost.is_too_much() {
                 return false;
             }
-            let mut is_code = is_code;
+            let (mut is_code, mut nesting) = (is_code, nesting);
             if let NodeData::Element { name, attrs, .. } = &node.data {
                 let tag = name.local.as_ref();
                 is_code |= tag == "pre" || tag == "code";
+                nesting += u64::from(matches!(tag, "ul" | "ol" | "blockquote"));
                 if tag == "title" && self.title.is_none() {
                     self.title = Some(text_of(&node)).filter(|text| !text.is_empty());
                 }
@@ -105,7 +112,11 @@ impl LinkRewriter {
                 }
             }
             waiting.extend(
-                node.children.borrow().iter().rev().map(|node| (Rc::clone(node), depth + 1, is_code)),
+                node.children
+                    .borrow()
+                    .iter()
+                    .rev()
+                    .map(|node| (Rc::clone(node), depth + 1, nesting, is_code)),
             );
         }
         true
@@ -187,6 +198,50 @@ mod tests {
             let found = markdown_within(&html, &url, Duration::from_millis(200));
             assert!(found.is_flat && found.text == "end", "{}", found.text);
         }
+    }
+
+    #[test]
+    fn a_table_is_not_larger_than_its_cells() {
+        // Filled up to the widest row and the widest cell, these were many gigabytes.
+        let rows = "<tr><td>x<td>y".repeat(20_000);
+        let wide = format!("<table><tr>{}</tr>{rows}</table>", "<th>h".repeat(20_000));
+        let long = format!("<table><tr><th>{}<th>b</tr>{rows}</table>", "w".repeat(200_000));
+        for html in [&wide, &long] {
+            let found = page(html);
+            assert!(!found.is_flat && found.text.contains("| x | y |"), "{}", found.text.len());
+            assert!(found.text.len() < 2 * html.len(), "{}", found.text.len());
+        }
+        // A table in a table, in a table ...: each level was as large as all rows of the one below together.
+        let nested = (0..12).fold("deepest".to_string(), |inner, _| {
+            format!("<table>{}<tr><td>{inner}<td>z</table>", "<tr><td>x<td>y".repeat(50))
+        });
+        let found = page(&nested);
+        assert!(
+            found.text.contains("deepest") && found.text.len() < 2 * nested.len(),
+            "{}",
+            found.text.len()
+        );
+    }
+
+    #[test]
+    fn a_table_keeps_its_row_titles_and_its_bars() {
+        let found = page("<table><caption>Ports</caption><tr><th>a|b<th>c<tr><th>x<td>1<br>2</table>");
+        assert_eq!(found.text, "Ports\n\n| a\\|b | c |\n| - | - |\n| x | 1 2 |");
+        assert_eq!(page("<table><tr><td><h1>T</h1><tr><td><p>text</table>").text, "# T\n\ntext");
+    }
+
+    #[test]
+    fn a_page_that_would_cost_too_much_becomes_its_text() {
+        let quotes = format!("{}{}", "<blockquote>".repeat(300), "x<br>".repeat(60_000));
+        let joined = "<b>x</b>".repeat(60_000);
+        for html in [quotes, joined] {
+            let started = Instant::now();
+            let found = page(&html);
+            assert!(found.is_flat && found.text.starts_with("x\nx\n"));
+            assert!(started.elapsed() < Duration::from_secs(20));
+        }
+        // Many neighbours that are not joined are no cost.
+        assert!(!page(&"<p>x</p><br><a href=/>y</a>".repeat(20_000)).is_flat);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 pub(super) mod fetch_url;
 mod html;
+mod html_cost;
+mod html_table;
 mod page;
 mod pages;
 mod search_engine;

@@ -100,7 +100,9 @@ impl PageBody<'_> {
         }
         let MarkdownPage { title, text, is_flat } = markdown_of(&text, self.url);
         if is_flat {
-            notes.push("its elements are too deep inside each other: only the text is shown".into());
+            notes.push(
+                "its elements are too deep inside each other, or too many: only the text is shown".into(),
+            );
         }
         if text.is_empty() {
             notes.push("the page has no text; it may need a browser that runs its scripts".into());

@@ -5,14 +5,26 @@ use super::search_engine::SearchEngine;
 use crate::http::{PageClient, PageRefusal};
 use reqwest::Url;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the whole answer to a request may take, if nothing else is set.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The default gets public pages with the default settings of a client.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct WebPages {
     pub(super) client: PageClient,
     /// Hosts of this machine and of private networks that the person has named, with or without a port.
     private_hosts: Vec<String>,
     pub(super) search: Option<Arc<SearchEngine>>,
+    /// How long the whole answer may take.
+    pub(super) patience: Duration,
+}
+
+impl Default for WebPages {
+    fn default() -> WebPages {
+        WebPages::new(PageClient::default(), [""; 0])
+    }
 }
 
 impl WebPages {
@@ -22,7 +34,14 @@ impl WebPages {
             client,
             private_hosts: private_hosts.into_iter().map(|host| normal(host.as_ref())).collect(),
             search: None,
+            patience: PATIENCE,
         }
+    }
+
+    /// The same with another limit for the time of an answer.
+    #[must_use]
+    pub fn patient_for(self, patience: Duration) -> WebPages {
+        WebPages { patience, ..self }
     }
 
     /// The same with a search engine.
