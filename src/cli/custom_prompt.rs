@@ -8,7 +8,7 @@ use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::guidance::{CommandFile, CommandPiece, Skill};
 use crate::permission::{Grant, GrantLimit, Rule, RuleVerdict};
 use crate::provider::catalog;
-use crate::repl::{COMMANDS, words};
+use crate::repl::{COMMANDS, may_name_skills, named_skills, words};
 use crate::text::visible;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -23,7 +23,7 @@ pub(super) fn parts(
     agent: &mut Agent,
     stop: &CancellationToken,
 ) -> Result<Option<Vec<Part>>, CliError> {
-    let Some(rest) = prompt.strip_prefix('/') else { return Ok(None) };
+    let Some(rest) = prompt.strip_prefix('/') else { return with_named_skills(prompt, agent) };
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     // As in the shell: a file replaces no built-in command.
     if COMMANDS.iter().any(|row| row.name == name) {
@@ -34,6 +34,26 @@ pub(super) fn parts(
         return of_command(command, arguments.trim(), (app, runtime), agent, stop).map(Some);
     }
     guidance.skills().find(name).map(|skill| of_skill(skill, prompt)).transpose()
+}
+
+/// A message with the skills that it names as `$NAME`. The text of one that is not trusted is left out and reported: the
+/// word may as well be a variable that the message is about.
+fn with_named_skills(prompt: &str, agent: &Agent) -> Result<Option<Vec<Part>>, CliError> {
+    if !may_name_skills(prompt) {
+        return Ok(None);
+    }
+    let named = named_skills(prompt, &agent.env().guidance.skills());
+    let (trusted, others): (Vec<Skill>, Vec<Skill>) = named.into_iter().partition(|skill| skill.is_trusted);
+    for skill in others {
+        let (name, file) = (visible::line(&skill.name), visible::path(&skill.file()));
+        warn(&format!("note: the skill {name} of {file} is not trusted: its text is not sent"));
+    }
+    let mut parts = vec![Part::text(prompt)];
+    for skill in &trusted {
+        let body = skill.body().map_err(|e| CliError::new(format!("skill {}: {e}", skill.name)))?;
+        parts.extend(skill_parts(skill, &body));
+    }
+    Ok(Some(parts).filter(|parts| parts.len() > 1))
 }
 
 fn untrusted(what: &str, path: &Path) -> CliError {

@@ -23,6 +23,7 @@ mod try_rows;
 mod turn;
 mod user_context;
 
+pub(crate) use attach::{may_name_skills, named_skills};
 pub use background::RememberedBackground;
 pub use commands::COMMANDS;
 pub use commands::cost::priced;

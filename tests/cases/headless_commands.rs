@@ -38,6 +38,27 @@ fn an_own_command_and_a_skill_become_the_message() {
 }
 
 #[test]
+fn a_message_carries_the_skills_that_it_names() {
+    let server = MockServer::start([yes(), yes()]);
+    let place = Place::with_notes().answered_by(&server);
+    own(&place, "skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Read PDF files\n---\nRead with care.\n");
+    let theirs = place.tree.join(".claude/skills/ship");
+    fs::create_dir_all(&theirs).unwrap();
+    fs::write(theirs.join("SKILL.md"), "---\nname: ship\ndescription: Ships\n---\nShip it all.\n").unwrap();
+    place.run(["-p", "use ($pdf), and echo $HOME"]).code(0);
+    // A word with this sign is often a variable, and so the message is sent; what is missing is said.
+    place.run(["-p", "$ship now"]).code(0).warns("the skill ship of").warns("its text is not sent");
+    let sent: Vec<String> =
+        server.requests().iter().map(|request| request.body["messages"].to_string()).collect();
+    assert!(
+        sent[0].contains("use ($pdf), and echo $HOME") && sent[0].contains("Read with care."),
+        "{}",
+        sent[0]
+    );
+    assert!(sent[1].contains("$ship now") && !sent[1].contains("Ship it all."), "{}", sent[1]);
+}
+
+#[test]
 fn what_would_need_a_person_sends_nothing() {
     let server = MockServer::start([]);
     let place = Place::with_notes().answered_by(&server);

@@ -11,4 +11,4 @@ pub(super) use files::{AttachError, attach, named_file};
 pub(super) use mentions::{mentioned, without_escapes};
 pub(super) use pasted_pictures::{dropped, from_clipboard};
 pub(super) use resources::{attach_all, missing};
-pub(super) use skills::{may_name_skills, named_skills};
+pub(crate) use skills::{may_name_skills, named_skills};
