@@ -207,8 +207,8 @@ fn pages_that_are_not_what_they_say_are_read_as_well_as_can_be() {
             b"<title>App</title><div id=root></div><script>document.write('secret')</script>",
         ),
         _ => {
-            let rows = "<tr><td>one<td>two".repeat(50_000);
-            let row = "<td>wide".repeat(10_000);
+            let rows = "<tr><td>one<td>two".repeat(4_000);
+            let row = "<td>wide".repeat(2_000);
             let html = format!("<table><tr><th>a<th>b</tr>{rows}<tr>{row}</table>");
             reply(to, "200 OK\r\nContent-Type: text/html", html.as_bytes());
         }
@@ -223,11 +223,11 @@ fn pages_that_are_not_what_they_say_are_read_as_well_as_can_be() {
     let text = got("/scripts").body();
     assert!(text.contains("runs its scripts") && text.contains("title: App"), "{text}");
     assert!(!text.contains("secret"), "{text}");
-    // A whole table of 50,000 rows and one of 10,000 columns is in the scratchpad of its name.
+    // A whole table of 4,000 rows, one of them with 2,000 columns, is in the scratchpad of its name.
     bench.call("fetch_url", json!({"url": site.url("/table"), "scratchpad": "table"}));
     let table = bench.pad("table");
     assert!(table.contains("| one | two |") && table.contains("| wide | wide |"));
-    assert!(table.len() < 2_000_000, "{}", table.len());
+    assert!(table.len() < 200_000, "{}", table.len());
 }
 
 #[test]

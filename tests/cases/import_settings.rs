@@ -206,7 +206,7 @@ fn settings_of_gemini_cli_become_settings() {
             r#"{{ // mine
               "model": {{"name": "gemini-3.8-pro"}}, "general": {{"defaultApprovalMode": "plan"}},
               "tools": {{"allowed": ["run_shell_command(git status)"], "exclude": ["write_file"],}},
-              "hooks": {{"BeforeTool": []}},
+              "hooks": {{"BeforeTool": [{{"hooks": [{{"type": "command", "command": "x"}}]}}]}},
               "mcpServers": {{
                 "g2": {{"command": "node", "args": ["srv.js"], "env": {{"K": "{SECRET}"}}, "trust": true}},
                 "g3": {{"url": "https://example.com/mcp", "type": "http", "headers": {{"X-Key": "{SECRET}"}}, "timeout": 9000}}

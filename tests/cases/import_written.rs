@@ -153,7 +153,7 @@ trust_level = "trusted"
     for part in [
         "[providers.openai]\nmodel = \"gpt-5.1-codex\"\n",
         "ask = [\n  \"mcp(ctx.write_page)\",\n]",
-        "allow = [\n  \"run(npm run test -- --all *)\",\n  \"mcp(ctx.read_page)\",\n]",
+        "allow = [\n  \"mcp(ctx.read_page)\",\n  \"run(npm run test -- --all *)\",\n]",
         "env = [\"API_KEY\", \"PORT=8080\"]\n",
         "oauth_client_id = \"abc\"\n",
     ] {
