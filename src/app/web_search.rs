@@ -20,7 +20,8 @@ pub(super) fn engine(
         (None, None) if settings.url.is_some() => ApiKeySource::None,
         (None, None) => SearchEngine::usual_variable(engine).map_or(ApiKeySource::None, from_variable),
     };
-    Some(SearchEngine::new(engine, settings.url.as_deref(), key, settings.results, client))
+    let place = (settings.url.as_deref(), settings.model.as_deref());
+    Some(SearchEngine::new(engine, place, key, settings.results, client))
 }
 
 fn from_variable(variable: &str) -> ApiKeySource {

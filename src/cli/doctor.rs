@@ -111,7 +111,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
 /// The search engine, and how to get one.
 fn search(out: &mut String, app: &App) -> usize {
     let Some(engine) = app.search_engine() else {
-        let none = "none: set `search.engine` to searxng, brave, tavily or exa for the tool search_web";
+        let none = "none: set `search.engine` to searxng, brave, tavily, exa, anthropic, openai or gemini for the tool search_web";
         let _ = writeln!(out, "web search    {none}");
         return 0;
     };

@@ -132,12 +132,81 @@ fn without_an_engine_there_is_no_tool() {
     let place = Place::new();
     let list = place.run(["tool", "list"]).code(0);
     assert!(!list.stdout.contains("search_web"), "{list:#?}");
-    place.run(["doctor"]).says("web search    none: set `search.engine` to searxng, brave, tavily or exa");
+    place.run(["doctor"]).says(
+        "web search    none: set `search.engine` to searxng, brave, tavily, exa, anthropic, openai or gemini",
+    );
     // A rule about it is a rule all the same.
     let place = place.config("[permission]\ndeny = [\"search_web\"]\n");
     assert!(place.run(["permission", "list"]).code(0).stderr.is_empty());
     let wrong = Place::new().config("[search]\nengine = \"searxng\"\n");
     wrong.run(["tool", "list"]).warns("the search engine searxng needs its address: set `search.url`");
+}
+
+/// The same answer in the shape of each provider that searches by itself, as its documentation has it.
+fn provider_answer(engine: &str) -> Value {
+    let (url, title, text) =
+        ("https://doc.rust-lang.org/book/", "The Rust book", "Rust is a language\u{202e}.");
+    match engine {
+        "anthropic" => json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "rust"}},
+            {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [
+                {"type": "web_search_result", "url": url, "title": title, "encrypted_content": "EqgfCioIARgBIiQ3", "page_age": "April 30, 2026"},
+                {"type": "web_search_result", "url": "javascript:alert(1)", "title": "evil", "encrypted_content": "x"}]},
+            {"type": "text", "text": text, "citations": [
+                {"type": "web_search_result_location", "url": url, "title": title, "encrypted_index": "Eo8B", "cited_text": "a language"}]}],
+            "stop_reason": "end_turn", "usage": {"input_tokens": 9, "output_tokens": 9, "server_tool_use": {"web_search_requests": 1}}}),
+        "openai" => json!({"id": "resp_1", "object": "response", "status": "completed", "output": [
+            {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "rust",
+                "sources": [{"type": "url", "url": url}, {"type": "url", "url": "javascript:alert(1)"}]}},
+            {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": text,
+                "annotations": [{"type": "url_citation", "start_index": 0, "end_index": 18, "url": url, "title": title}]}]}]}),
+        _ => {
+            json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP",
+            "groundingMetadata": {"webSearchQueries": ["rust"], "searchEntryPoint": {"renderedContent": "<div>"},
+                "groundingChunks": [{"web": {"uri": url, "title": title}}, {"web": {"uri": "javascript:alert(1)", "title": "evil"}}],
+                "groundingSupports": [{"segment": {"startIndex": 0, "endIndex": 18, "text": "a language"}, "groundingChunkIndices": [0]}]}}]})
+        }
+    }
+}
+
+#[test]
+fn a_provider_that_searches_by_itself_gives_an_answer_and_its_sources() {
+    for engine in ["anthropic", "openai", "gemini"] {
+        let server = Engine::new("200 OK", provider_answer(engine).to_string());
+        let settings = format!(
+            "[search]\nengine = \"{engine}\"\nmodel = \"search-model\"\nurl = \"{}/v1\"\nkey_env = \"SEARCH_KEY\"\n",
+            server.url
+        );
+        let place = Place::new().config(&settings);
+        let rule = format!("fetch({})", server.host);
+        let words = ["tool", "call", "search_web", "{\"query\":\"what is rust\"}", "--allow", rule.as_str()];
+        let out = place.placet(words).env("SEARCH_KEY", KEY).go().code(0);
+        let out = out.says(&format!("2 results from {engine} for: what is rust"));
+        let out = out.says("Its model wrote, with the numbers of the sources:\nRust is a language");
+        let out = out.says("[1] The Rust book");
+        let out = out.says("https://doc.rust-lang.org/book/");
+        assert!(!out.stdout.contains("javascript:") && !out.stdout.contains('\u{202e}'), "{out:#?}");
+        assert!(!out.stdout.contains(KEY) && !out.stderr.contains(KEY), "{engine}");
+        if engine != "openai" {
+            assert!(out.stdout.contains("a language"), "what is cited is with its page: {out:#?}");
+        }
+        let asked = server.asked.lock().unwrap();
+        assert_eq!(asked.len(), 1, "{engine}");
+        let (line, tool, key) = match engine {
+            "anthropic" => ("POST /v1 ", "\"web_search_20250305\"", format!("x-api-key: {KEY}")),
+            "openai" => ("POST /v1 ", "\"type\":\"web_search\"", format!("authorization: Bearer {KEY}")),
+            _ => (
+                "POST /v1/search-model:generateContent ",
+                "\"google_search\":{}",
+                format!("x-goog-api-key: {KEY}"),
+            ),
+        };
+        assert!(asked[0].starts_with(line) && asked[0].contains(tool), "{}", asked[0]);
+        assert!(asked[0].contains(&key) && asked[0].contains("what is rust"), "{}", asked[0]);
+        assert!(engine != "anthropic" || asked[0].contains("anthropic-version: 2023-06-01"), "{}", asked[0]);
+    }
+    let without = Place::new().config("[search]\nengine = \"gemini\"\n");
+    without.run(["tool", "list"]).warns("the search of gemini needs a model: set `search.model`");
 }
 
 #[test]

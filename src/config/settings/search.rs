@@ -2,7 +2,7 @@
 
 use super::table::settings_table;
 
-const ENGINES: [&str; 4] = ["searxng", "brave", "tavily", "exa"];
+const ENGINES: [&str; 7] = ["searxng", "brave", "tavily", "exa", "anthropic", "openai", "gemini"];
 
 settings_table! {
     /// Who gets the queries of `search_web`. Without an engine the model has no such tool.
@@ -12,6 +12,9 @@ settings_table! {
 
         /// The address of the engine: needed for `searxng`, such as `https://search.example.org`.
         "search.url" => url: Option<String>, Needed;
+
+        /// The model that searches, for the engines `anthropic`, `openai` and `gemini`.
+        "search.model" => model: Option<String>, Needed;
 
         /// The environment variable with its key. Default: the engine's usual name, such as `BRAVE_API_KEY`.
         "search.key_env" => key_env: Option<String>, Needed;

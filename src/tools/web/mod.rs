@@ -4,8 +4,10 @@ pub(super) mod fetch_url;
 mod html;
 mod html_cost;
 mod html_table;
+mod model_search;
 mod page;
 mod pages;
+mod search_answer;
 mod search_engine;
 pub(super) mod search_web;
 

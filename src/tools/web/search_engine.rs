@@ -1,11 +1,15 @@
-//! Search engines as data: how a query is sent, and where an answer has its results.
+//! Search engines as data: how a query is sent, and where an answer has its results. A row with `model` is a model's
+//! provider that searches by itself.
 
+use super::model_search::{self, ModelSearch};
+use super::search_answer::{FoundPage, SearchAnswer};
 use crate::http::{HttpClient, HttpClientSettings, HttpError, HttpResponse, host_of};
 use crate::provider::{ApiKey, ApiKeySource, ProviderError};
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The longest answer of an engine, in bytes.
@@ -15,6 +19,11 @@ const ERROR_TEXT: usize = 500;
 /// The longest title and the longest text of one result, in characters.
 const TITLE: usize = 200;
 const TEXT: usize = 1200;
+/// The longest text with which a model answers, in characters.
+const ANSWER: usize = 6000;
+/// How long a search may take: a model searches, reads and writes.
+const PATIENCE: Duration = Duration::from_secs(30);
+const MODEL_PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Deserialize)]
 struct EngineTable {
@@ -29,6 +38,9 @@ struct EngineRow {
     #[serde(default)]
     path: String,
     method: EngineMethod,
+    /// The model of `search.model` searches; the keys of an answer below are those of a search engine.
+    model: Option<ModelSearch>,
+    #[serde(default)]
     query: String,
     count: Option<String>,
     #[serde(default)]
@@ -37,10 +49,17 @@ struct EngineRow {
     #[serde(default)]
     key_prefix: String,
     key_variable: Option<String>,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+    #[serde(default)]
     results: String,
+    #[serde(default)]
     title: String,
+    #[serde(default)]
     link: String,
+    #[serde(default)]
     text: Vec<String>,
+    #[serde(default)]
     date: String,
 }
 
@@ -64,6 +83,8 @@ pub enum SearchSetupError {
     Engine(String),
     #[error("the search engine {0} needs its address: set `search.url`")]
     NoAddress(String),
+    #[error("the search of {0} needs a model: set `search.model`")]
+    NoModel(String),
     #[error("`search.url` is not an address: {0}")]
     Address(String),
     #[error("the key of the search engine would be sent unencrypted to {0}")]
@@ -88,18 +109,11 @@ pub(super) enum SearchError {
 pub struct SearchEngine {
     row: &'static EngineRow,
     url: Url,
+    /// The model that searches, for a row with a model.
+    model: String,
     key: ApiKeySource,
     most: usize,
     client: HttpClient,
-}
-
-/// One result. All of it is text of a stranger.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FoundPage {
-    pub(super) title: String,
-    pub(super) url: String,
-    pub(super) text: String,
-    pub(super) date: Option<String>,
 }
 
 impl SearchEngine {
@@ -110,7 +124,7 @@ impl SearchEngine {
 
     pub fn new(
         engine: &str,
-        address: Option<&str>,
+        (address, model): (Option<&str>, Option<&str>),
         key: ApiKeySource,
         most: usize,
         client: HttpClientSettings,
@@ -123,6 +137,14 @@ impl SearchEngine {
             (None, Some(usual)) => usual.clone(),
             (None, None) => return Err(SearchSetupError::NoAddress(engine.into())),
         };
+        let model = model.unwrap_or_default().trim().to_string();
+        let address = match (row.model, model.is_empty()) {
+            (Some(_), true) => return Err(SearchSetupError::NoModel(engine.into())),
+            (Some(ModelSearch::Gemini), false) => {
+                format!("{}/{model}:generateContent", address.trim_end_matches('/'))
+            }
+            _ => address,
+        };
         let url = Url::parse(&address).map_err(|e| SearchSetupError::Address(e.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(SearchSetupError::Address("only http and https can be used".into()));
@@ -132,7 +154,7 @@ impl SearchEngine {
         if url.scheme() == "http" && !is_here && !matches!(key, ApiKeySource::None) {
             return Err(SearchSetupError::Unencrypted(host.into()));
         }
-        Ok(SearchEngine { row, url, key, most: most.clamp(1, 20), client: HttpClient::new(client) })
+        Ok(SearchEngine { row, url, model, key, most: most.clamp(1, 20), client: HttpClient::new(client) })
     }
 
     pub fn name(&self) -> &str {
@@ -144,6 +166,11 @@ impl SearchEngine {
         host_of(&self.url)
     }
 
+    /// How long a search may take.
+    pub(super) fn patience(&self) -> Duration {
+        if self.row.model.is_some() { MODEL_PATIENCE } else { PATIENCE }
+    }
+
     /// True if the engine needs a key and has none.
     pub fn missing_variable(&self) -> Option<&str> {
         match &self.key {
@@ -153,9 +180,9 @@ impl SearchEngine {
     }
 
     /// Asks the engine. The caller limits the time.
-    pub(super) async fn search(&self, query: &str) -> Result<Vec<FoundPage>, SearchError> {
+    pub(super) async fn search(&self, query: &str) -> Result<SearchAnswer, SearchError> {
         let key = self.key.read().await?;
-        let mut headers = Vec::new();
+        let mut headers = self.row.headers.clone();
         if let (Some(key), Some(header)) = (&key, &self.row.key_header) {
             headers.push((header.clone(), format!("{}{}", self.row.key_prefix, key.expose())));
         }
@@ -172,6 +199,10 @@ impl SearchEngine {
         let text = response.whole(LARGEST).await?;
         let no_results = || SearchError::NoResults(self.row.name.clone());
         let value: Value = serde_json::from_str(&text).map_err(|_| no_results())?;
+        if let Some(kind) = self.row.model {
+            let answer = model_search::answer(kind, &value).ok_or_else(no_results)?;
+            return Ok(self.within_limits(answer));
+        }
         let list = self.row.results.split('.').try_fold(&value, |value, key| value.get(key));
         // Brave leaves the list out where nothing was found.
         let list = match list.and_then(Value::as_array) {
@@ -179,7 +210,26 @@ impl SearchEngine {
             None if value.is_object() && self.row.results.contains('.') => &[],
             None => return Err(no_results()),
         };
-        Ok(list.iter().filter_map(|entry| self.found(entry)).take(self.most).collect())
+        let pages = list.iter().filter_map(|entry| self.found(entry)).take(self.most).collect();
+        Ok(SearchAnswer { text: None, pages })
+    }
+
+    /// The text of a model keeps its lines. Pages keep their numbers, and one with an address that is none of the web
+    /// loses the address.
+    fn within_limits(&self, answer: SearchAnswer) -> SearchAnswer {
+        let text = answer.text.map(|text| match text.char_indices().nth(ANSWER) {
+            None => text,
+            Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        });
+        let is_of_the_web =
+            |url: &str| Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        let pages = answer.pages.into_iter().take(self.most).map(|page| FoundPage {
+            title: one_line(&page.title, TITLE),
+            url: if is_of_the_web(&page.url) { page.url } else { String::new() },
+            text: one_line(&page.text, TEXT),
+            date: page.date.map(|date| one_line(&date, 40)).filter(|date| !date.is_empty()),
+        });
+        SearchAnswer { text, pages: pages.collect() }
     }
 
     async fn refused(&self, response: &mut HttpResponse, key: Option<&ApiKey>) -> SearchError {
@@ -207,6 +257,9 @@ impl SearchEngine {
     }
 
     fn body(&self, query: &str) -> Map<String, Value> {
+        if let Some(kind) = self.row.model {
+            return model_search::body(kind, &self.model, query);
+        }
         let mut body = Map::new();
         body.insert(self.row.query.clone(), query.into());
         if let Some(count) = &self.row.count {
@@ -289,13 +342,13 @@ mod tests {
         address: Option<&str>,
         key: ApiKeySource,
     ) -> Result<SearchEngine, SearchSetupError> {
-        SearchEngine::new(name, address, key, 5, HttpClientSettings::default())
+        SearchEngine::new(name, (address, Some("m")), key, 5, HttpClientSettings::default())
     }
 
     #[test]
     fn every_row_of_the_table_is_an_engine() {
         let names: Vec<&str> = ENGINES.iter().map(|row| row.name.as_str()).collect();
-        assert_eq!(names, ["searxng", "brave", "tavily", "exa"]);
+        assert_eq!(names, ["searxng", "brave", "tavily", "exa", "anthropic", "openai", "gemini"]);
         for row in ENGINES.iter() {
             assert_eq!(row.key_header.is_some(), row.key_variable.is_some(), "{}", row.name);
             assert!(engine(&row.name, Some("https://h.example/"), ApiKeySource::None).is_ok());

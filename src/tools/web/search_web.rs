@@ -1,6 +1,7 @@
 //! search_web: a query to the search engine of the settings, and its results as a list of sources.
 
-use super::search_engine::{FoundPage, SearchEngine};
+use super::search_answer::SearchAnswer;
+use super::search_engine::SearchEngine;
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
 use crate::text::{count, visible};
@@ -15,12 +16,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The name of the tool, which rules may use whether an engine is configured or not.
 pub const SEARCH_WEB: &str = "search_web";
-/// How long the whole search may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest query, in characters.
 const LONGEST: usize = 400;
 
@@ -84,17 +82,18 @@ impl Plan for WebSearchPlan {
     fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let title = self.title();
-            let searching = tokio::time::timeout(PATIENCE, self.engine.search(&self.query));
+            let patience = self.engine.patience();
+            let searching = tokio::time::timeout(patience, self.engine.search(&self.query));
             let found = tokio::select! {
                 biased;
                 () = ctx.cancel.cancelled() => return interrupted(&title),
                 found = searching => found,
             };
             match found {
-                Ok(Ok(pages)) => self.output(&pages),
+                Ok(Ok(answer)) => self.output(&answer),
                 Ok(Err(error)) => failed(&title, &ToolError::new(error.to_string())),
                 Err(_) => {
-                    let message = format!("the search engine did not answer within {} s", PATIENCE.as_secs());
+                    let message = format!("the search engine did not answer within {} s", patience.as_secs());
                     failed(&title, &ToolError::hint(message, "try again later, or with another query"))
                 }
             }
@@ -103,9 +102,17 @@ impl Plan for WebSearchPlan {
 }
 
 impl WebSearchPlan {
-    fn output(&self, pages: &[FoundPage]) -> ToolOutput {
+    fn output(&self, answer: &SearchAnswer) -> ToolOutput {
+        let SearchAnswer { text: written, pages } = answer;
         let found = count::of(pages.len(), "result");
         let mut text = format!("{found} from {} for: {}\n", self.engine.name(), self.query);
+        if let Some(written) = written {
+            let _ = write!(
+                text,
+                "\nIts model wrote, with the numbers of the sources:\n{}\n",
+                visible::guard(written.trim())
+            );
+        }
         let mut sources = String::new();
         for (number, page) in (1..).zip(pages) {
             let date =
