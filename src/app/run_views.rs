@@ -9,7 +9,7 @@ use super::views::is_locked;
 use crate::permission::{PathPatternError, ProtectedPaths};
 use crate::session::Scratchpads;
 use crate::tools::{CommandSettings, JobRegistry, ToolContext};
-use crate::workspace::{View, ViewPaths, keeps_pending, roots_of, views_in};
+use crate::workspace::{ChangeCount, View, ViewPaths, keeps_pending, roots_of, views_in};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,9 +87,9 @@ impl App {
         Ok(changes)
     }
 
-    /// What runs of this directory left whose placet was killed becomes pending: for each of them how many paths there
+    /// What runs of this directory left whose placet was killed becomes pending: for each of them how many changes there
     /// are, or why they cannot be read. A run whose placet is alive is left alone.
-    pub fn take_over_killed_runs(&self) -> Vec<(String, io::Result<usize>)> {
+    pub fn take_over_killed_runs(&self) -> Vec<(String, io::Result<ChangeCount>)> {
         let views = self.places("x").view.parent().map(Path::to_path_buf);
         let mut found = Vec::new();
         for place in views_in(views.as_slice()).0 {
@@ -104,7 +104,7 @@ impl App {
             let view = self.guarded(View::at(self.places(&name), &roots));
             let home = self.home_changes_of(&name).and_then(|home| home.roots().first().cloned());
             match view.take_over_killed(home.as_deref(), &|path| self.workspace.is_hidden(path)) {
-                Ok(0) => {}
+                Ok(count) if count.total() == 0 => {}
                 taken => found.push((name, taken)),
             }
         }

@@ -164,7 +164,7 @@ impl App {
             if let Ok(set) = view.changes(LayerKind::Pending)
                 && !set.is_empty()
             {
-                out.insert(name, set.count().total());
+                out.insert(name, view.count(&set).total());
             }
         }
         out

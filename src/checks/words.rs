@@ -47,12 +47,18 @@ pub fn result_age_words(age: ResultAge) -> String {
     }
 }
 
-/// Why an apply is not possible yet: the required checks that did not pass on this state. `key` runs them.
+/// Why an apply is not possible yet: the required checks that did not pass on this state. `key` runs them, where that was not done.
 pub fn unmet_words(rows: &[CheckRow], key: &str) -> Option<String> {
     let unmet: Vec<&CheckRow> = rows.iter().filter(|row| row.is_required && !row.has_passed()).collect();
     let names: Vec<&str> = unmet.iter().map(|row| row.name.as_str()).collect();
     let (one, names) = (names.len() == 1, names.join(", "));
     let checks = if one { "check" } else { "checks" };
+    let has_failed = |row: &&CheckRow| matches!(&row.state, CheckRowState::Here(_));
+    if !unmet.is_empty() && unmet.iter().all(has_failed) {
+        return Some(format!(
+            "not applied: the required {checks} {names} failed on this state; o shows the output"
+        ));
+    }
     let how = match (unmet.iter().any(|row| row.is_busy()), one) {
         (true, true) => "it is running".into(),
         (true, false) => "they are running".into(),

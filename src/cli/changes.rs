@@ -13,7 +13,7 @@ use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
 use crate::workspace::lost_paths;
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
+    ApprovedBy, ChangeApproval, ChangeClass, ChangeCount, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
     TransactionLabel, View, Workspace, patch, without_repositories,
 };
 use serde_json::json;
@@ -34,7 +34,7 @@ pub(super) struct SelectedView {
 fn take_over_killed(app: &App) {
     for (name, found) in app.take_over_killed_runs() {
         match found {
-            Ok(paths) => warn_of_killed(&format!("an earlier run ({})", visible::name(&name)), paths),
+            Ok(count) => warn_of_killed(&format!("an earlier run ({})", visible::name(&name)), count),
             Err(e) => {
                 let line = format!("what an interrupted run ({name}) left cannot be read: {e}");
                 warn(&visible::guard(&format!("warning: {line}")));
@@ -43,9 +43,8 @@ fn take_over_killed(app: &App) {
     }
 }
 
-pub(super) fn warn_of_killed(run: &str, paths: usize) {
-    let changes = count::of(paths, "change");
-    warn(&format!("note: {run} was interrupted; what it changed is pending ({changes})"));
+pub(super) fn warn_of_killed(run: &str, count: ChangeCount) {
+    warn(&format!("note: {run} was interrupted; what it changed is pending ({count})"));
 }
 
 pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<SelectedView>, CliError> {

@@ -11,7 +11,7 @@ use crate::repl::taken_by;
 use crate::text::{count, visible};
 use crate::ui::review::{Review, ReviewOutcome, ReviewSubject, pending};
 use crate::ui::{Theme, verbatim};
-use crate::workspace::{RenamedFiles, TakeError, patch};
+use crate::workspace::{TakeError, patch};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -49,12 +49,13 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
         return Ok(report::DONE);
     }
     let classes = view.classify(&difference.set);
-    let files = pending(&difference.set, &classes, view.objects(), &|path| workspace.shortened(path));
+    let renamed = view.renamed(&difference.set);
+    let files =
+        pending(&difference.set, &classes, &renamed, view.objects(), &|path| workspace.shortened(path));
     let mut review = Review::new(&format!("{into} against {from}"), ReviewSubject::Compare, files);
     review.output = Some(into.to_string());
-    let renamed = RenamedFiles::of(&difference.set, &classes, view.objects());
     (review.count, review.line_counts) =
-        (difference.set.count(), difference.set.lines(view.objects(), &renamed));
+        (difference.set.count(&renamed), difference.set.lines(view.objects(), &renamed));
     let memory = view.dir().join(format!("compare-{from}.json"));
     let no_blame = Arc::new(|_: &Path| Err(std::io::Error::other("a comparison has no turns")));
     let review_args = ReviewArgs { linear: args.linear, ..ReviewArgs::default() };
@@ -79,7 +80,7 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
     })?;
     // The decisions are carried out; the next comparison begins without them.
     drop(std::fs::remove_file(memory));
-    let taken = difference.set.count_of(|change| choice.contains_key(&change.path));
+    let taken = view.count_of(&difference.set, |change| choice.contains_key(&change.path));
     warn(&format!(
         "took changes to {taken} from {from}; they are pending in {into}, and `placet undo` takes them out again"
     ));

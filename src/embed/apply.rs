@@ -196,10 +196,11 @@ impl SessionState {
         if chosen.is_empty() {
             return Ok(Discarded { count: 0, can_undo: true, incomplete: Vec::new() });
         }
+        let renamed = view.renamed(&set);
         let backup = view.set_aside(&chosen).map_err(Error::Pending)?;
         let left = view.changes(LayerKind::Pending).unwrap_or_default();
         let gone = set.len().saturating_sub(left.len());
-        let count = set.count_of(|change| left.get(&change.path).is_none());
+        let count = set.count_of(&renamed, |change| left.get(&change.path).is_none());
         let incomplete = self.record(AuditKind::Discard, &format!("discarded changes to {count}"));
         Ok(Discarded { count: gone, can_undo: backup == DiscardBackup::Kept, incomplete })
     }

@@ -118,8 +118,8 @@ impl<'r> ShellConversation<'r> {
     /// Changes that wait for the person.
     pub(super) fn pending(&self) -> ChangeCount {
         let view = self.viewed().map(|(_, view)| view).filter(|view| !view.is_empty(LayerKind::Pending));
-        let set = view.and_then(|view| view.changes(LayerKind::Pending).ok());
-        set.map_or_else(ChangeCount::default, |set| set.count())
+        let counted = view.and_then(|view| Some(view.count(&view.changes(LayerKind::Pending).ok()?)));
+        counted.unwrap_or_default()
     }
 
     /// The agent of this conversation, begun with `first` if there is none yet.

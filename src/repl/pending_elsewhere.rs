@@ -25,9 +25,9 @@ pub(super) fn pending_elsewhere(context: &CommandContext<'_>) -> (Option<Pending
     let own = context.conversation.session().map(|session| session.id().as_str());
     let EarlierPending { newest, mut unread } = context.app.builder.earlier(own);
     let found = newest.and_then(|(name, workspace)| {
-        let changes = workspace.view()?.changes(LayerKind::Pending);
-        match changes {
-            Ok(set) => Some(found(context, &name, workspace, set.count())),
+        let view = workspace.view()?;
+        match view.changes(LayerKind::Pending).map(|set| view.count(&set)) {
+            Ok(count) => Some(found(context, &name, workspace, count)),
             Err(e) => {
                 unread.push(format!("`{name}`: {e}"));
                 None

@@ -34,8 +34,9 @@ pub fn tries_of(
     let mut rows = Vec::new();
     for (TryRow { name, session }, overview) in tries.into_iter().zip(store.overviews(&sessions)) {
         let view = view(session.id.as_str());
-        let (pending, damage) = match view.as_ref().map(|view| view.changes(LayerKind::Pending)) {
-            Some(Ok(set)) => (set.count().total(), None),
+        let counted = |view: &View| view.changes(LayerKind::Pending).map(|set| view.count(&set).total());
+        let (pending, damage) = match view.as_ref().map(counted) {
+            Some(Ok(pending)) => (pending, None),
             Some(Err(e)) => (0, Some(e.to_string())),
             None => (0, None),
         };

@@ -146,7 +146,7 @@ fn still_pending(agent: &Agent) -> Option<String> {
     match view.changes(LayerKind::Pending) {
         Ok(set) if set.is_empty() => None,
         Ok(set) => {
-            Some(format!("nothing new; changes to {} are still pending: /review, /apply", set.count()))
+            Some(format!("nothing new; changes to {} are still pending: /review, /apply", view.count(&set)))
         }
         Err(e) => Some(format!("cannot read the pending changes: {e}")),
     }

@@ -64,6 +64,11 @@ impl InlinePainter {
         until
     }
 
+    /// When a frame may be drawn again, if that has to be waited for.
+    pub fn settles_at(&self) -> Option<Instant> {
+        self.settle_until
+    }
+
     /// True when a frame may be drawn.
     pub fn is_settled(&self, now: Instant) -> bool {
         self.settle_until.is_none_or(|until| now >= until)

@@ -154,6 +154,41 @@ fn both_ends_of_a_move_go_together() {
     }
 }
 
+/// Story: of a file that was renamed and changed, `apply` of one name left the other pending; the question counted two
+/// files, the command's line one created and one deleted, and the end of the run two changes.
+#[test]
+fn a_file_that_was_renamed_and_changed_is_one_file_everywhere_and_goes_as_one() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let text: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let line = "mv old.txt new.txt; sed -i s/line.7$/seven/ new.txt; mv plain.txt moved.txt";
+    for (verb, end) in
+        [("apply", "old.txt"), ("apply", "new.txt"), ("discard", "old.txt"), ("discard", "new.txt")]
+    {
+        let place = Place::with_notes().file("old.txt", &text).file("plain.txt", "plain\n");
+        let asked = place.run(["-p", &format!("run {line}"), "--mode", "ask"]).code(3);
+        assert!(asked.stdout.contains("· 2 renamed, pending"), "{asked:?}");
+        let done = if verb == "apply" { "applied" } else { "discarded" };
+        let said = format!("`old.txt` was renamed to `new.txt`: both names are {done}");
+        place.run([verb, end]).code(0).says(&format!("{done} changes to 1 file")).says(&said);
+        place.run(["changes"]).code(0).says("R plain.txt -> moved.txt");
+        place.run([verb]).code(0).says(&format!("{done} changes to 1 file"));
+        place.run(["changes"]).code(0).warns("nothing is pending");
+        let there = |name: &str| place.tree.join(name).exists();
+        let is_applied = verb == "apply";
+        assert_eq!((there("new.txt"), there("old.txt")), (is_applied, !is_applied), "{verb} {end}");
+        if is_applied {
+            place.run(["journal", "list"]).code(0).says("1 file  placet apply");
+            place.run(["undo", "2"]).code(0).says("undid changes to 2 files");
+            assert_eq!((place.read("old.txt"), there("new.txt")), (text.clone(), false));
+            place.run(["redo"]).code(0).says("redid changes to 2 files");
+        }
+    }
+    let place = Place::with_notes().file("old.txt", &text).file("plain.txt", "plain\n");
+    place.run(["run", "--apply", "--", "sh", "-c", line]).code(0).warns("applied changes to 2 files");
+}
+
 /// Story: `placet changes --patch | git apply --check` failed as soon as a commit was pending.
 #[test]
 fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {

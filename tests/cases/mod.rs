@@ -100,6 +100,7 @@ mod provider_quirks;
 mod provider_replay;
 mod provider_wires;
 mod question_keys;
+mod question_moments;
 mod reading;
 mod reference;
 mod resume;

@@ -407,7 +407,7 @@ fn a_renamed_file_is_one_row_of_the_question_with_the_lines_that_changed() {
     });
     // A path that runs later is a row of its own, whatever its text became.
     pty.until("what runs later", |s| s.contains("D .envrc") && s.contains("A e.txt"));
-    pty.until("the lines of both", |s| s.contains("+5 -4 lines: apply?") && !s.contains("D b.txt"));
+    pty.until("the lines of both", |s| s.contains("4 files, +5 -4 lines: apply?") && !s.contains("D b.txt"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.answer("k");
     pty.until("the prompt", |s| s.contains("±"));

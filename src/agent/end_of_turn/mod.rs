@@ -254,7 +254,7 @@ impl<'a> ApplyQuestionFlow<'a> {
             's' => Some(TurnDecision::SendBack),
             'd' => {
                 let discard = |flow: &Self, set: &ChangeSet| {
-                    let what = set.count().to_string();
+                    let what = flow.view.count(set).to_string();
                     flow.events.notice(flow.discard(&View::everything(set), &what, "not discarded"));
                 };
                 discard(self, set);
@@ -293,7 +293,7 @@ impl<'a> ApplyQuestionFlow<'a> {
     /// Says that `set` is pending. A subcommand does that itself, when it ends.
     fn name_pending(&self, set: &ChangeSet) {
         if let ApplyQuestionPlace::Conversation = self.context.place {
-            self.events.notice(pending_words(set));
+            self.events.notice(pending_words(set, &self.view));
         }
     }
 

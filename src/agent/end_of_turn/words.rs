@@ -3,8 +3,8 @@
 use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{
-    ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, LargeLoss, ListedChange, PathPatch,
-    RenamedFiles, View, Workspace, shown_patch,
+    ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, LargeLoss, ListedChange, PathPatch, View,
+    Workspace, shown_patch,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,10 +20,10 @@ pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]
     let mut lines = (0, 0);
     let mut out: Vec<String> = Vec::new();
     for (set, classes, view, workspace) in parts {
-        let renamed = RenamedFiles::of(set, classes, view.objects());
+        let renamed = view.renamed(set);
         let (added, removed) = set.lines(view.objects(), &renamed);
         lines = (lines.0 + added, lines.1 + removed);
-        count += set.count();
+        count += set.count(&renamed);
         out.extend(losses(&classes.losses, workspace));
     }
     out.push(format!("{count}, +{} -{} lines: apply?", lines.0, lines.1));
@@ -43,8 +43,8 @@ pub(super) fn losses(losses: &[LargeLoss], workspace: &Workspace) -> Vec<String>
     losses.iter().map(|loss| loss.words(&|path: &Path| workspace.shortened(path))).collect()
 }
 
-pub(super) fn pending_words(set: &ChangeSet) -> String {
-    format!("changes to {} pending: /changes, /apply, /discard", set.count())
+pub(super) fn pending_words(set: &ChangeSet, view: &View) -> String {
+    format!("changes to {} pending: /changes, /apply, /discard", view.count(set))
 }
 
 pub(super) fn reason(view: &View) -> String {

@@ -138,8 +138,8 @@ pub(super) fn is_in_terminal(options: &Options) -> bool {
 fn take_over(env: &ToolContext, view: &View, home: Option<&Path>) -> Result<(), CliError> {
     let found = view.take_over_killed(home, &|path| env.workspace.is_hidden(path));
     match found.map_err(|e| CliError::new(format!("what an interrupted run left cannot be read: {e}")))? {
-        0 => {}
-        paths => changes::warn_of_killed("the last run", paths),
+        count if count.total() == 0 => {}
+        count => changes::warn_of_killed("the last run", count),
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ fn announce(app: &App, plan: &ProgramPlan, view: &View, options: &Options) -> Re
         line.push_str("; changes in your home directory are not applied");
     }
     if !set.is_empty() {
-        line.push_str(&format!("; continues with pending changes to {}", set.count()));
+        line.push_str(&format!("; continues with pending changes to {}", view.count(&set)));
     }
     warn(&line);
     Ok(())

@@ -121,7 +121,7 @@ fn home_name(name: &str) -> String {
 fn home_set(ran: &EndedRun) -> Result<ChangeSet, CliError> {
     let Some(home) = &ran.home else { return Ok(ChangeSet::default()) };
     let set = home.changes(LayerKind::Pending).map_err(CliError::new)?;
-    if set.count().files > 0 || set.is_empty() {
+    if home.count(&set).files > 0 || set.is_empty() {
         return Ok(set);
     }
     home.discard_all(LayerKind::Pending).map_err(CliError::new)?;
@@ -299,10 +299,10 @@ impl Settling<'_> {
         if here {
             waits(&self.ran.name);
         }
-        if !at_home.is_empty() {
+        if let (Some(home), false) = (&self.ran.home, at_home.is_empty()) {
             warn(&format!(
                 "pending in your home directory: {}; the next run asks again, `placet apply --session {}` applies",
-                at_home.count(),
+                home.count(&at_home),
                 home_name(&self.ran.name)
             ));
         }

@@ -20,6 +20,11 @@ pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, W
     words(rest).iter().map(|word| workspace.pending_path(word)).collect()
 }
 
+/// An apply of what may be of earlier turns: the journal names what is applied.
+pub(super) fn apply_label(view: &View, title: &str) -> TransactionLabel {
+    TransactionLabel { title: String::new(), ..label(view, title) }
+}
+
 pub(super) fn label(view: &View, title: &str) -> TransactionLabel {
     let turn = view.turn().label.clone();
     let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -52,7 +57,7 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
         let listing = view.listing(&set, &view.classify(&set), shown);
         context.output.say_unbroken(listing.into_iter().map(Line::raw));
         let hint = "/changes PATH shows the diff; /apply and /discard accept paths, too";
-        context.output.hint(&format!("{}: {hint}", set.count()));
+        context.output.hint(&format!("{}: {hint}", view.count(&set)));
         return Ok(CommandFollowUp::Nothing);
     }
     let mut part = set.clone();
@@ -70,7 +75,7 @@ pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     let shown = |path: &Path| workspace.shortened(path);
     let mut wanted = wanted(&view, paths(&workspace, rest)?);
     wanted.approval = with_losses(&workspace, &view, &wanted);
-    let report = changes::apply(&view, &wanted, label(&view, "/apply"), "/undo", &shown);
+    let report = changes::apply(&view, &wanted, apply_label(&view, "/apply"), "/undo", &shown);
     let waiting: Vec<String> =
         report.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
     context.record(AuditKind::Apply, "/apply", report);
@@ -114,12 +119,14 @@ pub(super) fn discard(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
 /// The work of more than one turn is not thrown away by one line: asks, and is true when the person meant it.
 fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     let Ok(set) = view.changes(LayerKind::Pending) else { return true };
-    let Ok(chosen) = changes::choice(&set, paths, &|path| workspace.shortened(path)) else { return true };
+    let Ok(chosen) = changes::choice(view, &set, paths, &|path| workspace.shortened(path)) else {
+        return true;
+    };
     let turns = changes::turns_in(&set, &chosen);
     if turns < 2 {
         return true;
     }
-    let count = set.count_of(|change| chosen.contains_key(&change.path));
+    let count = view.count_of(&set, |change| chosen.contains_key(&change.path));
     let question = format!(
         "discard changes to {count} of {turns} turns? d twice discards them, any other key keeps them: "
     );

@@ -44,17 +44,17 @@ impl RewindTurn {
             let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
             let entries = entries.cloned().collect();
             let said = text.lines().next().unwrap_or_default().to_string();
-            RewindTurn { index, said, text, entries, pending: pending_of(&waiting, &turn) }
+            RewindTurn { index, said, text, entries, pending: pending_of(view, &waiting, &turn) }
         })
         .collect()
     }
 }
 
 /// The changes in `set` of which the turn at this place made a part.
-fn pending_of(set: &ChangeSet, turn: &str) -> ChangeCount {
+fn pending_of(view: &View, set: &ChangeSet, turn: &str) -> ChangeCount {
     let made = |change: &FileChange| {
         let mut origins = change.steps.iter().filter_map(|step| step.origin.as_ref());
         origins.any(|origin| TransactionLabel::place_of(&origin.turn) == turn)
     };
-    set.count_of(made)
+    view.count_of(set, made)
 }

@@ -1,7 +1,7 @@
 //! Applying, discarding and undoing, with sentences for the person: for the shell's commands and for those of the
 //! command line.
 
-use crate::text::{sanitize, visible};
+use crate::text::{count, sanitize, visible};
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup,
     LargeLoss, LayerKind, PassedCheck, PermittedChanges, REPAIR_HINT, SelectedPart, TransactionLabel, View,
@@ -84,6 +84,11 @@ impl UserReport {
         self
     }
 
+    fn and_all(mut self, lines: Vec<String>) -> UserReport {
+        self.lines.extend(lines);
+        self
+    }
+
     fn and(mut self, line: impl Into<String>) -> UserReport {
         self.lines.push(line.into());
         self
@@ -115,8 +120,10 @@ impl NothingPending {
     }
 }
 
-/// What is pending at or below `paths`, with both ends of a file that was moved; everything, if there are none.
+/// What is pending at or below `paths`, with both names of a file that was moved or renamed; everything, if there are
+/// none.
 pub fn choice(
+    view: &View,
     set: &ChangeSet,
     paths: &[PathBuf],
     shown: DisplayPathFn<'_>,
@@ -132,7 +139,34 @@ pub fn choice(
         }
         chosen.extend(below);
     }
-    Ok(set.with_other_ends(chosen).into_iter().map(|path| (path, SelectedPart::Whole)).collect())
+    let mut chosen = set.with_other_ends(chosen);
+    view.renamed(set).add_other_ends(&mut chosen);
+    Ok(chosen.into_iter().map(|path| (path, SelectedPart::Whole)).collect())
+}
+
+/// A sentence for each renamed file of which `paths` has one name: the other name goes with it. `done` is what happens
+/// to both.
+fn other_names(
+    view: &View,
+    set: &ChangeSet,
+    paths: &[PathBuf],
+    done: &str,
+    shown: DisplayPathFn<'_>,
+) -> Vec<String> {
+    const MOST: usize = 5;
+    let is_named = |end: &Path| paths.iter().any(|path| end.starts_with(path));
+    let renamed = view.renamed(set);
+    let moved = set.changes.iter().filter_map(|c| Some((&**c.moved_from.as_ref()?, &*c.path)));
+    let renames = moved.chain(renamed.list().iter().map(|one| (&*one.from, &*one.to)));
+    let half: Vec<(&Path, &Path)> = renames.filter(|(from, to)| is_named(from) != is_named(to)).collect();
+    let line = |(from, to): &(&Path, &Path)| {
+        format!("`{}` was renamed to `{}`: both names are {done}", named(from, shown), named(to, shown))
+    };
+    let mut lines: Vec<String> = half.iter().take(MOST).map(line).collect();
+    if half.len() > MOST {
+        lines.push(format!("and both names of {}", count::of(half.len() - MOST, "more renamed file")));
+    }
+    lines
 }
 
 /// What is to be applied.
@@ -160,9 +194,13 @@ pub fn apply(
         Err(e) => return UserReport::failed(format!("cannot read the pending changes: {e}")),
     };
     let classes = view.classify(&set);
-    let mut chosen = match wanted.choice(&set, &classes, shown) {
+    let mut chosen = match wanted.choice(view, &set, &classes, shown) {
         Ok(chosen) => chosen,
         Err(error) => return UserReport::failed(error.to_string()),
+    };
+    let names = match wanted.paths.is_empty() {
+        true => Vec::new(),
+        false => other_names(view, &set, &wanted.paths, "applied", shown),
     };
     let special = set.take_special(&mut chosen);
     let PermittedChanges { choice, waiting, losses, repositories } =
@@ -178,6 +216,7 @@ pub fn apply(
         }
     };
     if told.done {
+        told.lines.extend(names);
         told.lines.extend(losses.iter().map(|loss| format!("left pending: {}", loss.words(shown))));
         told.lines.extend(
             repositories
@@ -198,7 +237,7 @@ pub fn permitted(
     shown: DisplayPathFn<'_>,
 ) -> Result<ChangeSelection, NothingPending> {
     let classes = view.classify(set);
-    let chosen = wanted.choice(set, &classes, shown)?;
+    let chosen = wanted.choice(view, set, &classes, shown)?;
     Ok(classes.permitted(set, &chosen, &wanted.approval).choice)
 }
 
@@ -206,7 +245,7 @@ pub fn permitted(
 pub fn losses_of(view: &View, wanted: &ApplyRequest, shown: DisplayPathFn<'_>) -> Vec<LargeLoss> {
     let Ok(set) = view.changes(LayerKind::Pending) else { return Vec::new() };
     let classes = view.classify(&set);
-    let Ok(chosen) = wanted.choice(&set, &classes, shown) else { return Vec::new() };
+    let Ok(chosen) = wanted.choice(view, &set, &classes, shown) else { return Vec::new() };
     classes.permitted(&set, &chosen, &wanted.approval).losses
 }
 
@@ -214,13 +253,14 @@ impl ApplyRequest {
     /// The part of `set` that is requested.
     fn choice(
         &self,
+        view: &View,
         set: &ChangeSet,
         classes: &ChangeClasses,
         shown: DisplayPathFn<'_>,
     ) -> Result<ChangeSelection, NothingPending> {
         let mut chosen = match self.only_approved {
             true => ChangeSelection::new(),
-            false => choice(set, &self.paths, shown)?,
+            false => choice(view, set, &self.paths, shown)?,
         };
         for path in self.approval.paths() {
             let belongs = classes.goes_with(set, path);
@@ -253,18 +293,25 @@ fn failure(error: &ApplyError) -> UserReport {
 /// Discards what is pending at or below `paths`; `undo` is the command that restores it.
 pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: DisplayPathFn<'_>) -> UserReport {
     let done = view.changes(LayerKind::Pending).and_then(|set| {
-        let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
+        let chosen = choice(view, &set, paths, shown).map_err(std::io::Error::other)?;
+        let names = match paths.is_empty() {
+            true => Vec::new(),
+            false => other_names(view, &set, paths, "discarded", shown),
+        };
+        // Before the files are gone, whose texts say what was renamed.
+        let renamed = view.renamed(&set);
         let aside = view.set_aside(&chosen)?;
         let left = view.changes(LayerKind::Pending)?;
-        Ok((set.count_of(|change| left.get(&change.path).is_none()), aside))
+        Ok((set.count_of(&renamed, |change| left.get(&change.path).is_none()), aside, names))
     });
     match done {
-        Ok((count, _)) if count.total() == 0 => UserReport::done("nothing is pending"),
-        Ok((count, DiscardBackup::Kept)) => {
-            UserReport::done(format!("discarded changes to {count}; {undo} restores them"))
+        Ok((count, ..)) if count.total() == 0 => UserReport::done("nothing is pending"),
+        Ok((count, DiscardBackup::Kept, names)) => {
+            UserReport::done(format!("discarded changes to {count}; {undo} restores them")).and_all(names)
         }
-        Ok((count, DiscardBackup::TooLarge)) => {
+        Ok((count, DiscardBackup::TooLarge, names)) => {
             UserReport::done(format!("discarded changes to {count} permanently: too large for undo"))
+                .and_all(names)
         }
         Err(e) => UserReport::failed(format!("not discarded: {e}")),
     }

@@ -31,7 +31,7 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
     Some(match view.restore(&discarded) {
         Ok(()) => {
             let now = view.changes(LayerKind::Pending).unwrap_or_default();
-            let count = now.count_of(|change| before.get(&change.path) != Some(change));
+            let count = view.count_of(&now, |change| before.get(&change.path) != Some(change));
             UserReport::done(match discarded.is_replacement {
                 true => "undid what was taken from another try; the pending changes are as before it".into(),
                 false => format!("restored the discarded changes to {count}; pending again"),
@@ -199,7 +199,7 @@ fn apply_plan(
         let mut told = UserReport::failed("nothing was changed, because some changes cannot be undone:");
         told.lines.extend(left);
         if !plan.is_empty() {
-            let count = ChangeCount::of(plan.paths(), &plan.repositories);
+            let count = ChangeCount::of(plan.paths(), &plan.repositories, &plan.renames);
             told.lines.push(format!("hint: `{how}` handles the changes to the other {count}"));
         }
         if plan.left.iter().any(|(_, why)| why == SAME_LINES) {

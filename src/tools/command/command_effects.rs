@@ -291,9 +291,13 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
         return EffectsSummary { for_model: home, for_person: String::new() };
     }
     let mut counts = Vec::new();
-    for (count, word) in
-        [(effects.created, "created"), (effects.modified, "modified"), (effects.deleted, "deleted")]
-    {
+    let not_renamed = |paths: usize| paths.saturating_sub(effects.renamed);
+    for (count, word) in [
+        (not_renamed(effects.created), "created"),
+        (effects.modified, "modified"),
+        (not_renamed(effects.deleted), "deleted"),
+        (effects.renamed, "renamed"),
+    ] {
         if count > 0 {
             counts.push(format!("{count} {word}"));
         }

@@ -85,7 +85,11 @@ impl Differences {
         let is_named = |row: &ReviewRow| files.len() > 1 || !matches!(row, ReviewRow::File(_));
         let own = |row: &&ReviewRow| is_named(row) && row.file().is_some_and(|file| files.contains(&file));
         let rows: Vec<ReviewRow> = self.review.rows.list.iter().filter(own).copied().collect();
-        let rows = near_changes(&rows, context).flat_map(|row| painter.plain(row));
+        let near = near_changes(&rows, context, |row| painter.gap_lines(row));
+        let rows = near.into_iter().flat_map(|row| match row {
+            NearRow::Shown(row) => painter.plain(row),
+            NearRow::Hidden(lines) => vec![painter.unchanged(lines)],
+        });
         Some(rows.map(|cells| cells.into_iter().map(|c| Span::styled(c.text, c.style)).collect()).collect())
     }
 
@@ -100,8 +104,20 @@ impl Differences {
     }
 }
 
-/// The rows without the unchanged lines that are more than `context` rows away from every change.
-fn near_changes(rows: &[ReviewRow], context: usize) -> impl Iterator<Item = ReviewRow> {
+/// A row of a difference of which some unchanged lines make way.
+enum NearRow {
+    Shown(ReviewRow),
+    /// So many unchanged lines are not shown here.
+    Hidden(usize),
+}
+
+/// The rows without the unchanged lines that are more than `context` rows away from every change. Where line numbers
+/// jump, a row says by how many lines, with those that the patch does not have: `in_gap` counts the latter.
+fn near_changes(
+    rows: &[ReviewRow],
+    context: usize,
+    in_gap: impl Fn(&ReviewRow) -> Option<usize>,
+) -> Vec<NearRow> {
     let is_same = |row: &ReviewRow| matches!(row, ReviewRow::Same { .. });
     let is_change = |row: &ReviewRow| matches!(row, ReviewRow::Line { .. } | ReviewRow::Pair { .. });
     let is_near = move |at: usize| {
@@ -109,7 +125,36 @@ fn near_changes(rows: &[ReviewRow], context: usize) -> impl Iterator<Item = Revi
         let to = at.saturating_add(context).saturating_add(1).min(rows.len());
         rows.get(from..to).unwrap_or_default().iter().any(is_change)
     };
-    rows.iter().enumerate().filter(move |(at, row)| !is_same(row) || is_near(*at)).map(|(_, row)| *row)
+    let mut near: Vec<NearRow> = Vec::new();
+    // Unchanged lines since the last row that is shown, and how many lines no row has.
+    let (mut hidden, mut missing): (Vec<ReviewRow>, usize) = (Vec::new(), 0);
+    for (at, row) in rows.iter().enumerate() {
+        if let Some(lines) = in_gap(row) {
+            missing += lines;
+            continue;
+        }
+        if is_same(row) && !is_near(at) {
+            hidden.push(*row);
+            continue;
+        }
+        let is_line = is_same(row) || is_change(row);
+        let follows_line =
+            matches!(near.last(), Some(NearRow::Shown(last)) if is_same(last) || is_change(last));
+        // A long line has several rows.
+        let lines = hidden.iter().filter(|row| matches!(row, ReviewRow::Same { part: 0, .. })).count();
+        match lines + missing {
+            1 if missing == 0 && is_line && follows_line => {
+                near.extend(hidden.iter().copied().map(NearRow::Shown));
+            }
+            0 => {}
+            lines if is_line && (follows_line || missing > 0) => near.push(NearRow::Hidden(lines)),
+            // Before the first change and after the last, as in every patch.
+            _ => {}
+        }
+        (hidden, missing) = (Vec::new(), 0);
+        near.push(NearRow::Shown(*row));
+    }
+    near
 }
 
 impl ReviewAnnotations for CodeColours {

@@ -308,7 +308,8 @@ impl Review {
         let wide = help.iter().map(|(keys, _)| width::of(keys)).max().unwrap_or(0);
         for (y, (keys, words)) in help.iter().skip(top).take(rows).enumerate() {
             let mut row = cells(&format!("  {keys:<wide$}  "), |_| scene.theme.style("key"));
-            row.extend(cells(words, |_| scene.theme.style("text")));
+            let room = columns.saturating_sub(row.iter().map(|cell| cell.width).sum());
+            row.extend(cells(&width::cut(words, room), |_| scene.theme.style("text")));
             put(buffer, 0, y + 1, window(&row, 0, columns));
         }
     }

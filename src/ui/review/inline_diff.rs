@@ -74,10 +74,6 @@ impl InlineDiffCache {
         known.insert(b, Rc::new(changed.new));
         known.get(&n).map(Rc::clone)
     }
-
-    pub(super) fn partner(&self, f: usize, h: usize, n: usize, lines: &ReviewLines) -> Option<usize> {
-        self.pairs(f, h, lines)?.partner.get(&n).copied()
-    }
 }
 
 /// The line with a sign for its end, so that a change of the end alone is a change.

@@ -24,12 +24,12 @@ const SHOWN: usize = 2000;
 pub fn pending(
     set: &ChangeSet,
     classes: &ChangeClasses,
+    renamed_files: &RenamedFiles,
     objects: &ObjectStore,
     shown: &dyn Fn(&Path) -> PathBuf,
 ) -> Vec<ReviewFile> {
     let name = |path: &Path| visible::path_name(&shown(path));
     let moved: BTreeSet<&Arc<Path>> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
-    let renamed_files = RenamedFiles::of(set, classes, objects);
     let mut files: Vec<ReviewFile> = Vec::new();
     let mut taken: BTreeSet<Arc<Path>> = BTreeSet::new();
     let mut room = MOST;
@@ -177,7 +177,7 @@ fn together(
     }
     let counts = (!repository).then(|| part.lines(objects, &RenamedFiles::default()));
     if let Some((added, removed)) = counts {
-        words.push(format!("{}, +{added} -{removed} lines", part.count()));
+        words.push(format!("{}, +{added} -{removed} lines", part.count(&RenamedFiles::default())));
     }
     for change in part.changes.iter().filter(|c| has_words(c)) {
         words.push(format!("{} {}", change.verb().letter(), name(&change.path)));

@@ -339,18 +339,32 @@ impl<'a> ReviewPainter<'a> {
     }
 
     fn gap(&self, file: u32, from: u32, to: u32, known: bool) -> Vec<StyledCell> {
-        let lines = self.lines(file);
-        let text = match (known, lines) {
-            (true, _) => format!("    {}; Enter shows them", count::of(to - from, "unchanged line")),
+        if known {
+            let text = format!("    {}; Enter shows them", count::of(to - from, "unchanged line"));
+            return self.words(&text, self.theme.style("hint"));
+        }
+        match self.gap_lines(&ReviewRow::Gap { file, from, to, known }) {
+            Some(lines) => self.unchanged(lines),
+            None => Vec::new(),
+        }
+    }
+
+    /// Unchanged lines that a gap stands for; `None` for every other row.
+    pub(super) fn gap_lines(&self, row: &ReviewRow) -> Option<usize> {
+        match *row {
+            ReviewRow::Gap { from, to, known: true, .. } => Some((to - from) as usize),
             // The diff does not contain these lines, so no key shows them.
-            (false, Some(lines)) => {
+            ReviewRow::Gap { file, from, known: false, .. } => {
+                let lines = self.lines(file)?;
                 let (at, before) = (from as usize, (from as usize).saturating_sub(1));
-                let hidden = lines.old_number(at).saturating_sub(lines.old_number(before) + 1);
-                format!("    {}", count::of(hidden, "unchanged line"))
+                Some(lines.old_number(at).saturating_sub(lines.old_number(before) + 1))
             }
-            (false, None) => String::new(),
-        };
-        self.words(&text, self.theme.style("hint"))
+            _ => None,
+        }
+    }
+
+    pub(super) fn unchanged(&self, lines: usize) -> Vec<StyledCell> {
+        self.words(&format!("    {}", count::of(lines, "unchanged line")), self.theme.style("hint"))
     }
 
     fn note(&self, comment: &ReviewComment) -> Vec<Vec<StyledCell>> {
@@ -374,7 +388,8 @@ impl<'a> ReviewPainter<'a> {
         out
     }
 
-    /// The remark on the line under the cursor: where the line moved, or what it became.
+    /// The remark on the line under the cursor: where the line moved, or why it looks the same. Which line replaced it is
+    /// in sight.
     pub(super) fn about(&self, row: ReviewRow) -> Option<String> {
         let ReviewRow::Line { file, hunk, n, .. } = row else { return None };
         let lines = self.file(file)?.lines()?;
@@ -392,15 +407,8 @@ impl<'a> ReviewPainter<'a> {
             return Some(format!("{words} {}:{at}", other.name));
         }
         let whole = lines.hunks.get(hunk as usize)?;
-        if only_blanks(lines, whole.old.clone(), whole.new.clone()) {
-            return Some("only blanks or line ends change here".into());
-        }
-        let partner = self.inline.partner(file as usize, hunk as usize, n as usize, lines)?;
-        let (_, other) = lines.place(hunk as usize, partner)?;
-        Some(match side {
-            DiffSide::Old => format!("replaced by line {} of the new file", lines.new_number(other)),
-            DiffSide::New => format!("replaces line {} of the old file", lines.old_number(other)),
-        })
+        only_blanks(lines, whole.old.clone(), whole.new.clone())
+            .then(|| "only blanks or line ends change here".into())
     }
 }
 

@@ -93,8 +93,7 @@ pub struct Review {
     pub files: Vec<ReviewFile>,
     /// The changes as a person counts them.
     pub count: ChangeCount,
-    /// Lines added and removed. Of a change set, as the question and the list count them: a file that was renamed and
-    /// changed is one file here and two changes there.
+    /// Lines added and removed. Of a change set, as the question and the list count them.
     pub line_counts: (usize, usize),
     /// The file that the accepted part of a patch goes to, or the try that gets it, made safe.
     pub output: Option<String>,

@@ -69,6 +69,10 @@ impl TurnPane {
             Some(open) if open.wants_confirmation() => self.guard.confirm(),
             _ => self.guard.clear_confirmation(),
         }
+        if self.question.is_none() {
+            // An apply of many files takes a while.
+            self.state = "working".into();
+        }
         match answered {
             QuestionOutcome::Cancelled => self.stop(),
             QuestionOutcome::Message(words) => {

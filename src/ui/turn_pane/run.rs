@@ -97,14 +97,14 @@ pub async fn run(
     let mut pending = 0;
     let mut asked = None;
     let ending = loop {
-        if dirty && Instant::now() >= next_frame {
+        if dirty && Instant::now() >= drawn_at(&painter, next_frame) {
             live.set_foreground(jobs.foreground());
             frame(&mut painter, &mut live, &mode);
             dirty = false;
             pending = 0;
             next_frame = Instant::now() + FRAME;
         }
-        let wake = if dirty { next_frame } else { Instant::now() + tick(&live) };
+        let wake = if dirty { drawn_at(&painter, next_frame) } else { Instant::now() + tick(&live) };
         tokio::select! {
             biased;
             input = typed(&mut keys) => match input {
@@ -177,9 +177,10 @@ pub async fn run(
                 }
             }
             () = resized(&mut resizes) => {
-                painter.resized(Instant::now());
+                next_frame = painter.resized(Instant::now());
                 dirty = true;
-                next_frame = Instant::now() + FRAME;
+                // What is shown now has not been read yet.
+                live.focus_returned(Instant::now());
             }
             refusal = background_answer(&mut asked) => {
                 for line in refusal.iter().flat_map(|why| live.notice(why)) {
@@ -247,6 +248,11 @@ fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &TurnPane) {
     }
 }
 
+/// Right after a resize the terminal is not drawn to, and what is not drawn must not count as shown.
+fn drawn_at(painter: &InlinePainter, next_frame: Instant) -> Instant {
+    painter.settles_at().map_or(next_frame, |settled| settled.max(next_frame))
+}
+
 fn tick(live: &TurnPane) -> Duration {
     match live.ticks(Instant::now()) {
         _ if live.is_busy() => FRAME,
@@ -255,6 +261,7 @@ fn tick(live: &TurnPane) -> Duration {
     }
 }
 
+/// Draws the pane: called only where the painter draws, because what is drawn counts as shown.
 fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
     let (now, size) = (Instant::now(), term::size());
     live.resized(usize::from(size.0));
@@ -262,9 +269,7 @@ fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
     live.take_in();
     let picture = live.picture(mode.load(), size.1.saturating_sub(1).max(1), now);
     painter.frame(now, size, picture.height(), |buffer, area| picture.draw(buffer, area));
-    if painter.is_settled(now) {
-        live.shown(&picture, now);
-    }
+    live.shown(&picture, now);
     note_if_slow("drawing a frame", now);
 }
 

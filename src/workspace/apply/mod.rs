@@ -28,6 +28,7 @@ pub(super) use failpoints::fault;
 pub use recover::{RecoveryReport, recover};
 
 use super::changes::classify::LargeLoss;
+use super::changes::renames::FileRename;
 use super::files::path_state::PathState;
 use super::history::damage::DamagedRecord;
 use super::history::journal::{
@@ -94,6 +95,7 @@ pub(super) fn commit_steps(
     label: TransactionLabel,
     kind: TransactionKind,
     mut steps: Vec<ApplyStep>,
+    renames: Vec<FileRename>,
     repositories: &RepositorySet,
 ) -> Result<JournalEntry, ApplyError> {
     // Entries are searched by path, in the journal as well: a crash may come before anything else.
@@ -157,6 +159,7 @@ pub(super) fn commit_steps(
     }
     drop(plans);
     entry.state = TransactionState::Committing;
+    entry.renames = renames;
     entry.repositories = touched_repositories(&entry, repositories);
     if let Err(e) = journal.save(&entry) {
         abandon(journal, &mut entry, made)?;

@@ -1,16 +1,17 @@
 //! How many changes a person sees: the one count of every question, list, report and prompt.
 
 use super::change_set::{ChangeSet, FileChange};
+use super::renames::{FileRename, RenamedFiles};
 use crate::text::count;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::JournalEntry;
 use crate::workspace::repository::RepositorySet;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::AddAssign;
 use std::path::Path;
 
-/// Files as a person counts them. A moved file is one file. What git writes in a repository is that repository, however
+/// Files as a person counts them. A file that was moved or renamed is one file, also if it was changed. What git writes in a repository is that repository, however
 /// many objects and refs it has. A directory counts only where nothing in it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChangeCount {
@@ -20,12 +21,17 @@ pub struct ChangeCount {
 }
 
 impl ChangeCount {
-    /// Of paths with what is there before and after.
+    /// Of paths with what is there before and after; `renames` are the files that were renamed and changed.
     pub fn of<'a>(
         changes: impl IntoIterator<Item = (&'a Path, &'a PathState, &'a PathState)>,
         repositories: &RepositorySet,
+        renames: &'a [FileRename],
     ) -> ChangeCount {
         let mut files = 0;
+        let ends = renames.iter().enumerate().flat_map(|(at, one)| [(&*one.from, at), (&*one.to, at)]);
+        let rename_at: HashMap<&Path, usize> = ends.collect();
+        // Ends of each rename that are among the changes.
+        let mut ends_seen = vec![0_usize; renames.len()];
         let mut directories: BTreeSet<&Path> = BTreeSet::new();
         let mut seen: BTreeSet<&Path> = BTreeSet::new();
         let mut changed: BTreeSet<&Path> = BTreeSet::new();
@@ -43,6 +49,11 @@ impl ChangeCount {
             changed.insert(path);
             match (before, after) {
                 _ if is_directory => drop(directories.insert(path)),
+                (PathState::Absent, _) | (_, PathState::Absent) if rename_at.contains_key(path) => {
+                    let ends = rename_at.get(path).and_then(|at| ends_seen.get_mut(*at));
+                    ends.into_iter().for_each(|ends| *ends += 1);
+                    files += 1;
+                }
                 (PathState::File { hash, size, .. }, PathState::Absent) if *size > 0 => {
                     moves.entry(hash.to_hex().to_string()).or_default().0 += 1;
                     files += 1;
@@ -55,6 +66,7 @@ impl ChangeCount {
             }
         }
         files -= moves.values().map(|(gone, come)| gone.min(come)).sum::<usize>();
+        files -= ends_seen.iter().filter(|ends| **ends == 2).count();
         let holds_some = |dir: &Path| {
             use std::ops::Bound::{Excluded, Unbounded};
             let next = changed.range::<Path, _>((Excluded(dir), Unbounded)).next();
@@ -67,7 +79,7 @@ impl ChangeCount {
     /// Of a transaction of the journal.
     pub fn of_entry(entry: &JournalEntry) -> ChangeCount {
         let changes = entry.changes.iter().map(|c| (&*c.path, &*c.before, &*c.after));
-        ChangeCount::of(changes, &repositories_of(entry))
+        ChangeCount::of(changes, &repositories_of(entry), &entry.renames)
     }
 
     /// One number, where there is no room for words.
@@ -94,14 +106,15 @@ pub fn repositories_of(entry: &JournalEntry) -> RepositorySet {
 
 impl ChangeSet {
     /// The changes as a person counts them.
-    pub fn count(&self) -> ChangeCount {
-        self.count_of(|_| true)
+    pub fn count(&self, renamed: &RenamedFiles) -> ChangeCount {
+        self.count_of(renamed, |_| true)
     }
 
     /// The changes that are chosen, as a person counts them.
-    pub fn count_of(&self, chosen: impl Fn(&FileChange) -> bool) -> ChangeCount {
+    pub fn count_of(&self, renamed: &RenamedFiles, chosen: impl Fn(&FileChange) -> bool) -> ChangeCount {
         let chosen = self.changes.iter().filter(|change| chosen(change));
-        ChangeCount::of(chosen.map(|c| (&*c.path, &*c.before, &*c.after)), &self.repositories)
+        let states = chosen.map(|c| (&*c.path, &*c.before, &*c.after));
+        ChangeCount::of(states, &self.repositories, renamed.list())
     }
 }
 
@@ -136,7 +149,7 @@ mod tests {
         let repositories = RepositorySet::recognise(paths.iter().map(PathBuf::as_path), &[], &|_| false);
         let changes =
             changes.iter().zip(&paths).map(|((_, before, after), path)| (path.as_path(), before, after));
-        ChangeCount::of(changes, &repositories).to_string()
+        ChangeCount::of(changes, &repositories, &[FileRename::new("/w/was", "/w/is")]).to_string()
     }
 
     #[test]
@@ -152,6 +165,10 @@ mod tests {
         // Moved, and two empty files, of which nobody knows that they were moved.
         assert_eq!(words(&[("a", file("1"), Absent), ("b", Absent, file("1"))]), "1 file");
         assert_eq!(words(&[("a", file(""), Absent), ("b", Absent, file(""))]), "2 files");
+        // Renamed and changed; and one end of it alone.
+        assert_eq!(words(&[("was", file("1"), Absent), ("is", Absent, file("2"))]), "1 file");
+        assert_eq!(words(&[("was", file("1"), Absent), ("b", Absent, file("1"))]), "2 files");
+        assert_eq!(words(&[("is", Absent, file("2"))]), "1 file");
         let commit = [
             (".git/objects/ab", Absent, directory()),
             (object, Absent, file("x")),

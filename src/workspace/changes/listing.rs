@@ -242,7 +242,8 @@ impl ChangeSet {
             ChangeRow::One(change) => Some(change.path.clone()),
             ChangeRow::Repository(..) | ChangeRow::Directory(..) => None,
         };
-        RenamedFiles::of(self, classes, objects).among(&rows.iter().filter_map(one).collect())
+        let runs_later = |path: &Path| classes.runner(path).is_some();
+        RenamedFiles::of(self, &runs_later, objects).among(&rows.iter().filter_map(one).collect())
     }
 
     /// What happens to the repository, and below it what must be seen by itself. `own` are its files that git writes.

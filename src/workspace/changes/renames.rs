@@ -5,10 +5,11 @@
 //! later and what git writes are never matched: each of them is shown by itself.
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
-use super::classify::ChangeClasses;
 use crate::text::LineDiff;
+use crate::workspace::files::path_state::raw_shared;
 use crate::workspace::history::objects::ObjectStore;
-use std::collections::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,16 +25,64 @@ pub struct RenamedFiles {
     gone: HashSet<PathBuf>,
     /// The old paths of files that were moved and not changed.
     moved: HashSet<PathBuf>,
+    /// Those that were renamed and changed, in the order of the new paths.
+    list: Vec<FileRename>,
+}
+
+/// A file that was renamed and changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRename {
+    #[serde(with = "raw_shared")]
+    pub from: Arc<Path>,
+    #[serde(with = "raw_shared")]
+    pub to: Arc<Path>,
+}
+
+impl FileRename {
+    pub fn new(from: impl AsRef<Path>, to: impl AsRef<Path>) -> FileRename {
+        FileRename { from: from.as_ref().into(), to: to.as_ref().into() }
+    }
+
+    /// The rename that takes it back.
+    #[must_use]
+    pub fn reversed(&self) -> FileRename {
+        FileRename { from: Arc::clone(&self.to), to: Arc::clone(&self.from) }
+    }
 }
 
 impl RenamedFiles {
-    pub fn of(set: &ChangeSet, classes: &ChangeClasses, objects: &ObjectStore) -> RenamedFiles {
-        let old = renames(set, classes, objects);
-        let gone = old.values().cloned().collect();
-        let is_plain = |path: &Path| classes.runner(path).is_none() && set.repository_of(path).is_none();
-        let moves = set.changes.iter().filter(|c| is_plain(&c.path)).filter_map(|c| c.moved_from.as_ref());
-        let moved = moves.filter(|old| is_plain(old)).map(|old| old.to_path_buf()).collect();
-        RenamedFiles { old, gone, moved }
+    /// `runs_later` is true of a path that some program runs or obeys later.
+    pub(in crate::workspace) fn of(
+        set: &ChangeSet,
+        runs_later: &dyn Fn(&Path) -> bool,
+        objects: &ObjectStore,
+    ) -> RenamedFiles {
+        let old = renames(set, runs_later, objects);
+        let is_plain = |path: &Path| !runs_later(path) && set.repository_of(path).is_none();
+        let moves = set.changes.iter().filter_map(|c| c.moved_from.as_ref().map(|old| (&c.path, old)));
+        let plain = moves.filter(|(new, old)| is_plain(new) && is_plain(old));
+        let moved = plain.map(|(_, old)| old.to_path_buf()).collect();
+        RenamedFiles { old, moved, ..RenamedFiles::default() }.with_list()
+    }
+
+    fn with_list(mut self) -> RenamedFiles {
+        self.gone = self.old.values().cloned().collect();
+        self.list = self.old.iter().map(|(new, old)| FileRename::new(old, new)).collect();
+        self.list.sort_by(|a, b| a.to.cmp(&b.to));
+        self
+    }
+
+    /// Each file that was renamed and changed.
+    pub fn list(&self) -> &[FileRename] {
+        &self.list
+    }
+
+    /// Adds the other path of each renamed file of which `paths` has one. Returns what was added.
+    pub fn add_other_ends(&self, paths: &mut BTreeSet<Arc<Path>>) -> Vec<FileRename> {
+        let is_half = |one: &&FileRename| paths.contains(&one.from) != paths.contains(&one.to);
+        let half: Vec<FileRename> = self.list.iter().filter(is_half).cloned().collect();
+        paths.extend(half.iter().flat_map(|one| [Arc::clone(&one.from), Arc::clone(&one.to)]));
+        half
     }
 
     /// The change of the old path, where `change` is of the new one.
@@ -60,8 +109,7 @@ impl RenamedFiles {
     /// Without those of which one path is not in `listed`.
     pub(super) fn among(mut self, listed: &HashSet<Arc<Path>>) -> RenamedFiles {
         self.old.retain(|new, old| listed.contains(&**new) && listed.contains(&**old));
-        self.gone = self.old.values().cloned().collect();
-        self
+        self.with_list()
     }
 }
 
@@ -92,13 +140,14 @@ impl FileChange {
 }
 
 /// The new path of each file that was renamed and changed, with its old path.
-fn renames(set: &ChangeSet, classes: &ChangeClasses, objects: &ObjectStore) -> HashMap<PathBuf, PathBuf> {
+fn renames(
+    set: &ChangeSet,
+    runs_later: &dyn Fn(&Path) -> bool,
+    objects: &ObjectStore,
+) -> HashMap<PathBuf, PathBuf> {
     let moved: HashSet<&Arc<Path>> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let is_plain = |c: &&FileChange| {
-        fits(c)
-            && !moved.contains(&c.path)
-            && classes.runner(&c.path).is_none()
-            && set.repository_of(&c.path).is_none()
+        fits(c) && !moved.contains(&c.path) && !runs_later(&c.path) && set.repository_of(&c.path).is_none()
     };
     let of =
         |verb: ChangeKind| set.changes.iter().filter(move |c| c.verb() == verb).filter(is_plain).take(MOST);

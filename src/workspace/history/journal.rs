@@ -14,6 +14,7 @@ pub use prune::{PruneLimits, PruneReport, PruneRoots, prune};
 
 use super::damage::{DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, open_record};
 use super::origin::{ChangeOrigin, OriginMarks, OriginStep};
+use crate::workspace::changes::renames::FileRename;
 use crate::workspace::files::path_state::{PathState, raw_option, raw_shared, raw_text};
 use crate::workspace::files::shared_state::SharedState;
 use rustix::fs::FlockOperation;
@@ -47,6 +48,9 @@ pub struct JournalEntry {
     pub names: String,
     #[serde(deserialize_with = "applied_changes::read")]
     pub changes: Vec<AppliedChange>,
+    /// The files among them that were renamed and changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renames: Vec<FileRename>,
     /// The calls that made the changes; their marks name them by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<ChangeOrigin>,
@@ -248,6 +252,7 @@ impl Journal {
             state: TransactionState::Staging,
             names: String::new(),
             changes,
+            renames: Vec::new(),
             origins,
             repositories: Vec::new(),
             shut,

@@ -5,10 +5,12 @@ pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, reposito
 use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
+use crate::text::count;
 use crate::text::hunk::{hunks, merged, with_hunks};
 use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
+use crate::workspace::changes::renames::FileRename;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
@@ -139,9 +141,11 @@ impl View {
         let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
         let left = LeftChange::of(&set, &choice);
+        let is_chosen = |one: &&FileRename| choice.contains_key(&one.from) && choice.contains_key(&one.to);
+        let renames = self.renamed(&set).list().iter().filter(is_chosen).cloned().collect();
         // From here on the steps are enough, and both may have hundreds of thousands of paths.
         drop((set, classes, choice));
-        let applied = match self.commit_with_repositories(label, kind, steps) {
+        let applied = match self.commit_with_repositories(label, kind, steps, renames) {
             Ok(mut entry) => {
                 let dropped = fault("drop").and_then(|()| self.drop_applied(&left, &entry));
                 crash_point();
@@ -177,8 +181,36 @@ impl View {
             origins.filter(|origin| TransactionLabel::is_turn(&origin.turn)).max_by_key(|origin| origin.at);
         let Some(last) = last else { return label };
         let outside = self.dir().file_name().is_some_and(|name| name == label.turn.as_str());
+        let label = match label.title.is_empty() {
+            true => TransactionLabel { title: self.title_of(steps), ..label },
+            false => label,
+        };
         let turn = if outside { last.turn.clone() } else { label.turn };
         TransactionLabel { turn, session: label.session.or_else(|| last.session.clone()), ..label }
+    }
+
+    /// What the journal calls an apply that the person asks for after the turn, or after several: the words of the turn
+    /// that made all of it, or else the calls that made it.
+    fn title_of(&self, steps: &[ApplyStep]) -> String {
+        const MOST: usize = 3;
+        let made = || steps.iter().flat_map(|step| step.history.iter()).filter_map(|m| m.origin.as_deref());
+        let own = self.turn().label.clone();
+        if !own.title.is_empty() && made().all(|origin| origin.turn == own.turn) {
+            return own.title;
+        }
+        let mut calls: Vec<(u64, &str)> = Vec::new();
+        for origin in made().filter(|origin| !origin.title.is_empty()) {
+            if !calls.iter().any(|(_, title)| *title == origin.title) {
+                calls.push((origin.at, &origin.title));
+            }
+        }
+        calls.sort_unstable();
+        let mut titles: Vec<String> =
+            calls.iter().take(MOST).map(|(_, title)| (*title).to_string()).collect();
+        if calls.len() > MOST {
+            titles.push(format!("and {} more", count::of(calls.len() - MOST, "call")));
+        }
+        titles.join("; ")
     }
 
     fn step(&self, change: &FileChange, part: &SelectedPart) -> Result<ApplyStep, ApplyError> {

@@ -62,6 +62,7 @@ impl View {
         let _gate = self.0.gate.clone().blocking_lock_owned();
         let settled = self.merge_background(&mut command, Some(suffix), hidden);
         let mut effects = settled.map_err(|e| self.collect_failed(&mut command, e))?;
+        effects.renamed = self.renamed_by(&effects, LayerKind::Pending);
         effects.home = match command.home.take() {
             None => 0,
             Some((view, mut home)) => {

@@ -30,6 +30,8 @@ pub struct CommandEffects {
     pub created: usize,
     pub modified: usize,
     pub deleted: usize,
+    /// Files that were renamed: each is one of the created and one of the deleted paths.
+    pub renamed: usize,
     /// Pipes, sockets and devices, which are never applied.
     pub special: Vec<PathBuf>,
     /// Other processes changed these while the command ran.

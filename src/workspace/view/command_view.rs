@@ -7,9 +7,10 @@ pub use super::command_dir::OverlayMount;
 use super::command_dir::{SpareDir, UsedLayer, make, private};
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
 use super::{LayerKind, View};
+use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::history::origin::ChangeOrigin;
 use rustix::fs::{FlockOperation, Mode};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -185,7 +186,8 @@ impl View {
         if effects.is_empty() && command.frozen.is_none() && !command.made.is_empty() {
             *self.spare_dir() = SpareDir::of(command.dir, command.made);
         }
-        Ok(CommandEffects { home, ..effects })
+        let renamed = self.renamed_by(&effects, command.shelf);
+        Ok(CommandEffects { home, renamed, ..effects })
     }
 
     /// What a command did could not be read, or only in part: its layer stays, and the turn reports it to the person.
@@ -258,23 +260,27 @@ impl View {
     /// Takes over what a command left whose placet was killed before it could collect the changes: they become pending.
     /// Call it before another command begins, which removes these layers, and before something is applied or undone: what
     /// changes in the workspace after the command ended counts as changed by others. Returns how many paths there are.
-    pub fn take_over_killed(&self, home: Option<&Path>, hidden: &dyn Fn(&Path) -> bool) -> io::Result<usize> {
+    pub fn take_over_killed(
+        &self,
+        home: Option<&Path>,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<ChangeCount> {
         let base = self.layers_dir();
-        let mut paths = self.take_over_runs(&base, hidden)?;
+        let mut count = self.take_over_runs(&base, hidden)?;
         if let Some(home) = home.filter(|_| base.join("home").is_dir()) {
             let view = self.home_changes(home);
-            paths += view.take_over_runs(&view.layers_dir(), hidden)?;
+            count += view.take_over_runs(&view.layers_dir(), hidden)?;
         }
-        Ok(paths)
+        Ok(count)
     }
 
-    fn take_over_runs(&self, base: &Path, hidden: &dyn Fn(&Path) -> bool) -> io::Result<usize> {
+    fn take_over_runs(&self, base: &Path, hidden: &dyn Fn(&Path) -> bool) -> io::Result<ChangeCount> {
         let left = left_runs(base);
         if left.is_empty() {
-            return Ok(0);
+            return Ok(ChangeCount::default());
         }
         self.claim()?;
-        let mut paths = 0;
+        let mut paths = BTreeSet::new();
         for (dir, since) in left {
             let uppers: Vec<PathBuf> = (0..self.roots().len())
                 .map(|index| dir.path().join(index.to_string()).join("upper"))
@@ -302,9 +308,10 @@ impl View {
                 gate: None,
             };
             let folded = self.fold(&command, hidden);
-            paths += folded.map_err(|e| self.collect_failed(&mut command, e))?.paths.len();
+            paths.extend(folded.map_err(|e| self.collect_failed(&mut command, e))?.paths);
         }
-        Ok(paths)
+        let set = self.changes(LayerKind::Pending)?;
+        Ok(set.count_of(&self.renamed(&set), |change| paths.contains(&change.path)))
     }
 
     /// Where this view's commands have their layers.

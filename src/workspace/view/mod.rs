@@ -35,6 +35,7 @@ mod open_stack;
 mod outdated;
 mod path_list;
 mod rebuild;
+mod renamed;
 mod repositories;
 mod roots;
 mod running_changes;
@@ -130,6 +131,8 @@ struct ViewInner {
     guards: OnceLock<(ProtectedPaths, LossLimit)>,
     /// The calls that run now.
     running: RunningCalls,
+    /// The renamed files of the change set that was last asked about.
+    renamed: Mutex<renamed::RenamedMemo>,
     /// A background command has put something into the pending layers, and the person was not asked about it yet.
     late: AtomicBool,
 }
@@ -226,6 +229,7 @@ impl View {
             landing: AtomicBool::new(false),
             guards: OnceLock::new(),
             running: RunningCalls::default(),
+            renamed: Mutex::default(),
             late: AtomicBool::new(false),
         }))
     }
@@ -481,8 +485,10 @@ impl View {
             return Ok(());
         }
         let set = self.changes(LayerKind::Scratch).unwrap_or_default();
+        // Before the files are gone, whose texts say what was renamed.
+        let dropped = self.count(&set);
         self.discard_all(LayerKind::Scratch)?;
-        self.turn().dropped += set.count();
+        self.turn().dropped += dropped;
         Ok(())
     }
 

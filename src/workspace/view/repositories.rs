@@ -13,6 +13,7 @@ use super::{LayerKind, View};
 use crate::permission::is_git_name;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::forget_links;
+use crate::workspace::changes::renames::FileRename;
 use crate::workspace::files::open::open_regular;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
@@ -268,10 +269,11 @@ impl View {
         label: TransactionLabel,
         kind: TransactionKind,
         steps: Vec<ApplyStep>,
+        renames: Vec<FileRename>,
     ) -> Result<JournalEntry, ApplyError> {
         let repositories =
             self.repositories_of_steps(steps.iter().map(|s| (&*s.path, &*s.before, &*s.after)));
-        let landed = commit_steps(self.journal(), self.objects(), label, kind, steps, &repositories);
+        let landed = commit_steps(self.journal(), self.objects(), label, kind, steps, renames, &repositories);
         // There may be links that were not there before.
         forget_links();
         landed

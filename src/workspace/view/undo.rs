@@ -6,6 +6,7 @@ use super::View;
 use super::git_state::{is_where, scan};
 use super::stack::node_at;
 use super::undo_gaps::{SAME_LINES, UndoAction, interrupted};
+use crate::workspace::changes::renames::FileRename;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
@@ -22,6 +23,8 @@ pub struct UndoPlan {
     kind: TransactionKind,
     label: TransactionLabel,
     steps: Vec<ApplyStep>,
+    /// Files that were renamed and changed, and get their old name again; also one of which only one end changes now.
+    pub renames: Vec<FileRename>,
     /// Files that changed since and were merged: the later work stays.
     pub merged: Vec<PathBuf>,
     /// What will be left as it is, each with the reason.
@@ -152,6 +155,7 @@ impl View {
             kind,
             label,
             steps: Vec::new(),
+            renames: entries.iter().flat_map(|e| &e.renames).map(FileRename::reversed).collect(),
             merged: Vec::new(),
             left: Vec::new(),
             objects_left: 0,
@@ -424,7 +428,7 @@ impl View {
         }
         let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
         let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
-        self.commit_with_repositories(label, plan.kind, plan.steps).map(Some)
+        self.commit_with_repositories(label, plan.kind, plan.steps, plan.renames).map(Some)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::ui::review::{
 };
 use crate::workspace::{
     ChangeApproval, ChangeSelection, DiscardBackup, DiscardMoment, GitEvent, LargeLoss, LayerKind,
-    RenamedFiles, SelectedPart, TransactionLabel, View, Workspace,
+    SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,9 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
     }
     let classes = view.classify(&set);
-    let mut files = review::pending(&set, &classes, view.objects(), &|path| workspace.shortened(path));
+    let renamed = view.renamed(&set);
+    let mut files =
+        review::pending(&set, &classes, &renamed, view.objects(), &|path| workspace.shortened(path));
     if files.is_empty() {
         return Ok(None);
     }
@@ -82,8 +84,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
-    let renamed = RenamedFiles::of(&set, &classes, view.objects());
-    (review.count, review.line_counts) = (set.count(), set.lines(view.objects(), &renamed));
+    (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed));
     Ok(Some(review))
 }
 

@@ -6,7 +6,7 @@ use super::plain;
 use crate::agent::TurnStart;
 use crate::audit::AuditKind;
 use crate::conversation::Part;
-use crate::repl::commands::changes::{label, paths};
+use crate::repl::commands::changes::{apply_label, paths};
 use crate::repl::commands::checks::check_env;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::pending_elsewhere::lines_about_others;
@@ -144,7 +144,7 @@ fn apply_decisions(
             return None;
         }
     };
-    let label = TransactionLabel { checks: checks.clone(), ..label(view, "/review") };
+    let label = TransactionLabel { checks: checks.clone(), ..apply_label(view, "/review") };
     let carried = match apply_review(workspace, view, review, confirm, label, "/undo") {
         Ok(carried) => carried,
         Err(e) => {

@@ -33,15 +33,8 @@ pub(super) struct ChangeList {
     columns: usize,
     theme: Theme,
     laid_out: RefCell<Option<ListLayout>>,
-    context_for: Option<FittedContext>,
-}
-
-/// How many unchanged lines there is room for.
-#[derive(Clone, Copy)]
-struct FittedContext {
-    room: usize,
-    columns: usize,
-    context: usize,
+    /// The width at which it was chosen what is open.
+    fitted: Option<usize>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -105,7 +98,7 @@ impl ChangeList {
             columns: 0,
             theme: theme.clone(),
             laid_out: RefCell::default(),
-            context_for: None,
+            fitted: None,
         }
     }
 
@@ -305,29 +298,30 @@ impl ChangeList {
     }
 
     /// Opens differences in their order as long as all rows fit; the first in any case, to be scrolled. Unchanged lines
-    /// make way where all differences fit without them: what is applied matters more than what is around it.
+    /// make way where all differences fit without them: what is applied matters more than what is around it. That is
+    /// chosen once for a width: with more room later, more are opened, and without a key none is closed again.
     fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize) {
         let heads =
             (0..self.seen.len()).map(|row| self.with_layout(|l| l.heads.get(row).map_or(0, Vec::len)));
         let used: usize = heads.sum();
         let required: Vec<usize> = (0..self.seen.len()).filter(|row| self.kind(*row).is_required).collect();
         let least: usize = required.iter().map(|row| self.kind(*row).least_rows).sum();
-        let known = self.context_for.filter(|known| (known.room, known.columns) == (room, self.columns));
-        let contexts = match known {
-            Some(known) => vec![known.context],
-            None if used + least > room => vec![ALL_CONTEXT],
-            None => vec![ALL_CONTEXT, 1, 0],
-        };
-        for context in contexts.into_iter().chain([ALL_CONTEXT]) {
+        if self.fitted == Some(self.columns) {
+            let opened = self.open.iter().map(|row| self.difference_rows(*row, overview)).sum::<usize>();
+            let closed: Vec<usize> = required.into_iter().filter(|row| !self.open.contains(row)).collect();
+            let more = self.fitting(&closed, overview, (used + opened, room));
+            self.open.extend(more);
+            return;
+        }
+        let contexts: &[usize] = if used + least > room { &[] } else { &[ALL_CONTEXT, 1, 0] };
+        for context in contexts.iter().copied().chain([ALL_CONTEXT]) {
             self.set_context(context);
             self.open = self.fitting(&required, overview, (used, room));
-            let is_last = known.is_some() || used + least > room;
-            if is_last || self.open.len() == required.len() {
+            if self.open.len() == required.len() {
                 break;
             }
         }
-        let context = self.laid_out.borrow().as_ref().map_or(ALL_CONTEXT, ListLayout::context);
-        self.context_for = Some(FittedContext { room, columns: self.columns, context });
+        self.fitted = Some(self.columns);
         if let (true, Some(first)) = (self.open.is_empty() && used + 3 < room, required.first()) {
             self.open.insert(*first);
         }
@@ -358,11 +352,10 @@ impl ChangeList {
     }
 
     fn set_context(&mut self, context: usize) {
-        let Some(layout) = self.laid_out.get_mut().as_mut().filter(|layout| layout.context() != context)
-        else {
+        let Some(layout) = self.laid_out.get_mut() else { return };
+        if !layout.set_context(context) {
             return;
-        };
-        layout.set_context(context);
+        }
         // Rows are other rows now.
         for seen in self.seen.iter_mut().filter(|seen| !seen.whole) {
             seen.difference = RangeSet::default();

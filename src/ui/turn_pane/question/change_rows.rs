@@ -52,15 +52,15 @@ impl ListLayout {
         }
     }
 
-    pub(super) fn context(&self) -> usize {
-        self.context
-    }
-
-    /// Lays the differences out again where that is another number of lines.
-    pub(super) fn set_context(&mut self, context: usize) {
+    /// Lays the differences out again where that is another number of lines; false where it is the same.
+    pub(super) fn set_context(&mut self, context: usize) -> bool {
+        if self.context == context {
+            return false;
+        }
         self.context = context;
         self.forget_differences();
         self.lengths.iter_mut().for_each(|length| *length = Cell::new(None));
+        true
     }
 
     /// The rows of the difference of a row of the list.

@@ -91,12 +91,15 @@ impl PaneQuestion {
     ) -> (Vec<Line<'static>>, usize, usize) {
         let mut head = self.head(theme, columns);
         head.extend(self.check_rows(theme, columns));
-        let keys: Vec<Line<'static>> = self
-            .keys(theme, (columns.saturating_sub(margin_mark::UNDER.len()), room), ready, focus)
-            .iter()
-            .flat_map(|line| margin_mark::under(line, columns))
-            .collect();
-        let room = room.saturating_sub(head.len() + keys.len() + 1);
+        let key_rows = |ready: bool| -> Vec<Line<'static>> {
+            let room = (columns.saturating_sub(margin_mark::UNDER.len()), room);
+            let keys = self.keys(theme, room, ready, focus);
+            keys.iter().flat_map(|line| margin_mark::under(line, columns)).collect()
+        };
+        let keys = key_rows(ready);
+        // The row about keys that do not count yet comes and goes. What is asked about keeps its place.
+        let most_keys = if ready { key_rows(false).len().max(keys.len()) } else { keys.len() };
+        let room = room.saturating_sub(head.len() + most_keys + 1);
         if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
             && !self.shows_patch
         {

@@ -21,9 +21,22 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// The same for all repositories of one list: a command can make thousands of them.
 const LONGEST_OF_ALL: Duration = Duration::from_secs(1);
 
-/// When reading all repositories of a list has to end.
-pub(in crate::workspace) fn deadline() -> Instant {
-    Instant::now() + LONGEST_OF_ALL
+/// When reading all repositories of a list has to end, and how long each of them may take.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::workspace) struct ReadDeadline {
+    of_all: Instant,
+    each: Duration,
+}
+
+pub(in crate::workspace) fn deadline() -> ReadDeadline {
+    ReadDeadline { of_all: Instant::now() + LONGEST_OF_ALL, each: LONGEST }
+}
+
+/// For tests of the other limits: a machine under load is slower than any of them.
+#[cfg(test)]
+pub(super) fn without_deadline() -> ReadDeadline {
+    let each = Duration::from_secs(3_600);
+    ReadDeadline { of_all: Instant::now() + each, each }
 }
 
 /// What a bound cut off, as it follows `not all of it was read: `.
@@ -56,9 +69,9 @@ pub(super) struct ReadBudget {
 }
 
 impl ReadBudget {
-    pub(super) fn new(deadline: Instant) -> ReadBudget {
+    pub(super) fn new(deadline: ReadDeadline) -> ReadBudget {
         ReadBudget {
-            until: deadline.min(Instant::now() + LONGEST),
+            until: deadline.of_all.min(Instant::now() + deadline.each),
             inflated: Cell::new(0),
             deltas: Cell::new(0),
             patches: Cell::new(0),

@@ -1,6 +1,6 @@
 //! The rows of one repository.
 
-use super::budget::{ReadBudget, ReadLimit};
+use super::budget::{ReadBudget, ReadDeadline, ReadLimit};
 use super::event::{GitEvent, IndexNotRead};
 use super::git_index::read_index;
 use super::index_changes::index_events;
@@ -12,7 +12,6 @@ use super::repository_files::{RepositoryFiles, exists, read};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// A repository in its two states.
 pub(in crate::workspace) struct GitSides<'a> {
@@ -23,7 +22,7 @@ pub(in crate::workspace) struct GitSides<'a> {
     /// The files in `dir` that differ, and in no repository below it; each with whether it is gone afterwards.
     pub(in crate::workspace) changed: &'a [(&'a Path, bool)],
     /// When reading ends, for all repositories of the list.
-    pub(in crate::workspace) deadline: Instant,
+    pub(in crate::workspace) deadline: ReadDeadline,
 }
 
 /// Operations of git that take several commands, by the file that is there while they last.
@@ -103,7 +102,7 @@ fn common_dir(files: &dyn RepositoryFiles, dir: &Path) -> Option<PathBuf> {
 /// Bytes of an object's name, as the refs have them: all names of a repository have the same.
 fn width(refs: &[&RefReader<'_>]) -> usize {
     let of = |refs: &&RefReader<'_>| {
-        let id = refs.head_commit().or_else(|| refs.packed()?.values().next().copied());
+        let id = refs.head_commit().or_else(|| refs.packed()?.any());
         id.as_ref().map(ObjectId::width)
     };
     refs.iter().find_map(of).unwrap_or(20)

@@ -18,6 +18,7 @@ mod index_changes;
 mod object_id;
 mod object_store;
 mod pack;
+mod packed_refs;
 mod ref_changes;
 mod refs;
 mod repository_files;

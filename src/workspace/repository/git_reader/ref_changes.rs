@@ -57,7 +57,7 @@ pub(super) fn ref_events(
             changes
         }
         None => {
-            events.push(GitEvent::RefsNotRead("packed-refs is larger than 16 MB, or no regular file"));
+            events.push(GitEvent::RefsNotRead("packed-refs is no regular file, or is large and not sorted"));
             Vec::new()
         }
     };
@@ -113,16 +113,15 @@ fn changed_refs(
     loose: BTreeSet<&Path>,
     budget: &ReadBudget,
 ) -> Option<ChangedRefs> {
-    let (old, new) = (before.refs.packed()?, after.refs.packed()?);
-    let differs = |name: &&PathBuf| old.get(*name) != new.get(*name);
+    let packed = before.refs.packed_differences(&after.refs, budget)?;
     let mut names: BTreeSet<&Path> = loose;
-    names.extend(old.keys().chain(new.keys()).filter(differs).map(PathBuf::as_path));
+    names.extend(packed.names.iter().map(PathBuf::as_path));
     // The branch that the person is on has its row, however many there are.
     let current = match after.refs.head() {
         Some(HeadPosition::Branch(name)) => names.take(&*name),
         _ => None,
     };
-    let (mut changes, mut broken, mut left_out) = (Vec::new(), Vec::new(), 0);
+    let (mut changes, mut broken, mut left_out) = (Vec::new(), Vec::new(), packed.left_out);
     for name in current.into_iter().chain(names) {
         if changes.len() >= MOST_REFS || !budget.has_time() {
             left_out += 1;

@@ -3,6 +3,7 @@
 use super::budget::ReadBudget;
 use super::event::HeadPosition;
 use super::object_id::ObjectId;
+use super::packed_refs::{PackedDifferences, PackedRefs};
 use super::repository_files::{RepositoryFiles, exists, read};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -10,8 +11,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The largest `packed-refs`: some 200,000 refs.
-const LARGEST_PACKED: u64 = 16 << 20;
 const LARGEST_REF: u64 = 4 << 10;
 /// The largest reflog.
 pub(super) const LARGEST_LOG: u64 = 4 << 20;
@@ -29,7 +28,7 @@ pub(super) struct RefReader<'a> {
     own: &'a Path,
     /// The directory with the refs.
     common: &'a Path,
-    packed: OnceCell<Option<RefMap>>,
+    packed: OnceCell<Option<PackedRefs>>,
 }
 
 enum StoredRef {
@@ -42,16 +41,24 @@ impl<'a> RefReader<'a> {
         RefReader { files, own, common, packed: OnceCell::new() }
     }
 
-    /// The refs of `packed-refs`; `None` where it is too large or no such file.
-    pub(super) fn packed(&self) -> Option<&RefMap> {
-        let parsed = self.packed.get_or_init(|| {
-            let path = self.common.join("packed-refs");
-            match read(self.files, &path, LARGEST_PACKED) {
-                Some(bytes) => Some(parse_packed(&bytes)),
-                None => (!exists(self.files, &path)).then(RefMap::new),
-            }
-        });
-        parsed.as_ref()
+    /// The refs of `packed-refs`; `None` where it cannot be read.
+    pub(super) fn packed(&self) -> Option<&PackedRefs> {
+        let open = || PackedRefs::open(self.files, &self.common.join("packed-refs"));
+        self.packed.get_or_init(open).as_ref()
+    }
+
+    /// The refs in which the `packed-refs` of both states differ. `None` where one of them cannot be read.
+    pub(super) fn packed_differences(
+        &self,
+        new: &RefReader<'_>,
+        budget: &ReadBudget,
+    ) -> Option<PackedDifferences> {
+        let file = |refs: &RefReader<'_>| refs.files.real(&refs.common.join("packed-refs"));
+        let (old_packed, new_packed) = (self.packed()?, new.packed()?);
+        match file(self) == file(new) {
+            true => Some(PackedDifferences::default()),
+            false => old_packed.differences(new_packed, budget),
+        }
     }
 
     pub(super) fn head(&self) -> Option<HeadPosition> {
@@ -91,7 +98,7 @@ impl<'a> RefReader<'a> {
             match self.stored(&self.common.join(&name)) {
                 Some(StoredRef::Object(id)) => return Some(id),
                 Some(StoredRef::Symbolic(next)) => name = next,
-                None => return self.packed()?.get(&name).copied(),
+                None => return self.packed()?.get(&name),
             }
         }
         None
@@ -113,7 +120,7 @@ impl<'a> RefReader<'a> {
 
     /// All of them. `None` where there are too many, or no time is left.
     pub(super) fn all(&self, budget: &ReadBudget) -> Option<RefMap> {
-        let mut all = self.packed()?.clone();
+        let mut all = self.packed()?.all()?.clone();
         let mut todo = vec![PathBuf::from("refs")];
         let mut seen = all.len();
         while let Some(dir) = todo.pop() {
@@ -134,15 +141,4 @@ impl<'a> RefReader<'a> {
         }
         Some(all)
     }
-}
-
-/// Lines of a name and a ref. A line that begins with `^` says what the tag before it leads to.
-fn parse_packed(bytes: &[u8]) -> RefMap {
-    let line = |line: &[u8]| {
-        let at = memchr::memchr(b' ', line)?;
-        let (id, name) = line.split_at_checked(at)?;
-        let name = name.get(1..).filter(|name| name.starts_with(b"refs/"))?;
-        Some((PathBuf::from(OsStr::from_bytes(name)), ObjectId::from_hex(id)?))
-    };
-    bytes.split(|byte| *byte == b'\n').filter_map(line).collect()
 }

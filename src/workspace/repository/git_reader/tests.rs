@@ -113,7 +113,7 @@ impl Ground {
             before: &before,
             after: &after,
             changed: &changed,
-            deadline: deadline(),
+            deadline: budget::without_deadline(),
         })
     }
 }

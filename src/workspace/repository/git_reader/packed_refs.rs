@@ -1,0 +1,243 @@
+//! `packed-refs` in one state: read whole, or searched and compared in pieces where it is large.
+//!
+//! git sorts the file and says so in its first line. A large file is searched as git searches it, and two of them are
+//! compared line by line. A large file that is not sorted is not read.
+
+use super::budget::ReadBudget;
+use super::object_id::ObjectId;
+use super::refs::RefMap;
+use super::repository_files::{GitFile, RepositoryFiles, exists, read};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The largest file that is read whole: some 200,000 refs.
+const LARGEST_WHOLE: u64 = 16 << 20;
+/// Bytes that are read at a time. No line is longer: git refuses such names.
+const PIECE: usize = 64 << 10;
+/// Names that differ and are remembered; of the others only the number is.
+const MOST_NAMES: usize = 100_000;
+
+pub(super) enum PackedRefs {
+    Whole(RefMap),
+    /// With the place of the first line that is a ref.
+    Large(GitFile, u64),
+}
+
+/// Refs that differ between two files.
+#[derive(Default)]
+pub(super) struct PackedDifferences {
+    pub(super) names: BTreeSet<PathBuf>,
+    /// Others that differ.
+    pub(super) left_out: usize,
+}
+
+impl PackedRefs {
+    /// `None` for what is no regular file, or is large and not sorted.
+    pub(super) fn open(files: &dyn RepositoryFiles, path: &Path) -> Option<PackedRefs> {
+        if !exists(files, path) {
+            return Some(PackedRefs::Whole(RefMap::new()));
+        }
+        let file = GitFile::open(files, path)?;
+        if file.size <= LARGEST_WHOLE {
+            return Some(PackedRefs::Whole(parse(&read(files, path, LARGEST_WHOLE)?)));
+        }
+        let first = file.up_to(0, PIECE)?;
+        let end = memchr::memchr(b'\n', &first)?;
+        let words = first.get(..end)?.strip_prefix(b"# pack-refs with:")?;
+        let is_sorted = words.split(|byte| *byte == b' ').any(|word| word == b"sorted");
+        is_sorted.then_some(PackedRefs::Large(file, end as u64 + 1))
+    }
+
+    pub(super) fn get(&self, name: &Path) -> Option<ObjectId> {
+        match self {
+            PackedRefs::Whole(refs) => refs.get(name).copied(),
+            PackedRefs::Large(file, first) => search(file, *first, name.as_os_str().as_bytes()),
+        }
+    }
+
+    /// All of them; `None` where there are too many to look at each.
+    pub(super) fn all(&self) -> Option<&RefMap> {
+        match self {
+            PackedRefs::Whole(refs) => Some(refs),
+            PackedRefs::Large(..) => None,
+        }
+    }
+
+    /// The commit of any ref.
+    pub(super) fn any(&self) -> Option<ObjectId> {
+        match self {
+            PackedRefs::Whole(refs) => refs.values().next().copied(),
+            PackedRefs::Large(file, first) => PackedLines::new(file, *first).next().map(|(_, id)| id),
+        }
+    }
+
+    /// The refs in which `self` and `new` differ. `None` where a file is not in order, or no time is left.
+    pub(super) fn differences(&self, new: &PackedRefs, budget: &ReadBudget) -> Option<PackedDifferences> {
+        let mut found = PackedDifferences::default();
+        if let (PackedRefs::Whole(old), PackedRefs::Whole(new)) = (self, new) {
+            let differs = |name: &&PathBuf| old.get(*name) != new.get(*name);
+            found.names.extend(old.keys().chain(new.keys()).filter(differs).cloned());
+            return Some(found);
+        }
+        let (mut old, mut new) = (self.lines(), new.lines());
+        let (mut a, mut b) = (old.next(), new.next());
+        let mut lines = 0_usize;
+        loop {
+            lines += 1;
+            if lines.is_multiple_of(1_000) && !budget.has_time() {
+                return None;
+            }
+            let order = match (&a, &b) {
+                (None, None) => break,
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+            };
+            let is_same = order.is_eq() && a.as_ref().map(|(_, id)| id) == b.as_ref().map(|(_, id)| id);
+            let differing = if order.is_le() { &a } else { &b };
+            if let (false, Some((name, _))) = (is_same, differing) {
+                match found.names.len() < MOST_NAMES {
+                    true => drop(found.names.insert(PathBuf::from(OsStr::from_bytes(name)))),
+                    false => found.left_out += 1,
+                }
+            }
+            if order.is_le() {
+                a = old.next();
+            }
+            if order.is_ge() {
+                b = new.next();
+            }
+        }
+        (!old.is_broken() && !new.is_broken()).then_some(found)
+    }
+
+    fn lines(&self) -> RefLines<'_> {
+        match self {
+            PackedRefs::Whole(refs) => RefLines::Whole(refs.iter()),
+            PackedRefs::Large(file, first) => RefLines::Large(PackedLines::new(file, *first)),
+        }
+    }
+}
+
+enum RefLines<'a> {
+    Whole(std::collections::btree_map::Iter<'a, PathBuf, ObjectId>),
+    Large(PackedLines<'a>),
+}
+
+impl RefLines<'_> {
+    fn next(&mut self) -> Option<(Vec<u8>, ObjectId)> {
+        match self {
+            RefLines::Whole(refs) => {
+                refs.next().map(|(name, id)| (name.as_os_str().as_bytes().to_vec(), *id))
+            }
+            RefLines::Large(lines) => lines.next(),
+        }
+    }
+
+    fn is_broken(&self) -> bool {
+        matches!(self, RefLines::Large(lines) if lines.is_broken)
+    }
+}
+
+/// The refs of a file from a place on, read in pieces.
+struct PackedLines<'a> {
+    file: &'a GitFile,
+    /// Where the next piece begins.
+    at: u64,
+    piece: Vec<u8>,
+    /// Bytes of the piece that were taken.
+    taken: usize,
+    last: Vec<u8>,
+    /// A line is too long, or not in order.
+    is_broken: bool,
+}
+
+impl<'a> PackedLines<'a> {
+    fn new(file: &'a GitFile, at: u64) -> PackedLines<'a> {
+        PackedLines { file, at, piece: Vec::new(), taken: 0, last: Vec::new(), is_broken: false }
+    }
+
+    fn next(&mut self) -> Option<(Vec<u8>, ObjectId)> {
+        loop {
+            let (line, len) = {
+                let rest = self.piece.get(self.taken..).unwrap_or_default();
+                match memchr::memchr(b'\n', rest) {
+                    Some(end) => (ref_of(rest.get(..end)?), end + 1),
+                    None => {
+                        self.fill()?;
+                        continue;
+                    }
+                }
+            };
+            self.taken += len;
+            let Some((name, id)) = line else { continue };
+            if name <= self.last {
+                self.is_broken = true;
+                return None;
+            }
+            self.last.clone_from(&name);
+            return Some((name, id));
+        }
+    }
+
+    /// Reads the next piece behind what is left of this one; `None` at the end.
+    fn fill(&mut self) -> Option<()> {
+        let rest = self.piece.split_off(self.taken.min(self.piece.len()));
+        self.is_broken |= rest.len() >= PIECE;
+        let more = self.file.up_to(self.at, PIECE).filter(|more| !more.is_empty() && !self.is_broken)?;
+        self.at += more.len() as u64;
+        self.piece = rest;
+        self.piece.extend(more);
+        self.taken = 0;
+        Some(())
+    }
+}
+
+/// Halves the part of the file in which the line must be.
+fn search(file: &GitFile, first: u64, name: &[u8]) -> Option<ObjectId> {
+    let (mut from, mut to) = (first, file.size);
+    // `from` is where a line begins, and no line before it has the name; none from `to` on has it.
+    while to - from > PIECE as u64 {
+        let middle = from + (to - from) / 2;
+        let piece = file.up_to(middle, PIECE)?;
+        let start = memchr::memchr(b'\n', &piece)? + 1;
+        let mut at = start;
+        let found = loop {
+            let rest = piece.get(at..)?;
+            let end = memchr::memchr(b'\n', rest)?;
+            if let Some((found, id)) = ref_of(rest.get(..end)?) {
+                break (found, id);
+            }
+            at += end + 1;
+        };
+        match found.0.as_slice().cmp(name) {
+            std::cmp::Ordering::Equal => return Some(found.1),
+            std::cmp::Ordering::Less => from = middle + start as u64,
+            std::cmp::Ordering::Greater => to = middle,
+        }
+    }
+    // The line at `to` may have begun before it.
+    let end = to.saturating_add(PIECE as u64).min(file.size);
+    let part = file.up_to(from, usize::try_from(end - from).ok()?)?;
+    let mut lines = part.split(|byte| *byte == b'\n').filter_map(ref_of);
+    lines.find(|(found, _)| found == name).map(|(_, id)| id)
+}
+
+/// A line of a name and a ref. A line that begins with `^` says what the tag before it leads to.
+fn ref_of(line: &[u8]) -> Option<(Vec<u8>, ObjectId)> {
+    let at = memchr::memchr(b' ', line)?;
+    let (id, name) = line.split_at_checked(at)?;
+    let name = name.get(1..).filter(|name| name.starts_with(b"refs/"))?;
+    Some((name.to_vec(), ObjectId::from_hex(id)?))
+}
+
+fn parse(bytes: &[u8]) -> RefMap {
+    let path = |(name, id): (Vec<u8>, ObjectId)| (PathBuf::from(OsStr::from_bytes(&name)), id);
+    bytes.split(|byte| *byte == b'\n').filter_map(ref_of).map(path).collect()
+}
+
+#[cfg(test)]
+#[path = "packed_refs_tests.rs"]
+mod tests;
