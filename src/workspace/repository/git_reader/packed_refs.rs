@@ -199,7 +199,7 @@ impl<'a> PackedLines<'a> {
 fn search(file: &GitFile, first: u64, name: &[u8]) -> Option<ObjectId> {
     let (mut from, mut to) = (first, file.size);
     // `from` is where a line begins, and no line before it has the name; none from `to` on has it.
-    while to - from > PIECE as u64 {
+    while to.saturating_sub(from) > PIECE as u64 {
         let middle = from + (to - from) / 2;
         let piece = file.up_to(middle, PIECE)?;
         let start = memchr::memchr(b'\n', &piece)? + 1;
@@ -220,7 +220,7 @@ fn search(file: &GitFile, first: u64, name: &[u8]) -> Option<ObjectId> {
     }
     // The line at `to` may have begun before it.
     let end = to.saturating_add(PIECE as u64).min(file.size);
-    let part = file.up_to(from, usize::try_from(end - from).ok()?)?;
+    let part = file.up_to(from, usize::try_from(end.checked_sub(from)?).ok()?)?;
     let mut lines = part.split(|byte| *byte == b'\n').filter_map(ref_of);
     lines.find(|(found, _)| found == name).map(|(_, id)| id)
 }
