@@ -29,7 +29,7 @@ pub use changes::classify::{
 };
 pub use changes::listing::{ListedChange, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};
-pub use changes::renames::{FileRename, RenamedFiles};
+pub use changes::renames::RenamedFiles;
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteBytes, WriteOutcome};
 pub use files::file_window::{FileWindow, WINDOW_CHUNK};
@@ -49,6 +49,7 @@ pub use files::walk::{
 };
 pub use history::blame::{BlameLine, FileBlame, LineAttribution, LineStatus};
 pub use history::damage::{DamageKind, DamagedPart, DamagedRecord, REPAIR_HINT};
+pub use history::file_rename::FileRename;
 pub use history::journal::{
     AppliedChange, Journal, JournalEntry, PassedCheck, PruneLimits, PruneReport, PruneRoots, TransactionKind,
     TransactionLabel, journals_in, prune,

@@ -28,9 +28,9 @@ pub(super) use failpoints::fault;
 pub use recover::{RecoveryReport, recover};
 
 use super::changes::classify::LargeLoss;
-use super::changes::renames::FileRename;
 use super::files::path_state::PathState;
 use super::history::damage::DamagedRecord;
+use super::history::file_rename::FileRename;
 use super::history::journal::{
     AppliedChange, Journal, JournalEntry, RepositoryState, RestrictedDir, TransactionKind, TransactionLabel,
     TransactionState,

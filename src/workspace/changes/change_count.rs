@@ -1,9 +1,10 @@
 //! How many changes a person sees: the one count of every question, list, report and prompt.
 
 use super::change_set::{ChangeSet, FileChange};
-use super::renames::{FileRename, RenamedFiles};
+use super::renames::RenamedFiles;
 use crate::text::count;
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::journal::JournalEntry;
 use crate::workspace::repository::RepositorySet;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

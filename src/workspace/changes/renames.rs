@@ -6,9 +6,8 @@
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
 use crate::text::LineDiff;
-use crate::workspace::files::path_state::raw_shared;
+use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::objects::ObjectStore;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,26 +28,8 @@ pub struct RenamedFiles {
     list: Vec<FileRename>,
 }
 
-/// A file that was renamed and changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileRename {
-    #[serde(with = "raw_shared")]
-    pub from: Arc<Path>,
-    #[serde(with = "raw_shared")]
-    pub to: Arc<Path>,
-}
-
-impl FileRename {
-    pub fn new(from: impl AsRef<Path>, to: impl AsRef<Path>) -> FileRename {
-        FileRename { from: from.as_ref().into(), to: to.as_ref().into() }
-    }
-
-    /// The rename that takes it back.
-    #[must_use]
-    pub fn reversed(&self) -> FileRename {
-        FileRename { from: Arc::clone(&self.to), to: Arc::clone(&self.from) }
-    }
-}
+/// What was found for the change set with this key.
+pub(in crate::workspace) type RenamedMemo = Option<(blake3::Hash, Arc<RenamedFiles>)>;
 
 impl RenamedFiles {
     /// `runs_later` is true of a path that some program runs or obeys later.

@@ -13,8 +13,8 @@ pub use super::label::{PassedCheck, TransactionLabel};
 pub use prune::{PruneLimits, PruneReport, PruneRoots, prune};
 
 use super::damage::{DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, open_record};
+use super::file_rename::FileRename;
 use super::origin::{ChangeOrigin, OriginMarks, OriginStep};
-use crate::workspace::changes::renames::FileRename;
 use crate::workspace::files::path_state::{PathState, raw_option, raw_shared, raw_text};
 use crate::workspace::files::shared_state::SharedState;
 use rustix::fs::FlockOperation;

@@ -3,6 +3,7 @@
 mod approved_by;
 pub(super) mod blame;
 pub(super) mod damage;
+pub(super) mod file_rename;
 pub(super) mod journal;
 mod label;
 pub(super) mod objects;

@@ -71,6 +71,7 @@ pub use undo::UndoPlan;
 pub use undo_gaps::SAME_LINES;
 
 use super::changes::change_count::ChangeCount;
+use super::changes::renames::RenamedMemo;
 use super::history::damage::DamagedRecord;
 use super::history::journal::{Journal, TransactionLabel};
 use super::history::objects::ObjectStore;
@@ -132,7 +133,7 @@ struct ViewInner {
     /// The calls that run now.
     running: RunningCalls,
     /// The renamed files of the change set that was last asked about.
-    renamed: Mutex<renamed::RenamedMemo>,
+    renamed: Mutex<RenamedMemo>,
     /// A background command has put something into the pending layers, and the person was not asked about it yet.
     late: AtomicBool,
 }

@@ -9,9 +9,6 @@ use crate::workspace::changes::renames::RenamedFiles;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-/// The answer for the change set with this key.
-pub(super) type RenamedMemo = Option<(blake3::Hash, Arc<RenamedFiles>)>;
-
 impl View {
     /// The files of `set` that were renamed and changed. The prompt, the question and the report of an apply ask for the
     /// same set, and the answer compares texts.
