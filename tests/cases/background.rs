@@ -46,11 +46,14 @@ fn a_late_answer_gives_the_next_prompt_its_colours_and_types_nothing() {
     pty.send("\r");
     pty.until("the prompt in its colours", |_| raw(&pty).contains(LIGHT_MODE));
     assert_eq!(raw(&pty).matches(QUESTION).count(), 1);
-    // The next shell of this terminal has them at once.
+    // The next shell asks again: the same terminal may be dark now.
     pty.line("/quit");
     assert_eq!(pty.ended(), 0);
-    let pty = asked(colours().after(pty));
-    assert!(raw(&pty).contains(LIGHT_MODE), "{:?}", raw(&pty));
+    let mut pty = asked(colours().after(pty));
+    assert!(!raw(&pty).contains(LIGHT_MODE), "{:?}", raw(&pty));
+    pty.send(DARK);
+    send_line(&mut pty);
+    pty.until("the prompt in the other colours", |_| raw(&pty).contains(DARK_MODE));
 }
 
 #[test]

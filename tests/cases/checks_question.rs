@@ -130,7 +130,7 @@ fn the_review_checks_exactly_what_is_accepted() {
     decide(&mut pty, "r", "2/2 hunks");
     decide(&mut pty, "t", "checks failed");
     decide(&mut pty, "\r", "words (required): failed: 1 error");
-    decide(&mut pty, "a", "the required check words must pass first; t runs it");
+    decide(&mut pty, "a", "the required check words failed on this state; o shows the output");
     decide(&mut pty, "[[r", "checked before");
     decide(&mut pty, "]a", "✓1 ✗1");
     pty.by_hand("\r");

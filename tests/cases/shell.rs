@@ -366,7 +366,7 @@ fn tab_completes_commands_and_paths() {
 fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
     let mut pty = shell().open();
     for (line, expected) in [
-        ("/mode ask", "the person decides what"),
+        ("/mode ask", "you decide what"),
         ("/status", "workspace"),
         ("/tools", "run_command"),
         ("/config mode", "(default)"),

@@ -56,7 +56,7 @@ fn a_crash_leaves_no_shut_directory_open() {
     txn.run(["apply"]).code(0);
     let applied = txn.snap();
     for at in 1..200 {
-        let out = txn.placet(["undo"]).env("PLACET_CRASH_AT", at.to_string()).go();
+        let out = txn.placet_that_crashes(at, ["undo"]).go();
         // The next start completes it or clears it away.
         txn.run(["journal", "list"]).code(0);
         let now = txn.snap();

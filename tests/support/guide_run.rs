@@ -84,7 +84,10 @@ pub fn blocks(page: &str) -> Vec<Block> {
 impl GuideRun {
     pub fn new() -> GuideRun {
         let bin = TempDir::new().unwrap();
-        std::os::unix::fs::symlink(super::program::placet(), bin.path().join("placet")).unwrap();
+        let link = |program, name| std::os::unix::fs::symlink(program, bin.path().join(name)).unwrap();
+        link(super::program::placet(), "placet");
+        // Only the debug build has the points at which `PLACET_CRASH_AT` ends it.
+        link(env!("CARGO_BIN_EXE_placet"), "placet-that-crashes");
         let mut run = GuideRun {
             home: PathBuf::new(),
             dir: PathBuf::new(),
@@ -344,7 +347,9 @@ fn is_prompt(screen: &str) -> bool {
 }
 
 fn is_question(screen: &str) -> bool {
-    screen.contains("waiting for you") || screen.contains("Enter alone keeps")
+    screen.contains("waiting for you")
+        || screen.contains("Enter alone keeps")
+        || screen.contains("any other key keeps")
 }
 
 /// The mode and the line of a prompt.

@@ -42,7 +42,7 @@ pub(super) fn markdown_of(html: &str, url: &Url) -> MarkdownPage {
 fn markdown_within(html: &str, url: &Url, patience: Duration) -> MarkdownPage {
     let flat = || MarkdownPage { title: None, text: without_tags(html), is_flat: true };
     let Some(dom) = parsed(html, Instant::now() + patience) else { return flat() };
-    let mut links = LinkRewriter { base: url.clone(), title: None };
+    let mut links = LinkRewriter { base: url.clone(), title: None, room: MOST_ADDED };
     if !links.rewrite(&dom.document) {
         return flat();
     }
@@ -72,7 +72,13 @@ fn parsed(html: &str, until: Instant) -> Option<RcDom> {
 struct LinkRewriter {
     base: Url,
     title: Option<String>,
+    /// Bytes by which links may still grow.
+    room: usize,
 }
+
+/// Bytes that are put before the relative links of a page at most: a page of a few megabytes could ask for gigabytes with
+/// a long base. Links after that stay as the page has them.
+const MOST_ADDED: usize = 8 << 20;
 
 impl LinkRewriter {
     /// False where the tree is too deep, or would cost too much; its links may be changed in part then.
@@ -106,7 +112,12 @@ impl LinkRewriter {
                 attrs.retain(|attr| attr.name.local.as_ref() != "href" || !is_dropped(&attr.value));
                 for attr in attrs.iter_mut().filter(|attr| matches!(attr.name.local.as_ref(), "href" | "src"))
                 {
+                    // Before the join, which already makes the long address.
+                    if self.base.as_str().len() > self.room {
+                        continue;
+                    }
                     if let Ok(whole) = self.base.join(&attr.value) {
+                        self.room -= whole.as_str().len().saturating_sub(attr.value.len()).min(self.room);
                         attr.value = StrTendril::from_slice(whole.as_str());
                     }
                 }

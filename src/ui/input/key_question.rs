@@ -46,9 +46,13 @@ pub(in crate::ui) fn is_pressed_twice(question: &str, key: char) -> bool {
                 guard.press(pressed, role, now);
                 if guard.due().is_none() && !confirms && !is_warned {
                     is_warned = true;
+                    // The question is put anew, and needs the key twice again.
+                    is_confirming = false;
+                    guard.reset();
                     term::write_all(b"\r\n");
                     show("ignored: typed before you could read the question\n");
                     show(question);
+                    guard.drawn(Instant::now());
                 }
             }
             Some(TerminalInput::Resized) | None => {}

@@ -3,7 +3,6 @@
 //! Decisions are by line. Accepted lines are applied, rejected lines are discarded, open lines stay pending. A hunk is
 //! a run of changed lines without unchanged lines between them; a decision about a hunk decides all of its lines.
 
-use super::meanwhile::MeanwhileChange;
 use super::side_text::{DiffSide, SideText};
 use crate::text::hunk;
 use std::ops::Range;
@@ -87,6 +86,15 @@ pub struct ReviewLines {
     pub edited: bool,
     /// What changed in the workspace, where it cannot be merged with the lines.
     pub meanwhile: Vec<MeanwhileChange>,
+}
+
+/// A run of lines that changed in the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeanwhileChange {
+    /// The lines of the old side that were changed.
+    pub(super) old: Range<usize>,
+    /// Rows with what they are now, rendered.
+    pub(super) rows: Vec<String>,
 }
 
 /// The beginning of a part of a text that is not there as a whole.

@@ -3,10 +3,9 @@
 //! The review compares the agent's change with the file from which the agent started. Where the file changed in the
 //! meantime and the two changes cannot be merged, the person needs to see the third version too.
 
-use super::file::ReviewLines;
+use super::file::{MeanwhileChange, ReviewLines};
 use crate::text::hunk;
 use crate::text::visible::{LineBreaks, visible};
-use std::ops::Range;
 
 /// Lines that are shown of one place.
 const SHOWN: usize = 20;
@@ -22,15 +21,6 @@ pub enum MergeOutlook {
     Conflict,
     /// The contents are too large to be compared here.
     Unknown,
-}
-
-/// A run of lines that changed in the workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MeanwhileChange {
-    /// The lines of the old side that were changed.
-    old: Range<usize>,
-    /// Rows with what they are now, rendered.
-    rows: Vec<String>,
 }
 
 impl ReviewLines {

@@ -53,14 +53,14 @@ pub use comment::{CommentTarget, ReviewComment};
 pub use commit_files::commit_files;
 pub use difference::Differences;
 pub use file::{
-    AppliedPart, CombinedDecision, PartBoundary, PendingPart, PicturePair, ReviewBody, ReviewDecision,
-    ReviewFile, ReviewHunk, ReviewLines, WholeChange,
+    AppliedPart, CombinedDecision, MeanwhileChange, PartBoundary, PendingPart, PicturePair, ReviewBody,
+    ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
 pub use from_patch::{accepted, binary_file, of_patch, refused_file, whole_file};
 pub use index_patch::{IndexDirection, file_patch, sections};
 pub use inline_diff::InlineDiffCache;
 pub use load::pending;
-pub use meanwhile::{MeanwhileChange, MergeOutlook};
+pub use meanwhile::MergeOutlook;
 pub use message::message;
 pub use paint::{DrawContext, NoAnnotations, ReviewAnnotations};
 pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};

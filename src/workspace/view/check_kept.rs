@@ -195,7 +195,7 @@ mod tests {
             names.sort();
             names.join(" ")
         };
-        let mut run = |now: &[(&Path, &str)], writes: &str| {
+        let run = |now: &[(&Path, &str)], writes: &str| {
             output.begin(&traces(now)).unwrap();
             let found = format!("{} | {}", names(KEPT), names(UPPER));
             write(&place.join(UPPER), &[(writes, "x")]);

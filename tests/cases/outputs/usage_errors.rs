@@ -20,7 +20,6 @@ fn what_the_parser_refuses() {
         ("continue_and_resume", "-p hi -c -r x"),
         ("replay_and_provider", "-p hi --replay x --provider y"),
         ("prompt_twice", "-p one two"),
-        ("session_without_command", "session"),
         ("session_rename_without_words", "session rename"),
         ("blame_without_file", "blame"),
         ("sandbox_run_without_command", "sandbox run"),

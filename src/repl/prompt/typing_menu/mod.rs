@@ -25,7 +25,6 @@ use crate::ui::{Theme, term};
 use completed::completed;
 use draw::MenuFrame;
 use layout::ScreenPlace;
-use note::MenuNote;
 use nucleo_matcher::{Config, Matcher};
 use place::{MenuKind, MenuPlace, is_file, needs_argument};
 use rustyline::hint::Hint;
@@ -151,6 +150,12 @@ struct MenuState {
     drawn: Option<String>,
     /// What is said below the line while no menu is open there, until something is typed.
     note: Option<MenuNote>,
+}
+
+struct MenuNote {
+    words: String,
+    /// Where the line ends.
+    end: ScreenPlace,
 }
 
 impl TypingMenu {

@@ -2,16 +2,10 @@
 
 use super::draw::ROWS;
 use super::layout::ScreenPlace;
-use super::{MenuCause, MenuState, NOTHING, PromptHint, TypingMenu};
+use super::{MenuCause, MenuNote, MenuState, NOTHING, PromptHint, TypingMenu};
 use crate::ui::{Theme, ansi, margin_mark, term};
 use ratatui::text::Line;
 use std::fmt::Write as _;
-
-pub(super) struct MenuNote {
-    words: String,
-    /// Where the line ends.
-    end: ScreenPlace,
-}
 
 impl TypingMenu {
     /// Says something below the line until something is typed. The caller has the line drawn again.

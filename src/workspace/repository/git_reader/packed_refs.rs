@@ -5,9 +5,8 @@
 
 use super::budget::ReadBudget;
 use super::object_id::ObjectId;
-use super::refs::RefMap;
 use super::repository_files::{GitFile, RepositoryFiles, exists, read};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +17,9 @@ const LARGEST_WHOLE: u64 = 16 << 20;
 const PIECE: usize = 64 << 10;
 /// Names that differ and are remembered; of the others only the number is.
 const MOST_NAMES: usize = 100_000;
+
+/// All refs by name, such as `refs/heads/main`. Names are bytes, as paths are.
+pub(super) type RefMap = BTreeMap<PathBuf, ObjectId>;
 
 pub(super) enum PackedRefs {
     Whole(RefMap),

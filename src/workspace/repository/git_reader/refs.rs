@@ -3,10 +3,9 @@
 use super::budget::ReadBudget;
 use super::event::HeadPosition;
 use super::object_id::ObjectId;
-use super::packed_refs::{PackedDifferences, PackedRefs};
+use super::packed_refs::{PackedDifferences, PackedRefs, RefMap};
 use super::repository_files::{RepositoryFiles, exists, read};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,9 +17,6 @@ pub(super) const LARGEST_LOG: u64 = 4 << 20;
 const MOST_REFS: usize = 100_000;
 /// A ref may name another, which may name a third. git follows five.
 const MOST_STEPS: usize = 5;
-
-/// All refs by name, such as `refs/heads/main`. Names are bytes, as paths are.
-pub(super) type RefMap = BTreeMap<PathBuf, ObjectId>;
 
 pub(super) struct RefReader<'a> {
     files: &'a dyn RepositoryFiles,
