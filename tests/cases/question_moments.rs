@@ -65,7 +65,9 @@ fn a_resize_draws_the_question_again_and_counts_nothing_as_shown_before() {
         pty.resize(size.0, size.1);
         pty.until("the question at the new size", |s| s.contains("apply all") || s.contains("a apply"));
         let screen = pty.screen();
-        assert_eq!(screen.matches("lines: apply?").count(), 1, "{size:?}\n{screen}");
+        // Never drawn twice; a window of a dozen rows has room for the keys and not for the title.
+        let titles = screen.matches("lines: apply?").count();
+        assert!(titles == 1 || titles == 0 && size.1 <= 12, "{size:?}\n{screen}");
     }
     pty.resize(100, 45);
     pty.until("all of it", |s| s.contains("+ line 30"));

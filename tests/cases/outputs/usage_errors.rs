@@ -26,7 +26,6 @@ fn what_the_parser_refuses() {
         ("completions_without_shell", "completions"),
         ("completions_unknown_shell", "completions csh"),
         ("metrics_port", "metrics serve --port x"),
-        ("mcp_without_command", "mcp"),
         ("mcp_serve_unknown_word", "mcp serve x"),
         ("mcp_serve_unknown_option", "mcp serve --rot ."),
         ("changes_json_and_patch", "changes --json --patch"),
