@@ -399,7 +399,7 @@ fn what_a_killed_run_left_is_shown_and_applied_without_another_run() {
     // The processes of the killed run may need a moment to end.
     wait_for("the run", || {
         let list = bench.place.run(["changes"]).code(0);
-        list.stderr.contains("was interrupted; what it changed is pending (2 changes)")
+        list.stderr.contains("was interrupted; what it changed is pending (2 files)")
             && list.stdout.contains("A made.txt")
             && list.stdout.contains("M notes.txt")
     });

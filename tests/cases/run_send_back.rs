@@ -22,7 +22,7 @@ sessions = [".mine/*.jsonl"]
 resume = ["{options}", "--resume", "{session}", "{message}"]
 repeat = ["--model="]
 "#;
-    shell().config(preset).file("agent", script).file("notes.txt", "one\ntwo\n").size(90, 30).arg("run")
+    shell().config(preset).file("agent", script).file("notes.txt", "one\ntwo\n").size(90, 34).arg("run")
 }
 
 fn question(pty: &Pty) {

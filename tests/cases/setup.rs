@@ -363,6 +363,11 @@ fn a_model_whose_name_is_the_key_is_not_listed() {
     assert_only_in_the_key_file(&pty);
 }
 
+/// What is typed before a question is on the screen does not answer it.
+fn at_question(pty: &Pty) {
+    pty.until("the question", |s| s.trim_end().ends_with(':'));
+}
+
 #[test]
 fn without_a_screen_the_questions_are_numbered_and_the_key_is_not_shown() {
     for dumb in [false, true] {
@@ -370,8 +375,10 @@ fn without_a_screen_the_questions_are_numbered_and_the_key_is_not_shown() {
         let start = start(&settings(&server)).arg("setup");
         let mut pty = if dumb { start.variable("TERM", "dumb") } else { start.arg("--linear") }.spawn();
         pty.until("the providers", |s| s.contains("1: anthropic") && s.contains("a number, words to search"));
+        at_question(&pty);
         pty.line("1");
         pty.until("the ways", |s| s.contains("1: paste the key"));
+        at_question(&pty);
         pty.line("1");
         pty.until("the key", |s| s.contains("Paste the key of anthropic (nothing is shown):"));
         std::thread::sleep(Duration::from_millis(80));
@@ -379,10 +386,13 @@ fn without_a_screen_the_questions_are_numbered_and_the_key_is_not_shown() {
         std::thread::sleep(Duration::from_millis(80));
         pty.send("\r");
         pty.until("the models", |s| s.contains("1: claude-sonnet-5-5, default"));
+        at_question(&pty);
         pty.line("vast");
         pty.until("the match", |s| s.contains("1: vast"));
+        at_question(&pty);
         pty.line("1");
         pty.until("the difference", |s| s.contains("+model = \"vast\"") && s.contains("1: write it"));
+        at_question(&pty);
         pty.line("1");
         assert_eq!(pty.ended(), 0, "{}", pty.transcript());
         assert_eq!(read(&keys_file(pty.home())), format!("anthropic = \"{KEY}\"\n"));
