@@ -96,7 +96,9 @@ pub fn main() -> ExitCode {
 /// The command line. `placet journal` alone lists, as `placet checks` does: a command that lacks its subcommand takes
 /// `list`, or `show` where it has no list.
 fn parsed() -> Result<Args, clap::Error> {
-    let wants_help = std::env::args_os().any(|word| word == "-h" || word == "--help");
+    // Behind `--` are the words of another program.
+    let wants_help =
+        std::env::args_os().take_while(|word| word != "--").any(|word| word == "-h" || word == "--help");
     let parsed = match wants_help {
         true => args::command_for_help()
             .try_get_matches()

@@ -12,6 +12,7 @@ mod error;
 mod message_parts;
 mod output;
 mod pending_elsewhere;
+mod project_trust;
 mod prompt;
 mod session_rows;
 mod shell;

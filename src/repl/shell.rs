@@ -15,6 +15,7 @@ use super::error::ReplError;
 use super::message_parts::{HasReport, parts_before};
 use super::output::ShellOutput;
 use super::pending_elsewhere::pending_elsewhere;
+use super::project_trust::ask_project_trust;
 use super::prompt::{
     MenuSources, PromptEditor, PromptInput, PromptOutcome, PromptScreen, PromptStatus, UnfinishedLine,
     UnsentInput, pick_into,
@@ -33,7 +34,7 @@ use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::input::{answering_decoder, background};
 use crate::ui::turn_pane::TurnPaneSettings;
-use crate::ui::{Theme, line_ui, term};
+use crate::ui::{Theme, term};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -156,7 +157,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         shell.context.output.note(&note);
     }
     if let Some((project, store)) = opening.trust {
-        shell.ask_trust(&project, store)?;
+        ask_project_trust(&shell.context, &project, store)?;
     }
     shell.begin(&opening.resume)?;
     // Each as its own: a short line stays to be read.
@@ -176,43 +177,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     Ok(ShellEnd { code, next: shell.context.directory.next.take() })
 }
 
-/// Replaces this process by a new one with the same arguments; returns only when that fails.
-fn begin_anew() -> std::io::Error {
-    use std::os::unix::process::CommandExt;
-    match std::env::current_exe() {
-        Ok(program) => std::process::Command::new(program).args(std::env::args_os().skip(1)).exec(),
-        Err(e) => e,
-    }
-}
-
 impl Shell<'_> {
-    /// Shows what a project's files would set and asks for trust, once for this content.
-    fn ask_trust(&mut self, files: &[ProjectSettings], mut store: TrustStore) -> Result<(), ReplError> {
-        let output = &self.context.output;
-        let name =
-            |file: &ProjectSettings| crate::text::sanitize::name(&file.path.to_string_lossy()).into_owned();
-        let paths = files.iter().map(name).collect::<Vec<_>>().join(" and ");
-        let head = Line::styled(format!("{paths} would set:"), output.theme.style("question"));
-        let clean = |setting: &String| crate::text::sanitize::line(setting).into_owned();
-        let settings = self.context.app.config.untrusted.iter();
-        let settings = settings.map(|one| Line::styled(clean(one), output.theme.style("text")));
-        let notes = self.context.app.config.shadowed_servers.iter();
-        let notes = notes.map(|one| Line::styled(clean(&one.to_string()), output.theme.style("hint")));
-        output.say_unbroken(std::iter::once(head).chain(settings).chain(notes));
-        let answer = line_ui::consent("Type `trust` to accept it, Enter to continue without it: ");
-        if answer.is_none_or(|answer| answer.trim() != "trust") {
-            output.note("ignored; placet asks again next time");
-            return Ok(());
-        }
-        for file in files {
-            store.trust(&file.path, &file.hash)?;
-        }
-        // Started again, every part is built from the settings that hold now.
-        // `exec` runs no destructor, so the terminal is restored here.
-        term::leave();
-        Err(ReplError::Terminal(begin_anew()))
-    }
-
     /// Takes up what the command line asked for, and what an earlier session left.
     fn begin(&mut self, resume: &ResumeTarget) -> Result<(), ReplError> {
         let context = &mut self.context;

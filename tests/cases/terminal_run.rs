@@ -123,12 +123,27 @@ fn the_question_is_drawn_again_after_a_resize_and_counts_only_what_was_drawn() {
     pty.resize(100, 44);
     pty.until("the difference", |screen| screen.contains("line1") && screen.contains("line30"));
 
-    // Smaller again: what was shown once has been seen, and one key applies it.
+    // Smaller again: what was shown for a moment in which it could be read has been seen, and one key applies it.
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
     pty.resize(50, 14);
     pty.until("the narrow question", |screen| screen.contains("apply?") && !screen.contains("a moment"));
     pty.answer("a");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert_eq!(pty.read("a").lines().count(), 30);
+
+    // Large for less than a moment: nobody has read it.
+    let mut pty = run(lines).size(60, 12).spawn();
+    pty.until("the question", |screen| screen.contains("apply?"));
+    pty.until("keys to count", |screen| !screen.contains("a moment"));
+    pty.resize(100, 44);
+    pty.until("the difference", |screen| screen.contains("line30"));
+    pty.resize(60, 12);
+    pty.until("the narrow question", |screen| !screen.contains("line30") && !screen.contains("a moment"));
+    pty.answer("a");
+    pty.until("what was not shown", |screen| screen.contains("press a again"));
+    assert!(!pty.exists("a"), "{}", pty.screen());
+    pty.signal(Signal::HUP);
+    pty.ended();
 
     // A key that comes before the larger window was drawn answers what was on the screen: not all of it.
     let mut pty = run(lines).size(60, 12).spawn();

@@ -1,4 +1,4 @@
-//! What a program without a preset changed in the home directory: it is never applied, and the person is told so.
+//! What a program without a preset changed in the home directory: placet never applies it, and says so.
 
 use crate::cli::report::CliError;
 use crate::text::{count, visible};

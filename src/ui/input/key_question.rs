@@ -46,7 +46,7 @@ pub(in crate::ui) fn is_pressed_twice(question: &str, key: char) -> bool {
                 guard.press(pressed, role, now);
                 if guard.due().is_none() && !confirms && !is_warned {
                     is_warned = true;
-                    // The question is put anew, and needs the key twice again.
+                    // placet asks again from the beginning, and needs the key twice.
                     is_confirming = false;
                     guard.reset();
                     term::write_all(b"\r\n");

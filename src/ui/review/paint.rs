@@ -349,7 +349,7 @@ impl<'a> ReviewPainter<'a> {
         }
     }
 
-    /// Unchanged lines that a gap stands for; `None` for every other row.
+    /// The number of unchanged lines that a gap hides; `None` for every other row.
     pub(super) fn gap_lines(&self, row: &ReviewRow) -> Option<usize> {
         match *row {
             ReviewRow::Gap { from, to, known: true, .. } => Some((to - from) as usize),

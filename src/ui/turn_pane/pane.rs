@@ -54,6 +54,8 @@ pub struct TurnPane {
     /// Where keys go while a question is open: to the draft, where that was there first.
     pub(super) focus: QuestionFocus,
     pub(super) guard: KeyGuard,
+    /// When the terminal got the size that it has.
+    pub(super) size_since: Option<Instant>,
     pub(super) composer: TextField,
     pub(super) queue: MessageQueue,
     pub(super) pastes: PasteStore,
@@ -96,6 +98,7 @@ impl TurnPane {
             question: None,
             focus: QuestionFocus::Question,
             guard: KeyGuard::default(),
+            size_since: None,
             composer: TextField::new(TextFieldKind::Lines),
             queue,
             pastes,
@@ -119,6 +122,13 @@ impl TurnPane {
 
     pub fn resized(&mut self, columns: usize) {
         self.columns = columns;
+    }
+
+    /// The terminal has another size since `now`. What it shows has not been read yet: for a moment no key answers, and
+    /// nothing counts as seen.
+    pub fn size_changed(&mut self, now: Instant) {
+        self.guard.touch(now);
+        self.size_since = Some(now);
     }
 
     /// The draft, for the prompt; and one that was cleared.

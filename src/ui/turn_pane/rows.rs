@@ -9,6 +9,7 @@ use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{count, sanitize, visible, width};
 use crate::tools::{TodoItem, TodoStatus, todo_lines};
+use crate::ui::input::guard::QUIET;
 use crate::ui::margin_mark;
 use crate::ui::token_counts;
 use crate::ui::wrap::wrap;
@@ -60,7 +61,8 @@ impl TurnPane {
     /// `picture` is on the screen since `now`.
     pub fn shown(&mut self, picture: &TurnPaneFrame, now: Instant) {
         if let (Some(open), Some((total, fits))) = (&mut self.question, picture.asked) {
-            open.drawn(total, fits);
+            let stands = self.size_since.is_none_or(|since| now.duration_since(since) >= QUIET);
+            open.drawn(total, fits, stands);
             self.guard.drawn(now);
         }
     }

@@ -179,8 +179,7 @@ pub async fn run(
             () = resized(&mut resizes) => {
                 next_frame = painter.resized(Instant::now());
                 dirty = true;
-                // What is shown now has not been read yet.
-                live.focus_returned(Instant::now());
+                live.size_changed(Instant::now());
             }
             refusal = background_answer(&mut asked) => {
                 for line in refusal.iter().flat_map(|why| live.notice(why)) {

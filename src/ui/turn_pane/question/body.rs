@@ -75,11 +75,11 @@ impl QuestionBody {
         self.scroll = 0;
     }
 
-    /// `fits` of `rows` rows are on the screen now.
-    pub(super) fn drawn(&mut self, asked: &AnyQuestion, rows: usize, fits: usize) {
+    /// `fits` of `rows` rows are on the screen now; they count as seen if the picture `stands`.
+    pub(super) fn drawn(&mut self, asked: &AnyQuestion, rows: usize, fits: usize, stands: bool) {
         (self.rows, self.fits) = (rows, fits);
         self.scroll = self.scroll.min(rows.saturating_sub(fits));
-        if self.shows_why {
+        if self.shows_why || !stands {
             return;
         }
         // Laid out at another width, rows are other rows. What was wholly seen stays seen.

@@ -163,10 +163,15 @@ impl PaneQuestion {
         }
     }
 
-    pub(in crate::ui::turn_pane) fn drawn(&mut self, rows: usize, fits: usize) {
+    /// `fits` of `rows` rows are on the screen. They count as seen only if `stands`: a picture of a moment was not read.
+    pub(in crate::ui::turn_pane) fn drawn(&mut self, rows: usize, fits: usize, stands: bool) {
         match (&mut self.changes, self.asked.overview()) {
-            (Some(list), Some(overview)) if !self.shows_patch => list.drawn(overview),
-            _ => self.body.drawn(&self.asked, rows, fits),
+            (Some(list), Some(overview)) if !self.shows_patch => {
+                if stands {
+                    list.drawn(overview);
+                }
+            }
+            _ => self.body.drawn(&self.asked, rows, fits, stands),
         }
     }
 
