@@ -177,6 +177,17 @@ mod tests {
         markdown_of(html, &Url::parse("https://example.org/a/b.html").unwrap())
     }
 
+    /// Whole, these links would have 50 MB.
+    #[test]
+    fn a_long_base_does_not_make_a_page_many_times_larger() {
+        let base = format!("https://example.org/{}/", "p".repeat(10_000));
+        let html = format!("<base href='{base}'>{}", "<a href=x>y</a> ".repeat(5_000));
+        let text = patiently(&html).text;
+        assert!(text.len() < 2 * MOST_ADDED, "{}", text.len());
+        assert!(text.starts_with(&format!("[y]({base}x) [y]({base}x)")), "the first links are whole");
+        assert!(text.ends_with("[y](x)"), "the last links are as they were");
+    }
+
     #[test]
     fn a_page_becomes_markdown_with_whole_links() {
         let html = "<html><head><title> A \n page</title><style>p{}</style></head><body><h1>Top</h1>\

@@ -17,8 +17,9 @@ pub(in crate::ui) fn is_pressed_twice(question: &str, key: char) -> bool {
     let mut is_confirming = false;
     // Reported once: a paste has many keys.
     let mut is_warned = false;
-    show(question);
+    // Before the question is shown: a key that follows it is not lost without a word.
     keyboard.forget();
+    show(question);
     guard.drawn(Instant::now());
     loop {
         let left = guard.due().map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
