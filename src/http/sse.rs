@@ -69,21 +69,27 @@ impl SseParser {
     /// Takes the next bytes and returns the events they complete.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, SseEventTooLong> {
         let mut events = Vec::new();
-        for &byte in bytes {
-            let was_cr = std::mem::take(&mut self.after_cr);
-            match byte {
-                // The second half of CRLF: the line ended at its first half.
-                b'\n' if was_cr => {}
-                b'\n' => events.extend(self.end_line()),
-                b'\r' => {
-                    self.after_cr = true;
-                    events.extend(self.end_line());
-                }
-                other if self.line.len() + self.data.len() + self.name.len() < self.most => {
-                    self.line.push(other);
-                }
-                _ => return Err(SseEventTooLong { most: self.most }),
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            // The second half of CRLF: the line ended at its first half.
+            if std::mem::take(&mut self.after_cr)
+                && let Some(after) = rest.strip_prefix(b"\n")
+            {
+                rest = after;
+                continue;
             }
+            let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            let (part, ended) = rest.split_at(end);
+            if self.line.len() + self.data.len() + self.name.len() + part.len() > self.most {
+                return Err(SseEventTooLong { most: self.most });
+            }
+            let Some((mark, after)) = ended.split_first() else {
+                self.line.extend_from_slice(part);
+                break;
+            };
+            self.after_cr = *mark == b'\r';
+            rest = after;
+            events.extend(self.end_line(part));
         }
         Ok(events)
     }
@@ -94,9 +100,18 @@ impl SseParser {
         if self.line.is_empty() { self.dispatch() } else { None }
     }
 
-    fn end_line(&mut self) -> Option<SseEvent> {
-        let bytes = std::mem::take(&mut self.line);
-        let text = String::from_utf8_lossy(&bytes);
+    /// A line has ended with `part`; what came before it was kept.
+    fn end_line(&mut self, part: &[u8]) -> Option<SseEvent> {
+        if self.line.is_empty() {
+            return self.take_line(part);
+        }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(part);
+        self.take_line(&line)
+    }
+
+    fn take_line(&mut self, line: &[u8]) -> Option<SseEvent> {
+        let text = String::from_utf8_lossy(line);
         let mut line = text.as_ref();
         if !std::mem::replace(&mut self.past_bom, true) {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);

@@ -126,6 +126,10 @@ impl AnswerMeter {
 /// True where JSON has more than `most` values, without parsing it: each value but the first follows one of these
 /// marks.
 pub(super) fn has_more_values(json: &str, most: usize) -> bool {
+    // Nearly every event of a stream is too short for so many.
+    if json.len() <= most {
+        return false;
+    }
     let (mut marks, mut quoted, mut escaped) = (0, false, false);
     for byte in json.bytes() {
         match byte {
