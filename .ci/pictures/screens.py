@@ -31,6 +31,9 @@ WORKFLOW = "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n  
 
 ASK_TAX = "The tax is 21 % now. Change it, and run the test."
 ASK_COMMIT = "Correct the test, run it on each push, and commit."
+ASK_TAX_AND_TEST = "The tax is 21 % now. Change it, and the test."
+ASK_ROUND = "Round to cents at the end only."
+ASK_DECIMAL = "Compute with decimals."
 ASK_NETWORK = "Is there a newer release?"
 ASK_EXPLAIN = "How is a price computed?"
 
@@ -65,6 +68,37 @@ SCRIPT = {
         ),
         Answer("", Call("run_command", command="PYTHONPATH=src python3 -B tests/test_price.py && git commit -qam 'Set the tax to 21 %'")),
         Answer("The test passes, and the change is committed. The workflow is new and not in the commit."),
+    ],
+    ASK_TAX_AND_TEST: [
+        Answer(
+            "I read the prices and their test first.",
+            Call("read_file", path="src/price.py"),
+            Call("read_file", path="tests/test_price.py"),
+        ),
+        Answer(
+            "",
+            Call("edit_file", path="src/price.py", old_string="TAX = 0.19", new_string="TAX = 0.21"),
+            Call("edit_file", path="tests/test_price.py", old_string="== 11.9", new_string="== 12.1"),
+        ),
+        Answer("The tax is 21 %, and the test expects 12.1 for a price of 10."),
+    ],
+    ASK_ROUND: [
+        Answer("", Call("read_file", path="src/price.py")),
+        Answer(
+            "",
+            Call("edit_file", path="src/price.py", old_string="    total = net(prices) * (1 + TAX)\n    return round(total, 2)",
+                 new_string="    return round(net(prices) * (1 + TAX), 2)"),
+        ),
+        Answer("The total is one expression now, and rounded once."),
+    ],
+    ASK_DECIMAL: [
+        Answer("", Call("read_file", path="src/price.py")),
+        Answer(
+            "",
+            Call("edit_file", path="src/price.py", old_string="TAX = 0.19", new_string='TAX = Decimal("0.19")'),
+            Call("edit_file", path="src/price.py", old_string='"""Prices."""', new_string='"""Prices."""\n\nfrom decimal import Decimal'),
+        ),
+        Answer("The rate is a decimal."),
     ],
     ASK_NETWORK: [
         Answer("I ask the registry.", Call("run_command", command="curl -s https://pypi.org/pypi/shop/json", network=["pypi.org"])),
@@ -186,6 +220,62 @@ def commit(shell):
         term.picture("review-commit")
 
 
+CHECKS = """
+[checks.test]
+command = "PYTHONPATH=src python3 -B tests/test_price.py"
+when = "apply"
+required = true
+
+[checks.types]
+command = "python3 -B -m compileall -q src"
+when = "apply"
+"""
+
+
+def checks(shell):
+    """The question whose checks passed, what a check wrote that failed, and the same in the review."""
+    with shell(rows=34, settings=CHECKS) as term:
+        term.until("placet [a] >")
+        term.line(ASK_TAX_AND_TEST)
+        term.settled("apply?", "test (required): passed", "types: passed", "a apply all")
+        term.picture("question-checks")
+        term.decide("r")
+        term.until("TAX = 0.21", "? keys")
+        term.decide("a")
+        # Without the new rate the test fails: only what is accepted is checked.
+        term.decide("r")
+        term.until("2/2 hunks")
+        term.key("t")
+        term.until("checks failed", "2/2 hunks")
+        term.key("Up")
+        term.until("checks failed", "? keys")
+        term.picture("review-checks")
+        term.key("o")
+        term.until("AssertionError")
+        term.picture("check-output")
+
+
+def tries(shell):
+    """Two tries of one file: their list, and one against the other."""
+    with shell(rows=24) as term:
+        for name, ask in (("round", ASK_ROUND), ("decimal", ASK_DECIMAL)):
+            term.until("placet [a")
+            term.line(f"/try {name}")
+            term.until(f"placet [a] {name}")
+            term.line(ask)
+            term.settled("apply?", "k keep pending")
+            term.decide("k")
+            term.until(f"placet [a] {name} ±1 >")
+        term.resize(14)
+        term.line("/try")
+        term.until("compares two", "placet [a] decimal")
+        term.picture("tries")
+    asked = [["--try", name, "--mode", "ask", "-p", ask] for name, ask in (("round", ASK_ROUND), ("decimal", ASK_DECIMAL))]
+    with shell(rows=24, before=asked, words=["compare", "round", "decimal"]) as term:
+        term.until("Decimal", "? keys")
+        term.picture("compare")
+
+
 def permission(shell):
     with shell(rows=16) as term:
         term.until("placet [a] >")
@@ -291,4 +381,4 @@ def rewind(shell):
 # The setting that came with a screen: an older program is not asked to show it.
 menus.needs = rewind.needs = "ui.menus"
 
-SCENES = [start, conversation, side_by_side, commit, permission, answer, picker, menus, rewind, tour]
+SCENES = [start, conversation, side_by_side, commit, checks, tries, permission, answer, picker, menus, rewind, tour]
