@@ -38,6 +38,7 @@ pub(super) fn shown(
         return Ok(None);
     };
     let variable = |name: &str| std::env::var(name).ok();
+    screen::await_background(app)?;
     let (theme, depth) = screen::theme(app)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
     let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
@@ -58,6 +59,8 @@ pub(super) fn shown(
     };
     let mut pane = ReviewPane::new(review, desk);
     full_screen::run(&mut pane).map_err(|e| CliError::new(format!("the terminal failed: {e}")))?;
+    // It may have come late.
+    screen::keep_background();
     drop(base);
     let outcome = pane.outcome;
     Ok(Some((pane.into_review(), outcome)))

@@ -6,10 +6,14 @@ use crate::app::App;
 use crate::repl::{RememberedBackground, keymap};
 use crate::ui::ansi::ColorDepth;
 use crate::ui::clipboard::Clipboard;
-use crate::ui::input::background;
+use crate::ui::input::{answering_decoder, background};
 use crate::ui::viewer::{self, CheckOutputScreen};
 use crate::ui::{Theme, editor, pager, term};
 use crate::workspace::Workspace;
+use std::time::Duration;
+
+/// How long a screen waits for the background of a terminal that answered before; it seldom changes.
+const REMEMBERED: Duration = Duration::from_millis(30);
 
 /// The theme of the settings, at the depth of this terminal.
 pub(super) fn theme(app: &App) -> Result<(Theme, ColorDepth), CliError> {
@@ -27,6 +31,16 @@ pub(super) fn ask_background(app: &App) {
         term::write_all(background::QUESTION.as_bytes());
         background::asked();
     }
+}
+
+/// Asks the terminal for its background and waits a moment for the answer, before a full screen is drawn: no later frame of
+/// the screen would have other colours. The base mode must be on.
+pub(super) fn await_background(app: &App) -> Result<(), CliError> {
+    ask_background(app);
+    let is_known = RememberedBackground::load(&start::paths()?.state).is_known();
+    answering_decoder::drain(if is_known { REMEMBERED } else { answering_decoder::PATIENCE });
+    keep_background();
+    Ok(())
 }
 
 /// Remembers what the terminal answered, for the next theme.

@@ -50,6 +50,11 @@ impl RememberedBackground {
         Theme::load("auto", dir, depth, variable).ok()
     }
 
+    /// True where an earlier session had an answer of this terminal.
+    pub fn is_known(&self) -> bool {
+        self.known.is_some()
+    }
+
     /// True where an answer of the terminal would decide something.
     pub fn is_wanted(theme: &str) -> bool {
         let variable = |name: &str| std::env::var(name).ok();

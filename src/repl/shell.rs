@@ -172,7 +172,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         let said = runtime.block_on(agent.end_session("prompt_input_exit"));
         said.iter().for_each(|words| shell.context.output.note(words));
     }
-    answering_decoder::drain();
+    answering_decoder::drain(answering_decoder::PATIENCE);
     drop(base);
     Ok(ShellEnd { code, next: shell.context.directory.next.take() })
 }

@@ -7,8 +7,8 @@ use crate::ui::term;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::time::{Duration, Instant};
 
-/// How long placet waits for an answer when it ends: the shell would get it.
-const DRAIN: Duration = Duration::from_millis(100);
+/// How long placet waits for an answer when it ends: the shell would get it. Also before a screen that it decides.
+pub const PATIENCE: Duration = Duration::from_millis(100);
 
 /// [`InputDecoder::feed`], with the answer noted.
 pub(super) fn feed(decoder: &mut InputDecoder, bytes: &[u8]) -> Vec<InputToken> {
@@ -33,12 +33,13 @@ fn noted(tokens: Vec<InputToken>) -> Vec<InputToken> {
     tokens
 }
 
-/// Takes an answer that is on its way, before the terminal is given back to who reads it next.
-pub fn drain() {
+/// Takes an answer that is on its way, before the terminal is given back to who reads it next, or before a screen that the
+/// answer decides; it waits at most `patience`. What else is typed in this time is dropped.
+pub fn drain(patience: Duration) {
     if !background::is_due() {
         return;
     }
-    let end = Instant::now() + DRAIN;
+    let end = Instant::now() + patience;
     let mut decoder = InputDecoder::default();
     while background::is_due() {
         let left = end.saturating_duration_since(Instant::now());
