@@ -38,8 +38,7 @@ pub(super) fn shown(
         return Ok(None);
     };
     let variable = |name: &str| std::env::var(name).ok();
-    screen::await_background(app)?;
-    let (theme, depth) = screen::theme(app)?;
+    let (theme, depth) = screen::theme_of_screen(app)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
     let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
     let cache = start::paths()?.cache;

@@ -33,14 +33,14 @@ pub(super) fn ask_background(app: &App) {
     }
 }
 
-/// Asks the terminal for its background and waits a moment for the answer, before a full screen is drawn: no later frame of
-/// the screen would have other colours. The base mode must be on.
-pub(super) fn await_background(app: &App) -> Result<(), CliError> {
+/// The same for a full screen: the terminal is asked for its background and has a moment to answer, because no later
+/// frame would have other colours. The base mode must be on.
+pub(super) fn theme_of_screen(app: &App) -> Result<(Theme, ColorDepth), CliError> {
     ask_background(app);
     let is_known = RememberedBackground::load(&start::paths()?.state).is_known();
     answering_decoder::drain(if is_known { REMEMBERED } else { answering_decoder::PATIENCE });
     keep_background();
-    Ok(())
+    theme(app)
 }
 
 /// Remembers what the terminal answered, for the next theme.

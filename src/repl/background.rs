@@ -75,7 +75,9 @@ impl RememberedBackground {
         let own = format!("{word}\t{}", self.terminal);
         let lines: Vec<&str> =
             std::iter::once(own.as_str()).chain(text.lines().filter(is_other).take(MOST)).collect();
-        if let Err(e) = private::write(&self.file, (lines.join("\n") + "\n").as_bytes()) {
+        let written = (self.file.parent().map_or(Ok(()), private::make_dir))
+            .and_then(|()| private::write(&self.file, (lines.join("\n") + "\n").as_bytes()));
+        if let Err(e) = written {
             tracing::warn!("the terminal's background is not remembered: {e}");
         }
     }

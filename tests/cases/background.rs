@@ -6,6 +6,8 @@ use std::time::Duration;
 const QUESTION: &str = "\x1b]11;?\x1b\\";
 const DARK: &str = "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\";
 const LIGHT: &str = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\";
+/// The background of an added line in the theme for light terminals.
+const LIGHT_ADDED: &str = "48;2;226;245;231";
 /// The mode in the prompt, in the colours of the themes.
 const DARK_MODE: &str = "\x1b[0;1;38;2;126;198;153m[r]";
 const LIGHT_MODE: &str = "\x1b[0;1;38;2;23;105;58m[r]";
@@ -120,4 +122,18 @@ fn what_is_known_is_not_asked_for() {
     assert!(!is_asked(colours().variable("TERM", "linux")));
     assert!(!is_asked(colours().variable("TMUX", "/tmp/tmux-0/default,1,0")));
     assert!(!is_asked(colours().variable("STY", "1.pts")));
+}
+
+/// No later frame of a full screen would have other colours, so a subcommand waits a moment for the answer.
+#[test]
+fn a_review_has_the_colours_for_the_background_from_its_first_frame() {
+    let patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+new\n";
+    let start =
+        shell().variable("COLORTERM", "truecolor").file("p.patch", patch).arg("review").arg("p.patch");
+    let mut pty = start.spawn();
+    // Before the question, because the wait is short; it counts once placet has asked.
+    pty.send(LIGHT);
+    pty.until("the review", |s| s.contains("new") && s.contains("keys"));
+    assert!(raw(&pty).contains(QUESTION));
+    assert!(raw(&pty).contains(LIGHT_ADDED), "{:?}", raw(&pty));
 }
