@@ -66,6 +66,12 @@ fn scratch(pty: &Pty) -> PathBuf {
     found.path()
 }
 
+/// The command has made its file `began`.
+fn has_begun(pty: &Pty) -> bool {
+    let places = std::fs::read_dir(pty.home().join(".cache/placet/scratch"));
+    places.is_ok_and(|places| places.flatten().any(|place| place.path().join("began").exists()))
+}
+
 fn go(pty: &Pty) {
     std::fs::write(scratch(pty).join("go"), "").unwrap();
 }
@@ -309,9 +315,12 @@ fn in_linear_mode_a_line_does_the_same() {
     if !sandboxed() {
         return;
     }
-    let slow = format!("echo so far; {UNTIL_GO}; echo x > made.txt");
+    let slow = format!("echo so far; : > $PLACET_SCRATCH/began; {UNTIL_GO}; echo x > made.txt");
     let (mut pty, server) = with_commands_in(shell().config("[ui]\nlinear = true\n"), "ask", &[&slow]);
     pty.until("the call", |s| s.contains("call: run echo so far"));
+    // The row of the call comes before its command; in linear mode nothing shows that the command runs.
+    assert!(within(20, || has_begun(&pty)));
+    std::thread::sleep(std::time::Duration::from_millis(200));
     pty.line("/background");
     pty.until("the answer", |s| s.contains("all done"));
     assert!(told(&server).contains("it runs as job 1, in "));
