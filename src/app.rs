@@ -52,7 +52,7 @@ mod web_search;
 pub use error::AppError;
 pub use program_access::ProgramAccess;
 pub use run_views::RunViewChoice;
-pub use runtime::{runtime, small_runtime};
+pub use runtime::runtime;
 
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]

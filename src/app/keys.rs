@@ -16,8 +16,8 @@ pub(super) fn first_in_environment() -> Option<String> {
 
 /// The same for the keys that were stored with `config init --key`. A file that cannot be used gives no provider.
 pub(super) fn first_in_file(path: &Path) -> Option<String> {
-    let has = |name: &str| matches!(from_file(path, name), Ok(Some(_)));
-    ProviderPreset::all().iter().find(|p| has(&p.name)).map(|p| p.name.clone())
+    let table = stored(path).ok()??;
+    ProviderPreset::all().iter().find(|p| key_in(&table, &p.name).is_some()).map(|p| p.name.clone())
 }
 
 pub(super) fn from_environment(variable: &str) -> Option<ApiKeySource> {
@@ -25,8 +25,18 @@ pub(super) fn from_environment(variable: &str) -> Option<ApiKeySource> {
     Some(ApiKeySource::Value(ApiKey::new(&value)))
 }
 
-/// The key of `provider` in the key file; a file that others can read is refused rather than used.
+/// The key of `provider` in the key file.
 pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySource>, AppError> {
+    let key = stored(path)?.as_ref().and_then(|table| key_in(table, provider).map(ApiKey::new));
+    Ok(key.map(ApiKeySource::Value))
+}
+
+fn key_in<'t>(table: &'t toml::Table, provider: &str) -> Option<&'t str> {
+    table.get(provider).and_then(toml::Value::as_str)
+}
+
+/// What the key file has; a file that others can read is refused rather than used.
+fn stored(path: &Path) -> Result<Option<toml::Table>, AppError> {
     let Ok(meta) = fs::metadata(path) else { return Ok(None) };
     let mode = meta.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
@@ -35,8 +45,7 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySour
     let bad = |reason: String| AppError::File { path: path.into(), reason };
     let text = regular_file::read_to_string(path, regular_file::SETTINGS).map_err(|e| bad(e.to_string()))?;
     // The parser's own message would quote the line, and with it the key.
-    let table: toml::Table = text.parse().map_err(|_| bad("this is not valid TOML".into()))?;
-    Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| ApiKeySource::Value(ApiKey::new(key))))
+    text.parse().map(Some).map_err(|_| bad("this is not valid TOML".into()))
 }
 
 /// Stores a key, and leaves the rest of the file unchanged. The file is readable only by its owner from the first

@@ -4,25 +4,15 @@ use super::AppError;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// A runtime with so many workers. Fails where the process may not open the files or start the threads that it needs:
-/// found out later, that would be a panic.
+/// A runtime with so many workers; a single command needs one. Fails where the process may not open the files or start
+/// the threads that the runtime needs: found out later, that would be a panic.
 pub fn runtime(workers: usize) -> Result<Runtime, AppError> {
-    const MORE_THREADS: usize = 8;
-    runtime_with(workers, MORE_THREADS)
-}
-
-/// The same for a single command: its threads are one worker and one for blocking work. The others of `placet run` are
-/// started one by one, and each can fail by itself. To start and end more of them here, only to see that they can be
-/// started, takes a part of a millisecond.
-pub fn small_runtime() -> Result<Runtime, AppError> {
-    const MORE_THREADS: usize = 1;
-    runtime_with(1, MORE_THREADS)
-}
-
-fn runtime_with(workers: usize, more_threads: usize) -> Result<Runtime, AppError> {
     const FILES: usize = 32;
     const DAY: Duration = Duration::from_secs(24 * 3600);
-    crate::process::check_room(FILES, workers + more_threads)?;
+    // The workers, one for blocking work, and one that standard input holds where it is read. All others are started one
+    // by one, and each can fail by itself. To start and end more of them here, only to see that they can be started,
+    // takes a part of a millisecond.
+    crate::process::check_room(FILES, workers + 2)?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(workers)
         .thread_keep_alive(DAY)

@@ -46,7 +46,7 @@ pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
     }
     let mut options = options.clone();
     let mut ready = early::take();
-    let runtime = app::small_runtime()?;
+    let runtime = app::runtime(1)?;
     let code = run_in(args, &mut options, (&runtime, &mut ready));
     // Its threads end with the process, and nobody waits for them.
     runtime.shutdown_background();
