@@ -1,5 +1,6 @@
 //! fetch_url against a server of the test's own: redirects, bombs, slow bodies, types, and the question about a host.
 
+use crate::support::binary::Place;
 use crate::support::tool_bench::{Bench, Person};
 use placet::conversation::CallOutcome;
 use placet::http::{HttpClientSettings, PageClient, ProxySource};
@@ -9,6 +10,7 @@ use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Answers each path with what `answer` writes, and notes the paths.
 struct Site {
@@ -172,21 +174,68 @@ fn a_slow_body_ends_at_the_deadline() {
             return;
         }
         while path != "/drip" || to.write_all(b"x").is_ok() {
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            std::thread::sleep(Duration::from_millis(200));
         }
     });
     let mut bench = site.bench();
     let settings = HttpClientSettings { proxies: ProxySource::Off, ..HttpClientSettings::default() };
     let pages = WebPages::new(PageClient::new(settings), [format!("127.0.0.1:{}", site.port)]);
-    let pages = pages.patient_for(std::time::Duration::from_secs(1));
+    let pages = pages.patient_for(Duration::from_secs(1));
     Arc::get_mut(&mut bench.env).unwrap().pages = Arc::new(pages);
     for path in ["/silent", "/stops", "/drip"] {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let got = bench.call("fetch_url", json!({"url": site.url(path)}));
         assert_eq!(got.0.outcome, CallOutcome::Failed, "{path}");
         assert!(got.body().contains("the page did not arrive within 1 s"), "{}", got.body());
-        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{path}");
+        assert!(started.elapsed() < Duration::from_secs(20), "{path}");
     }
+}
+
+/// The end of the process waits for the threads that work, and so the conversion of a page must end with its call.
+#[test]
+fn a_call_that_is_stopped_does_not_wait_for_its_page() {
+    let html = "<ul><li>x <b>y</b><p>z</ul>".repeat(30_000);
+    let site = Site::new(move |_, to| reply(to, "200 OK\r\nContent-Type: text/html", html.as_bytes()));
+    let host = format!("localhost:{}", site.port);
+    let message = format!("call fetch_url {{\"url\":\"http://{host}/\"}}");
+    let (named, rule) = (format!("tools.private_hosts=[\"{host}\"]"), format!("fetch({host})"));
+    let place = Place::new();
+    let start = || place.placet(["--set", &named, "--allow", &rule, "-p", &message]).start();
+    let whole = Instant::now();
+    let out = start().end();
+    let whole = whole.elapsed();
+    assert!(out.code == 0 && out.stdout.contains("Markdown of"), "{out:?}");
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT] {
+        let count = site.asked.lock().unwrap().len();
+        let running = start();
+        while site.asked.lock().unwrap().len() == count {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        // In the middle of the conversion, wherever that is.
+        std::thread::sleep(whole / 3);
+        let stopped = Instant::now();
+        running.signal(signal);
+        let out = running.end();
+        assert!(!out.stdout.contains("Markdown of"), "{out:?}");
+        assert!(
+            stopped.elapsed() < whole / 3 + Duration::from_millis(500),
+            "{:?} of {whole:?}",
+            stopped.elapsed()
+        );
+    }
+}
+
+#[test]
+fn a_page_of_many_cells_keeps_its_rows_in_bounded_memory() {
+    let row = format!("<tr>{}</tr>\n", "<td>x</td>".repeat(500));
+    let html = format!("<table>{}</table>", row.repeat(900));
+    let site = Site::new(move |_, to| reply(to, "200 OK\r\nContent-Type: text/html", html.as_bytes()));
+    let text = site.bench().call("fetch_url", json!({"url": site.url("/")})).body();
+    assert!(
+        text.contains("too many: only the text is shown") && text.contains("x | x | x"),
+        "{}",
+        &text[..300]
+    );
 }
 
 #[test]

@@ -62,6 +62,7 @@ mod image_forms;
 mod image_read;
 mod import_settings;
 mod import_written;
+mod instructions_shell;
 mod jobs;
 mod labels;
 mod live;

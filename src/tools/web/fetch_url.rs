@@ -21,6 +21,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// How many redirects are followed.
 const MOST_REDIRECTS: usize = 5;
@@ -121,8 +122,11 @@ impl Plan for FetchPlan {
             let image_bytes = ctx.env.limits.image_bytes;
             let done = async {
                 let page = fetched.await?;
-                // Pictures are decoded and pages parsed: that is work for a thread of its own.
-                tokio::task::spawn_blocking(move || page.output(image_bytes))
+                // Pictures are decoded and pages parsed: that is work for a thread of its own, which the end of the process
+                // waits for. It ends soon after nobody waits for its page any more, for whatever reason.
+                let stop = CancellationToken::new();
+                let _when_given_up = stop.clone().drop_guard();
+                tokio::task::spawn_blocking(move || page.output(image_bytes, &stop))
                     .await
                     .unwrap_or_else(|e| Err(ToolError::new(format!("the tool failed: {e}"))))
             };
@@ -203,10 +207,10 @@ struct FetchedPage {
 }
 
 impl FetchedPage {
-    fn output(self, image_bytes: usize) -> Result<ToolOutput, ToolError> {
+    fn output(self, image_bytes: usize, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let FetchedPage { from, url, status, content_type, bytes, is_cut } = self;
         let body = PageBody { url: &url, content_type: &content_type, bytes, is_cut };
-        let content = body.content(image_bytes);
+        let content = body.content(image_bytes, stop);
         if status >= 400 {
             let said = content.map(|content| content.shown).unwrap_or_default();
             let mut message = format!("`{url}` answered with status {status}");

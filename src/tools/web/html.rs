@@ -5,91 +5,169 @@
 //! walks the tree by recursion, and such a page becomes its text without the tags.
 
 use super::html_cost::MarkdownCost;
+use super::html_join::join_neighbours;
 use super::html_table;
-use htmd::HtmlToMarkdown;
+use super::page_tree::{ParsedPage, parsed};
+use htmd::element_handler::{HandlerResult, Handlers};
 use htmd::options::Options;
-use html5ever::tendril::{StrTendril, TendrilSink};
-use html5ever::{ParseOpts, parse_document};
-use markup5ever_rcdom::{Node, NodeData, RcDom};
+use htmd::{Element, HtmlToMarkdown};
+use html5ever::tendril::StrTendril;
+use markup5ever_rcdom::{Node, NodeData};
 use reqwest::Url;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 /// Elements inside each other; real pages have 20 to 60 levels.
 const DEEPEST: usize = 500;
 /// How long a page may be parsed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How much the parser gets between two looks at the clock, in bytes.
-const PIECE: usize = 4096;
 /// Elements whose content is not read as text.
 const SKIPPED: [&str; 7] = ["script", "style", "noscript", "template", "svg", "head", "iframe"];
+/// Elements at which the library's walk looks whether it is stopped: nearly every text of a page is in one of them.
+/// `span` has a faster path in the library while it has no other handler.
+const LOOKED_AT: [&str; 41] = [
+    "a",
+    "address",
+    "article",
+    "aside",
+    "b",
+    "blockquote",
+    "body",
+    "br",
+    "center",
+    "code",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "fieldset",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "i",
+    "img",
+    "li",
+    "main",
+    "nav",
+    "ol",
+    "option",
+    "p",
+    "pre",
+    "section",
+    "strong",
+    "summary",
+    "table",
+    "ul",
+];
 
 /// A page as the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MarkdownPage {
     pub(super) title: Option<String>,
     pub(super) text: String,
-    /// Its elements are too deep, or too many in one place, to be read as a tree: the text has no headings, lists and
-    /// links.
+    /// Its elements are too deep, or too many, to be read as a tree: the text has no headings, lists and links.
     pub(super) is_flat: bool,
 }
 
-/// `url` is that of the page: links are relative to it.
-pub(super) fn markdown_of(html: &str, url: &Url) -> MarkdownPage {
-    markdown_within(html, url, PATIENCE)
+/// `url` is that of the page: links are relative to it. `None` where the work was stopped.
+pub(super) fn markdown_of(html: &str, url: &Url, stop: &CancellationToken) -> Option<MarkdownPage> {
+    markdown_within(html, url, PATIENCE, stop)
 }
 
-fn markdown_within(html: &str, url: &Url, patience: Duration) -> MarkdownPage {
-    let flat = || MarkdownPage { title: None, text: without_tags(html), is_flat: true };
-    let Some(dom) = parsed(html, Instant::now() + patience) else { return flat() };
-    let mut links = LinkRewriter { base: url.clone(), title: None, room: MOST_ADDED };
-    if !links.rewrite(&dom.document) {
-        return flat();
+fn markdown_within(
+    html: &str,
+    url: &Url,
+    patience: Duration,
+    stop: &CancellationToken,
+) -> Option<MarkdownPage> {
+    let flat = || Some(MarkdownPage { title: None, text: without_tags(html), is_flat: true });
+    let dom = match parsed(html, Instant::now() + patience, stop) {
+        ParsedPage::Tree(dom) => dom,
+        ParsedPage::TooMuch => return flat(),
+        ParsedPage::Stopped => return None,
+    };
+    let mut links = LinkRewriter { base: url.clone(), title: None, room: MOST_ADDED, stop };
+    match links.rewrite(&dom.document) {
+        TreeWalk::Whole => {}
+        TreeWalk::TooMuch => {
+            drop(dom);
+            return flat();
+        }
+        TreeWalk::Stopped => return None,
     }
     let options = Options { ul_bullet_spacing: 1, ol_number_spacing: 1, ..Options::default() };
     let converter = HtmlToMarkdown::builder().options(options).skip_tags(SKIPPED.to_vec());
-    let converter = converter.add_handler(vec!["table"], html_table::table).build();
-    let text = converter.tree_to_markdown(&dom.document);
-    MarkdownPage { title: links.title, text: text.trim().to_string(), is_flat: false }
+    let converter = converter.add_handler(vec!["table"], html_table::table);
+    let flag = stop.clone();
+    let unless_stopped = move |handlers: &dyn Handlers, element: Element<'_>| {
+        until_stopped(&flag, || handlers.fallback(element))
+    };
+    let converter = converter.add_handler(LOOKED_AT.to_vec(), unless_stopped).build();
+    let mut text = converter.tree_to_markdown(&dom.document);
+    if stop.is_cancelled() {
+        return None;
+    }
+    text.truncate(text.trim_end().len());
+    text.drain(..text.len() - text.trim_start().len());
+    Some(MarkdownPage { title: links.title, text, is_flat: false })
 }
 
-/// `None` where the deadline came first.
-fn parsed(html: &str, until: Instant) -> Option<RcDom> {
-    let mut parser = parse_document(RcDom::default(), ParseOpts::default());
-    let mut rest = html;
-    while !rest.is_empty() {
-        if Instant::now() >= until {
-            return None;
-        }
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE.max(4)));
-        parser.process(StrTendril::from_slice(piece));
-        rest = after;
+/// Nothing where the work is stopped, also of what was done before: the levels above would copy it.
+fn until_stopped(
+    stop: &CancellationToken,
+    work: impl FnOnce() -> Option<HandlerResult>,
+) -> Option<HandlerResult> {
+    if stop.is_cancelled() {
+        return None;
     }
-    Some(parser.finish())
+    let done = work();
+    done.filter(|_| !stop.is_cancelled())
+}
+
+/// How a walk through a tree ended.
+enum TreeWalk {
+    Whole,
+    /// The tree is too deep, or would cost too much.
+    TooMuch,
+    Stopped,
 }
 
 /// Makes the links of a tree whole, and finds its title.
-struct LinkRewriter {
+struct LinkRewriter<'a> {
     base: Url,
     title: Option<String>,
     /// Bytes by which links may still grow.
     room: usize,
+    stop: &'a CancellationToken,
 }
 
 /// Bytes that are put before the relative links of a page at most: a page of a few megabytes could ask for gigabytes with
 /// a long base. Links after that stay as the page has them.
-const MOST_ADDED: usize = 8 << 20;
+const MOST_ADDED: usize = 4 << 20;
 
-impl LinkRewriter {
-    /// False where the tree is too deep, or would cost too much; its links may be changed in part then.
-    fn rewrite(&mut self, document: &Rc<Node>) -> bool {
+impl LinkRewriter<'_> {
+    /// Where it does not come to the end, links may be changed in part.
+    fn rewrite(&mut self, document: &Rc<Node>) -> TreeWalk {
         let mut cost = MarkdownCost::default();
         // Each entry: a node, its depth, its lists and quotes, and whether it is in preformatted text.
         let mut waiting = vec![(Rc::clone(document), 0, 0, false)];
         while let Some((node, depth, nesting, is_code)) = waiting.pop() {
             cost.count(&node, nesting);
             if depth > DEEPEST || cost.is_too_much() {
-                return false;
+                return TreeWalk::TooMuch;
+            }
+            if self.stop.is_cancelled() {
+                return TreeWalk::Stopped;
             }
             let (mut is_code, mut nesting) = (is_code, nesting);
             if let NodeData::Element { name, attrs, .. } = &node.data {
@@ -130,7 +208,20 @@ impl LinkRewriter {
                     .map(|node| (Rc::clone(node), depth + 1, nesting, is_code)),
             );
         }
-        true
+        self.join(document)
+    }
+
+    /// After all attributes are what they will be: they decide what is joined.
+    fn join(&self, document: &Rc<Node>) -> TreeWalk {
+        let mut waiting = vec![Rc::clone(document)];
+        while let Some(node) = waiting.pop() {
+            if self.stop.is_cancelled() {
+                return TreeWalk::Stopped;
+            }
+            join_neighbours(&node);
+            waiting.extend(node.children.borrow().iter().cloned());
+        }
+        TreeWalk::Whole
     }
 }
 
@@ -144,24 +235,69 @@ fn text_of(node: &Rc<Node>) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text between the tags, a line for each piece.
+/// What stands between two pieces of text; the strongest of the tags between them decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum TextBorder {
+    Piece,
+    Cell,
+    Row,
+}
+
+impl TextBorder {
+    /// `name` is that of a start or an end tag.
+    fn of(name: &str) -> TextBorder {
+        match name {
+            "td" | "th" => TextBorder::Cell,
+            "tr" | "table" => TextBorder::Row,
+            _ => TextBorder::Piece,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            TextBorder::Cell => " | ",
+            TextBorder::Piece | TextBorder::Row => "\n",
+        }
+    }
+}
+
+/// The text between the tags, a line for each piece; the cells of a row stay in one line.
 fn without_tags(html: &str) -> String {
-    let mut lines: Vec<&str> = Vec::new();
+    let mut out = String::new();
+    let mut border = TextBorder::Piece;
     let mut rest = html;
-    while let Some((text, tag)) = rest.split_once('<') {
-        lines.extend(Some(text.trim()).filter(|text| !text.is_empty()));
-        let name: String = tag.chars().take_while(char::is_ascii_alphabetic).collect();
-        let end = if SKIPPED.contains(&name.to_ascii_lowercase().as_str()) {
-            // Nothing of it is text; without an end it is the rest of the page.
-            let end = format!("</{name}");
-            tag.find(&end).map(|at| tag.get(at..).unwrap_or_default())
-        } else {
-            Some(tag)
-        };
+    loop {
+        let (text, tag) = rest.split_once('<').map_or((rest, None), |(text, tag)| (text, Some(tag)));
+        let text = text.trim();
+        if !text.is_empty() {
+            if !out.is_empty() {
+                out.push_str(border.text());
+            }
+            out.push_str(text);
+            border = TextBorder::Piece;
+        }
+        let Some(tag) = tag else { return out };
+        let letters = tag.strip_prefix('/').unwrap_or(tag);
+        let name = letters.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        let name = name.get(..name.len().min(LONGEST_NAME)).unwrap_or_default().to_ascii_lowercase();
+        border = border.max(TextBorder::of(&name));
+        let is_skipped = !tag.starts_with('/') && SKIPPED.contains(&name.as_str());
+        // Nothing of a skipped element is text; without an end it is the rest of the page.
+        let end = if is_skipped { end_of(tag, &name) } else { Some(tag) };
         rest = end.and_then(|tag| tag.split_once('>')).map_or("", |(_, after)| after);
     }
-    lines.extend(Some(rest.trim()).filter(|text| !text.is_empty()));
-    lines.join("\n")
+}
+
+/// Longer names are of no element that matters here.
+const LONGEST_NAME: usize = 16;
+
+/// From the end tag of an element on.
+fn end_of<'a>(html: &'a str, name: &str) -> Option<&'a str> {
+    let is_end = |at: usize| {
+        html.get(at + 2..at + 2 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
+    };
+    let (at, _) = html.match_indices("</").find(|(at, _)| is_end(*at))?;
+    html.get(at..)
 }
 
 #[cfg(test)]
@@ -170,11 +306,13 @@ mod tests {
 
     /// Without the deadline, which a build with checks on a busy machine reaches.
     fn patiently(html: &str) -> MarkdownPage {
-        markdown_within(html, &Url::parse("https://example.org/").unwrap(), Duration::from_secs(300))
+        let url = Url::parse("https://example.org/").unwrap();
+        markdown_within(html, &url, Duration::from_secs(300), &CancellationToken::new()).unwrap()
     }
 
     fn page(html: &str) -> MarkdownPage {
-        markdown_of(html, &Url::parse("https://example.org/a/b.html").unwrap())
+        let url = Url::parse("https://example.org/a/b.html").unwrap();
+        markdown_of(html, &url, &CancellationToken::new()).unwrap()
     }
 
     /// Whole, these links would have 50 MB.
@@ -222,7 +360,8 @@ mod tests {
         for html in
             ["<div>".repeat(2_000) + "end", "<div>".repeat(300_000) + "end", "<b>".repeat(50_000) + "end"]
         {
-            let found = markdown_within(&html, &url, Duration::from_millis(200));
+            let stop = CancellationToken::new();
+            let found = markdown_within(&html, &url, Duration::from_millis(200), &stop).unwrap();
             assert!(found.is_flat && found.text == "end", "{}", found.text);
         }
     }
@@ -260,20 +399,59 @@ mod tests {
     #[test]
     fn a_page_that_would_cost_too_much_becomes_its_text() {
         let quotes = format!("{}{}", "<blockquote>".repeat(300), "x<br>".repeat(60_000));
-        let joined = "<b>x</b>".repeat(60_000);
-        for html in [quotes, joined] {
+        let table = format!("<table>{}", "<tr><td><b>x</b></td><td>y</td></tr>".repeat(100_000));
+        for (html, lines) in [(quotes, "x\nx\n"), (table, "x | y\nx | y\n")] {
             let started = Instant::now();
             let found = patiently(&html);
-            assert!(found.is_flat && found.text.starts_with("x\nx\n"));
+            assert!(found.is_flat && found.text.starts_with(lines), "{}", &found.text[..20]);
             assert!(started.elapsed() < Duration::from_secs(60));
         }
-        // Many neighbours that are not joined are no cost.
+    }
+
+    /// Each of these was once moved as often as there are others before it.
+    #[test]
+    fn neighbours_of_one_kind_are_joined_in_time() {
+        let started = Instant::now();
+        assert_eq!(patiently(&"<b>x</b>".repeat(60_000)).text, format!("**{}**", "x".repeat(60_000)));
+        assert!(started.elapsed() < Duration::from_secs(60));
+        assert_eq!(page("<p><i>a</i><em>b</em> <b>c</b><i>d</i><i class=x>e</i>").text, "*ab* **c***d**e*");
+        assert_eq!(page("<p><a href=/x>a</a><a href=/x>b</a>").text.matches("](").count(), 2);
         assert!(!patiently(&"<p>x</p><br><a href=/>y</a>".repeat(20_000)).is_flat);
+    }
+
+    #[test]
+    fn a_page_is_stopped_while_it_is_walked() {
+        let url = Url::parse("https://example.org/").unwrap();
+        let html = "<ul><li>x<p>y</ul>".repeat(20_000);
+        let whole = Instant::now();
+        let _ = patiently(&html);
+        let whole = whole.elapsed();
+        // At ten moments of the work.
+        for tenth in 0..10 {
+            let stop = CancellationToken::new();
+            let flag = stop.clone();
+            let after = whole * tenth / 10;
+            let stopper = std::thread::spawn(move || {
+                std::thread::sleep(after);
+                flag.cancel();
+                Instant::now()
+            });
+            let found = markdown_within(&html, &url, Duration::from_secs(300), &stop);
+            let stopped = stopper.join().unwrap();
+            // What was done before that moment on a faster run is a whole page.
+            assert!(found.is_none() || Instant::now() < stopped + whole, "{tenth}");
+            assert!(
+                stopped.elapsed() < whole.max(Duration::from_millis(500)),
+                "{tenth}: {:?}",
+                stopped.elapsed()
+            );
+        }
     }
 
     #[test]
     fn text_without_tags_has_no_scripts() {
         assert_eq!(without_tags("a<b>c</b><script>x<y</script>d<STYLE>z"), "a\nc\nd");
         assert_eq!(without_tags("a < b"), "a");
+        assert_eq!(without_tags("<Script>x</SCRIPT>y"), "y");
     }
 }

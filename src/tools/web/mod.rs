@@ -3,9 +3,11 @@
 pub(super) mod fetch_url;
 mod html;
 mod html_cost;
+mod html_join;
 mod html_table;
 mod model_search;
 mod page;
+mod page_tree;
 mod pages;
 mod search_answer;
 mod search_engine;

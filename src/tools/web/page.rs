@@ -7,6 +7,7 @@ use crate::text::count;
 use encoding_rs::{Encoding, UTF_8};
 use reqwest::Url;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// How much of a text is read, in bytes.
 pub(super) const LARGEST_TEXT: usize = 5_000_000;
@@ -42,6 +43,8 @@ pub(super) enum PageBodyError {
     Picture(String),
     #[error("the file is larger than {LARGEST_FILE} bytes")]
     TooLarge,
+    #[error("the call was stopped")]
+    Stopped,
 }
 
 impl PageBody<'_> {
@@ -51,7 +54,11 @@ impl PageBody<'_> {
         if kind.starts_with("image/") || kind == "application/pdf" { LARGEST_FILE } else { LARGEST_TEXT }
     }
 
-    pub(super) fn content(self, image_bytes: usize) -> Result<PageContent, PageBodyError> {
+    pub(super) fn content(
+        self,
+        image_bytes: usize,
+        stop: &CancellationToken,
+    ) -> Result<PageContent, PageBodyError> {
         let name = self.url.path_segments().and_then(|mut all| all.next_back()).unwrap_or_default();
         if let Some(format) = media::sniff(&self.bytes, name) {
             if self.is_cut {
@@ -73,10 +80,10 @@ impl PageBody<'_> {
                 notes: Vec::new(),
             });
         }
-        self.text()
+        self.text(stop)
     }
 
-    fn text(self) -> Result<PageContent, PageBodyError> {
+    fn text(self, stop: &CancellationToken) -> Result<PageContent, PageBodyError> {
         let kind = media_type(self.content_type);
         let head = self.bytes.get(..self.bytes.len().min(1024)).unwrap_or_default();
         let size = count::of(self.bytes.len(), "byte");
@@ -98,7 +105,8 @@ impl PageBody<'_> {
             let kind = format!("{kind}, {size}");
             return Ok(PageContent { parts: vec![Part::text(text.clone())], shown: text, kind, notes });
         }
-        let MarkdownPage { title, text, is_flat } = markdown_of(&text, self.url);
+        let MarkdownPage { title, text, is_flat } =
+            markdown_of(&text, self.url, stop).ok_or(PageBodyError::Stopped)?;
         if is_flat {
             notes.push(
                 "its elements are too deep inside each other, or too many: only the text is shown".into(),
@@ -173,7 +181,8 @@ mod tests {
 
     fn content(content_type: &str, bytes: &[u8]) -> Result<PageContent, PageBodyError> {
         let url = Url::parse("https://example.org/x").unwrap();
-        PageBody { url: &url, content_type, bytes: bytes.to_vec(), is_cut: false }.content(3_750_000)
+        PageBody { url: &url, content_type, bytes: bytes.to_vec(), is_cut: false }
+            .content(3_750_000, &CancellationToken::new())
     }
 
     #[test]
