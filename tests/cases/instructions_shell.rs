@@ -30,7 +30,7 @@ fn the_window_names_each_file_of_instructions_and_what_is_left_out_is_reported()
         Reply::openai(&[Say::Text("two")]),
     ]);
     let mut pty = model(&server)
-        .file("AGENTS.md", format!("See @docs/more.md and @../outside.md.\n{}", "rule\n".repeat(500)))
+        .file("AGENTS.md", format!("See @docs/more.md and @/etc/passwd.\n{}", "rule\n".repeat(500)))
         .file("docs/more.md", "x".repeat(40_000))
         .file("sub/CLAUDE.md", "rules of sub\n".repeat(200))
         .file("sub/a.txt", "text")

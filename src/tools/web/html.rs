@@ -431,20 +431,17 @@ mod tests {
             let stop = CancellationToken::new();
             let flag = stop.clone();
             let after = whole * tenth / 10;
-            let stopper = std::thread::spawn(move || {
+            let cancel = move || {
                 std::thread::sleep(after);
                 flag.cancel();
                 Instant::now()
-            });
+            };
+            let stopper = std::thread::Builder::new().spawn(cancel).unwrap();
             let found = markdown_within(&html, &url, Duration::from_secs(300), &stop);
-            let stopped = stopper.join().unwrap();
-            // What was done before that moment on a faster run is a whole page.
-            assert!(found.is_none() || Instant::now() < stopped + whole, "{tenth}");
-            assert!(
-                stopped.elapsed() < whole.max(Duration::from_millis(500)),
-                "{tenth}: {:?}",
-                stopped.elapsed()
-            );
+            let late = stopper.join().unwrap().elapsed();
+            // The rest of the work would take more than half of the whole.
+            assert!(tenth > 3 || found.is_none(), "{tenth}");
+            assert!(late < whole / 4 + Duration::from_millis(200), "{tenth}: {late:?} of {whole:?}");
         }
     }
 
