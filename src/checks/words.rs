@@ -29,7 +29,11 @@ pub fn check_row_words(row: &CheckRow, now: Option<Instant>) -> String {
         CheckRowState::Here(result) => outcome(result),
         CheckRowState::Earlier { result, since } => {
             let ended = if result.passed() { "passed" } else { "failed" };
-            format!("{ended} {}; not run on this state", result_age_words(*since))
+            match since {
+                // What it saw is what there is.
+                ResultAge::Applied => format!("{ended} {}", result_age_words(*since)),
+                _ => format!("{ended} {}; not run on this state", result_age_words(*since)),
+            }
         }
         CheckRowState::Impossible(why) => format!("cannot run: {}", visible::line(why)),
     };
@@ -182,6 +186,24 @@ mod tests {
             output_bytes: 0,
             first_failure: None,
         }
+    }
+
+    #[test]
+    fn an_earlier_result_says_what_changed_since() {
+        let words = |since| {
+            let result = std::sync::Arc::new(result(CheckRunOutcome::Passed));
+            let state = CheckRowState::Earlier { result, since };
+            check_row_words(&CheckRow { name: "test".into(), is_required: true, state }, None)
+        };
+        assert_eq!(
+            words(ResultAge::Changes(2)),
+            "test (required): passed before the last changes to 2 files; not run on this state"
+        );
+        // Story: `passed on the changes that are in the workspace now; not run on this state`.
+        assert_eq!(
+            words(ResultAge::Applied),
+            "test (required): passed on the changes that are in the workspace now"
+        );
     }
 
     #[test]
