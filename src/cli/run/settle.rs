@@ -86,6 +86,8 @@ pub(super) fn settle(
         (true, Some(held)) => Some(held.into_base()),
         (true, None) => BaseMode::enter_any().ok(),
     };
+    // Before the question: who reads it can still decide what to do with these files.
+    left_lines();
     let failed = match base {
         Some(base) => {
             // The question reads the changes itself, and there may be hundreds of thousands.
@@ -97,7 +99,6 @@ pub(super) fn settle(
         }
         None => !settling.without_question((&set, &at_home), approvals)?,
     };
-    left_lines();
     let is_left = settling.is_left()?;
     if !is_left {
         settling.drop_home()?;
