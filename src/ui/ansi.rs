@@ -214,7 +214,23 @@ impl ColorName {
         })
     }
 
-    fn sixteen(self, light: bool) -> Color {
+    /// A colour of this hue with these parts as its strongest and its weakest one.
+    pub(super) fn with_shades(self, most: u8, least: u8) -> (u8, u8, u8) {
+        let twelfths = |part: u16| {
+            let spread = u16::from(most.saturating_sub(least)) * part / 12;
+            u8::try_from(u16::from(least) + spread).unwrap_or(most)
+        };
+        match self {
+            ColorName::Red => (most, least, least),
+            ColorName::Yellow => (most, twelfths(10), least),
+            ColorName::Green => (least, most, least),
+            ColorName::Cyan => (least, twelfths(11), most),
+            ColorName::Blue => (least, twelfths(4), most),
+            ColorName::Magenta => (twelfths(11), least, most),
+        }
+    }
+
+    pub(super) fn sixteen(self, light: bool) -> Color {
         match (self, light) {
             (ColorName::Red, false) => Color::Red,
             (ColorName::Red, true) => Color::LightRed,

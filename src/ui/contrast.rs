@@ -4,7 +4,7 @@
 //! known; the terminal's own sixteen are the person's, and stay. Only a theme for any background replaces them: on one of
 //! black and white most of them cannot be read. Where there are no others, the shade that is read better is taken.
 
-use super::ansi::{self, ColorDepth};
+use super::ansi::{self, ColorDepth, ColorName};
 use ratatui::style::{Color, Style};
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ pub(super) fn readable_shade(color: Color, grounds: &[Color]) -> Color {
 }
 
 fn is_yellow(color: Color) -> bool {
-    ansi::usual_rgb(color).and_then(ansi::ColorName::of) == Some(ansi::ColorName::Yellow)
+    ansi::usual_rgb(color).and_then(ColorName::of) == Some(ColorName::Yellow)
 }
 
 /// The hues of the terminal's own colours 1 to 6 as they can be read on black and on white, and the same in 256 colours, of
@@ -71,14 +71,50 @@ pub(super) struct ContrastAdjuster {
     known: HashMap<Color, Color>,
     /// Black and white are both among the grounds.
     is_any_ground: bool,
+    /// Hues that say something else where the colours are used.
+    taken: Vec<ColorName>,
 }
+
+/// What is taken in place of a hue that has a meaning: the first that has none.
+const IN_PLACE_OF_WARM: [ColorName; 4] =
+    [ColorName::Magenta, ColorName::Yellow, ColorName::Blue, ColorName::Cyan];
+const IN_PLACE_OF_COLD: [ColorName; 4] =
+    [ColorName::Cyan, ColorName::Blue, ColorName::Magenta, ColorName::Yellow];
 
 impl ContrastAdjuster {
     /// Grounds whose parts are not known do not count.
     pub(super) fn new(grounds: &[Color], depth: ColorDepth) -> ContrastAdjuster {
         let grounds: Vec<Rgb> = grounds.iter().filter_map(|c| ansi::rgb(*c)).collect();
         let is_any_ground = grounds.contains(&(0, 0, 0)) && grounds.contains(&(255, 255, 255));
-        ContrastAdjuster { grounds, depth, known: HashMap::new(), is_any_ground }
+        ContrastAdjuster { grounds, depth, known: HashMap::new(), is_any_ground, taken: Vec::new() }
+    }
+
+    /// Its colours never have these hues: next to removed and added lines a red keyword would read as removed.
+    pub(super) fn without_hues(self, taken: Vec<ColorName>) -> ContrastAdjuster {
+        ContrastAdjuster { taken, known: HashMap::new(), ..self }
+    }
+
+    fn is_taken(&self, colour: Color) -> bool {
+        hue_of(colour).is_some_and(|hue| self.taken.contains(&hue))
+    }
+
+    /// The colour in a hue without a meaning.
+    fn turned(&self, colour: Color) -> Color {
+        let Some(hue) = hue_of(colour).filter(|hue| self.taken.contains(hue)) else { return colour };
+        let others = match hue {
+            ColorName::Red | ColorName::Yellow | ColorName::Magenta => IN_PLACE_OF_WARM,
+            ColorName::Green | ColorName::Cyan | ColorName::Blue => IN_PLACE_OF_COLD,
+        };
+        let Some(other) = others.into_iter().find(|other| !self.taken.contains(other)) else { return colour };
+        match ansi::rgb(colour) {
+            // There are few that can be read on black and on white: they have a table of their own.
+            _ if self.is_any_ground => other.sixteen(false),
+            Some((r, g, b)) => {
+                let (r, g, b) = other.with_shades(r.max(g).max(b), r.min(g).min(b));
+                self.depth.limit(Style::new().fg(Color::Rgb(r, g, b))).fg.unwrap_or(colour)
+            }
+            None => other.sixteen(ansi::number_of_sixteen(colour).is_some_and(|number| number > 7)),
+        }
     }
 
     /// One of the terminal's own sixteen.
@@ -111,7 +147,11 @@ impl ContrastAdjuster {
         if let Some(known) = self.known.get(&colour) {
             return *known;
         }
-        let lifted = self.nearest(colour);
+        let mut lifted = self.nearest(self.turned(colour));
+        // On the way to a readable colour it may get such a hue again.
+        if self.is_taken(lifted) {
+            lifted = self.nearest(self.turned(lifted));
+        }
         self.known.insert(colour, lifted);
         lifted
     }
@@ -143,6 +183,12 @@ impl ContrastAdjuster {
         let Some(parts) = ansi::rgb(colour) else { return f64::INFINITY };
         self.grounds.iter().map(|ground| ratio(parts, *ground)).fold(f64::INFINITY, f64::min)
     }
+}
+
+/// The hue of a colour; of the terminal's own colours, the hue that they usually have.
+pub(super) fn hue_of(colour: Color) -> Option<ColorName> {
+    let own = || ansi::number_of_sixteen(colour).and_then(|number| ansi::usual_rgb(ansi::of_sixteen(number)));
+    ansi::rgb(colour).or_else(own).and_then(ColorName::of)
 }
 
 fn mix(from: u8, to: u8, step: u32) -> u8 {

@@ -3,8 +3,8 @@
 //! Code names labels, never colours. Meaning never hangs on colour alone: what a colour says, a word or a sign says
 //! as well.
 
-use super::ansi::ColorDepth;
-use super::contrast::{ContrastAdjuster, readable_shade};
+use super::ansi::{ColorDepth, ColorName};
+use super::contrast::{ContrastAdjuster, hue_of, readable_shade};
 use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -223,6 +223,17 @@ impl Theme {
     /// Makes colours of code readable on all of them.
     pub(super) fn lift(&self) -> ContrastAdjuster {
         ContrastAdjuster::new(&self.grounds(), self.depth)
+    }
+
+    /// The same for code next to added and removed lines: no colour of code has their hue, nor red or green.
+    pub(super) fn lift_in_difference(&self) -> ContrastAdjuster {
+        self.lift().without_hues(self.hues_of_changes())
+    }
+
+    pub(super) fn hues_of_changes(&self) -> Vec<ColorName> {
+        let colors = ["diff.add", "diff.remove"].map(|label| self.style(label).fg);
+        let own = colors.into_iter().flatten().filter_map(hue_of);
+        own.chain([ColorName::Red, ColorName::Green]).collect()
     }
 
     /// Every theme there is: the built-in ones, then the files of `dir`, broken ones too.

@@ -109,6 +109,42 @@ fn code_can_be_read_on_every_line_it_stands_on() {
     assert!(lifted > 20, "only {lifted} had to be lifted");
 }
 
+/// Story: `def` and `return` of unchanged lines were red next to removed lines, and read as removed.
+#[test]
+fn code_next_to_changed_lines_never_has_the_hue_of_a_change() {
+    let (mut wrong, mut faint, mut turned) = (Vec::new(), Vec::new(), 0);
+    for name in Theme::names() {
+        for depth in [ColorDepth::Sixteen, ColorDepth::Indexed, ColorDepth::True] {
+            let theme = load(name, depth, None);
+            let Some(colours) = syntax::colours(&theme.syntax) else { continue };
+            let (mut lift, mut usual) = (theme.lift_in_difference(), theme.lift());
+            let taken = theme.hues_of_changes();
+            assert!(taken.contains(&ansi::ColorName::Red) && taken.contains(&ansi::ColorName::Green));
+            let all = colours.scopes.iter().filter_map(|item| item.style.foreground);
+            for color in all.chain(colours.settings.foreground) {
+                let code = syntect::highlighting::Style { foreground: color, ..Default::default() };
+                let Some(shown) = syntax::style_of(code, depth, &mut lift).fg else { continue };
+                turned += usize::from(Some(shown) != syntax::style_of(code, depth, &mut usual).fg);
+                if contrast::hue_of(shown).is_some_and(|hue| taken.contains(&hue)) {
+                    wrong.push(format!("{name} {depth:?} {color:?} as {shown:?}"));
+                }
+                let Some(parts_of_it) = ansi::rgb(shown) else { continue };
+                for ground in theme.grounds() {
+                    let ratio = contrast::ratio(parts_of_it, parts(ground));
+                    if ratio < contrast::READABLE {
+                        faint.push(format!(
+                            "{name} {depth:?} {color:?} as {shown:?} on {ground:?}: {ratio:.2}"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert_eq!(faint, Vec::<String>::new());
+    assert!(turned > 50, "only {turned} had such a hue");
+}
+
 /// Story: with 16 colours added lines were as grey as hints, and all modes of the prompt looked alike; with 256 a question
 /// and a removed line had one colour.
 #[test]

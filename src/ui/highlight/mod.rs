@@ -11,6 +11,7 @@ mod worker;
 #[cfg(test)]
 mod tests;
 
+use super::contrast::ContrastAdjuster;
 use super::theme::Theme;
 use super::worker::Worker;
 use ratatui::style::Style;
@@ -44,13 +45,22 @@ pub struct SyntaxHighlighter {
 
 impl SyntaxHighlighter {
     pub fn new(theme: &Theme) -> SyntaxHighlighter {
+        SyntaxHighlighter::with(theme, theme.lift())
+    }
+
+    /// For code next to added and removed lines, whose colours have a meaning.
+    pub fn of_difference(theme: &Theme) -> SyntaxHighlighter {
+        SyntaxHighlighter::with(theme, theme.lift_in_difference())
+    }
+
+    fn with(theme: &Theme, lift: ContrastAdjuster) -> SyntaxHighlighter {
         SyntaxHighlighter {
             docs: HashMap::new(),
             known: HashMap::new(),
             lines: 0,
             next: 0,
             clock: Cell::new(0),
-            worker: worker::highlighter(theme),
+            worker: worker::highlighter(theme, lift),
             received: 0,
         }
     }

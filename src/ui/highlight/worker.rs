@@ -71,9 +71,12 @@ struct HighlightQueue {
 }
 
 /// The thread for a theme; nothing where the theme leaves code plain.
-pub(super) fn highlighter(theme: &Theme) -> Option<Worker<HighlightRequest, HighlightResult>> {
+pub(super) fn highlighter(
+    theme: &Theme,
+    lift: ContrastAdjuster,
+) -> Option<Worker<HighlightRequest, HighlightResult>> {
     let plain = theme.depth == ColorDepth::None || syntax::theme_named(&theme.syntax).is_none();
-    let (syntax_theme, depth, lift) = (theme.syntax.clone(), theme.depth, theme.lift());
+    let (syntax_theme, depth) = (theme.syntax.clone(), theme.depth);
     (!plain).then(|| {
         Worker::new("tint", move |inbox| {
             let Some(colours) = syntax::colours(&syntax_theme) else { return };

@@ -45,7 +45,7 @@ impl Differences {
                 from..files.len()
             }));
         }
-        let mut highlighter = SyntaxHighlighter::new(theme);
+        let mut highlighter = SyntaxHighlighter::of_difference(theme);
         let mut docs = HashMap::new();
         for (at, file) in files.iter().enumerate() {
             let Some(lines) = file.lines() else { continue };

@@ -29,6 +29,35 @@ fn a_change_has_numbers_and_signs_and_no_header_of_git() {
     assert_eq!(shown, " 1   one\n 2 - two\n 2 + 2\n 3   three\n");
 }
 
+/// Story: in one question the code of one file had colours, and that of the next had none.
+#[test]
+fn the_code_of_all_files_has_colours() {
+    let theme = crate::ui::test_screen::dark();
+    let of = |name: &str| {
+        let text =
+            String::from_utf8(patch(b"def one(a):\n    return a\n", b"def one(a):\n    return a + 1\n"));
+        text.unwrap().replace("x.rs", name).into_bytes()
+    };
+    let patches: Vec<Vec<u8>> = (0..12).map(|n| of(&format!("src/file{n}.py"))).collect();
+    let mut all = Differences::new(patches.iter().map(Vec::as_slice), &theme);
+    let rows = |all: &Differences, at| all.rows(at, &theme, (60, usize::MAX)).unwrap();
+    (0..patches.len()).for_each(|at| drop(rows(&all, at)));
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while all.is_busy() {
+        all.poll();
+        assert!(std::time::Instant::now() < until);
+        std::thread::yield_now();
+    }
+    let coloured = |at: usize| {
+        let rows = rows(&all, at);
+        let keyword = rows.iter().flat_map(|row| &row.spans).find(|span| span.content.contains('d'));
+        keyword.unwrap().style.fg
+    };
+    let first = coloured(0);
+    assert!(first.is_some());
+    (0..patches.len()).for_each(|at| assert_eq!(coloured(at), first, "{at}"));
+}
+
 #[test]
 fn what_the_drawing_cannot_show_is_left_to_the_text_of_the_patch() {
     // UTF-16 has no lines for the review.

@@ -66,7 +66,7 @@ pub(super) enum ReviewUpdate {
 impl ReviewWorkers {
     pub(super) fn new(theme: &Theme) -> ReviewWorkers {
         ReviewWorkers {
-            tint: SyntaxHighlighter::new(theme),
+            tint: SyntaxHighlighter::of_difference(theme),
             docs: HashMap::new(),
             blamed: HashMap::new(),
             pictures: HashMap::new(),
