@@ -362,6 +362,12 @@ impl TurnPane {
         self.facts.motion || is_running || (self.question.is_some() && !self.guard.is_ready(now))
     }
 
+    /// A question waits for the person, and nothing on the screen changes but the seconds.
+    pub fn is_waiting(&self, now: Instant) -> bool {
+        let is_still = |question: &PaneQuestion| !question.has_running_checks();
+        self.question.as_ref().is_some_and(is_still) && self.guard.is_ready(now)
+    }
+
     pub fn is_expanded(&self) -> bool {
         self.facts.expanded
     }

@@ -253,8 +253,10 @@ fn drawn_at(painter: &InlinePainter, next_frame: Instant) -> Instant {
 }
 
 fn tick(live: &TurnPane) -> Duration {
-    match live.ticks(Instant::now()) {
+    let now = Instant::now();
+    match live.ticks(now) {
         _ if live.is_busy() => FRAME,
+        true if live.is_waiting(now) => Duration::from_secs(1),
         true => Duration::from_millis(250),
         false => Duration::from_secs(3600),
     }
