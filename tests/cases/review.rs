@@ -566,8 +566,9 @@ fn a_command_is_named_once_for_all_files_that_it_changed() {
     let place = Place::new();
     place.run(["sandbox", "run", "--", "echo 1 > a; echo 2 > b; echo 3 > c"]).code(3);
     let said = place.run(["review"]).code(0);
-    assert_eq!(said.stdout.matches("by the command").count(), 1, "{}", said.stdout);
-    assert!(said.stdout.contains("by the command, with the 2 files below: echo 1 > a"), "{}", said.stdout);
+    assert_eq!(said.stdout.matches("by this command").count(), 1, "{}", said.stdout);
+    let named = "by this command, as are the 2 files below: echo 1 > a";
+    assert!(said.stdout.contains(named), "{}", said.stdout);
 }
 
 /// What git says of a binary file without `--binary` cannot be applied, and can be named.

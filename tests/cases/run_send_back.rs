@@ -89,6 +89,56 @@ fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
     assert!(!pty.exists("got.txt"));
 }
 
+/// Story: after the second round nothing said what was new, and each file had three rows with the whole command line.
+#[test]
+fn the_second_round_keeps_decisions_and_marks_what_is_new() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let script = format!(
+        "mkdir -p ~/.mine; echo x >> ~/.mine/{ID}.jsonl\n\
+         sed -i 's/^line 5$/line five/; s/^line 20$/line twenty/' long.txt\n\
+         test \"$1\" = --resume || exit 0\n\
+         sed -i 's/^line 35$/line thirtyfive/' long.txt; echo second > second.txt"
+    );
+    let long: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let mut pty = agent(&script).file("long.txt", long).arg("mine").spawn();
+    question(&pty);
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("  by mine\n"));
+    assert!(!pty.screen().contains("new"), "{}", pty.screen());
+    pty.by_hand("ar");
+    pty.until("both decisions", |s| s.contains("2/2 hunks"));
+    pty.by_hand("q");
+    question(&pty);
+    pty.answer("s");
+    pty.until("the message", |s| s.contains("message to mine, with your review: 1 rejected"));
+    pty.answer("go on\r");
+    pty.until("the second round", |s| s.contains("mine continues with your message"));
+    question(&pty);
+    pty.until("its changes", |s| s.contains("second.txt"));
+    pty.answer("r");
+    // The rejected hunk was made again, and is still rejected.
+    pty.until("the second review", |s| {
+        s.contains("2/4 hunks") && s.contains("✓1") && s.contains("✗1") && s.contains("*2 new")
+    });
+    let screen = pty.screen();
+    let row = |text: &str| {
+        let found = screen.lines().find(|row| row.contains(text));
+        found.unwrap_or_else(|| panic!("{text} is missing:\n{screen}")).to_string()
+    };
+    assert!(row("+ line five").contains('✓'), "{screen}");
+    assert!(row("+ line twenty").contains('✗'), "{screen}");
+    assert!(row("+ line thirtyfive").trim_start_matches('▌').trim_start().starts_with('*'), "{screen}");
+    assert!(row("long.txt").contains("1 new"), "{screen}");
+    assert_eq!(screen.matches("by mine, round 2, as is the file below").count(), 1, "{screen}");
+    assert!(!screen.contains("--resume"), "{screen}");
+    pty.by_hand("q");
+    question(&pty);
+    pty.answer("k");
+    assert_eq!(pty.ended(), 3, "{}", pty.screen());
+}
+
 #[test]
 fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
     if !sandbox_or_skip(SandboxBackend::Overlay) {

@@ -106,8 +106,10 @@ fn run_in(
         }
         plan = match ended {
             RunEnd::Ended(outcome) => return Ok(outcome.code),
-            RunEnd::Again(NextStart::Plain) => plan,
-            RunEnd::Again(NextStart::Resumed(words)) => plan.started_with(&app, args, words)?,
+            RunEnd::Again(NextStart::Plain) => plan.in_next_round(),
+            RunEnd::Again(NextStart::Resumed(words)) => {
+                plan.in_next_round().started_with(&app, args, words)?
+            }
         };
     }
 }

@@ -81,7 +81,8 @@ impl ProgramPlan {
             readable: program::needed(&path, app.cwd()),
         };
         let hosts = preset.hosts.iter().chain(&args.network).cloned().collect();
-        let (program, label) = (ProgramRun::new(&argv), plain(&preset.name));
+        let program = ProgramRun { preset: Some(preset.name.clone()), ..ProgramRun::new(&argv) };
+        let label = plain(&preset.name);
         let title = program.line();
         Ok(ProgramPlan { preset: Some(preset), program, line, title, hosts, access, words, label, home })
     }
@@ -115,9 +116,17 @@ impl ProgramPlan {
         args: &RunArgs,
         words: Vec<String>,
     ) -> Result<ProgramPlan, CliError> {
+        let round = self.program.round;
         let ProgramPlan { preset: Some(preset), words: first, home, .. } = self else { return Ok(self) };
-        let plan = ProgramPlan::of_preset(app, args, (preset, words), home)?;
+        let mut plan = ProgramPlan::of_preset(app, args, (preset, words), home)?;
+        plan.program.round = round;
         Ok(ProgramPlan { words: first, ..plan })
+    }
+
+    /// The same for the start after the changes were sent back.
+    pub(super) fn in_next_round(mut self) -> ProgramPlan {
+        self.program.round = Some(self.program.round.map_or(2, |round| round.saturating_add(1)));
+        self
     }
 
     /// The name for a person: that of the preset or of the program.

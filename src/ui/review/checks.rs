@@ -3,7 +3,7 @@
 use super::file::{ReviewBody, ReviewDecision};
 use super::shown_checks::{AcceptedParts, ShownChecks};
 use super::state::Review;
-use crate::checks::{CheckRow, check_row_words, result_to_show, unmet_words};
+use crate::checks::{CheckRow, CheckRowState, check_row_words, result_to_show, unmet_words};
 use crate::text::count;
 use crate::tools::{CheckBoard, CheckStart};
 use crate::ui::viewer::CheckOutputScreen;
@@ -76,6 +76,25 @@ impl Review {
         !is_same
     }
 
+    /// The message that checks run gives way to how they ended. True where it did.
+    pub(super) fn say_how_checks_ended(&mut self) -> bool {
+        let is_said = self.message.as_deref() == Some(RUNNING);
+        let Some(shown) = self.checks.as_ref().filter(|_| is_said && !self.has_running_checks()) else {
+            return false;
+        };
+        let failed: Vec<&str> =
+            shown.rows.iter().filter(|row| has_failed(row)).map(|row| row.name.as_str()).collect();
+        let words = match failed.as_slice() {
+            _ if shown.rows.iter().all(CheckRow::has_passed) => {
+                "the checks passed on what you accepted".to_string()
+            }
+            [] => "the checks have no result".into(),
+            names => format!("failed on what you accepted: {}; o shows the output", names.join(", ")),
+        };
+        self.say(words);
+        true
+    }
+
     /// As last shown: the end of a run has still to be shown.
     pub(super) fn has_running_checks(&self) -> bool {
         self.checks.as_ref().is_some_and(|shown| shown.rows.iter().any(CheckRow::is_busy))
@@ -89,7 +108,8 @@ impl Review {
             () if shown.rows.iter().any(CheckRow::is_busy) => (" checks running ", "status"),
             () if since => (" checked before ", "warning"),
             () if shown.rows.iter().all(CheckRow::has_passed) => (" checks passed ", "accepted"),
-            () => (" checks failed ", "error"),
+            () if shown.rows.iter().any(has_failed) => (" checks failed ", "error"),
+            () => return None,
         })
     }
 
@@ -103,11 +123,16 @@ impl Review {
         for row in &shown.rows {
             let label = match row.has_passed() {
                 true => "accepted",
-                false if row.is_busy() => "text",
-                false => "error",
+                false if has_failed(row) => "error",
+                false if row.is_required && !row.is_busy() => "warning",
+                false => "text",
             };
-            let words = check_row_words(row, None).replace("in this state", "on what was accepted");
-            out.push((format!("check      {words}"), label));
+            let words = on_what_is_accepted(&check_row_words(row, None));
+            let how = match row.state {
+                CheckRowState::NotRun | CheckRowState::Earlier { .. } => "; t runs it",
+                _ => "",
+            };
+            out.push((format!("check      {words}{how}"), label));
         }
         if since.hunks > 0 {
             let what = if since.only_rejected { "rejection" } else { "decision" };
@@ -138,7 +163,24 @@ impl ReviewChecks<'_> {
         review.take_in_checks(self.board.rows());
         match self.board.rows().is_empty() {
             true => "no check depends on what you accepted".into(),
-            false => "the checks run on what you accepted; the summary shows the result".into(),
+            false => RUNNING.into(),
+        }
+    }
+
+    /// The summary shows every check that an apply needs, also where none was run.
+    pub(super) fn look(&self, review: &mut Review) {
+        let choice = (self.selection)(review);
+        let is_known = self.board.choice().is_some_and(|checked| *checked == choice);
+        // Runs of the selection before go on: the summary says what changed since.
+        if choice.is_empty() || is_known || self.board.is_busy() {
+            return;
+        }
+        match self.board.look_at_pending(choice, CheckStart::Nothing) {
+            Ok(()) => {
+                review.begin_checks();
+                review.take_in_checks(self.board.rows());
+            }
+            Err(e) => review.say(format!("cannot read the pending changes: {e}")),
         }
     }
 
@@ -160,6 +202,21 @@ impl ReviewChecks<'_> {
             return Some(format!("cannot read the pending changes: {e}"));
         }
         self.board.wait_until_known();
-        unmet_words(&self.board.rows(), "t")
+        unmet_words(&self.board.rows(), "t").map(|words| on_what_is_accepted(&words))
+    }
+}
+
+const RUNNING: &str = "the checks run on what you accepted; the summary shows the result";
+
+/// The state of a review is what the person accepted.
+fn on_what_is_accepted(words: &str) -> String {
+    words.replace("in this state", "on what was accepted").replace("on this state", "on what you accepted")
+}
+
+fn has_failed(row: &CheckRow) -> bool {
+    match &row.state {
+        CheckRowState::Here(result) => !result.passed(),
+        CheckRowState::Impossible(_) => true,
+        _ => false,
     }
 }

@@ -6,7 +6,7 @@ use super::cells::{StyledCell, cell, cells, window};
 use super::comment::CommentTarget;
 use super::file::{CombinedDecision, ReviewBody, ReviewDecision, WholeChange, standing};
 use super::overlay::{ReviewInput, ReviewOverlay};
-use super::paint::{DrawContext, INDENT, ReviewPainter, picture_columns};
+use super::paint::{DrawContext, INDENT, NEW_SIGN, ReviewPainter, picture_columns};
 use super::rows::ReviewRow;
 use super::side_text::DiffSide;
 use super::state::{Review, ReviewFocus, ReviewOpenedFrom, ReviewSubject};
@@ -60,6 +60,9 @@ impl Review {
         }
         if rejected > 0 {
             say(&format!(" ✗{rejected}"), "rejected");
+        }
+        if let count @ 1.. = self.new_units() {
+            say(&format!(" {NEW_SIGN}{count} new "), "question");
         }
         if let Some((words, label)) = self.checks_title() {
             say(words, label);
@@ -224,8 +227,16 @@ impl Review {
             let x = (width::of(&lead) + at).min(columns.saturating_sub(1));
             return Some((u16::try_from(x).ok()?, u16::try_from(y).ok()?));
         }
+        let (advice, above) = (self.advice_rows(), self.message_rows());
+        let first = y.saturating_sub(advice.len() + above.len());
+        let labelled =
+            |rows: &[String], label| rows.iter().map(|row| (row.clone(), label)).collect::<Vec<_>>();
+        let rows = [labelled(&above, "notice"), labelled(&advice, "question")].concat();
+        for (at, (text, label)) in rows.iter().enumerate() {
+            put(buffer, 0, first + at, window(&cells(text, |_| style(label)), 0, columns));
+        }
         let mut row = Vec::new();
-        if let Some(message) = &self.message {
+        if let Some(message) = self.message.as_ref().filter(|_| above.is_empty()) {
             let message = width::cut(message, columns);
             row.extend(cells(&message, |_| style("notice")));
             row.extend(cells("   ", |_| Style::default()));

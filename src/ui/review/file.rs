@@ -52,6 +52,8 @@ pub enum ReviewBody {
 pub struct WholeChange {
     pub mark: ReviewDecision,
     pub reviewed: bool,
+    /// It was not so when the person last sent the changes back.
+    pub is_new: bool,
     /// The rows that are shown.
     pub words: Vec<String>,
     /// Lines that are not shown.
@@ -115,6 +117,8 @@ pub struct ReviewHunk {
     pub reviewed: bool,
     /// The hunk was split off the hunk before it.
     pub cut: bool,
+    /// It was not there when the person last sent the changes back.
+    pub is_new: bool,
 }
 
 /// The common decision of several lines.
@@ -143,7 +147,7 @@ pub enum PendingPart {
 impl ReviewHunk {
     pub fn new(old: Range<usize>, new: Range<usize>) -> ReviewHunk {
         let marks = vec![ReviewDecision::Open; old.len() + new.len()];
-        ReviewHunk { old, new, marks, reviewed: false, cut: false }
+        ReviewHunk { old, new, marks, reviewed: false, cut: false, is_new: false }
     }
 
     pub fn standing(&self) -> CombinedDecision {
@@ -174,6 +178,7 @@ impl ReviewHunk {
             marks: a.to_vec(),
             reviewed: false,
             cut: self.cut,
+            is_new: self.is_new,
         };
         let second = ReviewHunk {
             old: old..self.old.end,
@@ -181,6 +186,7 @@ impl ReviewHunk {
             marks: b.to_vec(),
             reviewed: false,
             cut: true,
+            is_new: self.is_new,
         };
         Some((first, second))
     }
@@ -317,6 +323,15 @@ impl ReviewFile {
             _ if self.decided_with.is_some() => 0,
             ReviewBody::Lines(lines) => lines.hunks.iter().filter(|h| h.is_decided()).count(),
             ReviewBody::Whole(whole) => usize::from(whole.mark != ReviewDecision::Open),
+        }
+    }
+
+    /// How many of these are new since the person sent the changes back.
+    pub fn new_units(&self) -> usize {
+        match &self.body {
+            _ if self.decided_with.is_some() => 0,
+            ReviewBody::Lines(lines) => lines.hunks.iter().filter(|h| h.is_new).count(),
+            ReviewBody::Whole(whole) => usize::from(whole.is_new),
         }
     }
 

@@ -53,7 +53,13 @@ impl Review {
             ReviewAction::Filter => self.begin(ReviewInput::Filter),
             ReviewAction::Open => self.open(),
             ReviewAction::Yank => self.yank(),
-            ReviewAction::Enter => self.enter(),
+            ReviewAction::Enter => {
+                let effects = self.enter();
+                match self.overlay {
+                    ReviewOverlay::Summary { .. } => vec![ReviewEffect::LookAtChecks],
+                    _ => effects,
+                }
+            }
             ReviewAction::Help => {
                 self.overlay = ReviewOverlay::Help { top: 0 };
                 Vec::new()

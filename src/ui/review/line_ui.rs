@@ -42,6 +42,9 @@ impl Review {
                 if hunk.reviewed {
                     parts.push("reviewed".into());
                 }
+                if hunk.is_new {
+                    parts.push("new since you sent the changes back".into());
+                }
             }
         }
         parts.join(", ")

@@ -108,6 +108,9 @@ fn list_removed(
     file.body = ReviewBody::Whole(WholeChange { words, left_out, counts, ..WholeChange::default() });
 }
 
+/// How the fact begins that says who made a change; no other fact begins so.
+pub(super) const MADE_BY: &str = "by ";
+
 /// Names the command that changed a file: once for all files in a row that the command changed.
 fn name_commands(set: &ChangeSet, files: &mut [ReviewFile]) {
     let of_path = |path: &Arc<Path>| set.get(path).and_then(command_of);
@@ -116,28 +119,47 @@ fn name_commands(set: &ChangeSet, files: &mut [ReviewFile]) {
         let first = each.next()?;
         each.all(|other| other == first).then_some(first)
     };
-    let commands: Vec<Option<String>> = files.iter().map(of_file).collect();
+    let commands: Vec<Option<Maker>> = files.iter().map(of_file).collect();
     let mut at = 0;
     for same in commands.chunk_by(|one, next| one == next) {
         if let (Some(command), Some(file)) = (same.first().and_then(Option::as_ref), files.get_mut(at)) {
-            let fact = match same.len() - 1 {
-                0 => format!("by the command: {command}"),
-                more => format!("by the command, with the {} below: {command}", count::of(more, "file")),
+            // The number comes first: the end of a long command does not fit on its row.
+            let also = match same.len() - 1 {
+                0 => String::new(),
+                1 => ", as is the file below".into(),
+                more => format!(", as are the {more} files below"),
             };
-            file.facts.push(fact);
+            file.facts.push(match command {
+                Maker::Preset(words) => format!("{MADE_BY}{words}{also}"),
+                Maker::Command(line) => format!("{MADE_BY}this command{also}: {line}"),
+            });
         }
         at += same.len();
     }
 }
 
+/// What ran when files changed, made safe.
+#[derive(PartialEq)]
+enum Maker {
+    /// A program that the person knows by the name of its preset: `claude, round 2`.
+    Preset(String),
+    Command(String),
+}
+
 /// The command that made a change; `None` where a file tool made it.
-fn command_of(change: &FileChange) -> Option<String> {
+fn command_of(change: &FileChange) -> Option<Maker> {
     if change.by_tool {
         return None;
     }
     let origin = *change.made_by().last()?;
+    let program = origin.program.as_deref();
+    if let Some(name) = program.and_then(|program| program.preset.as_deref()) {
+        let round = program.and_then(|program| program.round);
+        let round = round.map_or_else(String::new, |round| format!(", round {round}"));
+        return Some(Maker::Preset(format!("{}{round}", sanitize::line(name))));
+    }
     let what = if origin.title.is_empty() { &origin.tool } else { &origin.title };
-    Some(sanitize::line(what).into_owned())
+    Some(Maker::Command(sanitize::line(what).into_owned()))
 }
 
 /// The unit with which this path is decided: a repository, or the topmost removed directory.

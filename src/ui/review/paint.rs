@@ -7,6 +7,7 @@ use super::file::{
     CombinedDecision, PicturePair, ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange, standing,
 };
 use super::inline_diff::InlineDiffCache;
+use super::load::MADE_BY;
 use super::query::ReviewQuery;
 use super::rows::{ReviewRow, number, only_blanks};
 use super::side_text::{DiffSide, LineTerminator};
@@ -146,8 +147,25 @@ impl<'a> ReviewPainter<'a> {
         }
     }
 
-    /// The decision about what the row shows, in one sign.
+    /// The decision about what the row shows, in one sign; without a decision, whether it is new.
     fn mark(&self, row: ReviewRow) -> (&'static str, Style) {
+        let decision = self.decision(row);
+        let is_new = match row {
+            ReviewRow::Line { file, hunk, .. }
+            | ReviewRow::Pair { file, hunk, .. }
+            | ReviewRow::Blanks { file, hunk } => {
+                self.lines(file).and_then(|l| l.hunks.get(hunk as usize)).is_some_and(|hunk| hunk.is_new)
+            }
+            ReviewRow::File(file) => self.file(file).is_some_and(|file| file.new_units() > 0),
+            _ => false,
+        };
+        match decision.0 {
+            " " if is_new => (NEW_SIGN, self.theme.style("question")),
+            _ => decision,
+        }
+    }
+
+    fn decision(&self, row: ReviewRow) -> (&'static str, Style) {
         let sign = |standing: CombinedDecision| match standing {
             CombinedDecision::All(ReviewDecision::Accepted) => ("✓", self.theme.style("accepted")),
             CombinedDecision::All(ReviewDecision::Rejected) => ("✗", self.theme.style("rejected")),
@@ -248,6 +266,9 @@ impl<'a> ReviewPainter<'a> {
         if units > 1 || decided > 0 {
             tail.push_str(&format!("  {decided}/{units}"));
         }
+        if let count @ 1.. = file.new_units() {
+            tail.push_str(&format!("  {count} new"));
+        }
         if file.is_reviewed() && units > 0 {
             tail.push_str("  reviewed");
         }
@@ -281,6 +302,10 @@ impl<'a> ReviewPainter<'a> {
     }
 
     fn fact(&self, file: &ReviewFile, n: usize) -> Vec<Vec<StyledCell>> {
+        if let Some(text) = file.facts.get(n).filter(|text| text.starts_with(MADE_BY)) {
+            // One row: the whole command is in the journal, and what it changed is below.
+            return vec![self.words(&format!("{}{text}", FACT.0), self.theme.style("notice"))];
+        }
         let text = file.facts.get(n).or_else(|| match &file.body {
             ReviewBody::Whole(whole) => whole.words.get(n - file.facts.len().min(n)),
             ReviewBody::Lines(_) => None,
@@ -411,6 +436,9 @@ impl<'a> ReviewPainter<'a> {
             .then(|| "only blanks or line ends change here".into())
     }
 }
+
+/// In front of what is new since the changes were sent back.
+pub(super) const NEW_SIGN: &str = "*";
 
 /// Columns before a picture, and between two of them.
 pub(super) const INDENT: usize = 2;

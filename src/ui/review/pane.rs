@@ -133,6 +133,11 @@ impl<'a> ReviewPane<'a> {
                     };
                     self.review.say(said);
                 }
+                ReviewEffect::LookAtChecks => {
+                    if let Some(checks) = &self.desk.checks {
+                        checks.look(&mut self.review);
+                    }
+                }
                 ReviewEffect::ShowCheckOutput => match self.desk.checks.as_ref().map(ReviewChecks::to_show) {
                     Some(Some(check)) => {
                         self.output_of = Some(check);
@@ -359,6 +364,9 @@ impl FullScreenPane for ReviewPane<'_> {
     fn tick(&mut self) -> bool {
         let rows = self.desk.checks.as_ref().map(|checks| checks.board.rows());
         let checked = rows.is_some_and(|rows| self.review.take_in_checks(rows));
+        if checked && self.review.say_how_checks_ended() {
+            self.refresh();
+        }
         let news = self.around.take_in();
         match news {
             ReviewUpdate::Nothing if checked => return true,

@@ -308,7 +308,7 @@ fn only_the_keys_that_accept_apply_and_a_second_enter_does_not() {
     // With nothing to report, nothing is sent.
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("a<Enter>A");
-    assert_eq!(desk.effects, [ReviewEffect::Remember]);
+    assert_eq!(desk.effects, [ReviewEffect::Remember, ReviewEffect::LookAtChecks]);
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub struct SavedReview {
     comments: Vec<ReviewComment>,
     next_comment: u64,
     edits: BTreeMap<PathBuf, SavedEdit>,
+    /// What there was to decide, by the same keys, when the changes were last sent back; empty where they were not.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    known: BTreeSet<String>,
     /// What is not reported to the agent yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox: Option<String>,
@@ -110,13 +113,8 @@ impl SavedReview {
     /// as they were.
     #[must_use]
     pub fn merge(mut self, before: &SavedReview, review: &Review) -> SavedReview {
-        let mut own: BTreeSet<String> = BTreeSet::new();
-        for file in &review.files {
-            own.insert(file.key.clone());
-            if let Some(lines) = file.lines() {
-                own.extend(runs(file, lines).into_iter().map(|(key, _)| key));
-            }
-        }
+        let own = keys(review);
+        self.known.clone_from(&before.known);
         for (key, decided) in &before.decided {
             if !own.contains(key) {
                 self.decided.entry(key.clone()).or_insert_with(|| decided.clone());
@@ -128,6 +126,20 @@ impl SavedReview {
             }
         }
         self
+    }
+
+    /// The state to save when `review` was sent back and `rest` is what is pending now. What was accepted is still accepted,
+    /// what was rejected is rejected where it is made again, and only what comes later is new. The comments were sent.
+    pub fn after_sending_back(&self, review: &Review, rest: Option<Review>) -> SavedReview {
+        let mut next = SavedReview { decided: self.decided.clone(), ..SavedReview::only(None) };
+        if let Some(mut rest) = rest {
+            drop(self.restore_into(&mut rest));
+            rest.comments.clear();
+            next = SavedReview::of(&rest, None).merge(self, &rest);
+            next.known.extend(keys(&rest));
+        }
+        next.known.extend(keys(review));
+        next
     }
 
     fn lines(&mut self, file: &ReviewFile, lines: &ReviewLines) {
@@ -170,6 +182,7 @@ impl SavedReview {
                 }
             }
             if file.decided_with.is_none() {
+                self.mark_new(file);
                 self.put_marks(file);
             }
         }
@@ -178,6 +191,23 @@ impl SavedReview {
         review.next_comment = self.next_comment.max(1);
         review.move_comments();
         notes
+    }
+
+    fn mark_new(&self, file: &mut ReviewFile) {
+        let is_new = |key: &str| !self.known.is_empty() && !self.known.contains(key);
+        let of_runs: Vec<bool> = match file.lines() {
+            Some(lines) => {
+                let of_run = |(key, run): (String, Vec<&ReviewHunk>)| vec![is_new(&key); run.len()];
+                runs(file, lines).into_iter().flat_map(of_run).collect()
+            }
+            None => vec![is_new(&file.key)],
+        };
+        match &mut file.body {
+            ReviewBody::Whole(whole) => whole.is_new = of_runs.first() == Some(&true),
+            ReviewBody::Lines(lines) => {
+                lines.hunks.iter_mut().zip(of_runs).for_each(|(hunk, is_new)| hunk.is_new = is_new);
+            }
+        }
     }
 
     fn put_marks(&self, file: &mut ReviewFile) {
@@ -233,6 +263,18 @@ impl SavedDecision {
     }
 }
 
+/// The keys of all that there is to decide.
+fn keys(review: &Review) -> BTreeSet<String> {
+    let mut own = BTreeSet::new();
+    for file in &review.files {
+        own.insert(file.key.clone());
+        if let Some(lines) = file.lines() {
+            own.extend(runs(file, lines).into_iter().map(|(key, _)| key));
+        }
+    }
+    own
+}
+
 /// The runs of changed lines of a file, each with the hunks it was split into, by a key that is the same for the same
 /// change. Equal changes of one file are distinguished by their order.
 fn runs<'a>(file: &ReviewFile, lines: &'a ReviewLines) -> Vec<(String, Vec<&'a ReviewHunk>)> {
@@ -282,3 +324,7 @@ fn mark(letter: char) -> ReviewDecision {
         _ => ReviewDecision::Open,
     }
 }
+
+#[cfg(test)]
+#[path = "saved_review_tests.rs"]
+mod tests;

@@ -36,6 +36,8 @@ pub enum ReviewEffect {
     },
     /// Run the checks on what is accepted.
     RunChecks,
+    /// Find out what is known of the checks of what is accepted.
+    LookAtChecks,
     /// Show what the checks found and wrote.
     ShowCheckOutput,
     /// Something that is saved changed.
@@ -124,8 +126,10 @@ pub struct Review {
     pub filter: String,
     /// The checks that ran on what was accepted.
     pub checks: Option<ShownChecks>,
-    /// The message about the last key, for the last line of the screen.
+    /// The message about the last key, for the last lines of the screen.
     pub message: Option<String>,
+    /// What the person may do here, above the keys as long as the review is open.
+    pub advice: Option<String>,
     /// Columns and rows of the screen.
     pub size: (u16, u16),
     pub(super) history: ReviewHistory,
@@ -174,6 +178,7 @@ impl Review {
             filter: String::new(),
             checks: None,
             message: None,
+            advice: None,
             size: (80, 24),
             history: ReviewHistory::default(),
             seen: SeenRows::default(),
@@ -200,6 +205,11 @@ impl Review {
             }
         }
         out
+    }
+
+    /// How many units are new since the changes were sent back.
+    pub(super) fn new_units(&self) -> usize {
+        self.files.iter().map(ReviewFile::new_units).sum()
     }
 
     /// How many hunks have a mark, and in how many files.

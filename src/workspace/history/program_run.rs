@@ -10,6 +10,12 @@ const ARGUMENTS: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramRun {
     pub program: String,
+    /// The name of its preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Which start of one `placet run` it is, from 2: the person sent its changes back before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
     /// Absent where a signal ended it, and where its end is not known.
@@ -37,7 +43,7 @@ impl ProgramRun {
                 }
             }
         }
-        ProgramRun { program, arguments, exit_code: None, signal: None }
+        ProgramRun { program, preset: None, round: None, arguments, exit_code: None, signal: None }
     }
 
     /// The same with the end of the program.

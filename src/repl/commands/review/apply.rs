@@ -212,12 +212,7 @@ pub fn send_back_review(workspace: &Workspace, view: &View, undo: &str) -> io::R
         let aside = view.set_aside(&without_applying(&review))?;
         steps.extend(rejected(review.tally().1, aside, undo).map(|told| (AuditKind::Discard, told)));
         outbox = join(outbox, review::report(&review));
-        if let Some(mut rest) = review_of(workspace, view, &[])? {
-            // What was accepted is still accepted.
-            drop(memory.restore_into(&mut rest));
-            rest.comments.clear();
-            memory = SavedReview::of(&rest, None);
-        }
+        memory = memory.after_sending_back(&review, review_of(workspace, view, &[])?);
     }
     memory.save(&file)?;
     Ok(AppliedReview { steps, outbox })
