@@ -128,9 +128,13 @@ fn the_review_checks_exactly_what_is_accepted() {
     decide(&mut pty, "t", "nothing is accepted");
     decide(&mut pty, "a", "1/2 hunks");
     decide(&mut pty, "r", "2/2 hunks");
-    decide(&mut pty, "t", "checks failed");
+    // The summary names a required check that did not run.
+    decide(&mut pty, "\r", "check      words (required): not run on what you accepted; t runs it");
+    decide(&mut pty, "\x1b", "nothing was applied");
+    decide(&mut pty, "t", "failed on what you accepted: words; o shows the output");
+    assert!(pty.screen().contains("checks failed"), "{}", pty.screen());
     decide(&mut pty, "\r", "words (required): failed: 1 error");
-    decide(&mut pty, "a", "the required check words failed on this state; o shows the output");
+    decide(&mut pty, "a", "the required check words failed on what you accepted; o shows the output");
     decide(&mut pty, "[[r", "checked before");
     decide(&mut pty, "]a", "✓1 ✗1");
     pty.by_hand("\r");

@@ -111,7 +111,9 @@ fn what_is_not_applied_in_the_home_directory_is_named() {
     assert!(out.stderr.contains(named), "{out:?}");
     assert!(!place.home.join("Downloads/new").exists());
     // Before the question, which can still be answered with it in mind.
-    let early = place.placet(["run", "--", "sh", "-c", "echo x > a.txt; mkdir ~/empty; echo y > ~/z"]).go();
+    let early = place
+        .placet(["run", "--discard", "--", "sh", "-c", "echo x > a.txt; mkdir ~/empty; echo y > ~/z"])
+        .go();
     let (home, files) = ("your home directory: 1 file, 1 empty directory: ~/z, ~/empty/", "A a.txt");
     let at = |text: &str| format!("{}{}", early.stderr, early.stdout).find(text);
     assert!(at(home).is_some() && at(files).is_some(), "{early:?}");
@@ -119,7 +121,6 @@ fn what_is_not_applied_in_the_home_directory_is_named() {
         early.stderr.contains("hint: after `mkdir ~/empty`, with `placet run --add-dir ~/empty`"),
         "{early:?}"
     );
-    place.placet(["discard"]).go();
     // The hint holds.
     let dir = place.home.join("Downloads");
     let kept =

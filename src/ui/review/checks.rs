@@ -171,8 +171,10 @@ impl ReviewChecks<'_> {
     pub(super) fn look(&self, review: &mut Review) {
         let choice = (self.selection)(review);
         let is_known = self.board.choice().is_some_and(|checked| *checked == choice);
-        // Runs of the selection before go on: the summary says what changed since.
-        if choice.is_empty() || is_known || self.board.is_busy() {
+        // Where checks ran on the selection before, the summary shows that, and what changed since.
+        let has_result = |row: &CheckRow| matches!(row.state, CheckRowState::Here(_)) || row.is_busy();
+        let ran = review.checks.as_ref().is_some_and(|shown| shown.rows.iter().any(has_result));
+        if choice.is_empty() || is_known || ran {
             return;
         }
         match self.board.look_at_pending(choice, CheckStart::Nothing) {
