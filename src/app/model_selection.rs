@@ -175,6 +175,7 @@ impl App {
         settings.plain_http_hosts = network.plain_http_hosts.to_vec();
         settings.first_byte_limit = network.first_byte_seconds.map(seconds);
         settings.client = self.client();
+        settings.start.clone_from(&preset.start);
         Ok(HttpProvider::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 

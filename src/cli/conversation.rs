@@ -119,6 +119,7 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
     let current = CurrentTurn::default();
     signals::watch(&runtime, current.clone());
     let mut start = begin(&loaded.app, prompt.trim_end(), piped, options)?;
+    needs_model(&loaded.app, prompt.trim(), &start, options)?;
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
     // Text that came through a pipe may be anybody's, and names no commands.
     if !piped && matches!(start, TurnStart::Say(_)) {
@@ -154,6 +155,22 @@ fn begin(app: &App, prompt: &str, piped: bool, options: &Options) -> Result<Turn
         }
         None => Ok(TurnStart::Say(vec![Part::text(prompt)])),
     }
+}
+
+/// Refuses a message that needs a model where none is configured: a script must not take advice for an answer.
+fn needs_model(app: &App, text: &str, start: &TurnStart, options: &Options) -> Result<(), CliError> {
+    let nobody = app.chosen().is_none() && options.replay.is_none() && matches!(start, TurnStart::Say(_));
+    if !nobody || OfflineProvider::understands(text) {
+        return Ok(());
+    }
+    let near: Vec<String> = OfflineProvider::similar(text).iter().map(|form| format!("`{form}`")).collect();
+    let without = match near.is_empty() {
+        true => "`placet -p help` lists the requests that work without one".into(),
+        false => format!("without a model, placet understands {}", near.join(", ")),
+    };
+    let error = CliError::new("no model is configured, so nothing was sent")
+        .hint(format!("`placet setup` adds a model; {without}"));
+    Err(CliError { code: report::PROVIDER, ..error })
 }
 
 /// What runs in the background without a screen ends with the last turn, and hooks learn of the end.
@@ -193,6 +210,11 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
                 break;
             }
         };
+        if let Err(error) = needs_model(&loaded.app, line.trim(), &start, options) {
+            error.report();
+            worst = worst.max(error.code);
+            continue;
+        }
         if agent.is_none() {
             agent = Some(headless_agent(&loaded.app, options, &line, &start)?);
         }

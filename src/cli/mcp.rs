@@ -103,6 +103,9 @@ fn place(definition: &ServerDefinition) -> String {
     }
 }
 
+/// How many lines of the log of a server that failed are shown.
+const LOG_LINES: usize = 10;
+
 fn test(name: &str, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     known(&app, name)?;
@@ -117,10 +120,15 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
         tools.and_then(|tools| ended.map(|_| tools))
     };
     let tools = start::runtime()?.block_on(reading).map_err(|error| {
+        // The hint of the error is for a model.
+        let last = env.servers.log_end(name, LOG_LINES);
+        if last.len() > 1 {
+            let lines: Vec<String> = last.iter().map(|line| format!("  {line}")).collect();
+            warn(&format!("the end of its standard error:\n{}", lines.join("\n")));
+        }
         let log = env.servers.log_line(name).map(|line| format!("its log: {line}"));
-        let hint = log.or_else(|| error.hint.as_ref().map(ToString::to_string));
         let failure = CliError::new(error.message);
-        match hint {
+        match env.servers.login_hint(name).or(log) {
             Some(hint) => failure.hint(&hint),
             None => failure,
         }

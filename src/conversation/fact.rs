@@ -17,6 +17,8 @@ pub enum CallFact {
     Cut { bytes: u64 },
     /// The call failed in this way.
     Failed { fault: CallFailure },
+    /// The file that was read to its end does not end with a line end.
+    NoLineEnd,
     /// A digest of the result without parts that differ from run to run, such as the elapsed time: two results with the
     /// same digest are the same.
     Same { digest: String },

@@ -161,11 +161,14 @@ impl HttpClient {
             Url::parse(url).map_err(|e| HttpError::connection(url.to_string(), format!("not a URL: {e}")))?;
         let host = host_of(&url);
         let failed = |message| HttpError::connection(host.clone(), message);
+        let near = url.scheme() == "http" && is_loopback(&url);
         let broken = |error: &reqwest::Error, message| {
-            let kind = error_cause::kind(error);
+            let kind = match near && error_cause::is_refused(error) {
+                true => HttpErrorKind::NotListening,
+                false => error_cause::kind(error),
+            };
             HttpError { host: host.clone(), message, kind }
         };
-        let near = url.scheme() == "http" && is_loopback(&url);
         let client = self.client(near).map_err(|e| failed(e.to_string()))?;
         let mut request = client.request(method, url.clone());
         for (name, value) in said {

@@ -32,6 +32,16 @@ pub(super) fn kind(error: &(dyn Error + 'static)) -> HttpErrorKind {
     HttpErrorKind::Connection
 }
 
+/// True if nobody listens at the port.
+pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    system_error(error) == Some(ErrorKind::ConnectionRefused)
+}
+
+fn system_error(error: &(dyn Error + 'static)) -> Option<ErrorKind> {
+    let mut chain = std::iter::successors(Some(error), |e| (*e).source()).take(16);
+    chain.find_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind)
+}
+
 /// The messages of all layers, in lower case.
 fn texts(error: &(dyn Error + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |e| (*e).source()).take(16);
@@ -70,8 +80,7 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> String {
     if said(&["proxy", "tunnel"]) {
         return format!("{PROXY}{deepest}");
     }
-    let kind = chain.iter().find_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
-    match kind {
+    match system_error(error) {
         Some(ErrorKind::ConnectionRefused) => "connection refused".into(),
         Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
             format!("connection reset: {deepest}")

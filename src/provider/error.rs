@@ -30,6 +30,9 @@ pub enum ProviderError {
     BadRequest { status: u16, message: String, blames: RejectionCause },
     #[error("no connection to {host}: {message}")]
     Network { host: String, message: String },
+    /// A server of this machine does not run. `start` is the command that starts it, where placet knows one.
+    #[error("no connection to {host}: connection refused")]
+    NotRunning { host: String, start: Option<String> },
     /// A proxy requires another name or password; a retry would send the same.
     #[error("{message}")]
     Proxy { message: String },
@@ -81,6 +84,7 @@ impl ProviderError {
                 | ProviderError::Overloaded { .. }
                 | ProviderError::ServerFailure { .. }
                 | ProviderError::Network { .. }
+                | ProviderError::NotRunning { .. }
                 | ProviderError::Timeout(_)
         )
     }
@@ -114,6 +118,7 @@ impl ProviderError {
             ProviderError::OverLimit(ExceededLimit::ArgumentBytes { tool, .. }) => *tool = change(tool),
             ProviderError::NoKey { .. }
             | ProviderError::PlainHttp { .. }
+            | ProviderError::NotRunning { .. }
             | ProviderError::OverLimit(_)
             | ProviderError::Timeout(_)
             | ProviderError::Cancelled => {}

@@ -48,6 +48,8 @@ pub struct HttpProviderSettings {
     /// Hosts, with or without a port, that get the key over a connection that is not encrypted. The local machine
     /// always does.
     pub plain_http_hosts: Vec<String>,
+    /// The command that starts the server, for a server of this machine.
+    pub start: Option<String>,
     /// Draws a number from 0 to 1 for the waits between attempts.
     pub jitter: fn() -> f64,
 }
@@ -62,6 +64,7 @@ impl Default for HttpProviderSettings {
             first_byte_limit: None,
             limits: AnswerLimits::default(),
             plain_http_hosts: Vec::new(),
+            start: None,
             jitter: retry::random,
         }
     }
@@ -195,7 +198,7 @@ impl HttpProviderInner {
                 Ok(()) => return Ok(()),
                 Err(failed) => failed,
             };
-            let error = self.hide_key(failed.error);
+            let error = self.with_start(self.hide_key(failed.error));
             if matches!(error, ProviderError::Auth { .. }) {
                 *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
             }
@@ -211,15 +214,28 @@ impl HttpProviderInner {
             }
             failures += 1;
             let wait = retry.wait(failures, error.retry_after(), (self.settings.jitter)());
-            let again = !failed.begun && error.is_transient() && failures < retry.attempts;
+            // A server of this machine that does not run does not begin to run by itself; one that restarts is back soon.
+            let attempts = match error {
+                ProviderError::NotRunning { .. } => retry.attempts.min(2),
+                _ => retry.attempts,
+            };
+            let again = !failed.begun && error.is_transient() && failures < attempts;
             let Some(wait) = wait.filter(|_| again) else { return Err(with_wait(error)) };
-            emit.send(StreamEvent::Retrying { attempt: failures + 1, of: retry.attempts, wait, error }).await;
+            emit.send(StreamEvent::Retrying { attempt: failures + 1, of: attempts, wait, error }).await;
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Err(ProviderError::Cancelled),
                 () = tokio::time::sleep(wait) => {}
             }
         }
+    }
+
+    /// The error with the command that starts this server.
+    fn with_start(&self, mut error: ProviderError) -> ProviderError {
+        if let ProviderError::NotRunning { start, .. } = &mut error {
+            start.clone_from(&self.settings.start);
+        }
+        error
     }
 
     /// An attempt that ended before any part of the answer came. After a sleep no connection is reused.

@@ -114,6 +114,8 @@ pub struct ProviderPreset {
     pub catalog: Option<String>,
     #[serde(default)]
     pub place: ServerLocation,
+    /// The command that starts a server of the person's own.
+    pub start: Option<String>,
     #[serde(default)]
     pub quirks: ServerQuirks,
 }

@@ -104,6 +104,7 @@ fn key(heard: &ProbeAnswer) -> ProbeOutcome {
         ) => ProbeOutcome::Fails(error.to_string()),
         Err(
             ProviderError::Network { .. }
+            | ProviderError::NotRunning { .. }
             | ProviderError::Timeout(_)
             | ProviderError::Untrusted { .. }
             | ProviderError::PlainHttp { .. },

@@ -226,6 +226,7 @@ pub(super) fn network(error: HttpError) -> ProviderError {
     let HttpError { host, message, kind } = error;
     match kind {
         HttpErrorKind::Connection => ProviderError::Network { host, message },
+        HttpErrorKind::NotListening => ProviderError::NotRunning { host, start: None },
         HttpErrorKind::ProxyRefuses => ProviderError::Proxy { message },
         HttpErrorKind::Untrusted => ProviderError::Untrusted { host, message },
         HttpErrorKind::Malformed => ProviderError::Protocol(format!("{host}: {message}")),

@@ -102,7 +102,7 @@ impl TextWriter {
         } else {
             self.end_line(out)?;
         }
-        if let Some((words, hint)) = ending.words() {
+        if let Some((words, hint)) = ending.words_without_shell() {
             // Several lines where they are needed: a recording that does not fit reports a difference.
             let hint = hint.map(|hint| format!("\nhint: {}", sanitize::line(&hint))).unwrap_or_default();
             self.say_lines(&format!("placet: {}{hint}", sanitize::block(&words)), (out, side))?;

@@ -65,9 +65,13 @@ fn a_mistyped_subcommand_is_an_error_and_a_message_is_sent() {
     place.run(["hello"]).code(2).warns("to send it as a message: `placet -- hello`");
     place.run(["revew", "a.rs"]).code(2).warns("did you mean `placet review`?");
     place.run(["fix", "the", "bug"]).code(2).warns("put it in quotes");
-    place.run(["--", "hello"]).code(0).says("not a model");
-    place.run(["fix the bug"]).code(0).says("not a model");
-    place.run(["-p", "hello"]).code(0).says("not a model");
+    for message in [&["--", "hello"][..], &["fix the bug"], &["-p", "hello"]] {
+        let out =
+            place.run(message.iter().copied()).code(4).warns("no model is configured, so nothing was sent");
+        assert_eq!(out.stdout, "");
+    }
+    let near = place.run(["-p", "replace \"a\" by \"b\" in f"]).code(4);
+    near.warns("without a model, placet understands `replace OLD with NEW in FILE [everywhere] [anyway]`");
     assert_eq!(
         place.run(["session", "list"]).stdout.lines().filter(|line| line.contains("revew")).count(),
         0

@@ -134,14 +134,15 @@ fn a_result_may_be_withheld_or_wait_for_a_person() {
 
 #[test]
 fn an_answer_is_shown_and_kept_only_as_the_hooks_leave_it() {
-    let place = Place::new().config("[[hooks]]\npoint = \"PRE_OUTPUT\"\nredact = \"sk-[0-9]+\"\n");
+    let place = Place::new()
+        .config("provider = \"offline\"\n[[hooks]]\npoint = \"PRE_OUTPUT\"\nredact = \"sk-[0-9]+\"\n");
     for format in ["text", "json", "stream-json"] {
         // The offline provider quotes what it does not understand.
         let out = place.run(["-p", "replace sk-777: x", "--output-format", format]).code(0);
         assert!(out.stdout.contains("replace [redacted]: x") && !out.stdout.contains("sk-777"), "{out:#?}");
     }
     let place = Place::new().config(
-        "[[hooks]]\nname = \"quiet\"\npoint = \"PRE_OUTPUT\"\ndeny = \"understand\"\nreason = \"say it better\"\n",
+        "provider = \"offline\"\n[[hooks]]\nname = \"quiet\"\npoint = \"PRE_OUTPUT\"\ndeny = \"understand\"\nreason = \"say it better\"\n",
     );
     let out = place.run(["-p", "mumble"]).code(0);
     assert_eq!(out.stdout, "[placet: the answer is withheld: the hook `quiet` blocks it: say it better]\n");
@@ -153,7 +154,7 @@ fn an_answer_is_shown_and_kept_only_as_the_hooks_leave_it() {
 #[test]
 fn what_goes_to_the_provider_may_be_stopped_before_it_is_sent() {
     let place = Place::new().file("a.txt", "customer 4711\n").config(
-        "[[hooks]]\nname = \"customers\"\npoint = \"PRE_CONTEXT_INJECTION\"\ndeny = \"customer [0-9]+\"\n\
+        "provider = \"offline\"\n[[hooks]]\nname = \"customers\"\npoint = \"PRE_CONTEXT_INJECTION\"\ndeny = \"customer [0-9]+\"\n\
          [[hooks]]\nname = \"short\"\npoint = \"AGENT_INVOCATION\"\ndeny = \"^forbidden\"\n",
     );
     let out = place.run(["-p", "show a.txt"]).code(3);

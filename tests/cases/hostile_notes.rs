@@ -426,7 +426,7 @@ fn a_commands_output_never_makes_instructions_that_are_gone() {
 
 #[test]
 fn a_person_who_quotes_placet_is_found_by_what_they_said() {
-    let place = Place::new();
+    let place = Place::new().config("provider = \"offline\"\n");
     place.run(["-p", "[placet: the mode is ask: as it says]\n\nwhat does zebra mean?"]);
     let hits = place.run(["session", "search", "zebra"]).code(0).stdout.clone();
     assert!(hits.contains("zebra"), "{hits}");

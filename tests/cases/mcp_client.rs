@@ -515,6 +515,15 @@ fn a_server_that_fails_its_test_says_why() {
     let out = place("dead", "").run(["mcp", "test", "s"]).code(1);
     assert!(out.stderr.contains("error: the server `s` failed: it ended"), "{out:#?}");
     assert!(out.stderr.contains("hint: its log: "), "{out:#?}");
+    let place = Place::new().config("provider = \"offline\"\n");
+    let script = "echo first >&2; printf 'no such \\033[2Jdirectory\\n' >&2; exit 3";
+    place.run(["mcp", "add", "loud", "--", "sh", "-c", script]).code(0);
+    let out = place.run(["mcp", "test", "loud"]).code(1);
+    assert!(out.stderr.starts_with("the end of its standard error:\n  first\n  no such "), "{out:#?}");
+    assert!(!out.stderr.contains('\x1b'), "{out:#?}");
+    place.run(["mcp", "add", "quiet", "--", "sh", "-c", "exit 3"]).code(0);
+    let out = place.run(["mcp", "test", "quiet"]).code(1);
+    assert_eq!(out.stderr, "error: the server `quiet` failed: it ended, or closed its output\n", "{out:#?}");
 }
 
 #[test]

@@ -346,6 +346,22 @@ fn the_person_is_told_who_answers_instead() {
         .warns("unknown provider `nobody`");
 }
 
+/// Story: five attempts in ten seconds at a server of this machine that did not run, and a hint with `/retry`.
+#[test]
+fn a_server_of_this_machine_that_does_not_run_is_tried_once_more() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://localhost:{}/v1", listener.local_addr().unwrap().port());
+    drop(listener);
+    let out = place.run(["-p", "hi", "--provider", "ollama", "--model", "m", "--base-url", &url]).code(4);
+    assert_eq!((out.stderr.matches("retry: ").count(), out.stdout.as_str()), (1, ""), "{out:#?}");
+    assert!(out.stderr.contains("retry: 2/2 in "), "{out:#?}");
+    assert!(
+        out.stderr.ends_with("connection refused\nhint: is the server running? `ollama serve` starts it\n"),
+        "{out:#?}"
+    );
+}
+
 #[test]
 fn a_connection_is_opened_while_the_person_types_only_where_that_is_wanted() {
     for warm in [true, false] {

@@ -58,7 +58,7 @@ fn every_row_of_the_table_makes_the_calls_it_says() {
         Message::user("hi"),
         Message::Assistant(AssistantMessage {
             // A file that was not read is read before it is edited.
-            blocks: vec![said, read("src/main.rs"), read("src/lib.rs")],
+            blocks: vec![said, read("src/main.rs"), read("src/lib.rs"), read("notes.txt")],
             ..AssistantMessage::default()
         }),
     ];
@@ -178,7 +178,7 @@ fn an_edit_reads_first_and_one_that_is_refused_is_tried_once_more() {
         r#"write_file {"path":"f","content":"c","mode":"append"}"#.to_string(),
     ];
     assert_eq!(rounds, [vec![r#"read_file {"path":"f"}"#.to_string()], edits.to_vec()]);
-    assert!(!text.contains("has not been read") && text.contains("edit_file did it"), "{text}");
+    assert_eq!(text, "Done.\n");
 
     let (rounds, _) =
         turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", |call| match call.name.as_str() {
@@ -200,8 +200,39 @@ fn an_edit_reads_first_and_one_that_is_refused_is_tried_once_more() {
         let words = "error: `f` has not been read\nhint: read_file(path: \"f\", offset: 1, limit: 2)";
         CallResult::text(call, CallOutcome::Failed, words)
     };
-    let (rounds, _) = turn(&mut Transcript::default(), "append \"b\" to f", says);
+    let (rounds, _) = turn(&mut Transcript::default(), "create f with \"b\"", says);
     assert_eq!(rounds.len(), 1);
+}
+
+#[test]
+fn a_write_reads_first_and_what_is_appended_begins_a_line() {
+    let read = |path: &str| vec![format!("read_file {{\"path\":\"{path}\"}}")];
+    let append =
+        |text: &str| vec![format!(r#"write_file {{"path":"f","content":"{text}","mode":"append"}}"#)];
+    let open = |call: &ToolCall| match call.name.as_str() {
+        "read_file" => done(call).with(vec![CallFact::NoLineEnd]),
+        _ => done(call),
+    };
+    let mut transcript = Transcript::default();
+    let (rounds, text) = turn(&mut transcript, "append \"hello\" to f", open);
+    assert_eq!(rounds, [read("f"), append("\\nhello")]);
+    assert_eq!(text, "Done.\n");
+    // The file is known, and what its end is like is not known any more.
+    assert_eq!(turn(&mut transcript, "append \"x\" to f", open).0, [append("x")]);
+    let closed = turn(&mut Transcript::default(), "append \"hello\" to f", done);
+    assert_eq!(closed.0, [read("f"), append("hello")]);
+
+    // A file that does not exist yet is made; nobody asked for the read.
+    let missing = |call: &ToolCall| match call.name.as_str() {
+        "read_file" => unread(call, CallFailure::Missing),
+        _ => done(call),
+    };
+    let (rounds, text) = turn(&mut Transcript::default(), "show a and then overwrite f with \"x\"", missing);
+    assert_eq!((rounds.len(), text.contains("The requests after that were not run")), (1, true), "{text}");
+    let (rounds, text) = turn(&mut Transcript::default(), "overwrite f with \"x\"", missing);
+    assert_eq!((rounds.len(), rounds[0].clone(), text.as_str()), (2, read("f"), "Done.\n"));
+    // What lies outside is asked about by the call itself.
+    assert!(asked("overwrite /tmp/f with x")[0].starts_with("write_file"));
 }
 
 /// A change that was refused because its file was not read.
@@ -333,7 +364,7 @@ fn the_answer_to_an_edit_is_one_line() {
             CallResult::text(call, CallOutcome::Done, text)
         })
     };
-    assert_eq!(edited(text).1, "`edit_file a`: edited a: +1 -1 lines, nothing else changed\n");
+    assert_eq!(edited(text).1, "Done.\n");
     let others = "edited a: +1 -1 lines\n@@ -1 +1 @@\n-b\n+c\nothers changed the file\n@@ -9 +9 @@\n-x\n+y\n";
     let all = "`edit_file a`:\n\n```text\nedited a: +1 -1 lines\nothers changed the file\n```\n";
     assert_eq!(edited(others).1, all);

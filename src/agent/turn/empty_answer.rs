@@ -43,6 +43,13 @@ impl EmptyAnswer {
             _ => "/retry asks again; /model chooses another model",
         }
     }
+
+    pub(in crate::agent) fn hint_without_shell(self) -> &'static str {
+        match self {
+            EmptyAnswer::AtLimit => "raise `max_output_tokens`",
+            _ => "try again; `--model` chooses another model",
+        }
+    }
 }
 
 impl fmt::Display for EmptyAnswer {

@@ -36,9 +36,19 @@ pub enum TurnEnding {
 }
 
 impl TurnEnding {
-    /// The sentence and the hint; `None` if the turn ended normally.
+    /// The sentence and the hint in the shell; `None` if the turn ended normally.
     pub fn words(&self) -> Option<(String, Option<String>)> {
-        let retry = || Some("/retry sends the message again; finished calls are kept".to_string());
+        self.words_in(HintPlace::Shell)
+    }
+
+    /// The same for a turn without a shell, which has no commands such as `/retry`.
+    pub fn words_without_shell(&self) -> Option<(String, Option<String>)> {
+        self.words_in(HintPlace::CommandLine)
+    }
+
+    fn words_in(&self, place: HintPlace) -> Option<(String, Option<String>)> {
+        let retry =
+            || place.shell("/retry sends the message again; finished calls are kept").map(String::from);
         Some(match self {
             TurnEnding::Done => return None,
             TurnEnding::CutAtLimit => (
@@ -46,7 +56,10 @@ impl TurnEnding {
                 Some("say \"go on\" to get the rest".into()),
             ),
             TurnEnding::Refused => ("the model declined to answer".into(), None),
-            TurnEnding::NoAnswer(silence) => (silence.to_string(), Some(silence.hint().into())),
+            TurnEnding::NoAnswer(silence) => {
+                let hint = place.choose(silence.hint(), silence.hint_without_shell());
+                (silence.to_string(), Some(hint.into()))
+            }
             TurnEnding::Interrupted => ("interrupted".into(), None),
             TurnEnding::TooManyRounds(n) => (
                 format!("stopped after {} in this turn (`max_turns`)", crate::text::count::of(*n, "request")),
@@ -60,28 +73,58 @@ impl TurnEnding {
             }
             TurnEnding::Unsaved(why) => (
                 format!("the session could not be saved, so the turn was stopped: {why}"),
-                Some("free some space, then /retry".into()),
+                Some(place.choose("free some space, then /retry", "free some space, then try again").into()),
             ),
             TurnEnding::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
-            TurnEnding::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
+            TurnEnding::Failed(e) => (e.to_string(), hint_for(e, place).or_else(retry)),
         })
+    }
+}
+
+/// Where a hint is read: `/` commands exist in the shell only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HintPlace {
+    Shell,
+    CommandLine,
+}
+
+impl HintPlace {
+    fn choose(self, shell: &'static str, command_line: &'static str) -> &'static str {
+        match self {
+            HintPlace::Shell => shell,
+            HintPlace::CommandLine => command_line,
+        }
+    }
+
+    fn shell(self, hint: &'static str) -> Option<&'static str> {
+        (self == HintPlace::Shell).then_some(hint)
     }
 }
 
 /// No hint asks the person to give up the conversation: its messages remain.
 const LONG: &str = "/compact summarizes the conversation; or choose a model with a larger window with /model, or attach less; then /retry";
 
+const LONG_WITHOUT_SHELL: &str = "choose a model with a larger window with --model, or attach less; or `/compact` in the shell (`placet -c`)";
+
 /// A server that asks for a longer pause than this is not asked again at once.
 const SOON: Duration = Duration::from_secs(60);
 
-fn hint_for(error: &ProviderError) -> Option<String> {
+fn hint_for(error: &ProviderError, place: HintPlace) -> Option<String> {
     if error.retry_after().is_some_and(|wait| wait > SOON) {
-        return Some("/retry later, or choose another with /provider; finished calls are kept".into());
+        let shell = "/retry later, or choose another with /provider; finished calls are kept";
+        return Some(place.choose(shell, "try again later, or choose another with --provider").into());
     }
     Some(match error {
         ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was found".into(),
         ProviderError::NoKey { .. } => "`--provider offline` needs no key".into(),
-        ProviderError::TooLong { .. } => LONG.into(),
+        ProviderError::TooLong { .. } => place.choose(LONG, LONG_WITHOUT_SHELL).into(),
+        ProviderError::NotRunning { start, .. } => {
+            let server = match start {
+                Some(start) => format!("is the server running? `{start}` starts it"),
+                None => "is the server running?".into(),
+            };
+            format!("{server}{}", place.choose("; then /retry sends the message again", ""))
+        }
         ProviderError::Proxy { .. } => {
             "correct the variable and start again with -c; the conversation is saved".into()
         }
@@ -119,6 +162,12 @@ mod tests {
         };
         assert!(hint(limited(3600)).starts_with("/retry later"));
         assert!(hint(limited(2)).starts_with("/retry sends the message again"));
+        let refused = ProviderError::NotRunning { host: "h:1".into(), start: Some("x serve".into()) };
+        assert!(hint(refused.clone()).ends_with("`x serve` starts it; then /retry sends the message again"));
+        for error in [refused, limited(3600), limited(2), ProviderError::TooLong { message: message() }] {
+            let (_, hint) = TurnEnding::Failed(error).words_without_shell().unwrap();
+            assert!(!hint.clone().unwrap_or_default().contains("/retry"), "{hint:?}");
+        }
         assert!(hint(ProviderError::Proxy { message: message() }).starts_with("correct the variable"));
     }
 }

@@ -44,6 +44,7 @@ pub(super) fn explained(error: &ProviderError) -> (String, &'static str) {
         ProviderError::Network { .. } => {
             "check the address and your network; a proxy is read from HTTPS_PROXY"
         }
+        ProviderError::NotRunning { .. } => "start the server on this machine, and check the address",
         ProviderError::Timeout(_) => "the server may be busy, or something on the way holds the connection",
         ProviderError::RateLimited { .. } | ProviderError::Overloaded { .. } => {
             "the server is busy or the account has no credit; the key may be right"

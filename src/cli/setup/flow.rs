@@ -259,7 +259,9 @@ impl<'a> SetupFlow<'a> {
     fn ways_on(&self, error: &ProviderError) -> Vec<AfterFailure> {
         use AfterFailure::{Again, OtherAddress, OtherKey, Unchecked};
         let mut ways = match error {
-            ProviderError::Network { .. } => vec![OtherAddress, Again, OtherKey, Unchecked],
+            ProviderError::Network { .. } | ProviderError::NotRunning { .. } => {
+                vec![OtherAddress, Again, OtherKey, Unchecked]
+            }
             _ => vec![OtherKey, Again, OtherAddress, Unchecked],
         };
         if !self.has_own_address() {

@@ -51,6 +51,11 @@ impl OfflineProvider {
         script::understands(text)
     }
 
+    /// The forms of the requests that a text comes close to, where this provider does not understand the text.
+    pub fn similar(text: &str) -> Vec<String> {
+        script::similar(text)
+    }
+
     /// Waits `pause` before each piece of text, to be looked at.
     pub fn paced(pause: Duration) -> OfflineProvider {
         OfflineProvider { pause, ..OfflineProvider::default() }

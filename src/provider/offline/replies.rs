@@ -76,10 +76,17 @@ pub(super) fn help(rows: &[OfflineGrammarRow], topic: HelpTopic) -> String {
     out
 }
 
+/// The answer where every call is an edit that was made: the rows above it show the edits.
+const DONE: &str = "Done.\n";
+
 /// Everything that was found, in order.
 pub(super) fn all(found: &[CallWithResult<'_>], given_up: bool) -> String {
     let mut out = String::new();
-    for found in found {
+    let is_shown = |found: &&CallWithResult<'_>| !is_plain_edit(found);
+    if !given_up && !found.is_empty() && !found.iter().any(|found| is_shown(&found)) {
+        return DONE.into();
+    }
+    for found in found.iter().filter(is_shown) {
         if !out.is_empty() {
             out.push('\n');
         }
@@ -93,14 +100,26 @@ pub(super) fn all(found: &[CallWithResult<'_>], given_up: bool) -> String {
 
 /// True for an answer that [`all`] wrote: it repeats results and adds nothing.
 pub(super) fn is_report(text: &str) -> bool {
-    text.starts_with("`") || text.starts_with("Not done: `") || text.starts_with("Stopped: `")
+    text == DONE || text.starts_with("`") || text.starts_with("Not done: `") || text.starts_with("Stopped: `")
+}
+
+/// An edit that was made, of which the result has one line besides the difference.
+fn is_plain_edit(found: &CallWithResult<'_>) -> bool {
+    found.result.outcome == CallOutcome::Done
+        && edits(found.call)
+        && !text_of(found).trim_end().contains('\n')
+}
+
+/// The text of a result. The difference of an edit is left out: it is on the screen already, and in the result that a
+/// model would get.
+fn text_of(found: &CallWithResult<'_>) -> String {
+    let body = found.result.body();
+    if edits(found.call) { without_differences(&body) } else { body }
 }
 
 fn one(found: &CallWithResult<'_>) -> String {
     let name = label(found.call);
-    let body = found.result.body();
-    // The difference of an edit is on the screen already, and in the result that a model would get.
-    let rest = if edits(found.call) { without_differences(&body) } else { body.to_string() };
+    let rest = text_of(found);
     let body = rest.trim_end();
     match found.result.outcome {
         CallOutcome::Denied => return format!("Not done: `{name}`: {}\n", shortened(body).0),

@@ -81,6 +81,13 @@ pub(super) fn understands(text: &str) -> bool {
     read_text(text).is_ok_and(|rounds| !rounds.is_empty())
 }
 
+pub(super) fn similar(text: &str) -> Vec<String> {
+    match read_text(text) {
+        Err(OfflineMisreading::Unknown { near, .. }) => near,
+        _ => Vec::new(),
+    }
+}
+
 fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     let mut rounds: VecDeque<OfflineRound> = VecDeque::new();
     for segment in segments(text) {
@@ -109,10 +116,32 @@ fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     Ok(rounds)
 }
 
-/// Reads each file before it is edited, where nobody asked for a read of it: an edit needs the file as it is.
+/// The text argument `name` of a call.
+fn argument(input: &CallInput, name: &str) -> Option<String> {
+    input.to_replay().get(name).and_then(Value::as_str).map(String::from)
+}
+
+/// True for a call that is refused where its file exists and was not read: every edit, and a write over or behind what a
+/// file has. A path outside of the directory needs a permission, which the call itself asks for.
+fn needs_read(call: &OfflineCall) -> bool {
+    let is_forced = call.input.to_replay().get("force").is_some();
+    let writes = || {
+        let over = argument(&call.input, "mode").is_some_and(|mode| mode != "create");
+        over && argument(&call.input, "path")
+            .is_some_and(|path| !["/", "~", ".."].iter().any(|way| path.starts_with(way)))
+    };
+    let may_need = match call.tool.as_str() {
+        "edit_file" => true,
+        "write_file" => writes(),
+        _ => false,
+    };
+    may_need && !is_forced
+}
+
+/// Reads each file before it is changed, where nobody asked for a read of it: a change needs the file as it is.
 fn with_reads(rounds: VecDeque<OfflineRound>, before: &[Message]) -> VecDeque<OfflineRound> {
-    let path_of = |input: &CallInput| input.to_replay().get("path").and_then(Value::as_str).map(String::from);
-    let reads_or_edits = |name: &str| matches!(name, "read_file" | "edit_file");
+    let path_of = |input: &CallInput| argument(input, "path");
+    let reads_or_edits = |name: &str| matches!(name, "read_file" | "edit_file" | "write_file");
     let answers = before.iter().filter_map(|message| match message {
         Message::Assistant(answer) => Some(answer),
         Message::User { .. } | Message::Results { .. } => None,
@@ -122,11 +151,10 @@ fn with_reads(rounds: VecDeque<OfflineRound>, before: &[Message]) -> VecDeque<Of
     let mut known: HashSet<String> = done.collect();
     let mut out = VecDeque::new();
     for round in rounds {
-        if let OfflineRound::Calls { calls, .. } = &round {
-            let is_forced = |call: &OfflineCall| call.input.to_replay().get("force").is_some();
-            let edits = calls.iter().filter(|call| call.tool == "edit_file" && !is_forced(call));
+        if let OfflineRound::Calls { calls, needs_success, .. } = &round {
+            let changes = calls.iter().filter(|call| needs_read(call));
             let unread =
-                edits.filter_map(|call| path_of(&call.input)).filter(|path| known.insert(path.clone()));
+                changes.filter_map(|call| path_of(&call.input)).filter(|path| known.insert(path.clone()));
             let read = |path: String| OfflineCall {
                 tool: "read_file".into(),
                 input: CallInput::Object(json!({"path": path})),
@@ -134,7 +162,7 @@ fn with_reads(rounds: VecDeque<OfflineRound>, before: &[Message]) -> VecDeque<Of
             let reads: Vec<OfflineCall> = unread.map(read).collect();
             if !reads.is_empty() {
                 let because = Some(replies::reading_first());
-                out.push_back(OfflineRound::Calls { calls: reads, needs_success: false, because });
+                out.push_back(OfflineRound::Calls { calls: reads, needs_success: *needs_success, because });
             }
             let all = calls.iter().filter(|call| reads_or_edits(&call.tool));
             known.extend(all.filter_map(|call| path_of(&call.input)));
@@ -170,7 +198,10 @@ impl<'m> RoundReplay<'m> {
             }
         }
         match self.rounds.pop_front() {
-            Some(OfflineRound::Calls { calls, because, .. }) => asks(calls, because, self.id_base(since)),
+            Some(OfflineRound::Calls { mut calls, because, .. }) => {
+                calls.iter_mut().for_each(|call| self.begin_new_line(call, since));
+                asks(calls, because, self.id_base(since))
+            }
             Some(OfflineRound::SaveThat(name)) => match self.that(since) {
                 Some(content) => {
                     let input = json!({"action": "write", "name": name, "content": content});
@@ -185,6 +216,29 @@ impl<'m> RoundReplay<'m> {
                     helped.iter().map(|topic| replies::help(grammar::grammar(), *topic)).collect();
                 say([found, help].concat())
             }
+        }
+    }
+
+    /// A text that is appended begins a line of its own, where the file's last line has no end.
+    fn begin_new_line(&self, call: &mut OfflineCall, since: &[Message]) {
+        if call.tool != "write_file" || argument(&call.input, "mode").as_deref() != Some("append") {
+            return;
+        }
+        let (Some(path), CallInput::Object(arguments)) = (argument(&call.input, "path"), &mut call.input)
+        else {
+            return;
+        };
+        let touched = self.before.iter().chain(since).collect::<Vec<_>>();
+        let newest = touched.windows(2).rev().find_map(|pair| match pair {
+            [Message::Assistant(answer), Message::Results { results }] => {
+                let of_path = |call: &ToolCall| argument(&call.input, "path").as_deref() == Some(&path);
+                answer.calls().zip(results).filter(|(call, _)| of_path(call)).last()
+            }
+            _ => None,
+        });
+        let is_open = newest.is_some_and(|(_, result)| result.facts.contains(&CallFact::NoLineEnd));
+        if is_open && let Some(Value::String(content)) = arguments.get_mut("content") {
+            content.insert(0, '\n');
         }
     }
 
@@ -204,6 +258,11 @@ impl<'m> RoundReplay<'m> {
         let mut failed = false;
         let automatic = [replies::reading_first(), replies::reading_again()].contains(&answer.text());
         for (call, result) in answer.calls().zip(results) {
+            // A file that does not exist needs no read; the change itself reports it where that matters.
+            let is_missing = |fact: &CallFact| *fact == CallFact::Failed { fault: CallFailure::Missing };
+            if automatic && result.facts.iter().any(is_missing) {
+                continue;
+            }
             match self.unread(call, result) {
                 Some(read) => {
                     if !reads.contains(&read) {

@@ -6,7 +6,7 @@
 use super::file_page::FilePage;
 use super::pattern::line_matcher;
 use super::{content_type, file_page};
-use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
+use crate::conversation::{CallFact, CallOutcome, Image, Part, ToolSpec};
 use crate::media::{self, MediaError, OversizePolicy};
 use crate::permission::{Access, Permit};
 use crate::text::{LineEndCounts, NotText, RangeSet};
@@ -262,7 +262,10 @@ impl ReadPlan {
             notes.push(format!("lines {}-{} of {total}{next}", page.lines.start + 1, page.lines.end));
         }
         notes.extend(self.notes(file, &page, page.lines.end == total, env));
-        let output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        let mut output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        if page.lines.end == total && !file.ends_with_newline() {
+            output.recorded.push(CallFact::NoLineEnd);
+        }
         self.credit(file, hash, &RangeSet::of(page.lines), &output, env);
         Ok(output)
     }

@@ -1,7 +1,7 @@
 //! The servers of a conversation: each is started when it is first needed, used by one call at a time, and ended with
 //! the conversation.
 
-use super::running::RunningServer;
+use super::running::{RunningServer, last_lines};
 use super::status::{ServerState, ServerStatus};
 use crate::http::{HttpClient, HttpClientSettings, PageClient};
 use crate::mcp::{
@@ -211,6 +211,18 @@ impl ServerPool {
         let mut running = slot.running.lock().await;
         let effects = self.end(slot, &mut running, place, &WriteContext::from(landing)).await?;
         Ok(effects.for_person)
+    }
+
+    /// What a person can do about a server that needs a login.
+    pub fn login_hint(&self, server: &str) -> Option<String> {
+        let slot = self.slot(server).ok()?;
+        let needed = self.login(&slot.definition) == Some(LoginState::Needed);
+        needed.then(|| format!("`placet mcp login {server}` logs in"))
+    }
+
+    /// The last lines of a log, at most `most`, rendered.
+    pub fn log_end(&self, server: &str, most: usize) -> Vec<String> {
+        last_lines(&self.log_file(server), most)
     }
 
     /// How much of a log is stored, and where, for a list.

@@ -112,10 +112,15 @@ pub(super) async fn ended(mut supervisor: BackgroundSupervisor, grace: Duration)
 
 /// The last line of a log, rendered, for an error.
 pub(super) fn quoted(log: &Path) -> String {
+    last_lines(log, 1).first().map(|line| format!("; its log ends: {line}")).unwrap_or_default()
+}
+
+/// The last lines of a log that are not empty, rendered.
+pub(super) fn last_lines(log: &Path, most: usize) -> Vec<String> {
     let bytes = std::fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(bytes.get(bytes.len().saturating_sub(QUOTED)..).unwrap_or(&bytes));
-    match text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
-        Some(line) => format!("; its log ends: {}", visible::output_line(line)),
-        None => String::new(),
-    }
+    let start = bytes.len().saturating_sub(QUOTED.saturating_mul(most));
+    let text = String::from_utf8_lossy(bytes.get(start..).unwrap_or(&bytes));
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(most)..).unwrap_or_default();
+    last.iter().map(|line| visible::output_line(line).to_string()).collect()
 }
