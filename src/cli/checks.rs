@@ -12,7 +12,7 @@ use crate::audit::AuditKind;
 use crate::checks::{CheckDefinition, CheckResult, check_details, check_outcome, result_age_words};
 use crate::serve::changes::{self, ApplyRequest};
 use crate::session::Scratchpads;
-use crate::text::{regular_file, visible};
+use crate::text::{count, regular_file, visible};
 use crate::tools::{CheckRunError, CheckRunRequest, CheckedState, ToolContext, run_check};
 use crate::workspace::{
     ChangeSelection, ChangeSet, CheckViewError, LayerKind, PassedCheck, TransactionLabel, View, Workspace,
@@ -94,8 +94,15 @@ fn definitions(app: &App) -> Result<Vec<CheckDefinition>, CliError> {
     })
 }
 
-fn none() -> u8 {
-    warn("no checks; `placet checks detect` proposes some");
+fn none(app: &App) -> u8 {
+    match app.config.untrusted_checks() {
+        0 => warn("no checks; `placet checks detect` proposes some"),
+        set => warn(&format!(
+            "no checks in use: {} of this project {} not trusted",
+            count::of(set, "check"),
+            if set == 1 { "is" } else { "are" }
+        )),
+    }
     report::DONE
 }
 
@@ -103,7 +110,7 @@ fn list(which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let checks = definitions(&app)?;
     if checks.is_empty() {
-        return Ok(none());
+        return Ok(none(&app));
     }
     let target = CheckTarget::of(&app, which)?;
     let everything = View::everything(&target.set);
@@ -160,7 +167,7 @@ fn run_named(
     all_known(&checks, names)?;
     checks.retain(|check| names.is_empty() || names.contains(&check.name));
     if checks.is_empty() {
-        return Ok(none());
+        return Ok(none(&app));
     }
     let target = CheckTarget::of(&app, which)?;
     let everything = View::everything(&target.set);

@@ -132,8 +132,9 @@ impl<'a> CheckProposal<'a> {
         if self.is_pending(chosen)? {
             let code = pending::after(&chosen.workspace, code);
             let shown = visible::path(&chosen.workspace.shortened(&self.file));
+            // The command has a row of its own: no terminal of 80 columns cuts it.
             warn(&format!(
-                "hint: `placet apply --session {} --apply-protected {shown}` applies it without a question",
+                "hint: this applies it without a question:\n  `placet apply --session {} --apply-protected {shown}`",
                 chosen.name
             ));
             return Ok(code);

@@ -12,6 +12,7 @@ use super::settings::{
 use super::trust::ProjectSettings;
 use super::value::SettingValue;
 use super::values::{MergedSettings, setting_as_shown};
+use std::collections::BTreeSet;
 
 /// The layers, weakest first.
 #[derive(Debug, Default)]
@@ -34,6 +35,8 @@ pub struct Config {
     pub problems: Vec<ConfigProblem>,
     /// Settings of an untrusted project that were ignored, as `key = value`.
     pub untrusted: Vec<String>,
+    /// The names of these settings.
+    untrusted_names: Vec<String>,
     /// MCP servers of a project that are not used, because a stronger source defines them.
     pub shadowed_servers: Vec<ShadowedServer>,
     /// Some permission setting could not be parsed: see [`Config::strict`].
@@ -48,6 +51,7 @@ impl Config {
             merged,
             problems: Vec::new(),
             untrusted: Vec::new(),
+            untrusted_names: Vec::new(),
             shadowed_servers: Vec::new(),
             strict: false,
         };
@@ -121,6 +125,12 @@ impl Config {
         names.map(read).collect()
     }
 
+    /// How many checks an untrusted project sets.
+    pub fn untrusted_checks(&self) -> usize {
+        let fields = self.untrusted_names.iter().filter_map(|name| name.strip_prefix("checks."));
+        fields.filter_map(|field| field.rsplit_once('.')).map(|(name, _)| name).collect::<BTreeSet<_>>().len()
+    }
+
     /// The actions of a screen whose keys were changed, and these keys.
     pub fn screen_keys(&self, screen: &str) -> Vec<(String, String)> {
         let table = format!("keys.{screen}");
@@ -189,6 +199,7 @@ impl Config {
                 self.merged.put(name, setting, origin);
             } else {
                 self.untrusted.push(format!("{name} = {}", setting_as_shown(&name, &setting)));
+                self.untrusted_names.push(name);
             }
         }
     }

@@ -108,7 +108,9 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
     assert_eq!(place.read(".placet/config.toml"), ours);
     // Nobody can be asked: it stays pending, as a change of an agent does.
     let pending = place.run(["checks", "detect", "--write"]).code(3);
-    pending.warns("M .placet/config.toml").warns("--apply-protected .placet/config.toml` applies it");
+    pending
+        .warns("M .placet/config.toml")
+        .warns("applies it without a question:\n  `placet apply --session ");
     assert_eq!(place.read(".placet/config.toml"), ours);
     place.run(["checks", "detect", "--write"]).code(1).warns("config.toml is pending already");
     place.run(["discard"]).code(0);
@@ -116,6 +118,11 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
     place.run(named).code(0).says("applied changes to 1 file").warns("placet config trust");
     assert!(place.read(".placet/config.toml").starts_with(&format!("{ours}\n# from go.mod\n[checks.vet]\n")));
     place.run(["checks", "detect"]).code(0).warns("nothing to propose");
+    let untrusted = place.run(["checks"]).code(0);
+    assert!(
+        untrusted.stderr.contains("no checks in use: 2 checks of this project are not trusted"),
+        "{untrusted:#?}"
+    );
     place.run(["undo"]).code(0);
     assert_eq!(place.read(".placet/config.toml"), ours);
     place.run(["checks", "detect", "--write", "--mode", "read"]).code(3);

@@ -18,6 +18,7 @@ mod checks_question;
 mod checks_states;
 mod checks_until;
 mod children;
+mod choice_keys;
 mod cli;
 mod cost;
 mod dialect_editors;

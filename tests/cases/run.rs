@@ -200,6 +200,13 @@ fn a_program_gets_its_own_keys_and_no_others() {
 }
 
 #[test]
+fn a_run_is_in_no_try_and_says_what_there_is() {
+    let bench = Bench::with("claude", "touch ran");
+    let out = bench.go(&["--try", "x", "claude"]).code(2);
+    out.warns("a run has pending changes of its own").warns("hint: `--fresh` leaves the pending changes");
+}
+
+#[test]
 fn a_dry_run_names_what_a_program_gets_and_runs_nothing() {
     let bench = Bench::with("claude", "touch ran");
     let out = bench

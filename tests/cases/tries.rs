@@ -142,6 +142,34 @@ fn the_shell_says_how_to_go_back_to_a_conversation_that_is_no_try() {
     assert!(!after.split("began the try other").nth(1).unwrap().contains("/resume"), "{after}");
 }
 
+/// Story: `/try secnod` began an empty try, and `/try` did not list the conversation without a name.
+#[test]
+fn a_misspelt_try_is_asked_about_and_the_list_has_conversations_without_a_name() {
+    let mut pty = shell().size(110, 30).arg("--mode").arg("ask").open();
+    pty.line("create a.txt with \"x\"");
+    pty.until("the question", |s| s.contains("k keep pending"));
+    pty.until("keys to count", |s| !s.contains("a moment"));
+    pty.answer("k");
+    pty.until_prompt("");
+    pty.line("/try");
+    pty.until("this conversation", |s| {
+        s.contains("without a name, this conversation: 1 file pending; /try rename NAME names it")
+    });
+    pty.line("/try second");
+    pty.until("the try", |s| s.contains("began the try second"));
+    pty.line("/try secnod");
+    pty.until("the question", |s| s.contains("this directory has no try secnod; did you mean second?"));
+    pty.line("/try");
+    pty.until("the list", |s| {
+        s.contains("without a name, \"create a.txt with \"x\"\", just now: 1 file pending; /resume ")
+    });
+    // Names that differ in a number, and a name that is meant.
+    pty.line("/try second2");
+    pty.until("the next try", |s| s.contains("began the try second2"));
+    pty.line("/try new secnod");
+    pty.until("the try after all", |s| s.contains("began the try secnod"));
+}
+
 #[test]
 fn the_prompt_says_when_a_file_of_the_try_was_changed_by_others() {
     let mut pty = shell().file("long.txt", "1\n2\n3\n").open();

@@ -47,7 +47,8 @@ pub async fn ask_about_path(
     (view, workspace): (&View, &Workspace),
     events: &UnboundedSender<TurnEvent>,
 ) -> ProtectedAnswer {
-    let question = ProtectedPathQuestion { view, workspace, takes_reason: false, send_back: None };
+    let question =
+        ProtectedPathQuestion { view, workspace, takes_reason: false, send_back: None, has_more: true };
     question.ask((set, &view.classify(set)), change, &TurnEvents::new(events.clone())).await
 }
 
@@ -72,6 +73,8 @@ struct ProtectedPathQuestion<'a> {
     workspace: &'a Workspace,
     takes_reason: bool,
     send_back: Option<QuestionChoice>,
+    /// Other files wait for this question.
+    has_more: bool,
 }
 
 impl ProtectedPathQuestion<'_> {
@@ -96,7 +99,7 @@ impl ProtectedPathQuestion<'_> {
                     Some(QuestionChoice::plain('n', "no, keep it pending")),
                     Some(QuestionChoice::plain('r', "review")),
                     self.send_back.clone(),
-                    Some(QuestionChoice::plain('k', "keep the rest pending")),
+                    self.has_more.then(|| QuestionChoice::plain('k', "keep the rest pending")),
                     Some(QuestionChoice::for_good('d', "discard it")),
                 ]
                 .into_iter()
@@ -131,11 +134,13 @@ impl ApplyQuestionFlow<'_> {
             let Ok(set) = view.changes(LayerKind::Pending).map(Arc::new) else { return decision };
             let classes = view.classify(&set);
             let waiting = self.waiting(&set, &classes);
-            let Some(path) = waiting.into_iter().find(|path| !asked.contains(path)) else { break };
+            let mut unasked = waiting.into_iter().filter(|path| !asked.contains(path));
+            let Some(path) = unasked.next() else { break };
+            let has_more = unasked.next().is_some();
             let Some(change) = set.get(&path) else { break };
             let (view, workspace, takes_reason) = (&self.view, self.context.workspace, self.takes_reason());
             let send_back = self.send_back();
-            let question = ProtectedPathQuestion { view, workspace, takes_reason, send_back };
+            let question = ProtectedPathQuestion { view, workspace, takes_reason, send_back, has_more };
             let answer = question.ask((&set, &classes), change, self.events).await;
             let _commands = view.lock_commands().await;
             let now = view.changes(LayerKind::Pending).ok();

@@ -24,6 +24,9 @@ pub struct RunArgs {
     /// Do not continue with pending changes of an earlier run
     #[arg(long)]
     pub fresh: bool,
+    /// Refused with what to use instead: people expect the option of a conversation
+    #[arg(long = "try", value_name = "NAME", hide = true)]
+    pub try_name: Option<String>,
     /// Print what the program would get, and run nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -44,6 +44,12 @@ pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
         return Err(CliError::usage("`placet run` has no output format stream-json")
             .hint("use `--output-format json`"));
     }
+    if args.try_name.is_some() {
+        return Err(CliError::usage(
+            "`placet run` cannot work in a try: a run has pending changes of its own",
+        )
+        .hint("`--fresh` leaves the pending changes of an earlier run of the program alone"));
+    }
     let mut options = options.clone();
     let mut ready = early::take();
     let runtime = app::runtime(1)?;

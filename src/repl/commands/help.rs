@@ -85,14 +85,14 @@ const KEYS: [(&str, &str); 14] = [
     ("!COMMAND", "run a command in your own terminal"),
     ("Shift+Tab", "the next mode"),
     ("Tab", "complete commands, arguments and @paths"),
-    ("Alt+Enter, Ctrl-J", "a new line; so do a `\\` at the end and an open ```"),
+    ("Alt+Enter, Ctrl-J", "a new line; so do a \\ at the end and an open code block"),
     ("Ctrl-X Ctrl-E, Ctrl-G", "edit this line in your editor"),
-    ("Ctrl-P", "choose files to attach; with `/` typed, a command"),
-    ("Ctrl-T", "the full transcript of this conversation; `?` shows its keys"),
+    ("Ctrl-P", "choose files to attach; with / typed, a command"),
+    ("Ctrl-T", "the full transcript of this conversation; ? shows its keys"),
     ("Up, Ctrl-R", "earlier lines; search in them"),
     ("Esc, Ctrl-C", "stop a turn that runs; Ctrl-C clears a draft first"),
     ("Ctrl-B", "while a command runs: send it to the background"),
-    ("Esc Esc", "go back to before a turn; with text in the line, clear it"),
+    ("Esc Esc", "go back to an earlier turn, or clear the text in the line"),
     ("Ctrl-D", "leave"),
 ];
 

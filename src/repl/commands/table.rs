@@ -51,7 +51,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     ),
     row(
         "try",
-        "[NAME|list|rename NAME|drop NAME]",
+        "[NAME|new NAME|list|rename NAME|drop NAME]",
         "attempts with pending changes of their own: list, open or drop one",
         none,
         tries::tries,

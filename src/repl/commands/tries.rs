@@ -9,19 +9,20 @@ use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCo
 use crate::repl::conversation::ShellConversation;
 use crate::repl::error::ReplError;
 use crate::repl::prompt::TryMark;
-use crate::repl::titles::short_id;
+use crate::repl::titles::{age_words, now, short_id};
 use crate::repl::try_rows::{tries_of, try_table};
 use crate::serve::changes;
-use crate::session::{OpenSession, TryName};
-use crate::text::count;
+use crate::session::{OpenSession, SessionRow, SessionStore, TryName};
+use crate::text::{count, nearest, visible, width};
 use crate::ui::term;
 use crate::workspace::Workspace;
 
-/// `/try [NAME|list|switch NAME|rename [NAME] NAME|drop NAME]`
+/// `/try [NAME|new NAME|list|switch NAME|rename [NAME] NAME|drop NAME]`
 pub(super) fn tries(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words.as_slice() {
         [] | ["list"] => list(context),
+        ["new", name] => open(context, &parsed(name)?),
         ["switch", name] => {
             let name = parsed(name)?;
             if context.store()?.find_try(context.app.cwd(), &name)?.is_none() {
@@ -32,14 +33,21 @@ pub(super) fn tries(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
         ["rename", to] => rename(context, None, &parsed(to)?),
         ["rename", from, to] => rename(context, Some(&parsed(from)?), &parsed(to)?),
         ["drop", name] => discard_try(context, &parsed(name)?),
-        ["switch" | "rename" | "drop", ..] => Err(CommandStop::with_hint(
+        ["new" | "switch" | "rename" | "drop", ..] => Err(CommandStop::with_hint(
             format!("/try {rest}: a name is missing, or there is one too many"),
             "for example: /try drop second-idea",
         )),
-        [name] => open(context, &parsed(name)?),
+        [name] => {
+            let name = parsed(name)?;
+            refuse_misspelt(context, &name)?;
+            open(context, &name)
+        }
         _ => Err(CommandStop::with_hint("the name of a try is one word", "for example: /try second-idea")),
     }
 }
+
+/// Columns of a title within a line.
+const TITLE: usize = 40;
 
 /// `placet --try NAME`
 pub(in crate::repl) fn begin(context: &mut CommandContext<'_>, name: &TryName) -> Result<(), ReplError> {
@@ -66,13 +74,60 @@ fn list(context: &CommandContext<'_>) -> SlashCommandResult {
     let store = context.store()?;
     let view = |session: &str| context.app.builder.workspace_of(session).view().cloned();
     let rows = tries_of(&store, context.app.cwd(), view)?;
-    if rows.is_empty() {
+    let unnamed = unnamed(context, &store)?;
+    if rows.is_empty() && unnamed.is_empty() {
         return Err(CommandStop::note("there are no tries here; /try NAME begins one"));
     }
     let room = usize::from(term::size().0).saturating_sub(2);
     context.output.say_plain(try_table(&rows, context.conversation.try_name().as_ref(), room));
+    unnamed.iter().for_each(|line| context.output.note(line));
     context.output.hint("/try NAME opens one; `placet compare A B` compares two");
     Ok(CommandFollowUp::Nothing)
+}
+
+/// How many conversations without a name `/try` lists.
+const MOST_UNNAMED: usize = 5;
+
+/// The conversations of this directory that are no try and have pending changes: a line for each.
+fn unnamed(context: &CommandContext<'_>, store: &SessionStore) -> Result<Vec<String>, ReplError> {
+    let (pending, now) = (context.app.builder.pending_counts(), now());
+    let tries: Vec<_> = store.tries(context.app.cwd())?.into_iter().map(|one| one.session.id).collect();
+    let own = context.conversation.session().map(OpenSession::id);
+    let rows = store.of_directory(context.app.cwd())?.into_iter().filter(|row| !tries.contains(&row.id));
+    let line = |row: SessionRow| {
+        let files = count::of(*pending.get(row.id.as_str()).filter(|files| **files > 0)?, "file");
+        let title = width::cut(&visible::prose_line(&row.title), TITLE);
+        Some(match own == Some(&row.id) {
+            true => format!("without a name, this conversation: {files} pending; /try rename NAME names it"),
+            false => {
+                let (age, id) = (age_words(row.updated, now), short_id(&row.id));
+                format!("without a name, \"{title}\", {age}: {files} pending; /resume {id} opens it")
+            }
+        })
+    };
+    Ok(rows.filter_map(line).take(MOST_UNNAMED).collect())
+}
+
+/// A shorter name is never taken for a misspelt one.
+const SHORTEST_MISSPELT: usize = 4;
+
+/// A name that is nearly that of a try is rather a slip than a new try. Names that differ in a number are not.
+fn refuse_misspelt(context: &CommandContext<'_>, name: &TryName) -> Result<(), CommandStop> {
+    let tries: Vec<TryName> =
+        context.store()?.tries(context.app.cwd())?.into_iter().map(|one| one.name).collect();
+    let without_number = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_string();
+    // Short names are near each other without a slip.
+    let is_long = name.as_str().len() >= SHORTEST_MISSPELT;
+    let is_slip = |known: &&str| is_long && without_number(known) != without_number(name.as_str());
+    let near = nearest(name.as_str(), tries.iter().map(TryName::as_str).filter(is_slip));
+    let near = near.filter(|_| !tries.contains(name));
+    match near {
+        Some(near) => Err(CommandStop::with_hint(
+            format!("this directory has no try {name}; did you mean {near}?"),
+            format!("/try {near} opens {near}, /try new {name} begins {name}"),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn open(context: &mut CommandContext<'_>, name: &TryName) -> SlashCommandResult {

@@ -14,9 +14,9 @@ impl PromptInput {
         if trimmed.is_empty() {
             return PromptInput::Blank;
         }
-        // What leaves every other shell leaves this one, and a question mark alone asks for help.
+        // What leaves every other shell, or an editor, leaves this one, and a question mark alone asks for help.
         let command = match trimmed {
-            "exit" | "quit" => Some("quit"),
+            "exit" | "quit" | ":q" | ":q!" | ":wq" => Some("quit"),
             "?" => Some("help ?"),
             _ => None,
         };
@@ -110,11 +110,14 @@ mod tests {
             PromptInput::parse("/mode  ask "),
             PromptInput::Slash { name: "mode".into(), rest: "ask".into() }
         );
-        for (typed, name, rest) in [("exit", "quit", ""), (" quit\n", "quit", ""), ("?", "help", "?")] {
+        for (typed, name, rest) in
+            [("exit", "quit", ""), (" quit\n", "quit", ""), (":q", "quit", ""), ("?", "help", "?")]
+        {
             let slash = PromptInput::Slash { name: name.into(), rest: rest.into() };
             assert_eq!(PromptInput::parse(typed), slash, "{typed:?}");
         }
         assert_eq!(PromptInput::parse("exit the loop"), say("exit the loop"));
+        assert_eq!(PromptInput::parse(":quantity"), say(":quantity"));
         assert_eq!(PromptInput::parse("/usr/bin is full"), say("/usr/bin is full"));
         assert_eq!(PromptInput::parse("/ what"), say("/ what"));
         assert_eq!(PromptInput::parse("one\\\ntwo\n"), say("one\ntwo"));

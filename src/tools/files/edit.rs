@@ -336,7 +336,7 @@ impl EditPlan {
             return ToolError::hint(message, hint);
         };
         let what = if near.only_blanks { "differs only in blanks" } else { "is the most similar" };
-        message.push_str(&format!("\nline {} and on {what}; {}", near.start + 1, near.report.trim_end()));
+        message.push_str(&format!("\nline {} and on {what}:\n{}", near.start + 1, near.report.trim_end()));
         if self.edit.answer != EditAnswer::Nothing {
             env.ledger().record_read(&self.at.path, file.bytes(), hash, near.shown);
         }
