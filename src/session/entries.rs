@@ -6,7 +6,7 @@
 use super::earlier_format::{self, FIRST_WITH_NOTES, NoteExtractor};
 use super::record::{SessionRecord, SessionStateKey};
 use super::store::SessionStore;
-use crate::conversation::{AssistantMessage, Message, Part, SessionId};
+use crate::conversation::{AssistantMessage, CallResult, Message, Part, SessionId};
 use rusqlite::params;
 use serde::Deserialize;
 use std::ops::Range;
@@ -95,10 +95,16 @@ struct UserParts {
     parts: Vec<Part>,
 }
 
+#[derive(Deserialize)]
+struct StoredResults {
+    results: Vec<CallResult>,
+}
+
 /// A body as a record. Nearly all of them are messages, and the general way reads each of their tags into a copy of all that
 /// follows: here the tags are known by the beginning of the text.
 fn record_of(text: &str) -> serde_json::Result<SessionRecord> {
     const ASSISTANT: &str = "{\"kind\":\"message\",\"message\":{\"role\":\"assistant\",";
+    const RESULTS: &str = "{\"kind\":\"message\",\"message\":{\"role\":\"results\",";
     const USER: &str = "{\"kind\":\"message\",\"message\":{\"role\":\"user\",";
     let message = if text.starts_with(ASSISTANT) {
         let tagged = serde_json::from_str::<TaggedMessage<AssistantMessage>>(text);
@@ -106,6 +112,9 @@ fn record_of(text: &str) -> serde_json::Result<SessionRecord> {
     } else if text.starts_with(USER) {
         let tagged = serde_json::from_str::<TaggedMessage<UserParts>>(text);
         tagged.map(|tagged| Message::User { parts: tagged.message.parts }).ok()
+    } else if text.starts_with(RESULTS) {
+        let tagged = serde_json::from_str::<TaggedMessage<StoredResults>>(text);
+        tagged.map(|tagged| Message::Results { results: tagged.message.results }).ok()
     } else {
         None
     };

@@ -84,10 +84,17 @@ impl WritableDirGuard {
     pub(in crate::workspace) fn of(dir: impl AsFd) -> WritableDirGuard {
         let eased = || {
             let stat = rustix::fs::fstat(&dir).ok()?;
+            // Nearly always it is writable, and this runs for each of many files.
+            if stat.st_mode & 0o300 == 0o300 {
+                return None;
+            }
             let user = rustix::process::geteuid();
-            let shut = stat.st_mode & 0o300 != 0o300 && !user.is_root() && stat.st_uid == user.as_raw();
+            let shut = !user.is_root() && stat.st_uid == user.as_raw();
             let shut = shut && FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-            let copy = dir.as_fd().try_clone_to_owned().ok().filter(|_| shut)?;
+            if !shut {
+                return None;
+            }
+            let copy = dir.as_fd().try_clone_to_owned().ok()?;
             set_mode(&copy, stat.st_mode & 0o7777 | 0o300).ok()?;
             Some((copy, stat.st_mode & 0o7777))
         };

@@ -195,7 +195,8 @@ impl PathState {
 
     pub(in crate::workspace) fn of_file(file: &File) -> std::io::Result<PathState> {
         let stat = rustix::fs::fstat(file)?;
-        let hash = super::sparse::hash_of(file)?;
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        let hash = super::sparse::hash_of_sized(file, size)?;
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat)? })
     }

@@ -25,6 +25,34 @@ pub(in crate::workspace) fn hash_of(file: &File) -> io::Result<Hash> {
     hash_from(file, LARGE)
 }
 
+/// The same for a file that has this size.
+pub(in crate::workspace) fn hash_of_sized(file: &File, size: u64) -> io::Result<Hash> {
+    match size < SMALL as u64 {
+        true => small_hash(file)?.map_or_else(|| hash_of(file), Ok),
+        false => hash_of(file),
+    }
+}
+
+/// A file that is read in one go, without a buffer of its own.
+const SMALL: usize = 4096;
+
+/// `None` for a file that has grown meanwhile.
+fn small_hash(file: &File) -> io::Result<Option<Hash>> {
+    let (mut bytes, mut filled) = ([0; SMALL], 0);
+    loop {
+        let room = bytes.get_mut(filled..).unwrap_or_default();
+        if room.is_empty() {
+            return Ok(None);
+        }
+        match file.read_at(room, filled as u64) {
+            Ok(0) => return Ok(Some(blake3::hash(bytes.get(..filled).unwrap_or_default()))),
+            Ok(read) => filled += read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
 fn hash_from(mut file: &File, large: u64) -> io::Result<Hash> {
     let size = file.metadata()?.len();
     if size < large {

@@ -110,7 +110,8 @@ impl View {
             if set.special_at(&change.path).is_none() {
                 let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
                 // git may have rewritten its index without a change of meaning: such an index is replaced.
-                if set.repositories.of(&change.path).is_some()
+                if !change.before.is_absent()
+                    && set.repositories.of(&change.path).is_some()
                     && self.says_the_same(&change.before, &change.path).unwrap_or(false)
                     && let Ok(now) = node_at(&change.path)
                 {

@@ -8,10 +8,11 @@ use super::layer::{self, DirNames, Layer, entry, is_dir, is_opaque, is_whiteout}
 use super::open_stack::OpenStackDir;
 use super::stack::{LayerStack, join};
 use super::{LayerSet, View};
+use crate::permission::is_git_name;
 use crate::workspace::files::path_state::{FileAttrs, PathState, open_anyway};
 use crate::workspace::history::origin::ChangeOrigin;
 use rustix::fs::{FileType, Stat};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -44,7 +45,10 @@ pub struct CommandEffects {
     /// Paths touched in the home directory: they last as long as the session and are never applied.
     pub home: usize,
     /// Every path touched.
-    pub paths: std::collections::BTreeSet<Arc<Path>>,
+    pub paths: BTreeSet<Arc<Path>>,
+    /// Where repositories are searched for: a plain file is none, and to look for one at each of half a million files
+    /// takes longer than all the rest.
+    pub(super) places: BTreeSet<Arc<Path>>,
 }
 
 impl CommandEffects {
@@ -53,10 +57,31 @@ impl CommandEffects {
     }
 
     pub(super) fn count(&mut self, path: &Path, before: &PathState, after_absent: bool) {
-        self.count_shared(&path.into(), before, after_absent);
+        let path: Arc<Path> = path.into();
+        match before.is_directory() || !after_absent {
+            true => drop(self.places.insert(Arc::clone(&path))),
+            false => self.add_place_of_file(&path),
+        }
+        self.add(&path, before, after_absent);
     }
 
-    fn count_shared(&mut self, path: &Arc<Path>, before: &PathState, after_absent: bool) {
+    /// Counts what is no directory now.
+    fn count_leaf(&mut self, path: &Arc<Path>, before: &PathState) {
+        match before.is_directory() {
+            true => drop(self.places.insert(Arc::clone(path))),
+            false => self.add_place_of_file(path),
+        }
+        self.add(path, before, false);
+    }
+
+    fn add_place_of_file(&mut self, path: &Path) {
+        let place = path.parent().filter(|_| !is_git_name(path)).unwrap_or(path);
+        if !self.places.contains(place) {
+            self.places.insert(place.into());
+        }
+    }
+
+    fn add(&mut self, path: &Arc<Path>, before: &PathState, after_absent: bool) {
         match (before.is_absent(), after_absent) {
             (true, _) => self.created += 1,
             (_, true) => self.deleted += 1,
@@ -343,7 +368,7 @@ impl EffectsCollector<'_> {
         }
         let raced = self.raced(at, name)?;
         self.record_file(&path, (at, name), &before, raced)?;
-        self.effects.count_shared(&path, &before, false);
+        self.effects.count_leaf(&path, &before);
         if matches!(
             kind,
             FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice
@@ -506,8 +531,12 @@ fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
     if shut {
         let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode | 0o600));
     }
-    for mark in MARKS {
-        let _ = rustix::fs::fremovexattr(&file, mark);
+    // Most files have none: one question for all of them.
+    let mut none: [u8; 0] = [];
+    if !matches!(rustix::fs::flistxattr(&file, &mut none), Ok(0)) {
+        for mark in MARKS {
+            let _ = rustix::fs::fremovexattr(&file, mark);
+        }
     }
     if shut {
         let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode));

@@ -6,8 +6,11 @@
 
 use super::path_list::PathList;
 use crate::workspace::files::open::open_regular;
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The most files of state, and of everything that is looked at to find them.
@@ -172,9 +175,10 @@ pub(super) fn is_state(repository: &Path, path: &Path) -> bool {
 /// What the files of [`scan`] hold, in one word: two equal ones mean that the repository is where it was.
 pub(in crate::workspace) fn repository_state(repository: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
+    let mut reader = StateReader::default();
     for path in scan(repository)?.state.iter() {
         hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
-        hasher.update(state_of(&path)?.as_bytes());
+        hasher.update(reader.state_of(&path)?.as_bytes());
     }
     Ok(format!("{FORM}{}", hasher.finalize().to_hex()))
 }
@@ -202,6 +206,54 @@ pub(super) fn is_where(repository: &Path, then: &str) -> io::Result<bool> {
     }
     Ok(hasher.finalize().to_hex().to_string() == then)
 }
+
+/// Reads files of state in the order of their paths: the directory of a path is opened once for all files in it.
+#[derive(Default)]
+struct StateReader {
+    dir: Option<(PathBuf, OwnedFd)>,
+}
+
+impl StateReader {
+    /// As [`state_of`]. A small file, as every ref is, is read from its open directory.
+    fn state_of(&mut self, path: &Path) -> io::Result<blake3::Hash> {
+        match self.small_file(path) {
+            Some(bytes) => Ok(meaning(path, &bytes)),
+            None => state_of(path),
+        }
+    }
+
+    /// The content of a small regular file; `None` for everything else, and where anything fails.
+    fn small_file(&mut self, path: &Path) -> Option<Vec<u8>> {
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        if self.dir.as_ref().is_none_or(|(dir, _)| dir != parent) {
+            self.dir = Some((parent.to_path_buf(), super::state_at::parent_of(parent).ok()??));
+        }
+        let (_, dir) = self.dir.as_ref()?;
+        // Of another kind than a regular file nothing may be opened: a device may act.
+        let is_regular = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        let before = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok().filter(is_regular)?;
+        let size = usize::try_from(before.st_size).ok().filter(|size| *size < SMALL_STATE)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
+        rustix::fs::fstat(&file).ok().filter(is_regular)?;
+        let mut bytes = vec![0; size + 1];
+        let mut filled = 0;
+        while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
+            match file.read_at(room, filled as u64).ok()? {
+                0 => {
+                    bytes.truncate(filled);
+                    return Some(bytes);
+                }
+                read => filled += read,
+            }
+        }
+        // It has grown meanwhile.
+        None
+    }
+}
+
+/// Below the limit of every kind of state file.
+const SMALL_STATE: usize = 4096;
 
 /// One file of state: its content, or a link's target.
 fn state_of(path: &Path) -> io::Result<blake3::Hash> {

@@ -167,7 +167,7 @@ impl View {
         effects: &CommandEffects,
         since: (i64, i64),
     ) -> io::Result<()> {
-        let repositories = self.repositories(shelf, effects.paths.iter().map(|path| &**path));
+        let repositories = self.repositories(shelf, effects.places.iter().map(|path| &**path));
         let held = self.layer_set(shelf);
         // A repository that cannot be read whole is refused when it is applied.
         let scans: Vec<_> = repositories.outermost().flat_map(super::git_state::scan).collect();

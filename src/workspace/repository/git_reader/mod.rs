@@ -20,6 +20,7 @@ mod object_store;
 mod pack;
 mod packed_refs;
 mod ref_changes;
+mod ref_table;
 mod refs;
 mod repository_files;
 mod tree_diff;

@@ -1,10 +1,11 @@
 //! `packed-refs` in one state: read whole, or searched and compared in pieces where it is large.
 //!
 //! git sorts the file and says so in its first line. A large file is searched as git searches it, and two of them are
-//! compared line by line. A large file that is not sorted is not read.
+//! compared line by line. A large file that is not sorted is sorted in memory, within a limit.
 
 use super::budget::ReadBudget;
 use super::object_id::ObjectId;
+use super::ref_table::RefTable;
 use super::repository_files::{GitFile, RepositoryFiles, exists, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// The largest file that is read whole: some 200,000 refs.
 const LARGEST_WHOLE: u64 = 16 << 20;
+/// The largest file without an order: its refs take about as much memory, and there are two states.
+const LARGEST_UNSORTED: u64 = 64 << 20;
 /// Bytes that are read at a time. No line is longer: git refuses such names.
 const PIECE: usize = 64 << 10;
 /// Names that differ and are remembered; of the others only the number is.
@@ -25,6 +28,8 @@ pub(super) enum PackedRefs {
     Whole(RefMap),
     /// With the place of the first line that is a ref.
     Large(GitFile, u64),
+    /// A large file that is not sorted.
+    Table(RefTable),
 }
 
 /// Refs that differ between two files.
@@ -36,7 +41,7 @@ pub(super) struct PackedDifferences {
 }
 
 impl PackedRefs {
-    /// `None` for what is no regular file, or is large and not sorted.
+    /// `None` for what is no regular file, or is very large and not sorted.
     pub(super) fn open(files: &dyn RepositoryFiles, path: &Path) -> Option<PackedRefs> {
         if !exists(files, path) {
             return Some(PackedRefs::Whole(RefMap::new()));
@@ -45,17 +50,17 @@ impl PackedRefs {
         if file.size <= LARGEST_WHOLE {
             return Some(PackedRefs::Whole(parse(&read(files, path, LARGEST_WHOLE)?)));
         }
-        let first = file.up_to(0, PIECE)?;
-        let end = memchr::memchr(b'\n', &first)?;
-        let words = first.get(..end)?.strip_prefix(b"# pack-refs with:")?;
-        let is_sorted = words.split(|byte| *byte == b' ').any(|word| word == b"sorted");
-        is_sorted.then_some(PackedRefs::Large(file, end as u64 + 1))
+        match first_sorted_line(&file) {
+            Some(first) => Some(PackedRefs::Large(file, first)),
+            None => Some(PackedRefs::Table(table_of(&file, 0)?)),
+        }
     }
 
     pub(super) fn get(&self, name: &Path) -> Option<ObjectId> {
         match self {
             PackedRefs::Whole(refs) => refs.get(name).copied(),
             PackedRefs::Large(file, first) => search(file, *first, name.as_os_str().as_bytes()),
+            PackedRefs::Table(table) => table.get(name.as_os_str().as_bytes()),
         }
     }
 
@@ -63,7 +68,7 @@ impl PackedRefs {
     pub(super) fn all(&self) -> Option<&RefMap> {
         match self {
             PackedRefs::Whole(refs) => Some(refs),
-            PackedRefs::Large(..) => None,
+            PackedRefs::Large(..) | PackedRefs::Table(_) => None,
         }
     }
 
@@ -72,17 +77,39 @@ impl PackedRefs {
         match self {
             PackedRefs::Whole(refs) => refs.values().next().copied(),
             PackedRefs::Large(file, first) => PackedLines::new(file, *first).next().map(|(_, id)| id),
+            PackedRefs::Table(table) => table.at(0).map(|(_, id)| id),
         }
     }
 
-    /// The refs in which `self` and `new` differ. `None` where a file is not in order.
+    /// The refs in which `self` and `new` differ. `None` where a file is not in order and too large to be sorted.
     pub(super) fn differences(&self, new: &PackedRefs, budget: &ReadBudget) -> Option<PackedDifferences> {
-        let mut found = PackedDifferences::default();
         if let (PackedRefs::Whole(old), PackedRefs::Whole(new)) = (self, new) {
+            let mut found = PackedDifferences::default();
             let differs = |name: &&PathBuf| old.get(*name) != new.get(*name);
             found.names.extend(old.keys().chain(new.keys()).filter(differs).cloned());
             return Some(found);
         }
+        let found = self.compared(new, budget);
+        if found.is_some() || !matches!((self, new), (PackedRefs::Large(..), _) | (_, PackedRefs::Large(..)))
+        {
+            return found;
+        }
+        // A file says that it is sorted, and is not.
+        let (old_table, new_table) = (self.table_of_large()?, new.table_of_large()?);
+        old_table.as_ref().unwrap_or(self).compared(new_table.as_ref().unwrap_or(new), budget)
+    }
+
+    /// A large file that says that it is sorted, as a table; `Some(None)` for every other. `None` where it is too large.
+    fn table_of_large(&self) -> Option<Option<PackedRefs>> {
+        match self {
+            PackedRefs::Large(file, first) => Some(Some(PackedRefs::Table(table_of(file, *first)?))),
+            PackedRefs::Whole(_) | PackedRefs::Table(_) => Some(None),
+        }
+    }
+
+    /// Compares two files line by line. `None` where one is not in order.
+    fn compared(&self, new: &PackedRefs, budget: &ReadBudget) -> Option<PackedDifferences> {
+        let mut found = PackedDifferences::default();
         let (mut old, mut new) = (self.lines(), new.lines());
         let (mut a, mut b) = (old.next(), new.next());
         let mut lines = 0_usize;
@@ -120,6 +147,7 @@ impl PackedRefs {
         match self {
             PackedRefs::Whole(refs) => RefLines::Whole(refs.iter()),
             PackedRefs::Large(file, first) => RefLines::Large(PackedLines::new(file, *first)),
+            PackedRefs::Table(table) => RefLines::Table(table, 0),
         }
     }
 }
@@ -127,6 +155,8 @@ impl PackedRefs {
 enum RefLines<'a> {
     Whole(std::collections::btree_map::Iter<'a, PathBuf, ObjectId>),
     Large(PackedLines<'a>),
+    /// With the number of the next one.
+    Table(&'a RefTable, usize),
 }
 
 impl RefLines<'_> {
@@ -136,6 +166,10 @@ impl RefLines<'_> {
                 refs.next().map(|(name, id)| (name.as_os_str().as_bytes().to_vec(), *id))
             }
             RefLines::Large(lines) => lines.next(),
+            RefLines::Table(table, number) => {
+                *number += 1;
+                table.at(*number - 1).map(|(name, id)| (name.to_vec(), id))
+            }
         }
     }
 
@@ -153,13 +187,23 @@ struct PackedLines<'a> {
     /// Bytes of the piece that were taken.
     taken: usize,
     last: Vec<u8>,
+    /// The names must come in their order.
+    in_order: bool,
     /// A line is too long, or not in order.
     is_broken: bool,
 }
 
 impl<'a> PackedLines<'a> {
     fn new(file: &'a GitFile, at: u64) -> PackedLines<'a> {
-        PackedLines { file, at, piece: Vec::new(), taken: 0, last: Vec::new(), is_broken: false }
+        PackedLines {
+            file,
+            at,
+            piece: Vec::new(),
+            taken: 0,
+            last: Vec::new(),
+            in_order: true,
+            is_broken: false,
+        }
     }
 
     fn next(&mut self) -> Option<(Vec<u8>, ObjectId)> {
@@ -176,6 +220,9 @@ impl<'a> PackedLines<'a> {
             };
             self.taken += len;
             let Some((name, id)) = line else { continue };
+            if !self.in_order {
+                return Some((name, id));
+            }
             if name <= self.last {
                 self.is_broken = true;
                 return None;
@@ -196,6 +243,25 @@ impl<'a> PackedLines<'a> {
         self.taken = 0;
         Some(())
     }
+}
+
+/// Where the refs begin in a file that says that it is sorted.
+fn first_sorted_line(file: &GitFile) -> Option<u64> {
+    let first = file.up_to(0, PIECE)?;
+    let end = memchr::memchr(b'\n', &first)?;
+    let words = first.get(..end)?.strip_prefix(b"# pack-refs with:")?;
+    let is_sorted = words.split(|byte| *byte == b' ').any(|word| word == b"sorted");
+    is_sorted.then_some(end as u64 + 1)
+}
+
+/// All refs of a file, sorted here. `None` where it is too large, or has a line that is too long.
+fn table_of(file: &GitFile, first: u64) -> Option<RefTable> {
+    if file.size > LARGEST_UNSORTED {
+        return None;
+    }
+    let mut lines = PackedLines { in_order: false, ..PackedLines::new(file, first) };
+    let table = RefTable::of(std::iter::from_fn(|| lines.next()))?;
+    (!lines.is_broken).then_some(table)
 }
 
 /// Halves the part of the file in which the line must be.

@@ -62,16 +62,32 @@ fn a_large_file_is_searched_and_compared_in_pieces() {
 }
 
 #[test]
-fn a_large_file_that_is_not_sorted_is_not_read() {
+fn a_large_file_that_is_not_sorted_is_sorted_here() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("f");
-    let line = |n: usize| format!("{} refs/heads/b{n:07}\n", id(n));
-    let text: String = (0..300_000).map(line).collect();
-    std::fs::write(&file, &text).unwrap();
-    assert!(PackedRefs::open(&OneFile(file.clone()), Path::new("f")).is_none(), "without the word");
-    let backwards: String = (0..300_000).rev().map(line).collect();
-    std::fs::write(&file, format!("{HEADER}{backwards}")).unwrap();
-    let unsorted = PackedRefs::open(&OneFile(file), Path::new("f")).unwrap();
     let budget = ReadBudget::new(without_deadline());
-    assert!(PackedRefs::Whole(RefMap::new()).differences(&unsorted, &budget).is_none());
+    let open = |name: &str, header: &str, changed: Option<usize>| {
+        let file = dir.path().join(name);
+        let commit = |n: usize| if Some(n) == changed { 5 } else { n };
+        let line = |n: usize| format!("{} refs/heads/b{n:07}\n", id(commit(n)));
+        let text: String = (0..300_000).rev().map(line).collect();
+        std::fs::write(&file, format!("{header}{text}")).unwrap();
+        PackedRefs::open(&OneFile(file), Path::new("f")).unwrap()
+    };
+    let (old, new) = (open("old", "", None), open("new", "# pack-refs with: peeled\n", Some(77)));
+    assert!(matches!(old, PackedRefs::Table(_)) && matches!(new, PackedRefs::Table(_)));
+    assert_eq!(old.get(Path::new("refs/heads/b0299999")), ObjectId::from_hex(id(299_999).as_bytes()));
+    assert_eq!(old.get(Path::new("refs/heads/b0300000")), None);
+    let names = |found: PackedDifferences| found.names.into_iter().collect::<Vec<_>>();
+    let changed = [PathBuf::from("refs/heads/b0000077")];
+    assert_eq!(names(old.differences(&new, &budget).unwrap()), changed);
+    // One that only says that it is sorted.
+    let liar = open("liar", HEADER, Some(77));
+    assert!(matches!(liar, PackedRefs::Large(..)));
+    assert_eq!(names(old.differences(&liar, &budget).unwrap()), changed);
+    assert_eq!(names(liar.differences(&old, &budget).unwrap()), changed);
+
+    // More than may be sorted in memory is not read.
+    let file = dir.path().join("very-large");
+    std::fs::File::create(&file).unwrap().set_len(LARGEST_UNSORTED + 1).unwrap();
+    assert!(PackedRefs::open(&OneFile(file), Path::new("f")).is_none());
 }
