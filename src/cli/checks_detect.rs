@@ -132,11 +132,8 @@ impl<'a> CheckProposal<'a> {
         if self.is_pending(chosen)? {
             let code = pending::after(&chosen.workspace, code);
             let shown = visible::path(&chosen.workspace.shortened(&self.file));
-            // The command has a row of its own: no terminal of 80 columns cuts it.
-            warn(&format!(
-                "hint: this applies it without a question:\n  `placet apply --session {} --apply-protected {shown}`",
-                chosen.name
-            ));
+            // Without the session, which is the one that changed something last: the command fits a row of 80 columns.
+            warn(&format!("hint: `placet apply --apply-protected {shown}` applies it without a question"));
             return Ok(code);
         }
         let exists = settings_file::read(&self.file).is_ok_and(|text| !text.is_empty());

@@ -110,7 +110,7 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
     let pending = place.run(["checks", "detect", "--write"]).code(3);
     pending
         .warns("M .placet/config.toml")
-        .warns("applies it without a question:\n  `placet apply --session ");
+        .warns("`placet apply --apply-protected .placet/config.toml` applies it without a question");
     assert_eq!(place.read(".placet/config.toml"), ours);
     place.run(["checks", "detect", "--write"]).code(1).warns("config.toml is pending already");
     place.run(["discard"]).code(0);
