@@ -150,7 +150,7 @@ fn a_misspelt_try_is_asked_about_and_the_list_has_conversations_without_a_name()
     pty.until("the question", |s| s.contains("k keep pending"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.answer("k");
-    pty.until_prompt("");
+    pty.until("pending", |s| s.contains("[a] ±1 > "));
     pty.line("/try");
     pty.until("this conversation", |s| {
         s.contains("without a name, this conversation: 1 file pending; /try rename NAME names it")

@@ -532,8 +532,8 @@ fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
         let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode | 0o600));
     }
     // Most files have none: one question for all of them.
-    let mut none: [u8; 0] = [];
-    if !matches!(rustix::fs::flistxattr(&file, &mut none), Ok(0)) {
+    let mut names = [0_u8; 64];
+    if !matches!(rustix::fs::flistxattr(&file, &mut names[..]), Ok(0)) {
         for mark in MARKS {
             let _ = rustix::fs::fremovexattr(&file, mark);
         }
