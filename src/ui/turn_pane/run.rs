@@ -94,17 +94,19 @@ pub async fn run(
     let mut resizes = signal(SignalKind::window_change()).ok();
     let mut dirty = true;
     let mut next_frame = Instant::now();
+    let mut drawn = Instant::now();
     let mut pending = 0;
     let mut asked = None;
     let ending = loop {
         if dirty && Instant::now() >= drawn_at(&painter, next_frame) {
             live.set_foreground(jobs.foreground());
+            drawn = Instant::now();
             frame(&mut painter, &mut live, &mode);
             dirty = false;
             pending = 0;
             next_frame = Instant::now() + FRAME;
         }
-        let wake = if dirty { drawn_at(&painter, next_frame) } else { Instant::now() + tick(&live) };
+        let wake = if dirty { drawn_at(&painter, next_frame) } else { Instant::now() + wait(&live, drawn) };
         tokio::select! {
             biased;
             input = typed(&mut keys) => match input {
@@ -250,6 +252,15 @@ fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &TurnPane) {
 /// Right after a resize the terminal is not drawn to, and what is not drawn must not count as shown.
 fn drawn_at(painter: &InlinePainter, next_frame: Instant) -> Instant {
     painter.settles_at().map_or(next_frame, |settled| settled.max(next_frame))
+}
+
+/// How long nothing is drawn that no event asks for. Where time alone was to change the last frame, it is drawn again soon:
+/// the time may have come while it was drawn, and a row that says that keys do not count would stay.
+fn wait(live: &TurnPane, drawn: Instant) -> Duration {
+    match live.ticks(drawn) {
+        true => tick(live).min(Duration::from_secs(1)),
+        false => tick(live),
+    }
 }
 
 fn tick(live: &TurnPane) -> Duration {
