@@ -41,7 +41,7 @@ fn each_key_of_the_question_about_a_protected_file_does_what_its_row_says() {
         assert!(!pty.exists(".envrc"));
         keys.iter().for_each(|key| pty.answer(key));
         pty.until(end, |s| s.contains(end));
-        pty.until_prompt("");
+        pty.until("a prompt", |s| s.trim_end().ends_with('>'));
         assert_eq!(pty.exists(".envrc"), applies, "{keys:?}\n{}", pty.screen());
     }
     let mut pty = protected_question();
