@@ -1,10 +1,18 @@
 //! The known word most similar to an unknown word, for "did you mean".
 
+/// The longest word, in bytes, for which a similar one is looked for: a model or a file may send any number of them, each of
+/// any length, and the time grows with the product of both lengths.
+const LONGEST: usize = 256;
+
 /// The candidate most similar to `word`, if it is similar enough to be a likely correction.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
     let wanted = word.to_lowercase();
     let most = (wanted.chars().count() / 3).max(1);
-    let scored = known.into_iter().filter_map(|candidate| {
+    let known = known.into_iter().filter(|candidate| candidate.len() <= LONGEST);
+    let scored = known.filter_map(|candidate| {
         let lower = candidate.to_lowercase();
         let contained =
             wanted.len() >= 3 && (lower.contains(&wanted) || wanted.contains(&lower) && lower.len() >= 3);
@@ -47,5 +55,13 @@ mod tests {
         assert_eq!(nearest("Edit", known), Some("edit_file"));
         assert_eq!(nearest("scratch", known), Some("scratchpad"));
         assert_eq!(nearest("teleport", known), None);
+    }
+
+    #[test]
+    fn a_word_of_any_length_costs_nothing() {
+        let long = "read_file".repeat(1_000_000);
+        let known = vec!["read_file"; 10_000];
+        assert_eq!(nearest(&long, known.iter().copied()), None);
+        assert_eq!(nearest("raed_file", [long.as_str(), "read_file"]), Some("read_file"));
     }
 }
