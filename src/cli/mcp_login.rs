@@ -5,7 +5,10 @@ use super::mcp_server_name::known;
 use super::report::{self, CliError, print, warn};
 use super::start;
 use crate::app::App;
-use crate::mcp::{HttpAccess, HttpServer, LoginDone, LoginError, LoginOptions, PendingLogin, ServerKind};
+use crate::mcp::{
+    HttpAccess, HttpServer, LoginError, LoginOptions, PendingLogin, ServerKind, login_hint, login_request,
+    login_summary, logout_line,
+};
 use crate::session::Scratchpads;
 use crate::text::visible;
 use crate::ui::browser;
@@ -25,7 +28,7 @@ pub(super) fn log_in(
     let (server, access) = server(&app, name)?;
     let HttpAccess { pages, logins, .. } = access;
     let failed = |error: LoginError| {
-        let hint = hint(&error, name);
+        let hint = login_hint(&error, name);
         let failure = CliError::new(format!("cannot log in to `{name}`: {error}"));
         match hint {
             Some(hint) => failure.hint(hint),
@@ -46,16 +49,12 @@ pub(super) fn log_in(
         }
         pending.finish(&mut typed_lines()).await.map_err(failed)
     })?;
-    print(&format!("{}\n", summary(name, &done))).map(|()| report::DONE)
+    print(&format!("{}\n", login_summary(name, &done))).map(|()| report::DONE)
 }
 
 /// Names who asks for the login, so that a look-alike can be noticed, and the page.
 fn show(name: &str, server: &HttpServer, pending: &PendingLogin) -> Result<(), CliError> {
-    let issuer = visible::line(pending.issuer()).into_owned();
-    warn(&format!("the server {name} ({}) wants a login at {issuer}", visible::line(&server.host())));
-    if pending.is_elsewhere() {
-        warn("note: that is another host than the server's: log in only if you know it");
-    }
+    login_request(name, server, pending).iter().for_each(|line| warn(line));
     print(&format!("{}\n", visible::line(pending.page().as_str())))
 }
 
@@ -74,31 +73,6 @@ fn typed_lines() -> mpsc::Receiver<String> {
     lines
 }
 
-fn summary(name: &str, done: &LoginDone) -> String {
-    let mut parts = vec![format!("logged in to {name}")];
-    if !done.scopes.is_empty() {
-        parts.push(format!("rights: {}", visible::line(&done.scopes.join(" "))));
-    }
-    parts.push(match (done.can_be_renewed, done.expires_in) {
-        (true, _) => "placet renews the login".into(),
-        (false, Some(seconds)) => format!("for {} minutes", seconds.div_ceil(60)),
-        (false, None) => "until the server ends the login".into(),
-    });
-    parts.join(" · ")
-}
-
-fn hint(error: &LoginError, name: &str) -> Option<String> {
-    match error {
-        LoginError::OtherIssuer { .. } => {
-            Some(format!("if you expect that, run `placet mcp logout {name}` first"))
-        }
-        LoginError::NoServer => Some("`headers` of the server's settings can have a key".into()),
-        LoginError::NotNeeded => Some(format!("`placet mcp test {name}` shows its tools")),
-        LoginError::Listen(_) => Some("use another `--port`".into()),
-        _ => None,
-    }
-}
-
 pub(super) fn log_out(name: &str, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let (server, access) = server(&app, name)?;
@@ -106,8 +80,7 @@ pub(super) fn log_out(name: &str, options: &Options) -> Result<u8, CliError> {
     let ended = start::runtime()?.block_on(crate::mcp::log_out(place, (name, &server.login_address())));
     let had_login =
         ended.map_err(|error| CliError::new(format!("cannot remove the login at `{name}`: {error}")))?;
-    let words = if had_login { "removed the login at" } else { "there was no login at" };
-    print(&format!("{words} {name}\n")).map(|()| report::DONE)
+    print(&format!("{}\n", logout_line(name, had_login))).map(|()| report::DONE)
 }
 
 /// The server, which must be one over HTTP, and the way to it.

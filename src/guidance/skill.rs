@@ -273,7 +273,8 @@ impl Skill {
 
     /// What the model reads of the skill: its text, where its files are, and their names.
     pub fn for_model(&self, body: &str) -> String {
-        let mut out = format!("skill {} in {}\n\n{body}\n", self.name, self.dir.display());
+        let (dir, body) = (visible::path(&self.dir), visible::guard(body));
+        let mut out = format!("skill {} in {dir}\n\n{body}\n", self.name);
         let (files, more) = self.files();
         if !files.is_empty() {
             let names: Vec<String> = files.into_iter().map(|file| file.name).collect();

@@ -6,12 +6,16 @@ use super::definition::HttpServer;
 use super::error::McpClientError;
 use super::http::{HttpAccess, HttpLink, HttpTransport};
 use super::line_limit::{LONGEST_MESSAGE, LineLimit};
-use super::offers::ServerOffers;
+use super::log_level::ServerLogLevel;
+use super::offers::{ServerOffers, is_typed};
 use super::server_request::ServerRequestHandler;
+use super::template::{OpenVariable, ServerTemplate};
 use super::tool_list::{FetchedTools, MOST_PAGES};
+#[allow(deprecated, reason = "servers of today still log over the protocol")]
+use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
-    ContentBlock, GetPromptRequest, GetPromptRequestParams, GetPromptResult, JsonObject,
+    CompletionContext, ContentBlock, GetPromptRequest, GetPromptRequestParams, GetPromptResult, JsonObject,
     PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, RequestId, Role, ServerResult,
 };
 use rmcp::service::{
@@ -30,6 +34,10 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a call may take in total, however often the server reports progress.
 const LONGEST_CALL: Duration = Duration::from_secs(3600);
+/// How long a server may take to complete an address, while somebody types it.
+const COMPLETE: Duration = Duration::from_secs(1);
+/// The longest completion that is offered, in bytes.
+const LONGEST_VALUE: usize = 200;
 /// How long the news that a call was stopped may take to reach the server.
 const SAY_STOP: Duration = Duration::from_secs(1);
 
@@ -42,6 +50,8 @@ pub struct ServerConnection {
     open: OpenRequests,
     /// The news that a call was stopped did not leave: no other message will.
     is_stuck: AtomicBool,
+    /// For the thread of a menu, which is none of the runtime's.
+    runtime: tokio::runtime::Handle,
 }
 
 /// A connection, and what the server said first.
@@ -156,7 +166,8 @@ impl ServerConnection {
         let server = said.and_then(|info| info.server_info.clone());
         let name = server.map(|s| format!("{} {}", s.name, s.version)).unwrap_or_default();
         let is_stuck = AtomicBool::new(false);
-        let connection = ServerConnection { running, handler, link, open, is_stuck };
+        let runtime = tokio::runtime::Handle::current();
+        let connection = ServerConnection { running, handler, link, open, is_stuck, runtime };
         Ok(ConnectedServer { connection, name })
     }
 
@@ -203,6 +214,9 @@ impl ServerConnection {
         if has_resources && let Err(error) = self.resources(limit, &mut fetched.offers).await {
             tracing::warn!("the list of resources of a server cannot be read: {error}");
         }
+        if has_resources && let Err(error) = self.templates(limit, &mut fetched.offers).await {
+            tracing::debug!("the list of templates of a server cannot be read: {error}");
+        }
         if has_prompts && let Err(error) = self.prompts(limit, &mut fetched.offers).await {
             tracing::warn!("the list of prompts of a server cannot be read: {error}");
         }
@@ -223,6 +237,52 @@ impl ServerConnection {
             }
         }
         Ok(())
+    }
+
+    async fn templates(
+        &self,
+        limit: (Instant, Duration),
+        offers: &mut ServerOffers,
+    ) -> Result<(), McpClientError> {
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let asking = self.running.peer().list_resource_templates(Some(at(cursor)));
+            let page = self.in_time(limit, asking).await?;
+            cursor = page.next_cursor;
+            if !offers.add_templates(page.resource_templates) || cursor.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the server says that its messages have levels.
+    pub fn has_log_levels(&self) -> bool {
+        self.running.peer().peer_info().is_some_and(|info| info.capabilities.logging.is_some())
+    }
+
+    /// Asks for log messages from this level on.
+    #[allow(deprecated, reason = "servers of today still log over the protocol")]
+    pub async fn set_log_level(&self, level: ServerLogLevel, within: Duration) -> Result<(), McpClientError> {
+        let asking = self.running.peer().set_level(SetLevelRequestParams::new(level.in_protocol()));
+        self.in_time((Instant::now() + within, within), asking).await
+    }
+
+    /// What the value that is being typed could be, for a thread that may wait a moment. Hostile text, each one word of
+    /// visible ASCII.
+    pub fn complete(&self, template: &ServerTemplate, open: &OpenVariable) -> Vec<String> {
+        let info = self.running.peer().peer_info();
+        if !info.is_some_and(|info| info.capabilities.completions.is_some()) {
+            return Vec::new();
+        }
+        let earlier =
+            (!open.earlier.is_empty()).then(|| CompletionContext::with_arguments(open.earlier.clone()));
+        let asking =
+            self.running.peer().complete_resource_argument(&template.uri, &open.name, &open.value, earlier);
+        let asked = self.runtime.block_on(self.in_time((Instant::now() + COMPLETE, COMPLETE), asking));
+        let mut values = asked.map(|found| found.values).unwrap_or_default();
+        values.retain(|value| value.len() <= LONGEST_VALUE && is_typed(value));
+        values
     }
 
     async fn prompts(

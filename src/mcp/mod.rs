@@ -12,9 +12,11 @@ mod elicitation;
 mod error;
 mod http;
 mod line_limit;
+mod log_level;
 mod login;
 mod offers;
 mod server_request;
+mod template;
 mod tool_list;
 
 pub use client_handler::ProgressReport;
@@ -26,10 +28,15 @@ pub use definition::{
 pub use elicitation::{ElicitationAnswer, ElicitationForm, FormAnswerError, FormField, FormProblem};
 pub use error::McpClientError;
 pub use http::{HttpAccess, HttpFailure, HttpHeader, HttpHeaderError};
-pub use login::{LoginDone, LoginError, LoginOptions, LoginState, LoginStore, PendingLogin, log_out};
+pub use log_level::ServerLogLevel;
+pub use login::{
+    LoginDone, LoginError, LoginOptions, LoginState, LoginStore, PendingLogin, log_out, login_hint,
+    login_request, login_summary, logout_line,
+};
 pub use offers::{ServerOffers, ServerPrompt, ServerPromptArgument, ServerResource};
 pub use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 pub use server_request::{
     SampledAnswer, SamplingPrompt, SamplingPromptMessage, SamplingRefusal, ServerRequestHandler,
 };
+pub use template::{OpenVariable, ServerTemplate};
 pub use tool_list::{FetchedTools, KnownTools, LeftOutTools, ServerToolSpec, ToolDefinitionHash};

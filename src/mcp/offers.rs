@@ -1,12 +1,14 @@
 //! What a server offers in addition to tools: resources to read and prompts to begin a message with. Read within limits,
 //! and stored with the list of tools.
 
-use rmcp::model::{Prompt, Resource};
+use super::template::ServerTemplate;
+use rmcp::model::{Prompt, Resource, ResourceTemplate};
 use serde::{Deserialize, Serialize};
 
 /// The most resources and prompts of one server that are listed, and the most arguments of a prompt.
 const MOST_RESOURCES: usize = 500;
 const MOST_PROMPTS: usize = 100;
+const MOST_TEMPLATES: usize = 100;
 const MOST_ARGUMENTS: usize = 16;
 /// The longest address, the longest name and the longest description that a list shows, in bytes.
 const LONGEST_URI: usize = 500;
@@ -18,6 +20,9 @@ const LONGEST_ABOUT: usize = 200;
 pub struct ServerOffers {
     pub resources: Vec<ServerResource>,
     pub prompts: Vec<ServerPrompt>,
+    /// Lists of earlier versions have none.
+    #[serde(default)]
+    pub templates: Vec<ServerTemplate>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +46,7 @@ pub struct ServerPromptArgument {
 
 impl ServerOffers {
     pub fn is_empty(&self) -> bool {
-        self.resources.is_empty() && self.prompts.is_empty()
+        self.resources.is_empty() && self.prompts.is_empty() && self.templates.is_empty()
     }
 
     /// False when no more are read.
@@ -56,6 +61,25 @@ impl ServerOffers {
             if !is_known && uri.len() <= LONGEST_URI && is_typed(&uri) {
                 let about = about([title, description, Some(name)]);
                 self.resources.push(ServerResource { uri, about });
+            }
+        }
+        true
+    }
+
+    /// False when no more are read.
+    pub(super) fn add_templates(&mut self, page: Vec<ResourceTemplate>) -> bool {
+        for template in page {
+            if self.templates.len() >= MOST_TEMPLATES {
+                return false;
+            }
+            let ResourceTemplate { uri_template: uri, name, title, description, .. } = template;
+            let is_known = self.templates.iter().any(|known| known.uri == uri);
+            // Without a beginning there is nothing to choose.
+            let is_usable =
+                uri.len() <= LONGEST_URI && is_typed(&uri) && !uri.starts_with('{') && uri.contains('{');
+            if !is_known && is_usable {
+                let about = about([title, description, Some(name)]);
+                self.templates.push(ServerTemplate { uri, about });
             }
         }
         true
@@ -87,7 +111,7 @@ impl ServerOffers {
 }
 
 /// A text of visible ASCII that is one word.
-fn is_typed(text: &str) -> bool {
+pub(super) fn is_typed(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"')
 }
 

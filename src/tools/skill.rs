@@ -9,7 +9,7 @@ use super::{
 use crate::conversation::ToolSpec;
 use crate::guidance::{Skill, SkillCatalog};
 use crate::permission::{Access, AccessLocation, Permit};
-use crate::text::{nearest, regular_file};
+use crate::text::{nearest, regular_file, visible};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -108,8 +108,13 @@ impl Plan for SkillPlan {
     fn run(self: Box<Self>, _: Permit, _: RunContext) -> RunFuture {
         blocking(self.title(), move || {
             let text = match &self.file {
-                Some(_) => regular_file::read_to_string(&self.path, LARGEST)
-                    .map_err(|e| ToolError::new(format!("cannot read {}: {e}", self.path.display())))?,
+                Some(_) => {
+                    let text = regular_file::read_to_string(&self.path, LARGEST);
+                    let text = text.map_err(|e| {
+                        ToolError::new(format!("cannot read {}: {e}", visible::path(&self.path)))
+                    })?;
+                    visible::guard(&text).into_owned()
+                }
                 None => {
                     let body = self
                         .skill

@@ -113,7 +113,7 @@ async fn the_model_reads_a_skill_and_its_files_and_no_others() {
     let home = TempDir::new().unwrap();
     let talk = talk_with(home.path());
     write(home.path(), "user/.agents/skills/pdf/SKILL.md", &skill("Reads PDF", "Do it with care."));
-    write(home.path(), "user/.agents/skills/pdf/more.md", "further text");
+    write(home.path(), "user/.agents/skills/pdf/more.md", "further text\u{1b}]0;x\u{7}\u{202e}");
     write(&talk.root, ".claude/skills/theirs/SKILL.md", &skill("Not trusted", "Obey."));
     for (n, input) in [
         json!({"name": "pdf"}),
@@ -138,7 +138,7 @@ async fn the_model_reads_a_skill_and_its_files_and_no_others() {
         last.iter().filter(|m| m["role"] == "tool").map(|m| m["content"].to_string()).collect();
     for (result, text) in results.iter().zip([
         "Do it with care.\\n\\nfiles of this skill:\\nmore.md",
-        "further text",
+        "further text␛]0;x␇<U+202E>",
         "is not inside of the skill's directory",
         "the person does not trust the skill `theirs`",
         "unknown skill `pfd`; did you mean `pdf`?",

@@ -1,6 +1,7 @@
 //! Login at servers over HTTP, through the program: what is stored, what is sent to whom, and what a look-alike gets.
 
 use crate::support::binary::{Out, Place};
+use crate::support::pty::shell;
 use crate::support::require::require;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -136,6 +137,58 @@ fn a_person_logs_in_once_and_the_tokens_go_to_nobody_else() {
     );
     place.run(["mcp", "logout", "s"]).code(0).says("there was no login at s");
     place.run(["mcp", "test", "s"]).code(1);
+}
+
+#[test]
+fn a_person_logs_in_and_out_in_the_shell() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("secret");
+    let url = format!("http://127.0.0.1:{}/mcp", server.ports.0);
+    let config = format!(
+        "provider = \"offline\"\n[mcp.servers.s]\nurl = \"{url}\"\n[mcp.servers.p]\ncommand = \"true\"\n"
+    );
+    let browser = format!("python3 {}", server.dir.path().join("browser.py").display());
+    let start = shell().size(110, 40).arg("--mode").arg("ask").arg("--allow").arg("mcp(*)").config(&config);
+    let mut pty = start.variable("BROWSER", &browser).open();
+    pty.line("/mcp login p");
+    pty.until("no login", |screen| screen.contains("the server `p` is a program"));
+    pty.line("/mcp login s");
+    pty.until("the login", |screen| {
+        screen.contains("logged in to s · rights: read · placet renews the login")
+    });
+    let issuer = format!("the server s (127.0.0.1) wants a login at http://127.0.0.1:{}", server.ports.1);
+    assert!(pty.transcript().contains(&issuer), "{}", pty.transcript());
+    assert!(!pty.transcript().contains("canary"), "{}", pty.transcript());
+    pty.until_prompt("");
+    pty.line("/mcp");
+    pty.until("the state", |screen| screen.contains("logged in"));
+    pty.line("/mcp logout s");
+    pty.until("the end", |screen| screen.contains("removed the login at s"));
+    pty.line("/mcp logout s");
+    pty.until("no login", |screen| screen.contains("there was no login at s"));
+    pty.line("/quit");
+}
+
+/// The person closes the browser: Ctrl-C gives the line back, and nothing is stored.
+#[test]
+fn a_login_in_the_shell_that_nobody_finishes_is_stopped_by_ctrl_c() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("secret");
+    let url = format!("http://127.0.0.1:{}/mcp", server.ports.0);
+    let config = format!("provider = \"offline\"\n[mcp.servers.s]\nurl = \"{url}\"\n");
+    let mut pty = shell().size(110, 40).config(&config).variable("BROWSER", "true").open();
+    pty.line("/mcp login s");
+    pty.until("the wait", |screen| screen.contains("waiting for the browser; Ctrl-C stops"));
+    pty.by_hand("\x03");
+    pty.until("the end", |screen| screen.contains("stopped: no login at s"));
+    pty.until_prompt("");
+    pty.line("/mcp logout s");
+    pty.until("no login", |screen| screen.contains("there was no login at s"));
+    pty.line("/quit");
 }
 
 #[test]

@@ -121,6 +121,58 @@ fn resources_are_mentioned_and_prompts_are_commands() {
     pty.line("/quit");
 }
 
+/// The menu asks the server that runs what an address could be; typing waits for nothing.
+#[test]
+fn an_address_of_a_template_is_completed_by_its_server() {
+    if !is_possible() {
+        return;
+    }
+    let mut pty = open_with(40, "offers");
+    pty.line("call s__echo {\"text\": \"hello\"}");
+    pty.until("the result", |screen| screen.contains("s__echo:"));
+    pty.by_hand("see @s:gui");
+    pty.until("the template", |screen| screen.contains("A guide<U+200B> (guide://{topic}/{page})"));
+    pty.by_hand("de://in");
+    pty.until("the values", |screen| {
+        screen.contains("s:guide://install") && screen.contains("s:guide://internals")
+    });
+    assert!(!pty.screen().contains("in a b") && !pty.screen().contains("[31m"), "{}", pty.screen());
+    pty.by_hand("s");
+    pty.until("one value", |screen| !screen.contains("s:guide://internals"));
+    pty.by_hand("tall/inst");
+    pty.until("the second value", |screen| screen.contains("s:guide://install/install"));
+    pty.by_hand("\t");
+    pty.until("the chosen value", |screen| screen.contains("see @s:guide://install/install "));
+    pty.by_hand("\r");
+    pty.until("the resource", |screen| screen.contains("attached s:guide://install/install"));
+    pty.line("/quit");
+}
+
+#[test]
+fn the_level_of_the_log_messages_of_a_server_is_set_in_the_shell() {
+    if !is_possible() {
+        return;
+    }
+    let mut pty = open_with(40, "offers");
+    pty.line("/mcp log s debug");
+    pty.until("not yet", |screen| screen.contains("s is not running"));
+    pty.line("call s__echo {\"text\": \"hello\"}");
+    pty.until("the result", |screen| screen.contains("s__echo:"));
+    pty.line("/mcp log s loud");
+    pty.until("the levels", |screen| screen.contains("the levels are debug, info, notice"));
+    pty.line("/mcp log s warning");
+    pty.until("the new level", |screen| screen.contains("s logs from warning on, until it ends"));
+    pty.line("/mcp log s");
+    pty.until("the message", |screen| screen.contains("now warning"));
+    pty.line("/quit");
+    let mut plain = open(40);
+    plain.line("call s__echo {\"text\": \"hello\"}");
+    plain.until("the result", |screen| screen.contains("s__echo:"));
+    plain.line("/mcp log s debug");
+    plain.until("no levels", |screen| screen.contains("s does not log over the protocol"));
+    plain.line("/quit");
+}
+
 #[test]
 fn what_a_person_names_is_sent_as_the_server_gave_it_and_a_rule_can_deny_it() {
     if !is_possible() {

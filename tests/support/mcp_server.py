@@ -159,7 +159,7 @@ def answer():
     return json.dumps(message.get("result", message.get("error")))
 
 
-OFFERS = {"resources": {}, "prompts": {}} if "offers" in WORDS else {}
+OFFERS = {"resources": {}, "prompts": {}, "completions": {}, "logging": {}} if "offers" in WORDS else {}
 
 
 def resources(cursor):
@@ -196,6 +196,17 @@ def main():
             result = call(params["name"], params.get("arguments") or {}, params.get("_meta") or {})
         elif method == "resources/list" and "offers" in WORDS:
             result = resources(params.get("cursor"))
+        elif method == "resources/templates/list" and "offers" in WORDS:
+            names = ["guide://{topic}/{page}", "bad\u001b://{x}", "{x}"]
+            result = {"resourceTemplates": [{"uriTemplate": name, "name": "A guide\u200b"} for name in names]}
+        elif method == "completion/complete":
+            log(json.dumps(params))
+            values = ["install", "internals", "in a b", "in\u001b[31m"]
+            values = [value for value in values if value.startswith(params["argument"]["value"])]
+            result = {"completion": {"values": values}}
+        elif method == "logging/setLevel":
+            send({"method": "notifications/message", "params": {"level": params["level"], "data": "now " + params["level"]}})
+            result = {}
         elif method == "prompts/list" and "offers" in WORDS:
             said = {"name": "greet", "description": "Greets\u200b", "arguments": [{"name": "who", "required": True}]}
             result = {"prompts": [said, {"name": "a b\u001b[31m"}]}

@@ -17,7 +17,9 @@ pub(super) fn proposal(proposal: &ImportProposal, target: &ImportTarget, program
     let mut out = String::new();
     if proposal.read.is_empty() && proposal.is_empty() {
         let place = if proposal.is_project() { "this project" } else { "your home directory" };
-        let _ = writeln!(out, "no settings of {program} in {place}");
+        // A file that cannot be read is named below, with the reason.
+        let found = if proposal.skipped.is_empty() { "" } else { " can be read" };
+        let _ = writeln!(out, "no settings of {program}{found} in {place}");
     } else {
         let names: Vec<String> = proposal.read.iter().map(|path| proposal.shown(path)).collect();
         let _ = writeln!(out, "read: {}", names.join(", "));

@@ -13,9 +13,11 @@ mod oauth_http;
 mod pending_login;
 mod stored_login;
 mod token_request;
+mod words;
 
 pub(super) use bearer::{BearerSource, Refusal};
 pub use error::LoginError;
 pub use pending_login::{LoginDone, LoginOptions, PendingLogin};
 pub use stored_login::{LoginState, LoginStore};
 pub use token_request::log_out;
+pub use words::{login_hint, login_request, login_summary, logout_line};

@@ -1,15 +1,17 @@
 //! `/mcp`: the servers whose tools the model has, their state, their tools and their logs.
 
-use crate::mcp::{KnownTools, LoginState};
+use super::mcp_login;
+use crate::mcp::{KnownTools, LoginState, ServerLogLevel};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{count, visible};
 use crate::tools::{ServerPool, ServerState, ServerStatus};
 
 /// How much of a log is shown, in bytes.
 const LOG: usize = 4_000;
-const USAGE: &str = "/mcp, /mcp NAME for its tools, /mcp log NAME, /mcp stop NAME";
+const USAGE: &str =
+    "/mcp, /mcp NAME for its tools, /mcp log NAME [LEVEL], /mcp stop NAME, /mcp login NAME, /mcp logout NAME";
 
-/// `/mcp`, `/mcp NAME`, `/mcp log NAME`, `/mcp stop NAME`.
+/// `/mcp`, `/mcp NAME`, and the words of [`USAGE`].
 pub(super) fn mcp(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let servers = match &context.conversation.agent {
         Some(agent) => agent.env().servers.clone(),
@@ -27,6 +29,9 @@ pub(super) fn mcp(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandR
     match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
         [] => list(context, &servers),
         ["log", name] => log(context, &servers, named(&servers, name)?),
+        ["log", name, level] => log_level(context, &servers, (named(&servers, name)?, level))?,
+        ["login", name] => mcp_login::log_in(context, &servers, named(&servers, name)?)?,
+        ["logout", name] => mcp_login::log_out_of(context, &servers, named(&servers, name)?)?,
         ["stop", name] => stop(context, &servers, named(&servers, name)?)?,
         [name] => show(context, &servers, named(&servers, name)?),
         _ => return Err(CommandStop::with_hint(format!("unknown argument `{rest}` of /mcp"), USAGE)),
@@ -51,7 +56,7 @@ fn list(context: &CommandContext<'_>, servers: &ServerPool) {
         let mut parts = vec![state(&status, definition.is_enabled)];
         match servers.login(definition).filter(|_| definition.is_enabled) {
             Some(LoginState::Needed) => {
-                parts.push(format!("needs login: placet mcp login {}", definition.name));
+                parts.push(format!("needs login: /mcp login {}", definition.name));
             }
             Some(LoginState::LoggedIn) => parts.push("logged in".into()),
             None => {}
@@ -120,6 +125,23 @@ fn log(context: &CommandContext<'_>, servers: &ServerPool, name: &str) {
         context.output.note(&format!("log messages that {name} sent"));
         context.output.quote(&messages.join("\n"));
     }
+}
+
+fn log_level(
+    context: &CommandContext<'_>,
+    servers: &ServerPool,
+    (name, level): (&str, &str),
+) -> Result<(), CommandStop> {
+    let Some(level) = ServerLogLevel::of(level) else {
+        let names = ServerLogLevel::ALL.map(ServerLogLevel::name).join(", ");
+        return Err(CommandStop::with_hint(
+            format!("unknown level `{level}`"),
+            format!("the levels are {names}"),
+        ));
+    };
+    context.runtime.block_on(servers.set_log_level(name, level))?;
+    context.output.note(&format!("{name} logs from {} on, until it ends", level.name()));
+    Ok(())
 }
 
 fn stop(context: &CommandContext<'_>, servers: &ServerPool, name: &str) -> Result<(), CommandStop> {

@@ -15,6 +15,7 @@ mod history;
 pub(super) mod jobs;
 mod keys;
 mod mcp;
+mod mcp_login;
 mod memory;
 mod mode;
 mod model;

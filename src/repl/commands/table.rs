@@ -151,8 +151,8 @@ pub const COMMANDS: &[SlashCommand] = &[
     row("tools", "[NAME]", "list the tools, or describe one", none, tools::tools),
     row(
         "mcp",
-        "[NAME|log NAME|stop NAME]",
-        "servers of tools: their state, tools and logs; end one",
+        "[NAME|log NAME [LEVEL]|stop NAME|login NAME|logout NAME]",
+        "servers of tools: their state, tools and logs; end one; log in",
         // A menu of `log` and `stop` would take a server's short name for one of them.
         none,
         mcp::mcp,

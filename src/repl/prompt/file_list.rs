@@ -25,9 +25,13 @@ pub(super) fn file_list(workspace: &Workspace, servers: &ServerPool) -> PickerFe
     walk(workspace, servers.clone(), feed.sender());
     let (beyond, root) = (PathCompletions::new(workspace.cwd()), workspace.clone());
     let hidden = move |path: &str| root.is_hidden(&root.cwd().join(path));
+    let servers = servers.clone();
     feed.with_beyond(Box::new(move |query| {
+        let completed =
+            completions(&servers, query).into_iter().map(|text| PickerItem::new(text, "resource"));
         let found = beyond.typed_out(query).into_iter().filter(|path| !hidden(path));
-        found.take(BEYOND).map(|path| PickerItem::new(path, "ignored, or hidden by its name")).collect()
+        let found = found.take(BEYOND).map(|path| PickerItem::new(path, "ignored, or hidden by its name"));
+        completed.chain(found).collect()
     }));
     feed
 }
@@ -38,9 +42,21 @@ pub(super) fn resources(servers: &ServerPool) -> Vec<(String, String)> {
     let of_server = |definition: &ServerDefinition| {
         let known = servers.status(&definition.name).known.unwrap_or_default();
         let name = definition.name.clone();
-        known.offers.resources.into_iter().map(move |one| (format!("{name}:{}", one.uri), one.about))
+        let offers = known.offers;
+        let templates = offers.templates.into_iter().map(|one| {
+            let about = format!("{} ({})", one.about, one.uri);
+            (one.beginning().to_string(), about)
+        });
+        let all = offers.resources.into_iter().map(|one| (one.uri, one.about)).chain(templates);
+        all.map(move |(uri, about)| (format!("{name}:{uri}"), about))
     };
     enabled.flat_map(of_server).collect()
+}
+
+/// What a mention of a resource could become, by the server itself.
+fn completions(servers: &ServerPool, typed: &str) -> Vec<String> {
+    let Some((server, uri)) = typed.split_once(':') else { return Vec::new() };
+    servers.completions(server, uri).into_iter().map(|uri| format!("{server}:{uri}")).collect()
 }
 
 /// Lists the files below the working directory from a thread of its own, until the list is closed.

@@ -5,7 +5,8 @@ use super::running::{RunningServer, last_lines};
 use super::status::{ServerState, ServerStatus};
 use crate::http::{HttpClient, HttpClientSettings, PageClient};
 use crate::mcp::{
-    HttpAccess, KnownTools, LoginState, LoginStore, ServerDefinition, ServerKind, ServerToolSpec,
+    HttpAccess, KnownTools, LoginState, LoginStore, ServerDefinition, ServerKind, ServerLogLevel,
+    ServerTemplate, ServerToolSpec,
 };
 use crate::permission::WritePolicy;
 use crate::text::{human_size, visible};
@@ -14,8 +15,12 @@ use crate::tools::command::command_effects::EffectsSummary;
 use crate::workspace::{LossLimit, Workspace, WriteContext};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 use tokio::sync::Mutex as AsyncMutex;
+
+/// How long a server may take to set its log level.
+const LOG_LEVEL: Duration = Duration::from_secs(5);
 
 /// A cheap handle; clones share the servers. The default pool has none.
 #[derive(Clone, Default)]
@@ -28,6 +33,8 @@ struct PoolState {
     dir: PathBuf,
     client: Arc<HttpClient>,
     pages: Arc<PageClient>,
+    /// The pool of the conversation that began last: menus have the pool of the settings, in which nothing runs.
+    latest: Mutex<Weak<PoolState>>,
 }
 
 pub(super) struct ServerSlot {
@@ -62,13 +69,16 @@ impl ServerPool {
             dir,
             client,
             pages,
+            latest: Mutex::default(),
         }))
     }
 
     /// The same servers for another conversation, with processes and connections of its own.
     #[must_use]
     pub fn fresh(&self, client: HttpClientSettings) -> ServerPool {
-        ServerPool::with_client(self.definitions().cloned().collect(), self.0.dir.clone(), client)
+        let pool = ServerPool::with_client(self.definitions().cloned().collect(), self.0.dir.clone(), client);
+        *self.0.latest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&pool.0);
+        pool
     }
 
     /// The connections to servers over HTTP, and their logins.
@@ -118,6 +128,38 @@ impl ServerPool {
         let Ok(slot) = self.slot(server) else { return Vec::new() };
         let running = slot.running.try_lock();
         running.ok().and_then(|running| Some(running.as_ref()?.connection.messages())).unwrap_or_default()
+    }
+
+    /// Asks a server that runs for log messages from this level on.
+    pub async fn set_log_level(&self, server: &str, level: ServerLogLevel) -> Result<(), ToolError> {
+        let slot = self.slot(server)?;
+        let running = slot.running.try_lock();
+        let running = running.map_err(|_| ToolError::new(format!("a call uses {server} now")))?;
+        let Some(running) = running.as_ref() else {
+            let hint = "a call of one of its tools starts it; repeat the line then";
+            return Err(ToolError::hint(format!("{server} is not running"), hint));
+        };
+        if !running.connection.has_log_levels() {
+            return Err(ToolError::new(format!("{server} does not log over the protocol")));
+        }
+        let asked = running.connection.set_log_level(level, LOG_LEVEL).await;
+        asked.map_err(|error| ToolError::new(format!("{server} did not set its log level: {error}")))
+    }
+
+    /// What `typed`, the address of a resource after the server's name, could become by a template of a server that runs.
+    /// For a thread that may wait a moment; no server is started.
+    pub fn completions(&self, server: &str, typed: &str) -> Vec<String> {
+        let latest = self.0.latest.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let pool = latest.map_or_else(|| self.clone(), ServerPool);
+        let Ok(slot) = pool.slot(server) else { return Vec::new() };
+        let known = self.status(server).known.unwrap_or_default();
+        let open = |template: &ServerTemplate| Some((template.clone(), template.open_variable(typed)?));
+        let Some((template, open)) = known.offers.templates.iter().find_map(open) else { return Vec::new() };
+        // A call that runs is not held up.
+        let Ok(running) = slot.running.try_lock() else { return Vec::new() };
+        let Some(running) = running.as_ref() else { return Vec::new() };
+        let values = running.connection.complete(&template, &open);
+        values.into_iter().map(|value| format!("{}{value}", open.before)).collect()
     }
 
     /// What a tool is, as far as its server's stored list says.

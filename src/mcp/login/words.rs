@@ -1,0 +1,50 @@
+//! What a person reads about a login, on the command line and in the shell.
+
+use super::error::LoginError;
+use super::pending_login::{LoginDone, PendingLogin};
+use crate::mcp::definition::HttpServer;
+use crate::text::visible;
+
+/// Names who asks for the login, so that a look-alike can be noticed.
+pub fn login_request(name: &str, server: &HttpServer, pending: &PendingLogin) -> Vec<String> {
+    let issuer = visible::line(pending.issuer()).into_owned();
+    let host = server.host();
+    let mut lines = vec![format!("the server {name} ({}) wants a login at {issuer}", visible::line(&host))];
+    if pending.is_elsewhere() {
+        lines.push("note: that is another host than the server's: log in only if you know it".into());
+    }
+    lines
+}
+
+/// The last line after a login.
+pub fn login_summary(name: &str, done: &LoginDone) -> String {
+    let mut parts = vec![format!("logged in to {name}")];
+    if !done.scopes.is_empty() {
+        parts.push(format!("rights: {}", visible::line(&done.scopes.join(" "))));
+    }
+    parts.push(match (done.can_be_renewed, done.expires_in) {
+        (true, _) => "placet renews the login".into(),
+        (false, Some(seconds)) => format!("for {} minutes", seconds.div_ceil(60)),
+        (false, None) => "until the server ends the login".into(),
+    });
+    parts.join(" · ")
+}
+
+/// What to do about a login that failed.
+pub fn login_hint(error: &LoginError, name: &str) -> Option<String> {
+    match error {
+        LoginError::OtherIssuer { .. } => {
+            Some(format!("if you expect that, run `placet mcp logout {name}` first"))
+        }
+        LoginError::NoServer => Some("`headers` of the server's settings can have a key".into()),
+        LoginError::NotNeeded => Some(format!("`placet mcp test {name}` shows its tools")),
+        LoginError::Listen(_) => Some("use another `--port`".into()),
+        _ => None,
+    }
+}
+
+/// What became of a login that was to be removed.
+pub fn logout_line(name: &str, had_login: bool) -> String {
+    let words = if had_login { "removed the login at" } else { "there was no login at" };
+    format!("{words} {name}")
+}
