@@ -198,9 +198,12 @@ fn a_projects_skill_and_command_are_shown_before_they_are_trusted() {
     let mut pty = with_home(model(&server), &[])
         .file(".claude/skills/ship/SKILL.md", skill("Ships it", "Text of the skill."))
         .file(".claude/commands/fix.md", "Fix the issue $1.")
+        .file(".claude/commands/ship.md", "Ship it by hand.")
         .open();
     pty.line("/skills");
     settled(&mut pty, "not trusted");
+    let words = "/ship is the command .claude/commands/ship.md; $ship in a message uses the skill";
+    assert!(pty.screen().contains(words), "{}", pty.screen());
     pty.line("/fix 12");
     pty.until("the question", |screen| {
         screen.contains("Fix the issue $1.") && screen.contains("Type `trust`")

@@ -22,7 +22,10 @@ pub(super) fn proposal(proposal: &ImportProposal, target: &ImportTarget, program
         let _ = writeln!(out, "no settings of {program}{found} in {place}");
     } else {
         let names: Vec<String> = proposal.read.iter().map(|path| proposal.shown(path)).collect();
-        let _ = writeln!(out, "read: {}", names.join(", "));
+        // Commands are files of their own, which are named below.
+        if !names.is_empty() {
+            let _ = writeln!(out, "read: {}", names.join(", "));
+        }
         if proposal.is_empty() {
             let _ = writeln!(out, "nothing to import");
         }

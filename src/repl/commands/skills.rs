@@ -39,7 +39,8 @@ fn list(context: &CommandContext<'_>, catalog: &SkillCatalog) {
             (true, false) => "",
         };
         let place = shown(context, &skill.dir);
-        (skill.name.clone(), format!("{tokens} tokens{state}, {place}: {}", skill.description))
+        let tokens = if tokens == "1" { "1 token".into() } else { format!("{tokens} tokens") };
+        (skill.name.clone(), format!("{tokens}{state}, {place}: {}", skill.description))
     };
     output.rows(&catalog.skills.iter().map(row).collect::<Vec<_>>());
     let (list, shortened) = catalog.list_for_model();
@@ -48,6 +49,13 @@ fn list(context: &CommandContext<'_>, catalog: &SkillCatalog) {
         output.hint(&format!("their names and descriptions take about {tokens} tokens of a conversation"));
     }
     shortened.iter().for_each(|line| output.note(line));
+    let commands = context.app.guidance.commands();
+    for skill in &catalog.skills {
+        if let Some(command) = commands.find(&skill.name) {
+            let (name, path) = (&skill.name, shown(context, &command.path));
+            output.note(&format!("/{name} is the command {path}; ${name} in a message uses the skill"));
+        }
+    }
     problems(context, &catalog.problems);
     let waiting = catalog.untrusted().count();
     if waiting > 0 {
