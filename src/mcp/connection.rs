@@ -272,7 +272,7 @@ impl ServerConnection {
     /// visible ASCII.
     pub fn complete(&self, template: &ServerTemplate, open: &OpenVariable) -> Vec<String> {
         let info = self.running.peer().peer_info();
-        if !info.is_some_and(|info| info.capabilities.completions.is_some()) {
+        if info.is_none_or(|info| info.capabilities.completions.is_none()) {
             return Vec::new();
         }
         let earlier =
