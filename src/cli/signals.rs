@@ -21,6 +21,14 @@ impl CurrentTurn {
         let current = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         current.as_ref().map(CancellationToken::cancel).is_some()
     }
+
+    /// The same; true when nobody had stopped it before.
+    fn stop_first(&self) -> bool {
+        let current = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let is_first = current.as_ref().is_some_and(|stop| !stop.is_cancelled());
+        current.as_ref().inspect(|stop| stop.cancel());
+        is_first
+    }
 }
 
 /// How long a turn may take to end and be saved after a signal.
@@ -57,14 +65,13 @@ fn spawn_watch(
         return None;
     };
     Some(runtime.spawn(async move {
-        let mut interrupted = false;
         loop {
             let code = tokio::select! {
                 _ = term.recv() => 143,
                 _ = hup.recv() => 129,
                 _ = int.recv() => {
                     // The first one stops the turn, which then ends by itself; a second one does not wait.
-                    if current.stop() && !std::mem::replace(&mut interrupted, true) {
+                    if current.stop_first() {
                         continue;
                     }
                     130

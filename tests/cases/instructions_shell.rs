@@ -15,10 +15,11 @@ fn settled(pty: &mut Pty, what: &str) {
     pty.until_prompt("");
 }
 
-/// The number of tokens in the row of `/context` that names this file.
-fn tokens_of(screen: &str, file: &str) -> Option<u64> {
+/// The tokens in the row of `/context` that names this file.
+fn tokens_of(screen: &str, file: &str) -> Option<String> {
     let row = screen.lines().rev().find(|line| line.split_whitespace().nth(1) == Some(file))?;
-    row.split_whitespace().nth(2)?.parse().ok()
+    let tokens = row.split_whitespace().nth(2)?;
+    tokens.starts_with(|c: char| c.is_ascii_digit()).then(|| tokens.to_string())
 }
 
 #[test]

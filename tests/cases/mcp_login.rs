@@ -158,7 +158,8 @@ fn a_person_logs_in_and_out_in_the_shell() {
     pty.until("the login", |screen| {
         screen.contains("logged in to s · rights: read · placet renews the login")
     });
-    let issuer = format!("the server s (127.0.0.1) wants a login at http://127.0.0.1:{}", server.ports.1);
+    let (port, issuer) = server.ports;
+    let issuer = format!("the server s (127.0.0.1:{port}) wants a login at http://127.0.0.1:{issuer}");
     assert!(pty.transcript().contains(&issuer), "{}", pty.transcript());
     assert!(!pty.transcript().contains("canary"), "{}", pty.transcript());
     pty.until_prompt("");

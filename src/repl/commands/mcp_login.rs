@@ -8,7 +8,7 @@ use crate::mcp::{
 use crate::repl::context::{CommandContext, CommandStop};
 use crate::text::visible;
 use crate::tools::ServerPool;
-use crate::ui::browser;
+use crate::ui::{browser, term};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -23,17 +23,18 @@ fn http_server<'p>(servers: &'p ServerPool, name: &str) -> Result<&'p HttpServer
     }
 }
 
-/// Waits for `work`, until Ctrl-C.
+/// Waits for `work`, until Ctrl-C. In the mode of the shell that is a key, which nobody reads here.
 fn until_stopped<T>(context: &CommandContext<'_>, work: impl Future<Output = T>) -> Option<T> {
     let stop = CancellationToken::new();
     (context.on_turn)(Some(stop.clone()));
-    let done = context.runtime.block_on(async {
+    let waiting = async {
         tokio::select! {
             biased;
             () = stop.cancelled() => None,
             done = work => Some(done),
         }
-    });
+    };
+    let done = term::with_original_mode(|| context.runtime.block_on(waiting));
     (context.on_turn)(None);
     done
 }
