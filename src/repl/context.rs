@@ -13,6 +13,7 @@ use crate::conversation::{CallId, CallInput, CallResult, SessionId, ToolCall};
 use crate::serve::changes::UserReport;
 use crate::session::{ScratchpadError, SessionError, SessionStore};
 use crate::tools::{CallSummary, ToolError};
+use crate::ui::term;
 use crate::workspace::{View, Workspace, WorkspaceError};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -187,7 +188,8 @@ impl CommandContext<'_> {
         let stop = CancellationToken::new();
         let (origin, runtime) = (agent.call_origin(), self.runtime);
         (self.on_turn)(Some(stop.clone()));
-        let answer = runtime.block_on(call_with_summary(registry, env, policy, origin, call, reply, stop));
+        let calling = call_with_summary(registry, env, policy, origin, call, reply, stop);
+        let answer = term::with_interrupt_key(|| runtime.block_on(calling));
         (self.on_turn)(None);
         answer
     }

@@ -43,6 +43,8 @@ pub const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h
 /// The kitty keyboard protocol's first level, and xterm's `modifyOtherKeys`: Shift+Enter becomes a key of its own. A
 /// terminal that knows neither ignores both.
 const KEYS_ON: &[u8] = b"\x1b[>1u\x1b[>4;1m";
+/// A special character that no key sends.
+const NO_KEY: u8 = 0;
 const KEYS_OFF: &[u8] = b"\x1b[<u\x1b[>4m";
 
 /// Called with `true` before placet enters the alternate screen, and with `false` after it has left it.
@@ -229,6 +231,25 @@ fn disable_extended_keys() {
     if KEYS.load(Ordering::SeqCst) {
         write_all(KEYS_OFF);
     }
+}
+
+/// While `work` runs, Ctrl-C is a signal: for a wait in which nobody reads keys. What is typed is read after it.
+pub fn with_interrupt_key<T>(work: impl FnOnce() -> T) -> T {
+    if lock_saved_mode().is_none() {
+        return work();
+    }
+    let Ok(before) = termios::tcgetattr(input()) else { return work() };
+    let mut mode = before.clone();
+    mode.local_modes |= LocalModes::ISIG;
+    // These would stop placet or end it with a dump.
+    mode.special_codes[SpecialCodeIndex::VSUSP] = NO_KEY;
+    mode.special_codes[SpecialCodeIndex::VQUIT] = NO_KEY;
+    disable_extended_keys();
+    drop(set(&mode));
+    let out = work();
+    drop(set(&before));
+    enable_extended_keys();
+    out
 }
 
 /// Releases the screen for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn again.

@@ -281,6 +281,24 @@ fn a_denied_line_of_a_command_sends_nothing_and_built_in_commands_stay() {
     assert!(pty.transcript().contains("Your own and this project's"));
 }
 
+/// While a command waits nobody reads keys: Ctrl-C did nothing until its line had ended.
+#[test]
+fn ctrl_c_stops_a_line_of_a_command_and_nothing_is_sent() {
+    let server = MockServer::start([]);
+    let file = (".config/placet/commands/slow.md", "State: !`echo begun; sleep 300`");
+    let mut pty = with_home(model(&server), &[file]).arg("--mode").arg("unrestricted").open();
+    for times in 1..=2 {
+        pty.line("/slow");
+        // The process is there, or will be: a signal before it stops the call, too.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        pty.send("\x03");
+        let words = "stopped echo begun; sleep 300; nothing was sent";
+        pty.until("the end", |screen| screen.matches(words).count() == times);
+        pty.until_prompt("");
+    }
+    assert!(server.requests().is_empty());
+}
+
 /// The question took `yes` for every line, also for one that removes the workspace.
 #[test]
 fn a_line_of_a_command_that_removes_the_workspace_needs_its_path() {

@@ -135,6 +135,9 @@ fn output_of(
         let message = format!("/{}: `{}`: {}", command.name, command_line, result.body());
         return Err(CommandStop::with_hint(visible::line(&message).into_owned(), nothing));
     }
+    if result.outcome == CallOutcome::Interrupted {
+        return Err(CommandStop::note(format!("stopped {}; {nothing}", visible::line(command_line))));
+    }
     context.output.note(&format!("ran {}", visible::line(command_line)));
     let whole = result.body();
     // A command line that fails is an answer, too: the model gets its exit code with the output. So it does with an output

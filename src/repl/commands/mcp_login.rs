@@ -34,7 +34,7 @@ fn until_stopped<T>(context: &CommandContext<'_>, work: impl Future<Output = T>)
             done = work => Some(done),
         }
     };
-    let done = term::with_original_mode(|| context.runtime.block_on(waiting));
+    let done = term::with_interrupt_key(|| context.runtime.block_on(waiting));
     (context.on_turn)(None);
     done
 }
