@@ -10,6 +10,8 @@ use crate::permission::{PathPatternError, ProtectedPaths};
 use crate::session::Scratchpads;
 use crate::tools::{CommandSettings, JobRegistry, ToolContext};
 use crate::workspace::{ChangeCount, View, ViewPaths, keeps_pending, roots_of, views_in};
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +26,14 @@ pub enum RunViewChoice {
     Fresh,
 }
 
+/// The names in a directory: none where there is no such directory, `None` where it cannot be listed.
+fn names_in(dir: &Path) -> Option<HashSet<OsString>> {
+    match std::fs::read_dir(dir) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.file_name()).ok()).collect(),
+        Err(e) => (e.kind() == io::ErrorKind::NotFound).then(HashSet::new),
+    }
+}
+
 impl App {
     /// The name of the view for a run of `label` in this directory. `None` when too many views are in use.
     pub fn run_view(&self, label: &str, choice: RunViewChoice) -> Option<String> {
@@ -35,10 +45,14 @@ impl App {
         });
         let ViewPaths { view: first, .. } = self.places("x");
         let views = first.parent().unwrap_or(&first);
+        let known = names_in(views);
         let usable = |name: String| {
             let view = views.join(&name);
-            // Most names were never used: one question about each of them is enough.
-            let is_new = std::fs::symlink_metadata(&view).is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+            // Most names were never used.
+            let is_new = match &known {
+                Some(known) => !known.contains(OsStr::new(&name)),
+                None => std::fs::symlink_metadata(&view).is_err_and(|e| e.kind() == io::ErrorKind::NotFound),
+            };
             let is_free = || !is_locked(&view.join("lock"));
             let is_usable =
                 is_new || is_free() && (choice == RunViewChoice::Continue || !keeps_pending(&view));

@@ -103,7 +103,7 @@ fn parsed() -> Result<Args, clap::Error> {
         true => args::command_for_help()
             .try_get_matches()
             .and_then(|found| <Args as clap::FromArgMatches>::from_arg_matches(&found)),
-        false => Args::try_parse(),
+        false => parsed_words(),
     };
     let error = match parsed {
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error,
@@ -113,6 +113,18 @@ fn parsed() -> Result<Args, clap::Error> {
         .iter()
         .find_map(|word| Args::try_parse_from(std::env::args_os().chain([word.into()])).ok())
         .ok_or(error)
+}
+
+/// As `Args::try_parse`, without freeing what describes all commands.
+fn parsed_words() -> Result<Args, clap::Error> {
+    let mut command = <Args as clap::CommandFactory>::command();
+    let parsed = command
+        .try_get_matches_from_mut(std::env::args_os())
+        .and_then(|mut found| <Args as clap::FromArgMatches>::from_arg_matches_mut(&mut found))
+        .map_err(|e| e.format(&mut command));
+    // Thousands of small parts, which the end of the process frees at once.
+    std::mem::forget(command);
+    parsed
 }
 
 fn run(args: Args) -> Result<u8, CliError> {

@@ -74,7 +74,18 @@ fn names_in(text: &str) -> bool {
     memchr::memchr(b'=', text.as_bytes()).is_some() && table().name_words.iter().any(|word| holds(text, word))
 }
 
+/// The longest text in which a word is searched by its first letter.
+const SHORT: usize = 256;
+
 fn holds(text: &str, word: &str) -> bool {
+    if word != AUTHORIZATION && text.len() <= SHORT {
+        // A hundred words are searched in each variable before a command starts, and to prepare a searcher takes longer
+        // than to search a text that is this short.
+        let Some((first, rest)) = word.as_bytes().split_first() else { return true };
+        let text = text.as_bytes();
+        return memchr::memchr_iter(*first, text)
+            .any(|at| text.get(at + 1..).is_some_and(|behind| behind.starts_with(rest)));
+    }
     if word != AUTHORIZATION {
         return memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     }

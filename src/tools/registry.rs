@@ -20,7 +20,7 @@ use crate::permission::{Access, Permit};
 use crate::session::check_name;
 use crate::text::nearest;
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The tools of a session, in the order in which they are advertised.
 #[derive(Clone)]
@@ -54,8 +54,13 @@ fn wire_names(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 impl ToolRegistry {
-    /// placet's own tools.
+    /// placet's own tools. They have no state, and so all registries share them: to describe them takes a part of a start.
     pub fn native() -> ToolRegistry {
+        static NATIVE: LazyLock<ToolRegistry> = LazyLock::new(ToolRegistry::made);
+        NATIVE.clone()
+    }
+
+    fn made() -> ToolRegistry {
         ToolRegistry::of(vec![
             Arc::new(read::ReadFile::default()),
             Arc::new(edit::EditFile::default()),

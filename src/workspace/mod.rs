@@ -70,7 +70,7 @@ pub use view::{
     PendingReason, RestoreError, RunningChanges, RunningLayer, SAME_LINES, SelectedPart, TakeError, UndoPlan,
     View, ViewDifference, ViewPaths, WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed,
     discard_damage_at_start, keeps_pending, pending_damage, pending_damage_at_start, repository_of, roots_of,
-    views_in,
+    views_in, wait_for_removals,
 };
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};

@@ -3,6 +3,8 @@
 
 use crate::app;
 use crate::process::ReadySupervisor;
+use crate::text::secret;
+use crate::tools::ToolRegistry;
 use std::ffi::OsString;
 use std::sync::Mutex;
 
@@ -21,7 +23,15 @@ pub(in crate::cli) fn start(words: &[OsString]) {
     if let (true, Ok(mut ready)) = (is_run, READY.lock()) {
         // Without it, a supervisor is started later, and reports why it cannot be.
         *ready = ReadySupervisor::start(&app::own_program()).ok();
+        // Without the thread, they are made when they are needed.
+        drop(std::thread::Builder::new().name("prepare".into()).spawn(make_tables));
     }
+}
+
+/// Makes the tables that a run reads before its program starts, while the main thread reads the command line.
+fn make_tables() {
+    drop(ToolRegistry::native());
+    secret::prepare();
 }
 
 /// The supervisor, once.

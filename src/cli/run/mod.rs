@@ -33,6 +33,7 @@ use crate::permission::ClassificationLevel;
 use crate::process::ReadySupervisor;
 use crate::sandbox::SandboxBackend;
 use crate::text::visible;
+use crate::workspace::wait_for_removals;
 use args::RunAction;
 use plan::ProgramPlan;
 use send_back::NextStart;
@@ -56,6 +57,7 @@ pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
     let code = run_in(args, &mut options, (&runtime, &mut ready));
     // Its threads end with the process, and nobody waits for them.
     runtime.shutdown_background();
+    wait_for_removals();
     code
 }
 

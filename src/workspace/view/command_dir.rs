@@ -2,6 +2,7 @@
 //! directories takes longer than a short command.
 
 use super::layer::{Layer, dir_flags, remove_dir_all};
+use super::removal::remove_later;
 use rustix::fs::{FlockOperation, Mode, Timestamps, UTIME_NOW};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,6 +25,8 @@ pub struct OverlayMount {
 pub(super) struct CommandDir {
     path: PathBuf,
     _lock: OwnedFd,
+    /// It is removed while placet goes on.
+    is_removed_later: bool,
 }
 
 impl CommandDir {
@@ -40,7 +43,7 @@ impl CommandDir {
             }
             let lock = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
             rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-            return Ok(CommandDir { path, _lock: lock });
+            return Ok(CommandDir { path, _lock: lock, is_removed_later: false });
         }
     }
 
@@ -48,7 +51,15 @@ impl CommandDir {
     pub(super) fn take_over(path: PathBuf) -> Option<CommandDir> {
         let lock = rustix::fs::open(&path, dir_flags(), Mode::empty()).ok()?;
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
-        Some(CommandDir { path, _lock: lock })
+        Some(CommandDir { path, _lock: lock, is_removed_later: false })
+    }
+
+    /// Lets it be removed in the background. The process must call [`super::removal::wait_for_removals`] before it ends.
+    #[must_use]
+    pub(super) fn removed_later(self) -> CommandDir {
+        let mut dir = self;
+        dir.is_removed_later = true;
+        dir
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -73,7 +84,7 @@ impl CommandDir {
 
 impl Drop for CommandDir {
     fn drop(&mut self) {
-        if self.path.exists() {
+        if self.path.exists() && !(self.is_removed_later && remove_later(&self.path)) {
             drop(remove_dir_all(&self.path));
         }
     }

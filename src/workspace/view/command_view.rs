@@ -6,6 +6,7 @@ pub(super) use super::command_dir::CommandDir;
 pub use super::command_dir::OverlayMount;
 use super::command_dir::{SpareDir, UsedLayer, make, private};
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
+use super::removal::ENDED;
 use super::{LayerKind, View};
 use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::history::origin::ChangeOrigin;
@@ -150,11 +151,12 @@ impl View {
                 for (index, (root, lowers)) in wanted.into_iter().enumerate() {
                     own.push(make(&root, lowers, &dir.path().join(index.to_string()))?);
                 }
-                let made: Option<Vec<UsedLayer>> = match self.0.is_for_one_command.load(Ordering::Relaxed) {
-                    true => None,
-                    false => own.iter().map(UsedLayer::of).collect(),
-                };
-                (dir, own, made.unwrap_or_default())
+                if self.0.is_for_one_command.load(Ordering::Relaxed) {
+                    (dir.removed_later(), own, Vec::new())
+                } else {
+                    let made: Option<Vec<UsedLayer>> = own.iter().map(UsedLayer::of).collect();
+                    (dir, own, made.unwrap_or_default())
+                }
             }
         };
         mounts.extend(own);
@@ -162,7 +164,8 @@ impl View {
         Ok(CommandView { mounts, homes, dir, made, shelf, home, since, by: None, frozen, gate })
     }
 
-    /// One command runs in this process, as in `placet run`: it costs less not to remember how its directory was made.
+    /// One command runs in this process, as in `placet run`: it costs less not to remember how its directory was made, and
+    /// the directory is removed in the background ([`wait_for_removals`](super::wait_for_removals)).
     pub fn expect_one_command(&self, home: Option<&Path>) {
         self.0.is_for_one_command.store(true, Ordering::Relaxed);
         if let Some(home) = home {
@@ -324,11 +327,13 @@ impl View {
     }
 }
 
-/// Discards layers that a killed process left: their command never ended, and the lock of the layers ended with that
-/// process.
+/// Discards layers that a killed process left: their command never ended, or its changes were collected, and the lock of
+/// the layers ended with that process.
 pub(super) fn sweep_runs(base: &Path) {
     for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
-        if !entry.file_name().to_string_lossy().starts_with("run-") {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !name.starts_with("run-") && !name.starts_with(ENDED) {
             continue;
         }
         let Ok(dir) = rustix::fs::open(entry.path(), dir_flags(), Mode::empty()) else { continue };
