@@ -407,3 +407,21 @@ impl StopSignals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_command_is_waited_for_a_while_and_reported_once() {
+        let mut running = EndOfCommand::default();
+        assert!(!running.is_slow() && !running.is_over());
+        let since =
+            |ago: Duration| EndOfCommand { since: Instant::now().checked_sub(ago), is_reported: false };
+        let mut quick = since(SLOW_END / 2);
+        assert!(!quick.is_slow() && !quick.is_over());
+        let mut slow = since(SLOW_END);
+        assert!(slow.is_slow() && !slow.is_slow() && !slow.is_over());
+        assert!(since(END_WITHIN).is_over());
+    }
+}

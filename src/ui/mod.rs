@@ -28,6 +28,7 @@ pub mod picker;
 pub mod picture;
 pub mod prose;
 pub mod review;
+mod run_difference;
 pub mod run_page;
 pub mod sample;
 pub mod scratchpads;

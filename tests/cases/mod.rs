@@ -110,6 +110,7 @@ mod review;
 mod review_index;
 mod review_rounds;
 mod run;
+mod run_broken;
 mod run_end;
 mod run_programs;
 mod run_send_back;

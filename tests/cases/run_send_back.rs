@@ -7,6 +7,7 @@ use crate::support::pty::{Pty, Start, shell};
 use placet::sandbox::SandboxBackend;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 const ID: &str = "0b7cf9a0-1234-4abc-9def-0123456789ab";
 
@@ -137,6 +138,38 @@ fn the_second_round_keeps_decisions_and_marks_what_is_new() {
     question(&pty);
     pty.answer("k");
     assert_eq!(pty.ended(), 3, "{}", pty.screen());
+}
+
+#[test]
+fn the_terminal_is_placets_from_the_message_to_the_next_start() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let script = format!(
+        "mkdir -p ~/.mine; echo x >> ~/.mine/{ID}.jsonl; echo three >> notes.txt\n\
+         case \"$*\" in *shorter*) stty raw -echo; printf SECOND; sleep 1;; esac"
+    );
+    let mut pty = agent(&script).arg("mine").spawn();
+    question(&pty);
+    pty.answer("s");
+    pty.until("the message", |screen| screen.contains("message to mine"));
+    pty.answer("shorter, please");
+    pty.send("\r");
+    let started = Instant::now();
+    let mut looked = 0;
+    while !pty.screen().contains("SECOND") {
+        assert!(started.elapsed() < Duration::from_secs(30), "{}", pty.screen());
+        // In its own mode the terminal shows typed keys, and sends Ctrl-C to the person's script as well.
+        for _ in 0..200 {
+            assert!(!pty.is_cooked(), "{}", pty.screen());
+            looked += 1;
+        }
+    }
+    assert!(looked > 200);
+    question(&pty);
+    pty.answer("k");
+    assert_eq!(pty.ended(), 3, "{}", pty.screen());
+    assert!(pty.is_cooked() && pty.modes_on().is_empty(), "{:?}", pty.modes_on());
 }
 
 #[test]

@@ -427,6 +427,21 @@ fn the_page_shows_what_happened_and_gives_the_screen_back() {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+    // The difference of a file opens over the page, and leads back to it.
+    pty.send("\x1d");
+    pty.until("the counts", |screen| screen.contains("❯  A made  +1 -0") && screen.contains("Enter show"));
+    assert!(!pty.screen().contains("a allow"), "{}", pty.screen());
+    pty.send("\r");
+    pty.until("the difference", |screen| screen.contains("1 + new") && !screen.contains("Processes"));
+    pty.send("q");
+    pty.until("the page again", |screen| screen.contains("Processes"));
+    pty.send("q");
+    pty.until("the program's screen", |screen| screen.contains("and plain"));
+    let started = Instant::now();
+    while pty.picture() != before || pty.modes_on() != modes {
+        assert!(started.elapsed() < Duration::from_secs(5), "{}\n{before}", pty.picture());
+        std::thread::sleep(Duration::from_millis(10));
+    }
     pty.send("typed\r");
     pty.until("the program goes on", |screen| screen.contains("after-typed"));
     // Over the main screen, which the terminal remembers by itself; and the page closes when the program ends.
@@ -489,4 +504,21 @@ fn the_page_of_a_run_is_shown_in_another_terminal() {
     assert!(screen.contains("sh program has ended") && screen.contains("198.1"), "{screen}");
     assert!(screen.contains("error: nothing is running") && screen.contains("none-1"), "{screen}");
     assert!(pty.exists("made"));
+}
+
+#[test]
+fn what_placet_says_at_the_end_begins_a_row() {
+    if !sandbox() {
+        return;
+    }
+    let mut pty = run("printf half").spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let screen = pty.screen();
+    assert!(screen.lines().any(|line| line.trim_end() == "half"), "{screen}");
+    let mut stopped = run("printf 'prompt> '; read x").spawn();
+    stopped.until("the program", |screen| screen.contains("prompt>"));
+    stopped.signal(Signal::TERM);
+    assert_ne!(stopped.ended(), 0);
+    let screen = stopped.screen();
+    assert!(screen.lines().any(|line| line.trim_end() == "prompt>"), "{screen}");
 }

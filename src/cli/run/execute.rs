@@ -11,7 +11,9 @@ use crate::cli::report::{self, CliError, warn};
 use crate::cli::signals;
 use crate::cli::start::working_directory;
 use crate::cli::stdin_forwarder::StdinForwarder;
-use crate::cli::terminal_run::{self, EndStep, QuestionTerminal, TerminalOutcome, TerminalProgram};
+use crate::cli::terminal_run::{
+    self, ContinuedTerminal, EndStep, QuestionTerminal, TerminalOutcome, TerminalProgram,
+};
 use crate::process::{CommandExit, ReadySupervisor};
 use crate::text::placet_mark::MarkEscaper;
 use crate::text::visible;
@@ -49,7 +51,7 @@ pub(super) fn execute(
     app: &App,
     plan: &ProgramPlan,
     (name, options): (&str, &Options),
-    (runtime, ready): (&Runtime, Option<ReadySupervisor>),
+    (runtime, ready, continued): (&Runtime, Option<ReadySupervisor>, Option<ContinuedTerminal>),
 ) -> Result<Option<EndedRun>, CliError> {
     let env = app.program_env(name, &plan.access);
     let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
@@ -97,7 +99,8 @@ pub(super) fn execute(
                 label: &label,
                 on_view: &mut on_view,
             };
-            terminal_run::run(app, &env, (program, ready), &CancellationToken::new(), runtime)
+            let start = (program, ready, continued);
+            terminal_run::run(app, &env, start, &CancellationToken::new(), runtime)
         }
         false => run_piped(&env, plan, &label, (options, runtime, ready), &mut on_view),
     };

@@ -28,6 +28,7 @@ pub(super) use running_page::page as show_running;
 use super::args::{Options, OutputFormat};
 use super::report::{CliError, warn};
 use super::start;
+use super::terminal_run::ContinuedTerminal;
 use crate::app::{self, App, RunViewChoice};
 use crate::permission::ClassificationLevel;
 use crate::process::ReadySupervisor;
@@ -95,8 +96,10 @@ fn run_in(
     for line in keys_not_passed(&app, &plan).iter().chain(&gateways) {
         warn(line);
     }
+    let mut continued = None;
     loop {
-        let Some(mut ran) = execute::execute(&app, &plan, (&name, options), (runtime, ready.take()))? else {
+        let start = (runtime, ready.take(), continued.take());
+        let Some(mut ran) = execute::execute(&app, &plan, (&name, options), start)? else {
             return Ok(super::report::INTERRUPTED);
         };
         if options.output_format == OutputFormat::Text {
@@ -114,9 +117,12 @@ fn run_in(
         }
         plan = match ended {
             RunEnd::Ended(outcome) => return Ok(outcome.code),
-            RunEnd::Again(NextStart::Plain) => plan.in_next_round(),
-            RunEnd::Again(NextStart::Resumed(words)) => {
-                plan.in_next_round().started_with(&app, args, words)?
+            RunEnd::Again(next, base) => {
+                continued = base.map(|base| ContinuedTerminal::of(base, ran.terminal.take()));
+                match next {
+                    NextStart::Plain => plan.in_next_round(),
+                    NextStart::Resumed(words) => plan.in_next_round().started_with(&app, args, words)?,
+                }
             }
         };
     }

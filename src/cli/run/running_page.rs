@@ -12,10 +12,10 @@ use crate::cli::{screen, start};
 use crate::process::{ChildPid, programs_of};
 use crate::repl::keymap;
 use crate::sandbox::{HostRule, NetworkControl};
-use crate::ui::run_page::{KEYS, RunPage, RunPageFacts, RunPageFeed};
+use crate::ui::run_page::{KEYS, RunPage, RunPageFacts, RunPageFeed, RunPageNews, RunPageWish};
 use crate::ui::term::BaseMode;
 use crate::ui::{full_screen, pager};
-use crate::workspace::RunningChanges;
+use crate::workspace::{RunningChanges, RunningCounts};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,15 +37,15 @@ pub(in crate::cli) fn page(pid: Option<u32>, options: &Options) -> Result<u8, Cl
     let keys = keymap(&app.config, "run", KEYS).map_err(CliError::usage)?;
     let pager = keymap(&app.config, "pager", pager::KEYS).map_err(CliError::usage)?;
     let (theme, _) = screen::theme(&app)?;
-    let (facts, inbox) = channel();
-    let (allow, wishes) = channel();
+    let (news, inbox) = channel();
+    let (asked, wishes) = channel();
     let is_over: Arc<AtomicBool> = Arc::default();
-    let feed = RunPageFeed { facts: inbox, allow, is_over: Arc::clone(&is_over) };
+    let feed = RunPageFeed { news: inbox, wishes: asked, is_over: Arc::clone(&is_over) };
     let title = run.program.line();
     let mut page = RunPage::new((&title, started(&run)), &theme, (keys, pager), feed, Box::new(|_| false));
     let failed = |e: io::Error| CliError::new(format!("cannot use the terminal: {e}"));
     let base = BaseMode::enter_any().map_err(failed)?;
-    let worker = RunningPageWorker { app: &app, run: &run, facts, wishes, is_over: &is_over };
+    let worker = RunningPageWorker { app: &app, run: &run, news, wishes, is_over: &is_over };
     let shown = std::thread::scope(|scope| {
         std::thread::Builder::new().name("page".into()).spawn_scoped(scope, move || worker.work())?;
         let shown = full_screen::run(&mut page);
@@ -71,19 +71,27 @@ fn started(run: &RunningProgram) -> Instant {
 struct RunningPageWorker<'a> {
     app: &'a App,
     run: &'a RunningProgram,
-    facts: Sender<RunPageFacts>,
-    wishes: Receiver<String>,
+    news: Sender<RunPageNews>,
+    wishes: Receiver<RunPageWish>,
     is_over: &'a AtomicBool,
 }
 
 impl RunningPageWorker<'_> {
     fn work(self) {
         let mut control = self.run.network.as_deref().map(NetworkControl::connect);
+        let mut counts = RunningCounts::default();
         // The record of the network arrives a moment after the connection.
         let mut pause = if control.is_some() { SOON } else { Duration::ZERO };
         loop {
             match self.wishes.recv_timeout(pause) {
-                Ok(entry) => {
+                Ok(RunPageWish::Open(path)) => {
+                    let difference = self.facts().difference(&self.run.layers, path);
+                    if self.news.send(difference).is_err() {
+                        return;
+                    }
+                    continue;
+                }
+                Ok(RunPageWish::Allow(entry)) => {
                     if let (Some(Ok(control)), Ok(rule)) = (&mut control, HostRule::parse(&entry)) {
                         let _ = control.allow(&rule);
                     }
@@ -97,19 +105,27 @@ impl RunningPageWorker<'_> {
                 self.is_over.store(true, Ordering::SeqCst);
                 return;
             }
-            if self.facts.send(self.look(control.as_mut())).is_err() {
+            let facts = self.look(&mut counts, control.as_mut());
+            if self.news.send(RunPageNews::Facts(facts)).is_err() {
                 return;
             }
             pause = LOOK;
         }
     }
 
-    fn look(&self, control: Option<&mut io::Result<NetworkControl>>) -> RunPageFacts {
+    fn facts(&self) -> PageFacts<'_> {
+        PageFacts { workspace: &self.app.workspace, has_hosts: self.run.has_hosts }
+    }
+
+    fn look(
+        &self,
+        counts: &mut RunningCounts,
+        control: Option<&mut io::Result<NetworkControl>>,
+    ) -> RunPageFacts {
         let run = self.run;
         let programs = ChildPid::checked(run.pid).map(programs_of).unwrap_or_default();
         let hidden = |path: &Path| run.hidden.iter().any(|hidden| path.starts_with(hidden));
         let changes = RunningChanges::read(&run.layers, CHANGES, &hidden);
-        let facts = PageFacts { workspace: &self.app.workspace, has_hosts: run.has_hosts };
-        facts.found((programs, changes), control)
+        self.facts().found((programs, changes), (&run.layers, counts), control)
     }
 }

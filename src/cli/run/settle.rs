@@ -37,8 +37,8 @@ pub(super) struct RunOutcome {
 /// What follows a run.
 pub(super) enum RunEnd {
     Ended(RunOutcome),
-    /// The program gets a message and continues.
-    Again(NextStart),
+    /// The program gets a message and continues. The base mode holds until the program has the terminal.
+    Again(NextStart, Option<BaseMode>),
 }
 
 pub(super) fn settle(
@@ -92,8 +92,8 @@ pub(super) fn settle(
         Some(base) => {
             // The question reads the changes itself, and there may be hundreds of thousands.
             drop((set, at_home));
-            if let Some(next) = settling.ask(base)? {
-                return Ok(RunEnd::Again(next));
+            if let Some((next, base)) = settling.ask(base)? {
+                return Ok(RunEnd::Again(next, base));
             }
             false
         }
@@ -142,8 +142,8 @@ struct Settling<'a> {
 
 impl Settling<'_> {
     /// The question about the workspace and about files of the home directory that run later. Returns how the program
-    /// starts again, if the person sends it a message.
-    fn ask(&self, base: BaseMode) -> Result<Option<NextStart>, CliError> {
+    /// starts again, if the person sends it a message, and the base mode for it.
+    fn ask(&self, base: BaseMode) -> Result<Option<(NextStart, Option<BaseMode>)>, CliError> {
         let mut base = Some(base);
         while base.is_some() {
             match self.question()? {
@@ -158,12 +158,12 @@ impl Settling<'_> {
                         && base.is_some()
                         && let Some(next) = self.send_back(&mut base)?
                     {
-                        return Ok(Some(next));
+                        return Ok(Some((next, base)));
                     }
                 }
                 TurnDecision::SendBack => {
                     if let Some(next) = self.send_back(&mut base)? {
-                        return Ok(Some(next));
+                        return Ok(Some((next, base)));
                     }
                 }
                 _ => break,
@@ -203,15 +203,21 @@ impl Settling<'_> {
         review::of_program(self.app, &SelectedView { name, view, workspace }, program)
     }
 
-    /// Asks for the message and prepares the start with it. `base` is released where the person passes the message on.
+    /// Asks for the message and prepares the start with it. `base` is released while the person passes the message on.
     fn send_back(&self, base: &mut Option<BaseMode>) -> Result<Option<NextStart>, CliError> {
         let of = (&self.ran.env.workspace, self.view);
         let Some(message) = send_back::compose(self.app, of, &self.receiver(), self.runtime)? else {
             return Ok(None);
         };
-        drop(base.take());
+        // Where the program gets the message by itself, the terminal never has its own mode: keys that are typed until the
+        // program starts would be shown, and Ctrl-C would go to the person's script.
+        if !self.receiver().resumes {
+            drop(base.take());
+        }
         let next = send_back::prepare(self.app, (self.plan, self.ran), &message)?;
-        *base = BaseMode::enter_any().ok();
+        if base.is_none() {
+            *base = BaseMode::enter_any().ok();
+        }
         Ok(next)
     }
 

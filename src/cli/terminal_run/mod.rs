@@ -22,7 +22,7 @@ pub(super) use held_terminal::{EndStep, HeldTerminal};
 pub(super) use page_facts::{CHANGES, PageFacts};
 pub(super) use streams::has_terminal;
 
-pub(super) use terminal_outcome::{QuestionTerminal, TerminalOutcome};
+pub(super) use terminal_outcome::{ContinuedTerminal, QuestionTerminal, TerminalOutcome};
 
 use super::report::CliError;
 use super::screen;
@@ -32,7 +32,7 @@ use crate::app::App;
 use crate::process::{CommandExit, CommandInput, ReadySupervisor, TerminalErrors};
 use crate::sandbox::{TerminalModes, TerminalSpec};
 use crate::tools::{ProgramView, ToolContext, ToolError, prepare_in_terminal, with_end};
-use crate::ui::term::BaseMode;
+use crate::ui::term::{self, BaseMode};
 use crate::workspace::{ChangeOrigin, TransactionLabel};
 use guard::TerminalGuard;
 use page::PageSetup;
@@ -68,22 +68,29 @@ pub(super) struct TerminalProgram<'a> {
 pub(super) fn run(
     app: &App,
     env: &ToolContext,
-    (program, ready): (TerminalProgram<'_>, Option<ReadySupervisor>),
+    (program, ready, continued): (TerminalProgram<'_>, Option<ReadySupervisor>, Option<ContinuedTerminal>),
     stop: &CancellationToken,
     runtime: &Runtime,
 ) -> Result<TerminalOutcome, CliError> {
     let page_key = PageKeyFinder::parse(&app.config.settings().run.page_key).map_err(CliError::usage)?;
     let mut guard = None;
     let mut terminal_modes = None;
-    let guarded = |mode: &Termios| {
+    let mut guarded = |mode: &Termios| {
         let modes = terminal_modes.insert(TerminalModes::of(mode));
         // Without it, only `kill -9` of placet does harm.
         guard = TerminalGuard::start(&env.commands.supervisor, modes)
             .inspect_err(|e| tracing::warn!("the terminal is not guarded: {e}"))
             .ok();
     };
-    let base = BaseMode::enter_any_after(guarded)
-        .map_err(|e| CliError::new(format!("cannot use the terminal: {e}")))?;
+    let failed = |e: io::Error| CliError::new(format!("cannot use the terminal: {e}"));
+    let base = match (continued, term::original_mode()) {
+        (Some(ContinuedTerminal { base, guard: earlier }), Some(mode)) => {
+            guarded(&mode);
+            drop(earlier);
+            base
+        }
+        _ => BaseMode::enter_any_after(guarded).map_err(failed)?,
+    };
     let (stdin, feed) = match io::stdin().is_terminal() {
         true => (CommandInput::Nothing, None),
         false => {
@@ -105,8 +112,7 @@ pub(super) fn run(
     let page = PageSetup::new(app, &run, (program.name, !program.hosts.is_empty()))?;
     (program.on_view)(run.program_view());
     let supervisor = run.command.begin_in_terminal(errors, ready).map_err(CliError::new)?;
-    let mut relay_signals =
-        RelaySignals::watch().map_err(|e| CliError::new(format!("cannot use the terminal: {e}")))?;
+    let mut relay_signals = RelaySignals::watch().map_err(failed)?;
     let ending =
         relay::relay(supervisor, (&page, page_key, guard.as_mut()), (&mut relay_signals, stop), runtime);
     // From here on a signal ends placet. One that came a moment before is not lost.

@@ -11,9 +11,11 @@ use crate::repl::keymap;
 use crate::sandbox::{HostRule, NetworkControl};
 use crate::tools::TerminalRun;
 use crate::ui::keymap::Keymap;
-use crate::ui::run_page::{KEYS, RunPage, RunPageAction, RunPageFacts, RunPageFeed};
+use crate::ui::run_page::{
+    KEYS, RunPage, RunPageAction, RunPageFacts, RunPageFeed, RunPageNews, RunPageWish,
+};
 use crate::ui::{Theme, full_screen, pager};
-use crate::workspace::Workspace;
+use crate::workspace::{RunningCounts, RunningLayer, Workspace};
 use crossterm::event::KeyEvent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -76,17 +78,16 @@ impl<'a> PageSetup<'a> {
         opener: impl Fn(KeyEvent) -> bool + 'static,
     ) -> io::Result<Vec<u8>> {
         let (stopped, stop) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        let (facts, inbox) = channel();
-        let (allow, wishes) = channel();
+        let (news, inbox) = channel();
+        let (asked, wishes) = channel();
         let is_over: Arc<AtomicBool> = Arc::default();
-        let feed = RunPageFeed { facts: inbox, allow, is_over: Arc::clone(&is_over) };
+        let feed = RunPageFeed { news: inbox, wishes: asked, is_over: Arc::clone(&is_over) };
         let keys = (self.keys.clone(), self.pager.clone());
         // The terminal may have answered meanwhile which background it has.
         screen::keep_background();
         let theme = screen::theme(self.app).map_or_else(|_| Theme::plain(), |(theme, _)| theme);
         let mut page = RunPage::new((&self.title, self.started), &theme, keys, feed, Box::new(opener));
-        let worker =
-            PageWorker { setup: self, program, supervisor, signals, stopped, facts, wishes, is_over };
+        let worker = PageWorker { setup: self, program, supervisor, signals, stopped, news, wishes, is_over };
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("page".into());
             let working = thread.spawn_scoped(scope, move || worker.work())?;
@@ -105,21 +106,24 @@ struct PageWorker<'a> {
     signals: &'a RelaySignals,
     /// Hangs up when the page is closed.
     stopped: OwnedFd,
-    facts: Sender<RunPageFacts>,
-    wishes: Receiver<String>,
+    news: Sender<RunPageNews>,
+    wishes: Receiver<RunPageWish>,
     is_over: Arc<AtomicBool>,
 }
 
 impl PageWorker<'_> {
     fn work(self) -> Vec<u8> {
         let mut held = Vec::new();
+        let layers = self.setup.run.program_view().layer.running_layers();
+        let mut counts = RunningCounts::default();
         let mut control = self.setup.run.program_view().network_control.map(NetworkControl::connect);
         // The record of the network arrives a moment after the connection.
         let mut next = Instant::now() + if control.is_some() { CONNECT } else { Duration::ZERO };
         loop {
             if next <= Instant::now() {
                 // The page may be closed already.
-                let _ = self.facts.send(self.look(control.as_mut()));
+                let facts = self.look((&layers, &mut counts), control.as_mut());
+                let _ = self.news.send(RunPageNews::Facts(facts));
                 next = Instant::now() + LOOK;
             }
             let room = held.len() < HELD;
@@ -139,10 +143,17 @@ impl PageWorker<'_> {
                 let _ = poll(&mut fds, None);
                 return held;
             }
-            while let Ok(entry) = self.wishes.try_recv() {
-                if let (Some(Ok(control)), Ok(rule)) = (&mut control, HostRule::parse(&entry)) {
-                    let _ = control.allow(&rule);
-                    next = Instant::now();
+            while let Ok(wish) = self.wishes.try_recv() {
+                match wish {
+                    RunPageWish::Allow(entry) => {
+                        if let (Some(Ok(control)), Ok(rule)) = (&mut control, HostRule::parse(&entry)) {
+                            let _ = control.allow(&rule);
+                            next = Instant::now();
+                        }
+                    }
+                    RunPageWish::Open(path) => {
+                        let _ = self.news.send(self.facts().difference(&layers, path));
+                    }
                 }
             }
         }
@@ -163,9 +174,16 @@ impl PageWorker<'_> {
         true
     }
 
-    fn look(&self, control: Option<&mut io::Result<NetworkControl>>) -> RunPageFacts {
-        let setup = self.setup;
-        let facts = PageFacts { workspace: setup.workspace, has_hosts: setup.has_hosts };
-        facts.found((self.supervisor.programs(), setup.run.changes_so_far(CHANGES)), control)
+    fn facts(&self) -> PageFacts<'_> {
+        PageFacts { workspace: self.setup.workspace, has_hosts: self.setup.has_hosts }
+    }
+
+    fn look(
+        &self,
+        files: (&[RunningLayer], &mut RunningCounts),
+        control: Option<&mut io::Result<NetworkControl>>,
+    ) -> RunPageFacts {
+        let found = (self.supervisor.programs(), self.setup.run.changes_so_far(CHANGES));
+        self.facts().found(found, files, control)
     }
 }

@@ -3,10 +3,10 @@
 
 use crate::sandbox::{NetworkControl, NetworkEvent, NetworkEventKind};
 use crate::text::visible;
-use crate::ui::run_page::{RunPageChange, RunPageFacts, RunPageHost, RunPageHostState};
-use crate::workspace::{ChangeKind, RunningChanges, Workspace};
+use crate::ui::run_page::{RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageNews};
+use crate::workspace::{ChangeKind, RunningChanges, RunningCounts, RunningLayer, Workspace, running_patch};
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// How many changes are listed.
 pub(in crate::cli) const CHANGES: usize = 1000;
@@ -20,17 +20,21 @@ pub(in crate::cli) struct PageFacts<'a> {
 }
 
 impl PageFacts<'_> {
+    /// `counts` remembers the lines of the files of `layers`.
     pub(in crate::cli) fn found(
         self,
         (programs, changes): (Vec<String>, io::Result<RunningChanges>),
+        (layers, counts): (&[RunningLayer], &mut RunningCounts),
         control: Option<&mut io::Result<NetworkControl>>,
     ) -> RunPageFacts {
         let mut facts = RunPageFacts { programs, ..RunPageFacts::default() };
         match changes {
             Ok(found) => {
                 facts.is_cut = found.is_cut;
-                let changes = found.changes.into_iter();
-                facts.changes = changes.map(|(path, kind)| self.change(&path, kind)).collect();
+                let counts = counts.of(layers, &found);
+                let changes = found.changes.into_iter().zip(counts);
+                facts.changes =
+                    changes.map(|((path, kind), counts)| self.change(path, kind, counts)).collect();
             }
             Err(e) => facts.error = Some(format!("the changes cannot be read: {e}")),
         }
@@ -48,13 +52,19 @@ impl PageFacts<'_> {
         facts
     }
 
-    fn change(self, path: &Path, kind: ChangeKind) -> RunPageChange {
+    /// The difference of a file, for the page.
+    pub(in crate::cli) fn difference(self, layers: &[RunningLayer], path: PathBuf) -> RunPageNews {
+        let found = running_patch(layers, &path, &self.workspace.shortened(&path));
+        RunPageNews::Difference(path, found.map_err(|e| e.to_string()))
+    }
+
+    fn change(self, path: PathBuf, kind: ChangeKind, counts: Option<(usize, usize)>) -> RunPageChange {
         let letter = match kind {
             ChangeKind::Created => 'A',
             ChangeKind::Deleted => 'D',
             _ => 'M',
         };
-        RunPageChange { letter, path: visible::path(&self.workspace.shortened(path)) }
+        RunPageChange { letter, path: visible::path(&self.workspace.shortened(&path)), at: path, counts }
     }
 }
 

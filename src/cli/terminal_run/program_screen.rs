@@ -14,6 +14,8 @@ pub(super) struct ProgramScreen {
     /// While the alternate screen is on.
     model: Option<ScreenModel>,
     size: TerminalSize,
+    /// The last byte of the output ended a line, or there was none.
+    is_at_margin: bool,
     /// What [`ProgramScreen::take_changed`] last knew of the title: whether it was stored.
     reported_title: Option<bool>,
 }
@@ -21,11 +23,12 @@ pub(super) struct ProgramScreen {
 impl ProgramScreen {
     pub(super) fn new(size: TerminalSize) -> ProgramScreen {
         let (scanner, tracker) = (OutputScanner::new(), ModeTracker::default());
-        ProgramScreen { scanner, tracker, model: None, size, reported_title: None }
+        ProgramScreen { scanner, tracker, model: None, size, is_at_margin: true, reported_title: None }
     }
 
     /// Passes the program's output to `out`.
     pub(super) fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        self.is_at_margin = bytes.last().map_or(self.is_at_margin, |last| *last == b'\n');
         let ProgramScreen { scanner, tracker, model, size, .. } = self;
         let mut from = out.len();
         scanner.feed(bytes, out, tracker, |out, tracker| {
@@ -73,6 +76,16 @@ impl ProgramScreen {
     /// The rest of the output, at its end.
     pub(super) fn finish(&mut self) -> Vec<u8> {
         self.scanner.finish()
+    }
+
+    /// Brings the cursor to the beginning of an empty row, where the output did not end at one. Nobody asks where the
+    /// cursor is: as many blanks as fit behind the first column wrap onto the next row from every other column.
+    pub(super) fn new_row(&self) -> Vec<u8> {
+        if self.is_at_margin || self.tracker.alternate().is_some() {
+            return Vec::new();
+        }
+        let blanks = usize::from(self.size.columns.saturating_sub(1));
+        format!("\x1b[0m\x1b[?7h{:blanks$}\r", "").into_bytes()
     }
 
     /// Before the person's shell has the screen.

@@ -5,7 +5,7 @@ use super::held_terminal::HeldTerminal;
 use crate::cli::signals::SignalWatch;
 use crate::process::CommandExit;
 use crate::sandbox::TerminalSize;
-use crate::ui::term;
+use crate::ui::term::{self, BaseMode};
 
 /// How a program in a terminal ended.
 #[derive(Debug)]
@@ -26,6 +26,21 @@ pub(in crate::cli) struct QuestionTerminal {
     pub(super) _guard: Option<QuestionGuard>,
     /// A signal ends placet. Another start of the program handles signals itself.
     pub(super) _signals: Option<SignalWatch>,
+}
+
+/// The terminal between the person's message to the program and the program's next start: nothing gives it back in between.
+#[derive(Debug)]
+pub(in crate::cli) struct ContinuedTerminal {
+    pub(super) base: BaseMode,
+    /// Until there is a guard of the next start.
+    pub(super) guard: Option<QuestionGuard>,
+}
+
+impl ContinuedTerminal {
+    /// Signals are no longer handled here: the next start does it.
+    pub(in crate::cli) fn of(base: BaseMode, terminal: Option<QuestionTerminal>) -> ContinuedTerminal {
+        ContinuedTerminal { base, guard: terminal.and_then(|terminal| terminal._guard) }
+    }
 }
 
 /// The size of the person's terminal; 80x24 where it is unknown.

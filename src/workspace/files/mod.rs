@@ -14,7 +14,7 @@ pub(super) mod line_pattern;
 pub(super) mod lines_by_turn;
 pub(super) mod open;
 mod open_anyway;
-mod open_at;
+pub(super) mod open_at;
 pub(super) mod path_state;
 pub(super) mod pseudo_fs;
 pub(super) mod relative_path;

@@ -115,7 +115,7 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), WorkspaceError> {
 const TRIES: usize = 64;
 
 #[cfg(target_os = "linux")]
-pub(super) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+pub(in crate::workspace) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
     let none = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let relative = path.strip_prefix("/").unwrap_or(path);
@@ -137,7 +137,7 @@ pub(super) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Resu
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+pub(in crate::workspace) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     walk_down(path, flags)
 }
 
