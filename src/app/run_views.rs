@@ -125,6 +125,27 @@ impl App {
         found
     }
 
+    /// What background commands of sessions of this directory wrote whose placet was killed becomes pending. The reasons why
+    /// it cannot be read.
+    pub(super) fn take_over_killed_jobs(&self) -> Vec<String> {
+        let views = self.places("x").view.parent().map(Path::to_path_buf);
+        let mut unread = Vec::new();
+        for place in views_in(views.as_slice()).0 {
+            let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_here =
+                || roots_of(&place).is_ok_and(|roots| roots.first().is_some_and(|r| r == self.cwd()));
+            if name.starts_with("run-") || !is_here() || is_locked(&place.join("lock")) {
+                continue;
+            }
+            let Ok(roots) = roots_of(&place) else { continue };
+            let view = self.guarded(View::at(self.places(&name), &roots));
+            if let Err(e) = view.take_over_killed_jobs(&|path| self.workspace.is_hidden(path)) {
+                unread.push(format!("what an interrupted job of `{}` wrote: {e}", place.display()));
+            }
+        }
+        unread
+    }
+
     /// The changes in the home directory of the run with this view, where there are any or were.
     pub(super) fn home_changes_of(&self, name: &str) -> Option<View> {
         let home = self.workspace.home()?.canonicalize().ok()?;

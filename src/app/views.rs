@@ -87,7 +87,7 @@ impl App {
     pub fn waiting_and_unread(&self) -> (Vec<PendingView>, Vec<String>) {
         let dir = self.places("x").view;
         let Some(dir) = dir.parent() else { return Default::default() };
-        let (mut found, mut unread) = (Vec::new(), Vec::new());
+        let (mut found, mut unread) = (Vec::new(), self.take_over_killed_jobs());
         // `App::damage_at_start` reports damage, and also a directory that cannot be listed.
         for place in views_in(&[dir.to_path_buf()]).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -143,7 +143,7 @@ fn the_turn_goes_on_and_every_write_before_and_after_arrives_once() {
 }
 
 #[test]
-fn one_that_is_stopped_later_has_done_nothing_and_a_kill_leaves_nothing() {
+fn one_that_is_stopped_later_has_done_nothing_and_a_kill_leaves_its_writes_pending() {
     if !sandboxed() {
         return;
     }
@@ -162,6 +162,13 @@ fn one_that_is_stopped_later_has_done_nothing_and_a_kill_leaves_nothing() {
             assert!(!tree.path().join("p.txt").exists());
             assert_eq!(pending_below(home.path(), "p.txt").as_deref(), Some("p\n"));
             assert_eq!(pending_below(home.path(), "a.txt"), None);
+            // The next start has what the job wrote, as everything else that was not applied.
+            let dir = tree.path().to_path_buf();
+            let next = shell().at(home, tree, &dir).open();
+            next.until("what is pending", |s| s.contains("changes to 2 files are pending from session"));
+            assert_eq!(pending(&next, "a.txt").as_deref(), Some("job\n"));
+            assert_eq!(pending(&next, "p.txt").as_deref(), Some("p\n"));
+            assert_eq!(next.read("a.txt"), "person\n");
             continue;
         }
         press(&mut pty, "a");

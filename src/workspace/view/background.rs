@@ -74,7 +74,7 @@ impl View {
         Ok(effects)
     }
 
-    fn merge_background(
+    pub(super) fn merge_background(
         &self,
         command: &mut CommandView,
         suffix: Option<&str>,

@@ -59,6 +59,31 @@ impl CommandView {
         self
     }
 
+    /// The directory of its layers.
+    pub(super) fn layer_dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The layers of a command whose placet was killed.
+    pub(super) fn taken_over(
+        (mounts, dir): (Vec<OverlayMount>, CommandDir),
+        since: (i64, i64),
+        origin: ChangeOrigin,
+    ) -> CommandView {
+        CommandView {
+            mounts,
+            homes: 0,
+            dir,
+            made: Vec::new(),
+            shelf: LayerKind::Pending,
+            home: None,
+            since,
+            by: Some(Arc::new(origin)),
+            frozen: None,
+            gate: None,
+        }
+    }
+
     /// Where the changes to the home directory are while the command runs, if it has a layer.
     pub fn home_layer(&self) -> Option<&Path> {
         self.mounts.get(..self.homes)?.first().map(|mount| mount.upper.as_path())
@@ -161,7 +186,9 @@ impl View {
         };
         mounts.extend(own);
         let gate = (company == ViewSharing::Nobody).then_some(gate);
-        Ok(CommandView { mounts, homes, dir, made, shelf, home, since, by: None, frozen, gate })
+        let command = CommandView { mounts, homes, dir, made, shelf, home, since, by: None, frozen, gate };
+        super::killed_jobs::record(&command)?;
+        Ok(command)
     }
 
     /// One command runs in this process, as in `placet run`: it costs less not to remember how its directory was made, and
@@ -298,18 +325,8 @@ impl View {
                 upper,
             };
             let mounts = uppers.into_iter().zip(self.roots()).map(mount).collect();
-            let mut command = CommandView {
-                mounts,
-                homes: 0,
-                dir,
-                made: Vec::new(),
-                shelf: LayerKind::Pending,
-                home: None,
-                since,
-                by: Some(Arc::new(ChangeOrigin::new(&self.label(), "", "placet run", "an interrupted run"))),
-                frozen: None,
-                gate: None,
-            };
+            let origin = ChangeOrigin::new(&self.label(), "", "placet run", "an interrupted run");
+            let mut command = CommandView::taken_over((mounts, dir), since, origin);
             let folded = self.fold(&command, hidden);
             paths.extend(folded.map_err(|e| self.collect_failed(&mut command, e))?.paths);
         }
@@ -318,7 +335,7 @@ impl View {
     }
 
     /// Where this view's commands have their layers.
-    fn layers_dir(&self) -> PathBuf {
+    pub(super) fn layers_dir(&self) -> PathBuf {
         let base = self.0.layers.get().or(self.0.places.layers.first());
         match (base, self.dir().file_name()) {
             (Some(base), Some(name)) => base.join(name),

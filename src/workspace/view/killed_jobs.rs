@@ -1,0 +1,117 @@
+//! What a background command wrote whose placet was killed: it becomes pending at the next start, as if the command had
+//! ended then.
+//!
+//! The layer alone does not say what the command saw. So each background command has a record in the directory of its
+//! layer, which names the copies of the layers below.
+
+use super::command_view::{CommandDir, CommandView, OverlayMount};
+use super::layer::Layer;
+use super::layer_snapshot::LayerSnapshot;
+use super::{LayerKind, View};
+use crate::text::regular_file;
+use crate::workspace::changes::change_count::ChangeCount;
+use crate::workspace::history::origin::ChangeOrigin;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+const RECORD: &str = "job.json";
+const LARGEST: u64 = 4096;
+
+/// How the versions of what cannot be merged are named.
+const SUFFIX: &str = "interrupted-job";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct JobRecord {
+    /// The directory of the copies, next to the view's own files.
+    copies: String,
+    /// Milliseconds since 1970.
+    at: u64,
+    /// When the command began.
+    since: (i64, i64),
+}
+
+/// Writes the record of a command that is in the background now. Changes that are discarded in any case have none.
+pub(super) fn record(command: &CommandView) -> io::Result<()> {
+    let (Some(copies), LayerKind::Pending) = (&command.frozen, command.shelf) else { return Ok(()) };
+    let name = copies.dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let record = JobRecord { copies: name, at: copies.at, since: command.since };
+    let bytes = serde_json::to_vec(&record)?;
+    crate::private::write_quick(&command.layer_dir().join(RECORD), &bytes)
+}
+
+impl View {
+    /// Makes pending what killed background commands wrote. Nobody else may use the view; call it before another command
+    /// begins, which removes these layers. Returns how many changes there are.
+    pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<ChangeCount> {
+        let mut paths: BTreeSet<Arc<Path>> = BTreeSet::new();
+        for entry in std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten() {
+            let place = entry.path();
+            let Some(record) = read(&place) else { continue };
+            let Some(dir) = CommandDir::take_over(place) else { continue };
+            self.claim()?;
+            paths.extend(self.take_over_job(dir, &record, hidden)?);
+        }
+        if paths.is_empty() {
+            return Ok(ChangeCount::default());
+        }
+        let set = self.changes(LayerKind::Pending)?;
+        Ok(set.count_of(&self.renamed(&set), |change| paths.contains(&change.path)))
+    }
+
+    fn take_over_job(
+        &self,
+        dir: CommandDir,
+        record: &JobRecord,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<BTreeSet<Arc<Path>>> {
+        let copies = CommandDir::take_over(self.dir().join(&record.copies))
+            .ok_or_else(|| io::Error::other("the copies of the layers below it are missing"))?;
+        let mut mounts = Vec::new();
+        let mut roots = Vec::new();
+        for (index, root) in self.roots().iter().enumerate() {
+            let upper = dir.path().join(index.to_string()).join("upper");
+            if !upper.is_dir() {
+                return Ok(BTreeSet::new());
+            }
+            roots.push(layers_of(copies.path(), index)?);
+            let work = upper.with_file_name("work");
+            mounts.push(OverlayMount { target: root.clone(), lowers: Vec::new(), upper, work });
+        }
+        let origin = ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted job");
+        let snapshot = LayerSnapshot { dir: copies, roots, at: record.at };
+        let mut command = CommandView::taken_over((mounts, dir), record.since, origin);
+        command.frozen = Some(snapshot);
+        let merged = self.merge_background(&mut command, Some(SUFFIX), hidden);
+        Ok(merged.map_err(|e| self.collect_failed(&mut command, e))?.paths)
+    }
+}
+
+/// The copies for one root, the topmost first: `INDEX-NUMBER`, without those that were empty.
+fn layers_of(copies: &Path, index: usize) -> io::Result<Vec<Layer>> {
+    let mut found: Vec<(usize, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir(copies)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let number = name.split_once('-').filter(|(root, _)| root.parse() == Ok(index));
+        if let Some(number) = number.and_then(|(_, number)| number.parse().ok()) {
+            found.push((number, entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| Layer::at(path)).collect())
+}
+
+fn read(place: &Path) -> Option<JobRecord> {
+    let bytes = regular_file::read(&place.join(RECORD), LARGEST).ok()?;
+    let record: JobRecord = serde_json::from_slice(&bytes).ok()?;
+    let mut parts = Path::new(&record.copies).components();
+    let is_name = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+    is_name.then_some(record)
+}
+
+#[cfg(test)]
+#[path = "killed_jobs_tests.rs"]
+mod tests;
