@@ -11,6 +11,7 @@ use super::run_difference::RunDifferenceScreen;
 use super::text_screen::{ScreenCallbacks, TextScreen, TextScreenKey};
 use super::theme::Theme;
 use crate::text::{count, visible, width};
+use crate::workspace::RunningFileError;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -59,11 +60,11 @@ pub struct RunPageChange {
 }
 
 /// What arrives for the page.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum RunPageNews {
     Facts(RunPageFacts),
     /// The difference of a file as a patch, or why there is none.
-    Difference(PathBuf, Result<Vec<u8>, String>),
+    Difference(PathBuf, Result<Vec<u8>, RunningFileError>),
 }
 
 /// What the person asks for.
@@ -280,7 +281,7 @@ impl RunPage {
     }
 
     /// Shows the difference that arrived, if it is still the one that the person asked for.
-    fn show(&mut self, path: PathBuf, difference: Result<Vec<u8>, String>) {
+    fn show(&mut self, path: PathBuf, difference: Result<Vec<u8>, RunningFileError>) {
         if self.wanted.take_if(|wanted| *wanted == path).is_none() {
             return;
         }
@@ -567,7 +568,7 @@ mod tests {
         page.tick();
         assert!(rows(&drawn(&page, (40, 10))).join("\n").contains("Changes so far"));
         press(&mut page, '\n');
-        news.send(RunPageNews::Difference(path, Err("it is not text".into()))).unwrap();
+        news.send(RunPageNews::Difference(path, Err(RunningFileError::NoText))).unwrap();
         page.tick();
         let shown = rows(&drawn(&page, (90, 10))).join("\n");
         assert!(shown.contains("file.rs cannot be shown: it is not text"), "{shown}");

@@ -55,7 +55,7 @@ impl PageFacts<'_> {
     /// The difference of a file, for the page.
     pub(in crate::cli) fn difference(self, layers: &[RunningLayer], path: PathBuf) -> RunPageNews {
         let found = running_patch(layers, &path, &self.workspace.shortened(&path));
-        RunPageNews::Difference(path, found.map_err(|e| e.to_string()))
+        RunPageNews::Difference(path, found)
     }
 
     fn change(self, path: PathBuf, kind: ChangeKind, counts: Option<(usize, usize)>) -> RunPageChange {

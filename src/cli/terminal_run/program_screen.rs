@@ -8,14 +8,38 @@ use crate::sandbox::TerminalSize;
 /// Removes the terminal's title from its stack.
 const TITLE_BACK: &[u8] = b"\x1b[23;0t";
 
+/// The most bytes of the last row that are kept, twice.
+const LONGEST_ROW: usize = 4096;
+
+/// True if there is anything but control characters and sequences in it.
+fn has_text(row: &[u8]) -> bool {
+    let mut rest = row;
+    loop {
+        rest = match rest {
+            [] => return false,
+            [0x1b, b'[', body @ ..] => after(body, |byte| (0x40..=0x7e).contains(&byte)),
+            [0x1b, b']' | b'P' | b'_' | b'^', body @ ..] => after(body, |byte| byte == 0x07 || byte == b'\\'),
+            [0x1b, b'(' | b')' | b'#' | b' ', _, body @ ..] | [0x1b, _, body @ ..] => body,
+            [byte, body @ ..] if *byte < 0x20 || *byte == 0x7f => body,
+            _ => return true,
+        };
+    }
+}
+
+/// What is behind the first byte that ends a sequence.
+fn after(body: &[u8], is_end: impl Fn(u8) -> bool) -> &[u8] {
+    let end = body.iter().position(|byte| is_end(*byte)).map_or(body.len(), |at| at + 1);
+    body.get(end..).unwrap_or_default()
+}
+
 pub(super) struct ProgramScreen {
     scanner: OutputScanner,
     tracker: ModeTracker,
     /// While the alternate screen is on.
     model: Option<ScreenModel>,
     size: TerminalSize,
-    /// The last byte of the output ended a line, or there was none.
-    is_at_margin: bool,
+    /// The output since its last line feed, or the end of that.
+    last_row: Vec<u8>,
     /// What [`ProgramScreen::take_changed`] last knew of the title: whether it was stored.
     reported_title: Option<bool>,
 }
@@ -23,12 +47,17 @@ pub(super) struct ProgramScreen {
 impl ProgramScreen {
     pub(super) fn new(size: TerminalSize) -> ProgramScreen {
         let (scanner, tracker) = (OutputScanner::new(), ModeTracker::default());
-        ProgramScreen { scanner, tracker, model: None, size, is_at_margin: true, reported_title: None }
+        ProgramScreen { scanner, tracker, model: None, size, last_row: Vec::new(), reported_title: None }
     }
 
     /// Passes the program's output to `out`.
     pub(super) fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        self.is_at_margin = bytes.last().map_or(self.is_at_margin, |last| *last == b'\n');
+        let end = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        if end > 0 || self.last_row.len() > LONGEST_ROW {
+            self.last_row.clear();
+        }
+        let row = bytes.get(end..).unwrap_or_default();
+        self.last_row.extend_from_slice(row.get(row.len().saturating_sub(LONGEST_ROW)..).unwrap_or_default());
         let ProgramScreen { scanner, tracker, model, size, .. } = self;
         let mut from = out.len();
         scanner.feed(bytes, out, tracker, |out, tracker| {
@@ -78,14 +107,9 @@ impl ProgramScreen {
         self.scanner.finish()
     }
 
-    /// Brings the cursor to the beginning of an empty row, where the output did not end at one. Nobody asks where the
-    /// cursor is: as many blanks as fit behind the first column wrap onto the next row from every other column.
-    pub(super) fn new_row(&self) -> Vec<u8> {
-        if self.is_at_margin || self.tracker.alternate().is_some() {
-            return Vec::new();
-        }
-        let blanks = usize::from(self.size.columns.saturating_sub(1));
-        format!("\x1b[0m\x1b[?7h{:blanks$}\r", "").into_bytes()
+    /// Begins a new row, where the output did not end at the beginning of one.
+    pub(super) fn new_row(&self) -> &'static [u8] {
+        if self.tracker.alternate().is_none() && has_text(&self.last_row) { b"\r\n" } else { b"" }
     }
 
     /// Before the person's shell has the screen.
@@ -124,4 +148,31 @@ impl ProgramScreen {
 pub(super) enum ScreenRestored {
     Yes,
     No,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_row_begins_only_behind_text() {
+        let after = |pieces: &[&[u8]]| {
+            let mut screen =
+                ProgramScreen::new(TerminalSize { rows: 24, columns: 80, ..TerminalSize::default() });
+            pieces.iter().for_each(|piece| screen.feed(piece, &mut Vec::new()));
+            !screen.new_row().is_empty()
+        };
+        for (pieces, expected) in [
+            (&[b"".as_slice()][..], false),
+            (&[b"text\r\n"], false),
+            (&[b"text\r\n\x1b[0m\x1b]0;title\x07\x1b(B\r"], false),
+            (&[b"prompt> "], true),
+            (&[b"50%\r"], true),
+            (&[b"a\n", b"\x1b[1m", b"b\x1b[0m"], true),
+            (&[b"b", b"\n"], false),
+            (&[b"\x1b[?1049hdrawn"], false),
+        ] {
+            assert_eq!(after(pieces), expected, "{pieces:?}");
+        }
+    }
 }

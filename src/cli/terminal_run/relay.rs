@@ -201,7 +201,7 @@ impl<'a> Relay<'a> {
             {
                 self.drain();
                 self.to_person.extend(self.screen.finish());
-                self.to_person.extend(self.screen.new_row());
+                self.to_person.extend_from_slice(self.screen.new_row());
                 self.flush();
                 let ended =
                     ended.map(|exit| if self.ending.is_some() { CommandExit::Cancelled } else { exit });

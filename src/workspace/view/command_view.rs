@@ -5,6 +5,7 @@ use super::collect::{CommandEffects, EffectsCollector};
 pub(super) use super::command_dir::CommandDir;
 pub use super::command_dir::OverlayMount;
 use super::command_dir::{SpareDir, UsedLayer, make, private};
+use super::job_record::JobRecord;
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
 use super::removal::ENDED;
 use super::{LayerKind, View};
@@ -59,11 +60,6 @@ impl CommandView {
         self
     }
 
-    /// The directory of its layers.
-    pub(super) fn layer_dir(&self) -> &Path {
-        self.dir.path()
-    }
-
     /// The layers of a command whose placet was killed.
     pub(super) fn taken_over(
         (mounts, dir): (Vec<OverlayMount>, CommandDir),
@@ -82,6 +78,14 @@ impl CommandView {
             frozen: None,
             gate: None,
         }
+    }
+
+    /// For a start after this process was killed. A command in the foreground has no record, and one whose changes are
+    /// discarded in any case.
+    pub(super) fn write_job_record(&self) -> io::Result<()> {
+        let (Some(copies), LayerKind::Pending) = (&self.frozen, self.shelf) else { return Ok(()) };
+        let name = copies.dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        JobRecord { copies: name, at: copies.at, since: self.since }.write(self.dir.path())
     }
 
     /// Where the changes to the home directory are while the command runs, if it has a layer.
@@ -187,7 +191,7 @@ impl View {
         mounts.extend(own);
         let gate = (company == ViewSharing::Nobody).then_some(gate);
         let command = CommandView { mounts, homes, dir, made, shelf, home, since, by: None, frozen, gate };
-        super::killed_jobs::record(&command)?;
+        command.write_job_record()?;
         Ok(command)
     }
 

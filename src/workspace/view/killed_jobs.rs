@@ -5,42 +5,19 @@
 //! layer, which names the copies of the layers below.
 
 use super::command_view::{CommandDir, CommandView, OverlayMount};
+use super::job_record::JobRecord;
 use super::layer::Layer;
 use super::layer_snapshot::LayerSnapshot;
 use super::{LayerKind, View};
-use crate::text::regular_file;
 use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::history::origin::ChangeOrigin;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-const RECORD: &str = "job.json";
-const LARGEST: u64 = 4096;
 
 /// How the versions of what cannot be merged are named.
 const SUFFIX: &str = "interrupted-job";
-
-#[derive(Debug, Serialize, Deserialize)]
-struct JobRecord {
-    /// The directory of the copies, next to the view's own files.
-    copies: String,
-    /// Milliseconds since 1970.
-    at: u64,
-    /// When the command began.
-    since: (i64, i64),
-}
-
-/// Writes the record of a command that is in the background now. Changes that are discarded in any case have none.
-pub(super) fn record(command: &CommandView) -> io::Result<()> {
-    let (Some(copies), LayerKind::Pending) = (&command.frozen, command.shelf) else { return Ok(()) };
-    let name = copies.dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let record = JobRecord { copies: name, at: copies.at, since: command.since };
-    let bytes = serde_json::to_vec(&record)?;
-    crate::private::write_quick(&command.layer_dir().join(RECORD), &bytes)
-}
 
 impl View {
     /// Makes pending what killed background commands wrote. Nobody else may use the view; call it before another command
@@ -49,7 +26,7 @@ impl View {
         let mut paths: BTreeSet<Arc<Path>> = BTreeSet::new();
         for entry in std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten() {
             let place = entry.path();
-            let Some(record) = read(&place) else { continue };
+            let Some(record) = JobRecord::read(&place) else { continue };
             let Some(dir) = CommandDir::take_over(place) else { continue };
             self.claim()?;
             paths.extend(self.take_over_job(dir, &record, hidden)?);
@@ -102,14 +79,6 @@ fn layers_of(copies: &Path, index: usize) -> io::Result<Vec<Layer>> {
     }
     found.sort();
     Ok(found.into_iter().map(|(_, path)| Layer::at(path)).collect())
-}
-
-fn read(place: &Path) -> Option<JobRecord> {
-    let bytes = regular_file::read(&place.join(RECORD), LARGEST).ok()?;
-    let record: JobRecord = serde_json::from_slice(&bytes).ok()?;
-    let mut parts = Path::new(&record.copies).components();
-    let is_name = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
-    is_name.then_some(record)
 }
 
 #[cfg(test)]

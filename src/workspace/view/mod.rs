@@ -26,6 +26,7 @@ mod discards;
 mod file_stamp;
 mod git_events;
 pub(in crate::workspace) mod git_state;
+mod job_record;
 mod killed_jobs;
 mod layer;
 mod layer_snapshot;

@@ -39,10 +39,14 @@ pub enum RunningFileError {
 /// One side of a change; `None` where there is no file.
 type Side = Option<Vec<u8>>;
 
-/// The difference of `path` as a patch, with `name` as its name.
+/// The difference of `path` as a patch, with `name` as its name; empty where there is none.
 pub fn running_patch(layers: &[RunningLayer], path: &Path, name: &Path) -> Result<Vec<u8>, RunningFileError> {
     let (before, after) = sides(layers, path)?;
     let mut out = Vec::new();
+    // Written again with the same content, or made and removed.
+    if before == after {
+        return Ok(out);
+    }
     let name = name.as_os_str().as_bytes();
     let (a, b) = (quoted("a/", name), quoted("b/", name));
     let kind = match (&before, &after) {
@@ -92,7 +96,7 @@ impl RunningCounts {
             let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
             *left = left.saturating_sub((before.len() + after.len()) as u64);
             let texts = (std::str::from_utf8(&before).ok()?, std::str::from_utf8(&after).ok()?);
-            Some(LineDiff::new(texts.0, texts.1).counts())
+            Some(LineDiff::new(texts.0, texts.1).counts()).filter(|counts| *counts != (0, 0))
         });
         self.known.insert(path.to_path_buf(), (mark, counts));
         counts

@@ -25,7 +25,7 @@ impl View {
             return Err(io::Error::other("an attempt before failed in the middle"));
         }
         self.take_layers(command)?;
-        super::killed_jobs::record(command)?;
+        command.write_job_record()?;
         if let Some((view, home)) = &mut command.home {
             view.take_layers(home)?;
             drop(home.gate.take());
