@@ -149,12 +149,10 @@ fn half_a_million_packed_refs_are_counted_and_not_listed() {
     let Some(txn) = ground(1) else { return };
     let line = "id=1111111111111111111111111111111111111111; seq -f \"$id refs/heads/b%.0f\" 500000 > r0/.git/packed-refs";
     limited(&txn, &["sandbox", "run", "--", line]);
+    // Without the line that says that it is sorted, it is sorted in memory.
     let listed = limited(&txn, &["changes"]).stdout;
-    assert_eq!(
-        listed,
-        "! r0/.git: refs changed, and were not read: packed-refs is no regular file, or is large and not sorted\n\
-         M r0/.git (1 file of the repository)\n"
-    );
+    assert!(listed.lines().count() < 600, "{}", listed.lines().count());
+    assert!(listed.contains("more changed, which are not listed"), "{listed:.500}");
     limited(&txn, &["discard"]);
     // As git writes it, it is read in pieces: the first 500 have rows.
     let sorted = "{ echo '# pack-refs with: peeled fully-peeled sorted '; seq -f \"1111111111111111111111111111111111111111 \
