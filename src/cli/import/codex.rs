@@ -3,7 +3,7 @@
 
 use super::command_files::{self, CommandForm};
 use super::hooks;
-use super::plain_text::is_plain_value;
+use super::plain_text::check_address;
 use super::proposal::{ImportProposal, pairs, texts};
 use super::rules;
 use super::servers::{ForeignServer, client_id, server_rule};
@@ -136,8 +136,8 @@ fn provider(name: &str, entry: &Value, file: &Path, out: &mut ImportProposal) {
     out.skip_rest(entry, &known, &format!("{what}."), file);
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     if let Some(url) = text("base_url") {
-        if !is_plain_value("BASE", url) {
-            return out.skip(&what, file, SkipReason::SecretAddress);
+        if let Err(why) = check_address(url) {
+            return out.skip(&what, file, why);
         }
         out.set(&["providers", name, "base_url"], url);
     }

@@ -1,7 +1,7 @@
 //! opencode: `opencode.json` or `opencode.jsonc` in `~/.config/opencode`, or in a project and its `.opencode`.
 
 use super::command_files::{self, CommandForm};
-use super::plain_text::{has_secret, is_plain_value};
+use super::plain_text::{check_address, has_secret};
 use super::proposal::{ImportProposal, ImportedCommand, pairs, texts};
 use super::rules::{self, RulePaths};
 use super::servers::{ForeignServer, client_id, server_rule};
@@ -102,8 +102,8 @@ fn provider(name: &str, entry: &Value, file: &Path, out: &mut ImportProposal) {
     let option =
         |key: &str| entry.get("options").and_then(|options| options.get(key)).and_then(Value::as_str);
     if let Some(url) = option("baseURL").map(with_variables) {
-        if !is_plain_value("BASE", &url) {
-            return out.skip(&what, file, SkipReason::SecretAddress);
+        if let Err(why) = check_address(&url) {
+            return out.skip(&what, file, why);
         }
         let dialect = match entry.get("npm").and_then(Value::as_str) {
             Some("@ai-sdk/anthropic") => "anthropic",

@@ -1,5 +1,6 @@
 //! What of another program's settings may be copied: nothing that is or may be a secret.
 
+use super::skip_reason::SkipReason;
 use crate::text::secret;
 use reqwest::Url;
 
@@ -34,6 +35,18 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 /// `${NAME}` or `$NAME`, also within other text: the value comes from the environment.
 pub(super) fn is_variable(text: &str) -> bool {
     text.contains("${") || text.starts_with('$') && text.len() > 1
+}
+
+/// An address of a provider that may be copied, or why it may not.
+pub(super) fn check_address(url: &str) -> Result<(), SkipReason> {
+    let is_web = |url: Url| matches!(url.scheme(), "http" | "https");
+    let is_address =
+        !url.contains(char::is_control) && (is_variable(url) || Url::parse(url).is_ok_and(is_web));
+    match is_plain_value("BASE", url) {
+        true if is_address => Ok(()),
+        false if is_address => Err(SkipReason::SecretAddress),
+        _ => Err(SkipReason::NoAddress),
+    }
 }
 
 /// True if the value of a variable is copied: a switch, a number, a path, an address or one word, under a name that is
@@ -105,6 +118,17 @@ mod tests {
             ("X", "hunter2${Y}"),
         ] {
             assert!(!is_plain_value(name, value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_not_called_a_secret() {
+        let why = |url: &str| check_address(url).err().map(|why| why.to_string());
+        assert_eq!(why("https://example.com/v1"), None);
+        assert_eq!(why("${BASE_URL}"), None);
+        assert!(why("https://h/?api_key=abc").unwrap().contains("secret"));
+        for url in ["javascript:\u{7}", "http://\u{1b}", "https://h/\n", "h", ""] {
+            assert!(why(url).unwrap().contains("not valid"), "{url:?}");
         }
     }
 

@@ -74,6 +74,9 @@ impl ForeignServer {
 
     fn table(&self, name: &str, needed: &mut Vec<String>) -> Result<Table, SkipReason> {
         ServerDefinition::check_name(name)?;
+        if self.texts().any(|text| text.contains(char::is_control)) {
+            return Err(SkipReason::ControlCharacter);
+        }
         let mut table = Table::new();
         let list = |texts: &[String]| value(Array::from_iter(texts.iter().map(String::as_str)));
         match (&self.command, &self.url) {
@@ -131,6 +134,14 @@ impl ForeignServer {
             table.insert("timeout_seconds", value(i64::try_from(seconds).unwrap_or(60)));
         }
         Ok(table)
+    }
+
+    /// All texts that are copied.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.environment.iter().chain(&self.headers);
+        let single = [&self.command, &self.url, &self.headers_command, &self.client_id].into_iter().flatten();
+        let lists = self.arguments.iter().chain(&self.variables);
+        pairs.flat_map(|(name, content)| [name, content]).chain(single).chain(lists).map(String::as_str)
     }
 }
 

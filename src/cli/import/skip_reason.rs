@@ -38,6 +38,10 @@ pub(super) enum SkipReason {
     SecretArgument(usize),
     #[error("its address contains a secret, and placet copies no secrets; use a variable: ${{NAME}}")]
     SecretAddress,
+    #[error("its address does not begin with http:// or https://, or is not valid")]
+    NoAddress,
+    #[error("it has a control character")]
+    ControlCharacter,
     #[error("`{0}` is already set in your settings")]
     AlreadySet(String),
     #[error("the settings have a server of this name already")]
