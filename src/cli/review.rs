@@ -23,7 +23,7 @@ use crate::ui::review::{
 };
 use crate::workspace::{LargeLoss, LayerKind, TransactionLabel};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> {
@@ -36,6 +36,9 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
     }
     if args.what.is_none() {
         return stage::review(args, &app);
+    }
+    if let Some((chosen, path)) = pending_at(args, &app)? {
+        return pending_of(args, &app, &chosen, vec![path]);
     }
     let (title, text) = difference(args, app.cwd())?;
     if text.iter().all(u8::is_ascii_whitespace) {
@@ -80,7 +83,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
 /// Reviews the pending changes from the apply question. Returns true when the person went back to the question.
 pub(super) fn from_question(app: &App, chosen: &SelectedView) -> Result<bool, CliError> {
     let label = cli_label(&chosen.name, "placet review");
-    let opened = ReviewOpening { program: None, opened_from: ReviewOpenedFrom::ApplyQuestion };
+    let opened = ReviewOpening { opened_from: ReviewOpenedFrom::ApplyQuestion, ..ReviewOpening::default() };
     Ok(reviewed(&ReviewArgs::default(), (app, chosen), opened, label)?.is_left)
 }
 
@@ -89,6 +92,8 @@ pub(super) fn from_question(app: &App, chosen: &SelectedView) -> Result<bool, Cl
 struct ReviewOpening {
     program: Option<String>,
     opened_from: ReviewOpenedFrom,
+    /// Only the changes at these paths, if there are any.
+    only: Vec<PathBuf>,
 }
 
 /// How a review of pending changes ended.
@@ -103,11 +108,38 @@ pub(super) struct PendingReview {
     pub(super) is_left: bool,
 }
 
+/// The pending changes at the path that is to be reviewed; `None` where it names none, or is the file of a patch.
+fn pending_at(args: &ReviewArgs, app: &App) -> Result<Option<(SelectedView, PathBuf)>, CliError> {
+    let Some(what) = args.what.as_deref().filter(|what| !what.starts_with('-')) else { return Ok(None) };
+    let file = app.cwd().join(what);
+    let is_patch = || {
+        let text = std::fs::File::open(&file).map_err(CliError::new).and_then(bounded).unwrap_or_default();
+        parse(&text, StripLevels::Auto).is_ok_and(|patch| !patch.files.is_empty())
+    };
+    if app.waiting_and_unread().0.is_empty() || file.is_file() && is_patch() {
+        return Ok(None);
+    }
+    let Some(chosen) = chosen(app, &args.which)? else { return Ok(None) };
+    let Ok(path) = chosen.workspace.pending_path(what) else { return Ok(None) };
+    let set = chosen.view.changes(LayerKind::Pending).map_err(CliError::new)?;
+    Ok(set.changes.iter().any(|change| change.path.starts_with(&path)).then_some((chosen, path)))
+}
+
 /// Reviews the pending changes and applies the decisions, as in the shell.
 pub(super) fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
+    pending_of(args, app, chosen, Vec::new())
+}
+
+/// The same of the changes at these paths; without any, of all.
+fn pending_of(
+    args: &ReviewArgs,
+    app: &App,
+    chosen: &SelectedView,
+    only: Vec<PathBuf>,
+) -> Result<u8, CliError> {
     let name = &chosen.name;
     let label = cli_label(name, "placet review");
-    let ended = reviewed(args, (app, chosen), ReviewOpening::default(), label)?;
+    let ended = reviewed(args, (app, chosen), ReviewOpening { only, ..ReviewOpening::default() }, label)?;
     if ended.has_report {
         // A run has no next message: its question sends them.
         let how = match name.starts_with("run-") {
@@ -125,7 +157,11 @@ pub(super) fn of_program(
     chosen: &SelectedView,
     (program, label): (String, TransactionLabel),
 ) -> Result<PendingReview, CliError> {
-    let opened = ReviewOpening { program: Some(program), opened_from: ReviewOpenedFrom::ApplyQuestion };
+    let opened = ReviewOpening {
+        program: Some(program),
+        opened_from: ReviewOpenedFrom::ApplyQuestion,
+        ..ReviewOpening::default()
+    };
     reviewed(&ReviewArgs::default(), (app, chosen), opened, label)
 }
 
@@ -136,7 +172,7 @@ fn reviewed(
     label: TransactionLabel,
 ) -> Result<PendingReview, CliError> {
     let SelectedView { view, workspace, .. } = chosen;
-    let review = review_of(workspace, view, &[]).map_err(CliError::new)?;
+    let review = review_of(workspace, view, &opened.only).map_err(CliError::new)?;
     let Some(mut review) = review else {
         warn("nothing is pending");
         return Ok(PendingReview::default());

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug, Default)]
 pub struct ReviewArgs {
-    /// A patch file, `-` for standard input, or revisions as in `git diff`: REV, REV..REV. Default: pending
-    /// changes, or else what git has not staged, to stage it
+    /// A path with pending changes, a patch file, `-` for standard input, or revisions as in `git diff`: REV,
+    /// REV..REV. Default: all pending changes, or else what git has not staged, to stage it
     pub what: Option<String>,
     /// Review what is staged in git; what you reject is unstaged
     #[arg(long, conflicts_with = "what")]

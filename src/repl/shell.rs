@@ -143,7 +143,9 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let directory = opening.directory;
     let on_turn = opening.on_turn;
     let commands = COMMANDS;
-    let context = CommandContext { app, runtime, output, conversation, directory, commands, on_turn };
+    let in_review = None;
+    let context =
+        CommandContext { app, runtime, output, conversation, directory, commands, in_review, on_turn };
     let mut shell = Shell { context, prompter, unsent, signals, expanded, tour, background };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
@@ -237,6 +239,7 @@ impl Shell<'_> {
                         self.signals.sent();
                         if let Some(tour) = &mut self.tour {
                             tour.sent(&text);
+                            self.context.in_review = tour.in_review();
                         }
                         is_next_step = true;
                         text

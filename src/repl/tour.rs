@@ -19,6 +19,8 @@ struct TourStep {
     words: &'static str,
     /// The text that the prompt starts with.
     line: &'static str,
+    /// What to do in the review, which covers the words.
+    in_review: Option<&'static str>,
 }
 
 const STEPS: [TourStep; 4] = [
@@ -28,22 +30,29 @@ const STEPS: [TourStep; 4] = [
                 request below, then r for the review. There, a accepts the first change; c comments on the second \
                 one (Enter ends the comment), and r rejects it. Enter shows the summary, and a confirms it.",
         line: r#"replace "0.19" with "0.21" in src/price.py; replace "round(total, 2)" with "total" in src/price.py"#,
+        in_review: Some(
+            "Tour: a accepts the first change; c comments on the second, r rejects it; Enter shows the summary, a \
+             there applies",
+        ),
     },
     TourStep {
         title: "Tour, 2 of 4: a command destroys files",
         words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what \
                 the command deleted. Then press a to apply it all the same, and once more if placet asks for that.",
         line: "run rm -rf src tests",
+        in_review: Some("Tour: q goes back to the question, and a there applies what the command deleted"),
     },
     TourStep {
         title: "Tour, 3 of 4: undo restores what was applied, also after a command",
         words: "The files are gone: `!ls` shows it. Press Enter to bring them back.",
         line: "/undo",
+        in_review: None,
     },
     TourStep {
         title: "Tour, 4 of 4: the files are back, and that is all you need to begin",
         words: "In your own directory, `placet` starts the shell, and ? shows the keys. Press Enter to leave.",
         line: "exit",
+        in_review: None,
     },
 ];
 
@@ -69,6 +78,11 @@ impl Tour {
             output.paragraphs(&[(step.title, "question"), (step.words, "text")]);
         }
         step.line.into()
+    }
+
+    /// What the person may do in a review now: the step whose line was sent last says it.
+    pub(super) fn in_review(&self) -> Option<&'static str> {
+        STEPS.get(self.step.checked_sub(1)?)?.in_review
     }
 
     /// A step ends when its line was sent; whatever else a person types leaves the tour where it is.
@@ -98,9 +112,10 @@ mod tests {
     fn only_the_line_of_a_step_ends_it() {
         let mut tour = Tour::default();
         tour.sent("help");
-        assert_eq!(tour.step, 0);
+        assert_eq!((tour.step, tour.in_review()), (0, None));
         tour.sent(&format!("{} ", STEPS[0].line));
         assert_eq!(tour.step, 1);
+        assert!(tour.in_review().unwrap().starts_with("Tour: a accepts"));
         tour.sent(STEPS[0].line);
         assert_eq!(tour.step, 1);
     }

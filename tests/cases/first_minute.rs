@@ -136,7 +136,12 @@ fn the_tour_leads_from_an_edit_to_undo_and_leaves_nothing() {
     pty.send("\r");
     pty.until("the question", |s| s.contains("apply?"));
     pty.answer("r");
-    pty.until("the review", |s| s.contains("0/2 hunks"));
+    // The review covers the words of the step: what to press is above its keys.
+    pty.until("the review", |s| {
+        s.contains("0/2 hunks")
+            && s.contains("Tour: a accepts the first change; c comments")
+            && s.contains("? keys")
+    });
     std::thread::sleep(std::time::Duration::from_millis(300));
     pty.by_hand("a");
     pty.until("one accepted", |s| s.contains("1/2 hunks"));

@@ -569,6 +569,10 @@ fn a_command_is_named_once_for_all_files_that_it_changed() {
     assert_eq!(said.stdout.matches("by this command").count(), 1, "{}", said.stdout);
     let named = "by this command, as are the 2 files below: echo 1 > a";
     assert!(said.stdout.contains(named), "{}", said.stdout);
+    // Story: a path with pending changes was read as a patch.
+    let said = place.run(["review", "b"]).code(0);
+    assert!(said.stdout.contains("hunk 1 of 1, b"), "{}", said.stdout);
+    assert!(!said.stdout.contains(", a,") && !said.stdout.contains(", c,"), "{}", said.stdout);
 }
 
 /// What git says of a binary file without `--binary` cannot be applied, and can be named.

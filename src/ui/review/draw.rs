@@ -123,6 +123,8 @@ impl Review {
                 Some(_) => format!(" {decided}/{all}"),
                 None => String::new(),
             },
+            // Files of a commit are decided with their repository.
+            _ if all == 0 => String::new(),
             _ => format!(" {decided}/{all}"),
         };
         let letter = if node.is_dir { ' ' } else { files.first().map_or(' ', |f| f.letter) };

@@ -64,6 +64,8 @@ impl TurnPane {
     /// A key that may answer has been alone for long enough: the key answers.
     pub fn answer_due_key(&mut self, now: Instant) -> Option<TurnPaneAction> {
         let key = self.guard.take_due_key(now)?;
+        let is_apply = key.code == KeyCode::Char('a');
+        let applies = is_apply && self.question.as_ref().is_some_and(PaneQuestion::is_about_changes);
         let answered = PaneQuestion::answer_key(&mut self.question, key);
         match &self.question {
             Some(open) if open.wants_confirmation() => self.guard.confirm(),
@@ -71,7 +73,7 @@ impl TurnPane {
         }
         if self.question.is_none() {
             // An apply of many files takes a while.
-            self.state = "working".into();
+            self.state = if applies { "applying changes" } else { "working" }.into();
         }
         match answered {
             QuestionOutcome::Cancelled => self.stop(),

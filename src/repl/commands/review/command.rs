@@ -93,6 +93,7 @@ fn on_screen(
         checks: env.and_then(|env| review_checks(context, env)),
     };
     let mut review = review;
+    review.advice = context.in_review.map(String::from);
     let others = lines_about_others(context);
     if !others.is_empty() {
         review.say(others.join("; "));
