@@ -61,6 +61,11 @@ impl CheckResult {
         self.outcome == CheckRunOutcome::Passed
     }
 
+    /// False where it was stopped before it had a result, for example because files changed meanwhile.
+    pub fn has_run(&self) -> bool {
+        !matches!(self.outcome, CheckRunOutcome::NotRun { .. })
+    }
+
     /// How many errors and warnings are in the list.
     pub fn counts(&self) -> (usize, usize) {
         let of = |level| self.diagnostics.iter().filter(|d| d.level == level).count();

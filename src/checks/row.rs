@@ -50,6 +50,16 @@ impl CheckRow {
         matches!(&self.state, CheckRowState::Here(result) if result.passed())
     }
 
+    /// It ran on this state to an end, and did not pass.
+    pub fn has_failed(&self) -> bool {
+        matches!(&self.state, CheckRowState::Here(result) if !result.passed() && result.has_run())
+    }
+
+    /// Its run on this state was stopped before it had a result.
+    pub fn lacks_result(&self) -> bool {
+        matches!(&self.state, CheckRowState::Here(result) if !result.has_run())
+    }
+
     pub fn is_busy(&self) -> bool {
         matches!(self.state, CheckRowState::Looking | CheckRowState::Waiting | CheckRowState::Running { .. })
     }
@@ -74,6 +84,8 @@ impl CheckRow {
 
 /// The result that a person wants to see first: of a failure on this state, or else the first there is.
 pub fn result_to_show(rows: &[CheckRow]) -> Option<&Arc<CheckResult>> {
-    let failed = |row: &&CheckRow| matches!(&row.state, CheckRowState::Here(result) if !result.passed());
-    rows.iter().find(failed).and_then(CheckRow::result).or_else(|| rows.iter().find_map(CheckRow::result))
+    rows.iter()
+        .find(|row| row.has_failed())
+        .and_then(CheckRow::result)
+        .or_else(|| rows.iter().find_map(CheckRow::result))
 }

@@ -57,11 +57,15 @@ pub fn unmet_words(rows: &[CheckRow], key: &str) -> Option<String> {
     let names: Vec<&str> = unmet.iter().map(|row| row.name.as_str()).collect();
     let (one, names) = (names.len() == 1, names.join(", "));
     let checks = if one { "check" } else { "checks" };
-    let has_failed = |row: &&CheckRow| matches!(&row.state, CheckRowState::Here(_));
-    if !unmet.is_empty() && unmet.iter().all(has_failed) {
+    if !unmet.is_empty() && unmet.iter().all(|row| row.has_failed()) {
         return Some(format!(
             "not applied: the required {checks} {names} failed on this state; o shows the output"
         ));
+    }
+    if let [row] = unmet.as_slice()
+        && row.lacks_result()
+    {
+        return Some(format!("not applied: the required check {names} has no result; {key} runs it again"));
     }
     let how = match (unmet.iter().any(|row| row.is_busy()), one) {
         (true, true) => "it is running".into(),
@@ -186,6 +190,22 @@ mod tests {
             output_bytes: 0,
             first_failure: None,
         }
+    }
+
+    #[test]
+    fn a_check_without_a_result_has_not_failed() {
+        let why = || "files of the workspace changed while it ran".to_string();
+        let row = |outcome| CheckRow {
+            name: "test".into(),
+            is_required: true,
+            state: CheckRowState::Here(std::sync::Arc::new(result(outcome))),
+        };
+        let stopped = row(CheckRunOutcome::NotRun { why: why() });
+        assert!(stopped.lacks_result() && !stopped.has_failed() && !stopped.has_passed());
+        let words = unmet_words(&[stopped], "t").unwrap();
+        assert_eq!(words, "not applied: the required check test has no result; t runs it again");
+        let words = unmet_words(&[row(CheckRunOutcome::Failed { code: 1 })], "t").unwrap();
+        assert!(words.contains("failed on this state"), "{words}");
     }
 
     #[test]

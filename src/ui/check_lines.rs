@@ -11,6 +11,7 @@ const MOST: usize = 6;
 /// The label of the theme for a state, and its sign.
 fn sign(row: &CheckRow) -> (&'static str, &'static str) {
     match &row.state {
+        CheckRowState::Here(_) if row.lacks_result() => ("warning", "·"),
         CheckRowState::Here(result) if result.passed() => ("accepted", "✓"),
         CheckRowState::Here(_) | CheckRowState::Impossible(_) => ("error", "✗"),
         CheckRowState::Running { .. } | CheckRowState::Waiting | CheckRowState::Looking => ("status", "…"),

@@ -109,6 +109,7 @@ impl Review {
             () if since => (" checked before ", "warning"),
             () if shown.rows.iter().all(CheckRow::has_passed) => (" checks passed ", "accepted"),
             () if shown.rows.iter().any(has_failed) => (" checks failed ", "error"),
+            () if shown.rows.iter().any(CheckRow::lacks_result) => (" checks without result ", "warning"),
             () => return None,
         })
     }
@@ -216,9 +217,5 @@ fn on_what_is_accepted(words: &str) -> String {
 }
 
 fn has_failed(row: &CheckRow) -> bool {
-    match &row.state {
-        CheckRowState::Here(result) => !result.passed(),
-        CheckRowState::Impossible(_) => true,
-        _ => false,
-    }
+    row.has_failed() || matches!(row.state, CheckRowState::Impossible(_))
 }
