@@ -26,9 +26,6 @@ pub(in crate::repl) fn watch(
     Some(context.runtime.spawn(async move {
         loop {
             for words in jobs.next_for_person(view.as_deref()).await {
-                // The prompt that is being edited says nothing of it before the next line.
-                let next = if words.ends_with(", pending") { ": /review or /apply decides" } else { "" };
-                let words = words + next;
                 let lines = margin_mark::broken(scrollback::notice(&words, &theme), width);
                 // The terminal is in raw mode while a line is typed, so `\n` alone would not return to
                 // the first column.
