@@ -44,12 +44,12 @@ const STEPS: [TourStep; 4] = [
     },
     TourStep {
         title: "Tour, 3 of 4: undo restores what was applied, also after a command",
-        words: "The files are gone: `!ls` shows it. Press Enter to bring them back.",
+        words: "If you applied it, the files are gone now: `!ls` shows it. Press Enter to take your last decision back.",
         line: "/undo",
         in_review: None,
     },
     TourStep {
-        title: "Tour, 4 of 4: the files are back, and that is all you need to begin",
+        title: "Tour, 4 of 4: that is all you need to begin",
         words: "In your own directory, `placet` starts the shell, and ? shows the keys. Press Enter to leave.",
         line: "exit",
         in_review: None,

@@ -289,8 +289,7 @@ fn the_person_lists_reads_and_ends_them_and_hears_of_an_end_while_typing() {
     pty.until("its output", |s| s.contains("job 1 · running for ") && s.contains("hello\n"));
     pty.send("half a li");
     pty.until("word of its end", |s| {
-        s.contains("job 1 · exit code 4 after 2.")
-            && s.contains("1 created, pending")
+        s.contains("job 1 · exit code 4 after 2.") && s.contains("1 created, pending")
     });
     pty.until_prompt("half a li");
     pty.send("ne");

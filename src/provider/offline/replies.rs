@@ -145,6 +145,9 @@ fn one(found: &CallWithResult<'_>) -> String {
             out.push_str(&format!("... and {more} more lines, not shown here.\n"));
         }
     }
+    if is_ambiguous(found) {
+        out.push_str("With `everywhere` at its end, the request replaces all of them.\n");
+    }
     for picture in pictures {
         out.push_str(&format!("A picture: {picture}. The offline provider cannot see it.\n"));
     }
@@ -154,6 +157,11 @@ fn one(found: &CallWithResult<'_>) -> String {
 /// The call changes a file, and its result has the difference.
 fn edits(call: &ToolCall) -> bool {
     matches!(call.name.as_str(), "edit_file" | "write_file" | "apply_patch")
+}
+
+/// A replacement that was refused because the text occurs several times. What the tool says is for models.
+fn is_ambiguous(found: &CallWithResult<'_>) -> bool {
+    found.call.name == "edit_file" && found.result.is_error() && text_of(found).contains(" times in `")
 }
 
 /// `text` without the hunks of unified differences in it.

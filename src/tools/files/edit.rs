@@ -345,14 +345,16 @@ impl EditPlan {
 
     fn ambiguous(&self, file: &TextFile, spans: &[Range<usize>]) -> ToolError {
         let index = file.index();
-        let lines: Vec<String> =
+        let mut lines: Vec<String> =
             spans.iter().take(20).map(|s| (index.line_of(s.start) + 1).to_string()).collect();
+        lines.dedup();
+        let places = if lines.len() == 1 { "line" } else { "lines" };
         let more = if spans.len() > 20 { ", ..." } else { "" };
         let count =
             if spans.len() >= COUNTED { format!("{COUNTED} or more") } else { spans.len().to_string() };
         ToolError::hint(
             format!(
-                "old_string occurs {count} times in `{}`: at lines {}{more}",
+                "old_string occurs {count} times in `{}`: at {places} {}{more}",
                 self.edit.path,
                 lines.join(", ")
             ),

@@ -172,14 +172,20 @@ impl TurnPane {
                 return self.guard.end_line(key, at);
             }
             QuestionKeyKind::Answer(KeyRole::EndOfText) if burst => open.remind(),
-            QuestionKeyKind::Answer(role) => return self.guard.press(key, role, at),
+            QuestionKeyKind::Answer(role) => {
+                self.guard.press(key, role, at);
+                if role == KeyRole::Answer && self.guard.due().is_none() {
+                    open.is_too_early(key);
+                }
+                return;
+            }
             QuestionKeyKind::Text => {
                 let _ = PaneQuestion::answer_key(&mut self.question, key);
             }
             QuestionKeyKind::BeginsText if self.guard.is_ready(at) => {
                 let _ = PaneQuestion::answer_key(&mut self.question, key);
             }
-            QuestionKeyKind::BeginsText => {}
+            QuestionKeyKind::BeginsText => open.is_too_early(key),
             QuestionKeyKind::Nothing => {
                 open.remind();
                 self.guard.clear_confirmation();

@@ -233,6 +233,8 @@ fn a_key_typed_before_the_question_was_seen_never_answers_it() {
             b.key(KeyCode::Char(letter));
             assert!(answer.try_recv().is_err());
         }
+        // It says so, or a person would take the next key for the second one.
+        assert!(b.screen().contains(&format!("{letter} came too early: press it again")));
         // Read 499 ms after the last one, and then 500 ms after.
         b.pass(439);
         b.key(KeyCode::Char(letter));

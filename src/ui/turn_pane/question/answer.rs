@@ -94,7 +94,16 @@ impl PaneQuestion {
     pub(in crate::ui::turn_pane) fn remind(&mut self) {
         self.confirmed = None;
         self.unmet = None;
+        self.too_early = None;
         self.reminds = true;
+    }
+
+    /// The key would answer, and was pressed before keys count: without a word about it, a person takes the next key for
+    /// the second one.
+    pub(in crate::ui::turn_pane) fn is_too_early(&mut self, key: KeyEvent) {
+        if let KeyCode::Char(key) = key.code {
+            self.too_early = Some(key);
+        }
     }
 
     /// A key was pressed once and has to be pressed again.
@@ -115,7 +124,7 @@ impl PaneQuestion {
             return QuestionOutcome::Not;
         }
         open.reminds = false;
-        open.unmet = None;
+        (open.unmet, open.too_early) = (None, None);
         if key.code == KeyCode::Char(REASON) && open.takes_reason() {
             (open.typing, open.types_reason) = (Some(TextField::new(TextFieldKind::Lines)), true);
             return QuestionOutcome::Open;

@@ -105,7 +105,7 @@ impl PaneQuestion {
             labels.push(vec![Span::styled("Tab", theme.style("key")), Span::raw(" your draft")]);
         }
         if focus != QuestionFocus::Draft {
-            labels.extend(waiting(theme, ready));
+            labels.extend(self.waiting(theme, ready));
         }
         lines.extend(key_rows(labels, columns));
         lines
@@ -167,10 +167,14 @@ impl PaneQuestion {
         ));
         labels
     }
-}
 
-/// What follows the keys while they do not count yet.
-fn waiting(theme: &Theme, ready: bool) -> Option<KeyLabel> {
-    let words = "(a moment: keys are accepted after half a second without typing)";
-    (!ready).then(|| vec![Span::styled(words, theme.style("hint"))])
+    /// What follows the keys while they do not count yet, or after one that did not count.
+    fn waiting(&self, theme: &Theme, ready: bool) -> Option<KeyLabel> {
+        const MOMENT: &str = "(a moment: keys are accepted after half a second without typing)";
+        if let Some(key) = self.too_early {
+            let words = format!("{} came too early: press it again", sanitize::line(&key.to_string()));
+            return Some(vec![Span::styled(words, theme.style("warning"))]);
+        }
+        (!ready).then(|| vec![Span::styled(MOMENT, theme.style("hint"))])
+    }
 }

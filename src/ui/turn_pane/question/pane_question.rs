@@ -33,6 +33,8 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) unmet: Option<String>,
     /// The last key was not an answer: the pane highlights the keys that are.
     pub(super) reminds: bool,
+    /// A key that would answer was pressed before keys counted.
+    pub(super) too_early: Option<char>,
     /// The answer to the model's question, or the word that allows a call, once its first key was pressed.
     pub(super) typing: Option<TextField>,
     /// What is typed is why not, for the agent.
@@ -59,6 +61,7 @@ impl PaneQuestion {
             confirmed: None,
             unmet: None,
             reminds: false,
+            too_early: None,
             typing: None,
             types_reason: false,
             is_one_piece: false,
