@@ -1,6 +1,6 @@
 //! Signals: placet stops and saves the turn that runs, restores the terminal, and ends as the signal asks.
 
-use crate::ui::term;
+use crate::ui::{editor, term};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -70,6 +70,9 @@ fn spawn_watch(
                 _ = term.recv() => 143,
                 _ = hup.recv() => 129,
                 _ = int.recv() => {
+                    if editor::has_terminal() {
+                        continue;
+                    }
                     // The first one stops the turn, which then ends by itself; a second one does not wait.
                     if current.stop_first() {
                         continue;

@@ -1,7 +1,55 @@
 //! The person's own editor: which editor it is, and the edited text. The caller releases the terminal first.
 
+use crate::text::regular_file;
+use signal_hook::SigId;
+use signal_hook::consts::{SIGINT, SIGQUIT};
+use signal_hook::{flag, low_level};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The longest text that is read back, in bytes.
+const MOST: u64 = 16 << 20;
+
+/// Ctrl-C ended the editor: who watches for the signal has looked whether an editor runs after this time.
+const SEEN: Duration = Duration::from_millis(50);
+
+static RUNS: AtomicBool = AtomicBool::new(false);
+
+/// True while an editor has the terminal: Ctrl-C is for the editor.
+pub fn has_terminal() -> bool {
+    RUNS.load(Ordering::SeqCst)
+}
+
+/// While this exists, Ctrl-C and Ctrl-\ do nothing to placet: the terminal sends them to both, and many editors leave them
+/// on. In a process that does not watch for them they do nothing afterwards either; SIGTERM still ends it.
+struct EditorSignals {
+    pressed: Arc<AtomicBool>,
+    registered: Vec<SigId>,
+}
+
+impl EditorSignals {
+    fn new() -> io::Result<EditorSignals> {
+        RUNS.store(true, Ordering::SeqCst);
+        let mut signals = EditorSignals { pressed: Arc::default(), registered: Vec::new() };
+        for signal in [SIGINT, SIGQUIT] {
+            signals.registered.push(flag::register(signal, Arc::clone(&signals.pressed))?);
+        }
+        Ok(signals)
+    }
+}
+
+impl Drop for EditorSignals {
+    fn drop(&mut self) {
+        if self.pressed.load(Ordering::SeqCst) {
+            std::thread::sleep(SEEN);
+        }
+        RUNS.store(false, Ordering::SeqCst);
+        self.registered.drain(..).for_each(|id| drop(low_level::unregister(id)));
+    }
+}
 
 /// The setting, VISUAL, EDITOR, vi: a command line, so that `code --wait` works.
 pub fn program(own: Option<&str>) -> String {
@@ -18,7 +66,7 @@ pub fn edit(program: &str, text: &str, suffix: &str) -> io::Result<String> {
     file.write_all(text.as_bytes())?;
     file.flush()?;
     run(program, &[file.path().as_os_str()])?;
-    std::fs::read_to_string(file.path())
+    regular_file::read_to_string(file.path(), MOST)
 }
 
 /// Opens a file at a line, from 1, in the way the editor understands.
@@ -43,6 +91,7 @@ fn run(program: &str, arguments: &[&std::ffi::OsStr]) -> io::Result<()> {
     if !io::IsTerminal::is_terminal(&io::stdin()) {
         command.stdin(std::fs::File::open("/dev/tty")?);
     }
+    let _signals = EditorSignals::new()?;
     let status = command.status()?;
     match status.code() {
         Some(126 | 127) => Err(io::Error::other(format!("cannot start the editor `{program}`"))),

@@ -697,3 +697,19 @@ fn leaving_the_review_after_a_resize_inside_tmux_leaves_nothing_of_it() {
     let numbers: Vec<String> = (1..=60).map(|n| n.to_string()).chain(["over".into()]).collect();
     assert_eq!(screen.lines().filter(|row| !row.trim().is_empty()).collect::<Vec<_>>(), numbers);
 }
+
+/// The terminal sends Ctrl-C to placet as well, and many editors do not take it for a key.
+#[test]
+fn ctrl_c_in_an_editor_does_not_end_the_review() {
+    let patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+new\n";
+    let script = "trap '' INT QUIT\n: > began\nsleep 1\n";
+    let start = shell().variable("EDITOR", "sh ed.sh").file("ed.sh", script).file("p.patch", patch);
+    let mut pty = start.arg("review").arg("p.patch").spawn();
+    pty.until("the review", |s| s.contains("new") && s.contains("keys"));
+    pty.send("E");
+    pty.until("the editor", |_| pty.tree.path().join("began").exists());
+    pty.send("\x03\x1c");
+    pty.until("the review again", |s| s.contains("new") && s.contains("keys"));
+    pty.send("q");
+    assert_eq!(pty.ended(), 0);
+}

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
 
 /// The largest file that is shown or counted.
@@ -123,6 +123,9 @@ fn layer_of<'a>(layers: &'a [RunningLayer], path: &'a Path) -> Option<(&'a Runni
 
 fn sides(layers: &[RunningLayer], path: &Path) -> Result<(Side, Side), RunningFileError> {
     let (layer, relative) = layer_of(layers, path).ok_or(RunningFileError::Elsewhere)?;
+    if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(RunningFileError::NoFile);
+    }
     let mut before = Entry::Absent;
     for lower in &layer.lowers {
         before = read(&lower.join(relative))?;
