@@ -47,7 +47,9 @@ impl Drop for EditorSignals {
             std::thread::sleep(SEEN);
         }
         RUNS.store(false, Ordering::SeqCst);
-        self.registered.drain(..).for_each(|id| drop(low_level::unregister(id)));
+        for id in self.registered.drain(..) {
+            low_level::unregister(id);
+        }
     }
 }
 
