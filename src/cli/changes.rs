@@ -8,6 +8,7 @@ use super::start;
 use crate::agent::Agent;
 use crate::app::App;
 use crate::audit::{AuditError, AuditKind};
+use crate::repl::retract_undone;
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
@@ -294,7 +295,13 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
     let shown = |path: &Path| app.workspace.shortened(path);
     if what.is_none() && !rest {
         let told = match app.discarded() {
-            Ok(views) => changes::undo_discard(&views, &view, &shown),
+            Ok(views) => {
+                let told = changes::undo_discard(&views, &view, &shown);
+                if told.as_ref().is_some_and(|told| told.done) {
+                    retract_undone(&app.workspace, &views);
+                }
+                told
+            }
             Err(damage) => Some(changes::nothing_undone(&damage)),
         };
         if let Some(told) = told {

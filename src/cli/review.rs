@@ -22,6 +22,7 @@ use crate::ui::review::{
     Review, ReviewChecks, ReviewOpenedFrom, ReviewOutcome, ReviewSubject, binary_file, of_patch,
 };
 use crate::workspace::{LargeLoss, LayerKind, TransactionLabel};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,7 +114,7 @@ fn pending_at(args: &ReviewArgs, app: &App) -> Result<Option<(SelectedView, Path
     let Some(what) = args.what.as_deref().filter(|what| !what.starts_with('-')) else { return Ok(None) };
     let file = app.cwd().join(what);
     let is_patch = || {
-        let text = std::fs::File::open(&file).map_err(CliError::new).and_then(bounded).unwrap_or_default();
+        let text = File::open(&file).map_err(CliError::new).and_then(bounded).unwrap_or_default();
         parse(&text, StripLevels::Auto).is_ok_and(|patch| !patch.files.is_empty())
     };
     if app.waiting_and_unread().0.is_empty() || file.is_file() && is_patch() {
@@ -172,6 +173,12 @@ fn reviewed(
     label: TransactionLabel,
 ) -> Result<PendingReview, CliError> {
     let SelectedView { view, workspace, .. } = chosen;
+    let only_prints = args.linear || app.config.settings().ui.linear || File::open("/dev/tty").is_err();
+    if !only_prints {
+        // Else another placet could change what is on the screen before the person decides.
+        let hint = "`placet changes --patch` shows them";
+        view.claim().map_err(|e| CliError::new(e).hint(hint))?;
+    }
     let review = review_of(workspace, view, &opened.only).map_err(CliError::new)?;
     let Some(mut review) = review else {
         warn("nothing is pending");
@@ -226,7 +233,7 @@ fn difference(args: &ReviewArgs, cwd: &Path) -> Result<(String, Vec<u8>), CliErr
     match args.what.as_deref() {
         Some("-") => Ok(("standard input".into(), bounded(io::stdin().lock())?)),
         Some(what) if cwd.join(what).is_file() => {
-            let file = std::fs::File::open(cwd.join(what));
+            let file = File::open(cwd.join(what));
             let file = file.map_err(|e| CliError::new(format!("cannot read `{what}`: {e}")))?;
             Ok((what.into(), bounded(file)?))
         }

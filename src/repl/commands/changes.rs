@@ -4,7 +4,7 @@ use crate::agent::overview;
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::prompt::words;
-use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
+use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::tools::DisplayDetail;
 use crate::ui::line_ui;
@@ -40,7 +40,12 @@ fn pending_in(view: &View) -> Result<ChangeSet, CommandStop> {
 }
 
 /// Records what was done; the command is done with it.
-fn finish(context: &CommandContext<'_>, kind: AuditKind, by: &str, report: UserReport) -> SlashCommandResult {
+pub(super) fn finish(
+    context: &CommandContext<'_>,
+    kind: AuditKind,
+    by: &str,
+    report: UserReport,
+) -> SlashCommandResult {
     context.record(kind, by, report);
     Ok(CommandFollowUp::Nothing)
 }
@@ -131,34 +136,6 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
         "discard changes to {count} of {turns} turns? d twice discards them, any other key keeps them: "
     );
     line_ui::is_confirmed_by('d', &question)
-}
-
-pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
-    let (workspace, view) = context.viewed()?;
-    let shown = |path: &Path| workspace.shortened(path);
-    let (rest, others) = match rest.strip_suffix("rest") {
-        Some(before) if before.is_empty() || before.ends_with(' ') => (before.trim(), true),
-        _ => (rest, false),
-    };
-    let back = match rest.parse::<usize>() {
-        _ if rest.is_empty() => UndoTarget::Turns(1),
-        Ok(0) => return Err(format!("/{}", UndoTarget::NO_TURNS).into()),
-        Ok(count) => UndoTarget::Turns(count),
-        Err(_) => UndoTarget::Path(workspace.pending_path(rest)?),
-    };
-    let discarded = match rest.is_empty() && !others {
-        true => changes::undo_discard(&context.conversation.views(), &view, &shown),
-        false => None,
-    };
-    let undone = || changes::undo(&view, &back, others, &label(&view, "/undo"), &shown);
-    finish(context, AuditKind::Undo, "/undo", discarded.unwrap_or_else(undone))
-}
-
-pub(super) fn redo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
-    let (workspace, view) = context.viewed()?;
-    let shown = |path: &Path| workspace.shortened(path);
-    let report = changes::redo(&view, rest == "rest", &label(&view, "/redo"), &shown);
-    finish(context, AuditKind::Undo, "/redo", report)
 }
 
 pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {

@@ -38,6 +38,7 @@ mod tour;
 mod transcript;
 pub(super) mod tries;
 mod trust_question;
+mod undo;
 mod view;
 mod window;
 

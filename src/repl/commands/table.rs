@@ -3,7 +3,7 @@
 use super::{
     batch, branches, changes, checks, config, cost, custom, directory, elsewhere, export, help, history,
     jobs, keys, mcp, memory, mode, model, permission, review, rewind, scratchpads, server_prompts, sessions,
-    setup, skills, status, taint, theme, tools, tour, transcript, tries, view, window,
+    setup, skills, status, taint, theme, tools, tour, transcript, tries, undo, view, window,
 };
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;
@@ -39,7 +39,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     row("changes", "[PATH]", "show pending changes, or the diff of one path", none, changes::changes),
     row("apply", "[PATH ...]", "apply pending changes", none, changes::apply),
     row("discard", "[PATH ...]", "discard pending changes", none, changes::discard),
-    row("undo", "[N|PATH]", "undo the changes of the last turn", none, changes::undo),
+    row("undo", "[N|PATH]", "undo the changes of the last turn", none, undo::undo),
     row("rewind", "[N WHAT]", "rewind files, conversation or both to before a turn", what, rewind::rewind),
     row("tree", "[N]", "list the branches that /rewind made, or open one", none, branches::tree),
     row(
@@ -71,7 +71,7 @@ pub const COMMANDS: &[SlashCommand] = &[
         checks::until,
     ),
     row("review", "[PATH]", "review pending changes, hunk by hunk", none, review::review),
-    row("redo", "", "apply again what undo reverted", none, changes::redo),
+    row("redo", "", "apply again what undo reverted", none, undo::redo),
     row("journal", "[N]", "show what was applied in this directory", none, changes::journal),
     row("batch", "{JSON}", "run a JSON batch of operations, without a model", none, batch::batch),
     row("context", "[summary]", "show what fills the model's window, or the summary", none, window::context),

@@ -45,7 +45,7 @@ impl UserReport {
         UserReport { lines: vec![line.into()], done: true, ..UserReport::default() }
     }
 
-    fn failed(line: impl Into<String>) -> UserReport {
+    pub(crate) fn failed(line: impl Into<String>) -> UserReport {
         UserReport { lines: vec![line.into()], ..UserReport::default() }
     }
 

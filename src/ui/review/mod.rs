@@ -64,7 +64,7 @@ pub use meanwhile::MergeOutlook;
 pub use message::message;
 pub use paint::{DrawContext, NoAnnotations, ReviewAnnotations};
 pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};
-pub use report::{markdown, report, summary, value};
+pub use report::{markdown, report, summary, value, without_undone};
 pub use saved_review::SavedReview;
 pub use shown_checks::ShownChecks;
 pub use side_text::{DiffSide, LineTerminator, SideText};

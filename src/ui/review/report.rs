@@ -69,6 +69,13 @@ pub(super) struct ReportedComment {
     pub(super) comment: String,
 }
 
+impl ReviewReport {
+    /// True where there is nothing to report.
+    fn is_empty(&self) -> bool {
+        self.rejected.is_empty() && self.edited.is_empty() && self.comments.is_empty()
+    }
+}
+
 /// How every report begins: placet recognizes a report by this text.
 const BEGINS: &str = "The person reviewed your changes.";
 
@@ -105,11 +112,41 @@ pub fn report(review: &Review) -> Option<String> {
         comments: review.visible_comments().map(|c| said(review, c)).collect(),
         undecided: review.files.iter().filter(|f| f.decided() < f.units()).map(|f| f.name.clone()).collect(),
     };
-    let nothing = report.rejected.is_empty() && report.edited.is_empty() && report.comments.is_empty();
-    if nothing {
+    if report.is_empty() {
         return None;
     }
     serde_json::to_string_pretty(&report).ok()
+}
+
+/// `reports` without the rejections of what `review` has: they were taken back, or are decided anew. `None` where nothing is
+/// left; what is no report stays as it is.
+pub fn without_undone(reports: &str, review: &Review) -> Option<String> {
+    let parsed: Result<Vec<ReviewReport>, _> =
+        serde_json::Deserializer::from_str(reports).into_iter::<ReviewReport>().collect();
+    let Ok(mut parsed) = parsed else { return Some(reports.into()) };
+    for report in &mut parsed {
+        report.rejected.retain(|rejection| !review.files.iter().any(|file| has(file, rejection)));
+    }
+    parsed.retain(|report| !report.is_empty());
+    let texts: Vec<String> =
+        parsed.iter().filter_map(|report| serde_json::to_string_pretty(report).ok()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// True if what was rejected is a part of the changes in `file`.
+fn has(file: &ReviewFile, rejection: &ReportedRejection) -> bool {
+    let all = |doc: &SideText, lines: &std::ops::Range<usize>| {
+        let lines: Vec<usize> = lines.clone().collect();
+        texts(doc, &lines)
+    };
+    file.name == rejection.path
+        && match &file.body {
+            ReviewBody::Whole(whole) => whole.words.first().is_some_and(|what| *what == rejection.what),
+            ReviewBody::Lines(lines) => lines.hunks.iter().any(|hunk| {
+                all(&lines.old, &hunk.old).contains(&rejection.removed)
+                    && all(&lines.new, &hunk.new).contains(&rejection.added)
+            }),
+        }
 }
 
 /// The same as a JSON value, for programs.

@@ -331,8 +331,9 @@ impl View {
         self.0.guards.get().map_or_else(LossLimit::default, |(_, limit)| *limit)
     }
 
-    /// Makes this view this process's own, for as long as the process lives.
-    fn claim(&self) -> io::Result<()> {
+    /// Makes this view this process's own, for as long as the process lives. Nobody else changes what is pending in it
+    /// meanwhile.
+    pub fn claim(&self) -> io::Result<()> {
         let mut claim = self.0.claim.lock().unwrap_or_else(PoisonError::into_inner);
         if claim.is_some() {
             return Ok(());

@@ -11,7 +11,7 @@ use crate::ui::review::{
     ReviewSubject, SavedReview, commit_files,
 };
 use crate::workspace::{
-    ChangeApproval, ChangeSelection, DiscardBackup, DiscardMoment, GitEvent, LargeLoss, LayerKind,
+    ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment, GitEvent, LargeLoss, LayerKind,
     SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::io;
@@ -84,6 +84,8 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
+    review.pending =
+        set.changes.iter().map(|change| (Arc::clone(&change.path), change.after.clone())).collect();
     (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed));
     Ok(Some(review))
 }
@@ -105,7 +107,7 @@ fn changed_fact(file: &mut ReviewFile, now: &[u8]) -> String {
 
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
 /// losses in what was accepted; it is true where there are none. Applying is all or nothing; when it fails every decision
-/// stays remembered.
+/// stays remembered. Nothing is done where other changes are pending now than the review showed.
 pub fn apply_review(
     workspace: &Workspace,
     view: &View,
@@ -115,6 +117,12 @@ pub fn apply_review(
     undo: &str,
 ) -> io::Result<AppliedReview> {
     let (land, drop_out) = choices(review);
+    let set = view.changes(LayerKind::Pending)?;
+    if let Some(path) = changed_since(&set, review, land.keys().chain(drop_out.keys())) {
+        let name = visible::path_name(&workspace.shortened(path));
+        let why = format!("nothing was applied: `{name}` has changed since it was shown: review it again");
+        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
+    }
     let applies = !land.is_empty();
     // A person expects that undo reverts what was applied, and that the next undo restores what was rejected.
     let decided = DiscardMoment::before_now();
@@ -124,7 +132,6 @@ pub fn apply_review(
         let own =
             review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != AppliedPart::Nothing);
         let approval = own.flat_map(|f| &f.paths).fold(ChangeApproval::none(), |all, path| all.named(path));
-        let set = view.changes(LayerKind::Pending)?;
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
         let report = view.apply_and_report(&set, land, &approval, label);
@@ -173,7 +180,8 @@ pub fn apply_review(
     }
     let file = memory_of(view);
     let before = SavedReview::load(&file);
-    let outbox = join(before.outbox.clone(), review::report(review));
+    let unsent = before.outbox.as_deref().and_then(|unsent| review::without_undone(unsent, review));
+    let outbox = join(unsent, review::report(review));
     // What is still pending keeps its reviewed marks; what was decided is decided no more.
     let memory = match review_of(workspace, view, &[]) {
         Ok(Some(mut rest)) => {
@@ -190,6 +198,15 @@ pub fn apply_review(
         steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
     }
     Ok(AppliedReview { steps, outbox })
+}
+
+/// A path whose pending change is not the one that the review was made of.
+fn changed_since<'p>(
+    now: &ChangeSet,
+    review: &Review,
+    mut paths: impl Iterator<Item = &'p Arc<Path>>,
+) -> Option<&'p Arc<Path>> {
+    paths.find(|path| now.get(path).map(|change| &change.after) != review.pending.get(*path))
 }
 
 /// What [`send_back_review`] would report. Nothing changes.
@@ -295,6 +312,22 @@ fn left_over(review: &Review, is_meant: impl Fn(&ReviewFile) -> bool) -> ChangeS
         out.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
     }
     out
+}
+
+/// After an undo of a discard: what was restored is not rejected any more, and is not reported as that.
+pub fn retract_undone(workspace: &Workspace, views: &[View]) {
+    for view in views {
+        let file = memory_of(view);
+        let mut memory = SavedReview::load(&file);
+        let (Some(unsent), Ok(Some(pending))) = (memory.outbox.take(), review_of(workspace, view, &[]))
+        else {
+            continue;
+        };
+        memory.outbox = review::without_undone(&unsent, &pending);
+        if let Err(e) = memory.save(&file) {
+            tracing::warn!("the state of the review was not saved: {e}");
+        }
+    }
 }
 
 fn join(before: Option<String>, now: Option<String>) -> Option<String> {
