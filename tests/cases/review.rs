@@ -301,6 +301,32 @@ proptest! {
     }
 }
 
+/// Another process may have changed what is pending since the review was shown.
+#[test]
+fn only_what_the_review_showed_is_applied_or_discarded() {
+    for mark in [ReviewDecision::Accepted, ReviewDecision::Rejected] {
+        let mut bench = Bench::new();
+        bench.mode = Mode::Ask;
+        bench.write("a.txt", "one\n");
+        layered(&bench, "a.txt", b"two\n");
+        let mut shown = review(&bench).unwrap();
+        decide(&mut shown, &mut std::iter::repeat(true), mark);
+        layered(&bench, "a.txt", b"EVIL\n");
+        let workspace = &bench.env.workspace;
+        let label = TransactionLabel::default();
+        let carried = apply_review(workspace, view(&bench), &shown, |_| true, label, "/undo").unwrap();
+        assert!(carried.outbox.is_none() && carried.steps.len() == 1);
+        let told = &carried.steps[0].1;
+        assert!(!told.done && told.lines[0].contains("`a.txt` has changed since it was shown"), "{told:?}");
+        assert_eq!(bench.text("a.txt"), "one\n");
+        // It is still pending, and the next review shows it.
+        let mut next = review(&bench).unwrap();
+        decide(&mut next, &mut std::iter::repeat(true), ReviewDecision::Accepted);
+        carry(&bench, &next);
+        assert_eq!(bench.text("a.txt"), "EVIL\n");
+    }
+}
+
 /// Puts a content where a command would leave it.
 fn layered(bench: &Bench, name: &str, bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -62,6 +62,26 @@ fn rounds_of_rejections_and_comments_blame_nobody_else() {
 }
 
 #[test]
+fn a_rejection_that_was_taken_back_is_not_reported() {
+    for (decided, is_reported) in [("/undo", false), ("/status", true)] {
+        let mut pty = shell().arg("--provider").arg("offline").size(110, 40).file("a.txt", text()).open();
+        round(&mut pty, &["show a.txt".into(), edit(30, "thirty")], "r", None);
+        pty.line(decided);
+        pty.until("its answer", |s| s.contains("pending again") || s.contains("session"));
+        if !is_reported {
+            pty.line("/apply");
+            pty.until("the end", |s| s.contains("applied changes to 1 file"));
+            assert_eq!(pty.read("a.txt"), text().replace("row 30 end", "thirty"));
+        }
+        pty.line("list .");
+        pty.until("the list", |s| s.contains("list_directory"));
+        pty.line("/export talk.md");
+        pty.until("the export", |_| pty.exists("talk.md"));
+        assert_eq!(pty.read("talk.md").contains("Rejected parts are not in the files"), is_reported);
+    }
+}
+
+#[test]
 fn the_first_undo_reverts_what_was_applied_and_the_second_restores_the_rejection() {
     let mut pty = shell().arg("--provider").arg("offline").size(110, 40).file("a.txt", text()).open();
     round(&mut pty, &["show a.txt".into(), edit(5, "five"), edit(30, "thirty")], "ar", None);
