@@ -3,9 +3,9 @@
 use super::App;
 use super::views::JournalCleanup;
 use crate::workspace::{
-    DamageKind, DamagedRecord, JournalEntry, ObjectStore, PruneRoots, RepairReport, contents_needed,
-    discard_damage_at_start, journals_in, keeps_pending, pending_damage, pending_damage_at_start, repair,
-    roots_of, views_in,
+    AppliedChange, DamageKind, DamagedRecord, Hash, JournalEntry, ObjectStore, PruneRoots, RepairReport,
+    contents_needed, discard_damage_at_start, journals_in, keeps_pending, pending_damage,
+    pending_damage_at_start, repair, roots_of, views_in,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -41,8 +41,8 @@ impl App {
         let mut all = view.journal().damage_at_start();
         if all.is_empty() {
             let newest = view.journal().newest().filter(|entry| entry.changes.len() <= AT_START);
-            let nodes = newest.iter().flat_map(|entry| &entry.changes).map(|change| &change.before);
-            let small = nodes.filter(|node| node.size() <= SMALL).filter_map(|node| node.hash());
+            let changes = newest.iter().flat_map(|entry| &entry.changes);
+            let small = changes.filter(|change| change.before.size() <= SMALL).filter_map(needed);
             all.extend(small.filter_map(|hash| view.objects().damage_of(hash)));
         }
         let (views, unread) = self.views_here();
@@ -79,13 +79,18 @@ impl App {
     }
 }
 
+/// The content that the undo of a change needs: none where only the mode or the owner changed.
+fn needed(change: &AppliedChange) -> Option<Hash> {
+    change.before.hash().filter(|_| !change.before.same_content(&change.after))
+}
+
 /// Contents that entries need to be undone and that are not there.
 fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &ObjectStore) -> Vec<DamagedRecord> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for change in entries.flat_map(|entry| entry.changes) {
-        let needed = change.before.hash().filter(|_| !change.before.same_content(&change.after));
-        let Some(hash) = needed.filter(|hash| !objects.has(*hash) && seen.insert(*hash.as_bytes())) else {
+        let Some(hash) = needed(&change).filter(|hash| !objects.has(*hash) && seen.insert(*hash.as_bytes()))
+        else {
             continue;
         };
         found.extend(objects.damage_of(hash).filter(|damage| damage.fault == DamageKind::Missing));

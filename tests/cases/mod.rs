@@ -158,6 +158,7 @@ mod txn_properties;
 mod txn_races;
 mod txn_scenarios;
 mod typing;
+mod undo_attributes;
 mod unknown_encoding;
 mod unreadable_records;
 mod unshown_lines;

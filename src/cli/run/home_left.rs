@@ -50,7 +50,10 @@ impl HomeLeft {
     /// For a person: what is not applied, and the option with which it would be asked about.
     pub(super) fn lines(&self) -> Vec<String> {
         let shown = |path: &Path| visible::path(&Path::new("~").join(path));
-        let files = self.files.iter().map(|path| shown(path));
+        // What programs write for themselves begins with a dot, and hides nothing of the person's.
+        let is_hidden = |path: &&PathBuf| path.to_string_lossy().starts_with('.');
+        let (hidden, own): (Vec<&PathBuf>, Vec<&PathBuf>) = self.files.iter().partition(is_hidden);
+        let files = own.into_iter().chain(hidden).map(|path| shown(path));
         let empty = self.empty.iter().map(|path| format!("{}/", shown(path)));
         let all = self.files.len() + self.empty.len();
         let mut names: Vec<String> = files.chain(empty).take(NAMED).collect();
@@ -117,6 +120,8 @@ mod tests {
             HomeLeft { home: "/no/such/home".into(), files: paths(files), empty: paths(empty) }.lines()
         };
         assert!(left(&[], &[]).is_empty());
+        let lines = left(&[".a", ".b/c", ".d", "x.txt"], &[]);
+        assert!(lines[0].ends_with("4 files: ~/x.txt, ~/.a, ~/.b/c, and 1 more"), "{lines:?}");
         assert_eq!(
             left(&["x"], &[]),
             [

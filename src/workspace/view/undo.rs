@@ -6,7 +6,7 @@ use super::View;
 use super::git_state::{is_where, scan};
 use super::stack::node_at;
 use super::undo_gaps::{SAME_LINES, UndoAction, interrupted};
-use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::path_state::{FileAttrs, PathState};
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::damage::DamageKind;
@@ -327,15 +327,27 @@ impl View {
         if now == change.after || same {
             return Ok(UndoAction::Step(step(now, target.clone(), source)));
         }
-        let (PathState::File { attrs, .. }, PathState::File { .. }, PathState::File { .. }) =
-            (&*now, &*change.after, &**target)
+        let (
+            PathState::File { attrs: of_now, .. },
+            PathState::File { attrs: of_after, .. },
+            PathState::File { attrs: of_target, .. },
+        ) = (&*now, &*change.after, &**target)
         else {
             return Ok(UndoAction::Left("it changed in the meantime, in a way that cannot be merged".into()));
         };
+        let attrs = merged_attrs(of_now, of_after, of_target);
         if now.same_content(&change.after) {
             // Only its mode or owner differs: the difference stays.
-            let after = with_attrs(target, attrs.clone());
+            let after = with_attrs(target, attrs);
             return Ok(UndoAction::Step(step(now.clone(), after.into(), source)));
+        }
+        if target.same_content(&change.after) {
+            // Only its mode or owner was changed, and somebody else changed its content.
+            let after = with_attrs(&now, attrs);
+            return Ok(match now == after {
+                true => UndoAction::Nothing,
+                false => UndoAction::Merged(step(now.clone(), after.into(), source)),
+            });
         }
         let objects = self.objects();
         let contents = change.after.hash().and_then(|h| objects.get(h).ok());
@@ -346,7 +358,7 @@ impl View {
         match diffy::merge_bytes(&base, &ours, &theirs) {
             Ok(bytes) => {
                 let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);
-                let after = PathState::File { hash, size, attrs: attrs.clone() };
+                let after = PathState::File { hash, size, attrs };
                 let source = ContentSource::Bytes(Arc::new(bytes));
                 Ok(UndoAction::Merged(step(now.clone(), after.into(), source)))
             }
@@ -510,7 +522,20 @@ fn moved_on(
     Ok(None)
 }
 
-fn with_attrs(node: &PathState, attrs: crate::workspace::files::path_state::FileAttrs) -> PathState {
+/// The mode, the owner and the attributes of `target`, but where they changed since `after`: that stays.
+fn merged_attrs(now: &FileAttrs, after: &FileAttrs, target: &FileAttrs) -> FileAttrs {
+    fn one<T: Clone + PartialEq>(now: &T, after: &T, target: &T) -> T {
+        if now == after { target.clone() } else { now.clone() }
+    }
+    FileAttrs {
+        mode: one(&now.mode, &after.mode, &target.mode),
+        uid: one(&now.uid, &after.uid, &target.uid),
+        gid: one(&now.gid, &after.gid, &target.gid),
+        xattrs: one(&now.xattrs, &after.xattrs, &target.xattrs),
+    }
+}
+
+fn with_attrs(node: &PathState, attrs: FileAttrs) -> PathState {
     match node {
         PathState::File { hash, size, .. } => PathState::File { hash: *hash, size: *size, attrs },
         other => other.clone(),
