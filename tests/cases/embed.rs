@@ -96,7 +96,8 @@ fn a_change_is_shown_as_a_value_applied_undone_and_redone() {
     assert_eq!(titles, [("2 files, +2 -1 lines: apply?".to_string(), 2)]);
     assert_eq!((outcome.reason, outcome.changes), (EndReason::Done, ChangesOutcome::Pending));
     assert_eq!((outcome.message, outcome.refused_calls), (None, 0));
-    assert!(outcome.answer.contains("edit_file a.txt"), "{}", outcome.answer);
+    // The answer has what was read. The edits are in the changes.
+    assert!(outcome.answer.contains("read_file a.txt"), "{}", outcome.answer);
     assert_eq!((place.read("a.txt").as_deref(), place.read("b.txt")), (Some("one\ntwo\n"), None));
 
     let pending = session.pending().unwrap();
