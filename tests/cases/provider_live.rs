@@ -202,9 +202,9 @@ async fn a_refused_connection_names_the_host_and_the_reason() {
         settings(),
     );
     let heard = hear(&provider).await;
-    let expected = ProviderError::Network { host: gone.to_string(), message: "connection refused".into() };
+    let expected = ProviderError::NotRunning { host: gone.to_string(), start: None };
     assert_eq!(heard.error, Some(expected));
-    assert_eq!(heard.retries().len(), 2);
+    assert_eq!(heard.retries().len(), 1);
 }
 
 #[tokio::test]

@@ -123,7 +123,9 @@ fn changes_are_applied_with_the_files_at_home_and_undone() {
     let program = line.pointer("/origin/program").unwrap();
     assert_eq!(
         *program,
-        serde_json::json!({"program": "claude", "arguments": ["-p", "fix it"], "exit_code": 0})
+        serde_json::json!({
+            "program": "claude", "preset": "claude", "arguments": ["-p", "fix it"], "exit_code": 0
+        })
     );
     let log = bench.place.run(["audit", "show"]).stdout;
     assert!(log.contains("run claude -p 'fix it' (exit code 0)"), "{log}");
