@@ -149,7 +149,7 @@ fn the_first_example_of_the_readme_works_typed_literally() {
     let sentence = readme.get(start..).and_then(|rest| rest.split(';').next()).unwrap();
     let requests: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
     assert_eq!(requests.len(), 2, "{sentence}");
-    let files = [("README.md", readme.as_str()), ("notes.txt", "a\n")];
+    let files = [("README.md", readme.as_str()), ("notes.txt", "one\n")];
     let opened = files.iter().fold(shell().size(120, 60), |start, (path, text)| start.file(path, text));
     let mut pty = opened.open();
     for request in requests {
@@ -165,7 +165,7 @@ fn the_first_example_of_the_readme_works_typed_literally() {
         }
         pty.until_prompt("");
     }
-    assert_eq!(pty.read("notes.txt"), "b\n");
+    assert_eq!(pty.read("notes.txt"), "two\n");
     pty.line("help");
     pty.until("the list", |s| s.contains("replace OLD with NEW in FILE"));
 }
