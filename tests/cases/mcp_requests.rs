@@ -64,8 +64,8 @@ fn an_answer_that_the_schema_refuses_is_asked_for_again_and_esc_declines() {
     pty.line("call s__act {\"text\": \"form day\"}");
     answer(&mut pty, "the server s asks for input: answer it?", "y");
     pty.until("the field", |screen| screen.contains("day: a date (YYYY-MM-DD)"));
-    pty.until("keys to count", |screen| !screen.contains("a moment"));
-    pty.by_hand("tomorrow");
+    // Half a frame may have the field and not yet the row about the moment: `answer` waits it out.
+    pty.answer("tomorrow");
     pty.by_hand("\r");
     pty.until("the same again", |screen| screen.contains("asks again, because it is not a date"));
     pty.until("keys to count", |screen| !screen.contains("a moment"));
