@@ -159,7 +159,8 @@ fn edits(call: &ToolCall) -> bool {
     matches!(call.name.as_str(), "edit_file" | "write_file" | "apply_patch")
 }
 
-/// A replacement that was refused because the text occurs several times. What the tool says is for models.
+/// True for a replacement that was refused because the text occurs several times. As a model does, the provider has only
+/// the text of the result; if its words change, the hint is missing and nothing else.
 fn is_ambiguous(found: &CallWithResult<'_>) -> bool {
     found.call.name == "edit_file" && found.result.is_error() && text_of(found).contains(" times in `")
 }

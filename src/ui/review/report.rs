@@ -118,8 +118,8 @@ pub fn report(review: &Review) -> Option<String> {
     serde_json::to_string_pretty(&report).ok()
 }
 
-/// `reports` without the rejections of what `review` has: they were taken back, or are decided anew. `None` where nothing is
-/// left; what is no report stays as it is.
+/// Removes from `reports` each rejection whose lines are part of `review`: the person took it back, or decides about the
+/// lines again there. `None` if nothing is left to report. A text that is not a report is returned unchanged.
 pub fn without_undone(reports: &str, review: &Review) -> Option<String> {
     let parsed: Result<Vec<ReviewReport>, _> =
         serde_json::Deserializer::from_str(reports).into_iter::<ReviewReport>().collect();
