@@ -2,6 +2,7 @@
 
 use super::storage::behaves;
 use crate::support::binary::Place;
+use crate::support::program::has_feature;
 use crate::support::require::require;
 use placet::storage::{FileStore, ObjectStoreSettings, OpendalStore, StoreMirror, StorePrecondition};
 use std::net::{TcpListener, TcpStream};
@@ -89,6 +90,9 @@ fn a_server_that_is_not_there_is_an_error_and_no_wait() {
 
 #[test]
 fn what_a_tool_wrote_under_a_mount_is_an_object_and_another_session_reads_it() {
+    if !has_feature(true) {
+        return;
+    }
     let Some(server) = Server::start() else { return };
     let call = |place: &Place, tool: &str, input: &str| {
         let sets = [

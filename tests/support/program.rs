@@ -1,5 +1,5 @@
-//! The program under test. `.ci/run` runs the hostile cases a second time against the release binary, because a debug
-//! assertion once hid a call that killed every process of the user.
+//! The program under test. `.ci/run` gives the tests the release binary, because a debug assertion once hid a call that
+//! killed every process of the user.
 
 use std::sync::LazyLock;
 
@@ -13,4 +13,11 @@ pub fn placet() -> &'static str {
         program
     });
     &PROGRAM
+}
+
+/// Whether the program under test has an optional feature that these tests were built with (`cfg!(feature = ...)`): the
+/// binary beside them has it, while one that `PLACET_BINARY` names is taken to have none. So `.ci/run` builds the tests
+/// once, and runs them with both.
+pub fn has_feature(built_with: bool) -> bool {
+    built_with && std::env::var_os("PLACET_BINARY").is_none()
 }

@@ -1,6 +1,7 @@
 //! Wrong options, values and names.
 
 use crate::support::output::{Project, snapshots};
+use crate::support::program::has_feature;
 
 const GROUP: &str = "usage_errors";
 
@@ -61,8 +62,20 @@ fn names_and_values_that_do_not_exist() {
     snapshots(GROUP, &Project::offline(), &cases);
 }
 
-#[cfg(not(feature = "otlp"))]
 #[test]
 fn a_command_of_another_build() {
+    if has_feature(cfg!(feature = "otlp")) {
+        return;
+    }
     snapshots(GROUP, &Project::offline(), &[("metrics_push_without_feature", "metrics push")]);
+}
+
+#[test]
+fn a_keyring_of_another_build() {
+    if has_feature(cfg!(feature = "keyring")) {
+        return;
+    }
+    let project =
+        Project::new().config("provider = \"anthropic\"\nproviders.anthropic.keyring = \"anthropic\"\n");
+    snapshots(GROUP, &project, &[("keyring_without_feature", "-p hi")]);
 }
