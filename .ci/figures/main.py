@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the figures of docs/guide/performance.md, each next to another program where one is installed.
 
-    .ci/figures/main.py [BINARY ...] [--only WORDS] [--rounds N]
+    .ci/figures/main.py [BINARY ...] [--only WORDS] [--rounds N] [--goals]
 
 Several binaries are measured in turns, so that a machine whose speed changes is the same for all. Each row has the
 minimum and the median. Needs Python 3, no network and no key: the model is a server in this process.
@@ -333,6 +333,69 @@ def pending(binary, base, rows):
     mcp.end()
 
 
+def many(binary, base, rows):
+    """Apply and undo of many changed files, next to git, which syncs nothing. `--base` on a tmpfs takes syncing out."""
+    home, work = fresh_home(base)
+    for number in range(MANY):
+        os.makedirs(os.path.join(work, f"d{number % 100}"), exist_ok=True)
+        with open(os.path.join(work, f"d{number % 100}", f"f{number}"), "w") as file:
+            file.write(f"line {number}\n" * 60)
+    who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "gc.auto=0"]
+
+    def git(*words):
+        done = Timed(["git", *who, *words], home, work)
+        assert done.code == 0, words
+        return done.seconds
+
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        git(*words)
+    change = "for file in d*/*; do echo changed >> $file; done"
+    assert Timed([binary, "run", "--", "sh", "-c", change], home, work).code in (0, 1, 2, 3)
+    took = {}
+    for word in ("apply", "undo"):
+        done = Timed([binary, word], home, work)
+        assert done.code == 0, done.output[-500:]
+        took[word] = done.seconds
+        rows.add(f"{word} of {MANY} files", "s", done.seconds)
+        rows.add(f"{word} of {MANY} files: processor time", "s", done.cpu)
+    assert Timed(["git", "diff", "--quiet"], home, work).code == 0, "undo left something"
+    Timed(["sh", "-c", change], home, work)
+    stash, pop = git("stash", "-q"), git("stash", "pop", "-q")
+    rows.add(f"git stash of {MANY} files", "s", stash)
+    rows.add(f"git stash pop of {MANY} files", "s", pop)
+    rows.add("undo, over git stash pop", "x", took["undo"] / pop)
+    shutil.rmtree(work)
+
+
+MANY = 10_000
+
+
+def edit(binary, base, rows):
+    """One edit in 100 MB, journaled and synced, next to sed and sync."""
+    home, work = fresh_home(base)
+    large = os.path.join(work, "large.txt")
+    with open(large, "w") as file:
+        for number in range(1_000_000):
+            file.write(f"{number:07} " + "x" * 91 + "\n")
+    os.sync()
+    mcp = Mcp(binary, home, work, "write")
+    for number in range(5):
+        mcp.call("read_file", {"path": "large.txt", "offset": 500_000, "limit": 10})
+        old, new = f"{500_003 + number:07} xx", f"{500_003 + number:07} yy"
+        ours = mcp.call("edit_file", {"path": "large.txt", "old_string": old, "new_string": new})
+        line = f"sed -i 's/^{600_003 + number:07} xx/{600_003 + number:07} yy/' large.txt && sync large.txt"
+        other = Timed(["sh", "-c", line], home, work).seconds
+        rows.add("edit in 100 MB, write mode", "ms", ours * 1e3)
+        rows.add("sed -i and sync, 100 MB", "ms", other * 1e3)
+        rows.add("edit in 100 MB, over sed -i and sync", "x", ours / other)
+    mcp.end()
+    os.remove(large)
+
+
+def size(binary, _base, rows):
+    rows.add("size of the program", "MB", os.path.getsize(binary) / 1e6)
+
+
 CASES = {
     "floor": timed_floor,
     "version": version,
@@ -345,6 +408,27 @@ CASES = {
     "commands": commands,
     "bwrap": bwrap,
     "pending": pending,
+    "many": many,
+    "edit": edit,
+    "size": size,
+}
+
+# The goals of the maintainers: the figure, at most.
+GOALS = {
+    "20,000 pieces, pane": 100,
+    "20,000 pieces, pane: processor time": 100,
+    "200 pieces a second: share of a processor": 1.5,
+    "round, run_command, ask": 7,
+    "round, read_file, ask": 1.2,
+    "one-shot turn": 6,
+    "one-shot turn: memory": 16,
+    "one-shot turn: first request": 10_000,
+    "start to the prompt": 6,
+    "memory at the prompt, resident": 14,
+    "memory at the prompt, its share": 7,
+    "undo, over git stash pop": 1.3,
+    "edit in 100 MB, over sed -i and sync": 1.5,
+    "size of the program": 33,
 }
 
 ALONE = {"floor", "bwrap"}
@@ -363,6 +447,7 @@ def main():
     parser.add_argument("binaries", nargs="*", default=["target/release/placet"])
     parser.add_argument("--only", help="cases, with commas: " + ",".join(CASES))
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--goals", action="store_true", help="end with a Markdown table of the goals")
     parser.add_argument("--base", help="directory for temporary files", default=None)
     asked = parser.parse_args()
     binaries = [os.path.realpath(path) for path in asked.binaries]
@@ -385,6 +470,20 @@ def main():
             values = rows.found.get((name, unit))
             cells.append(f"{min(values):9.2f} / {statistics.median(values):9.2f}" if values else " " * 21)
         print(f"{name:<46} {unit:<3} " + " | ".join(cells))
+    if asked.goals:
+        goals(asked.binaries, tables)
+
+
+def goals(binaries, tables):
+    """The fastest of each figure next to its goal. A machine that does something else makes every figure worse."""
+    print("\n| figure | goal | " + " | ".join(os.path.basename(path) for path in binaries) + " |")
+    print("|---|---|" + "---|" * len(binaries))
+    units = {name: unit for rows in tables for name, unit in rows.found}
+    for name, goal in GOALS.items():
+        if name in units:
+            best = [min(rows.found[name, units[name]]) for rows in tables if (name, units[name]) in rows.found]
+            cells = [f"{value:.3g} {units[name]}" if value < 1000 else f"{value:.0f} {units[name]}" for value in best]
+            print(f"| {name} | {goal:g} {units[name]} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":
