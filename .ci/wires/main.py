@@ -11,6 +11,7 @@ import tempfile
 import cases
 import person
 import schemas
+import search
 import servers
 
 # What a server cannot do, and why it is no fault of placet's: (server, wire or "", case or "").
@@ -120,6 +121,8 @@ def run(placet, mock, more):
             for line in lines:
                 tally.body(file.stem, json.loads(line))
     tally.types()
+    right, wrong = search.run(placet)
+    tally.right, tally.wrong = tally.right + right, tally.wrong + wrong
     print(f"\nconformance: {tally.right} right, {tally.wrong} wrong, {sum(tally.bodies.values())} bodies held to types")
     return 1 if tally.wrong or not tally.right else 0
 
