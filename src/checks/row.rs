@@ -82,6 +82,19 @@ impl CheckRow {
     }
 }
 
+/// What the output of `check` is called: that of an earlier state says so.
+pub fn output_title(rows: &[CheckRow], check: &str) -> String {
+    let state = rows.iter().find(|row| row.name == check).map(|row| &row.state);
+    let of = match state {
+        Some(CheckRowState::Earlier { since: ResultAge::Changes(_), .. }) => ", before the last changes",
+        Some(CheckRowState::Earlier { since: ResultAge::Workspace, .. }) => {
+            ", before files of the workspace changed"
+        }
+        _ => "",
+    };
+    format!("output of {check}{of}")
+}
+
 /// The result that a person wants to see first: of a failure on this state, or else the first there is.
 pub fn result_to_show(rows: &[CheckRow]) -> Option<&Arc<CheckResult>> {
     rows.iter()

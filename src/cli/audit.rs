@@ -1,7 +1,7 @@
 //! `placet audit`: the log checked, shown and handed on. Never writes to it.
 
 use super::args::AuditCommand;
-use super::report::{self, CliError, print_foreign, warn};
+use super::report::{self, CliError, print_foreign, print_list, warn};
 use super::start;
 use crate::app::interceptors::audit_places;
 use crate::audit::{AuditEntry, AuditError, entries, verify};
@@ -54,7 +54,7 @@ pub(super) fn run(command: &AuditCommand) -> Result<u8, CliError> {
                 out.push_str(&line);
                 out.push('\n');
             }
-            print_foreign(&out).map(|()| report::DONE)
+            print_list(&out).map(|()| report::DONE)
         }
         AuditCommand::Export => {
             let text = match regular_file::read(&places.log, u64::MAX) {

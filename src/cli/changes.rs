@@ -2,7 +2,7 @@
 
 use super::approvals::UNDO;
 use super::args::Options;
-use super::report::{self, CliError, print, print_foreign, print_own, warn};
+use super::report::{self, CliError, print, print_foreign, print_list, print_own, warn};
 use super::session_selector::{SessionSelector, session_of};
 use super::start;
 use crate::agent::Agent;
@@ -214,7 +214,7 @@ pub(super) fn show(
     } else if json {
         print_foreign(&(as_json(&set, &view) + "\n"))?;
     } else {
-        print_foreign(
+        print_list(
             &(view.listing(&set, &view.classify(&set), |p| workspace.shortened(p)).join("\n") + "\n"),
         )?;
     }

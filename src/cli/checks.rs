@@ -4,7 +4,7 @@ use super::approvals::{ApprovalPrompt, UNDO};
 use super::args::Options;
 use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_outcome, resolved};
 use super::checks_args::ChecksCommand;
-use super::report::{self, CliError, print, print_foreign, warn};
+use super::report::{self, CliError, print_foreign, print_list, warn};
 use super::session_selector::SessionSelector;
 use super::{checks_detect, signals, start};
 use crate::app::App;
@@ -131,7 +131,7 @@ fn list(which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
         };
         let _ = writeln!(out, "  {said}");
     }
-    print(&out).map(|()| report::DONE)
+    print_list(&out).map(|()| report::DONE)
 }
 
 /// The outcome without the name of its check.
@@ -196,9 +196,9 @@ fn run_all(
         }
         let request = CheckRunRequest { check, set: &target.set, choice };
         let result = runtime.block_on(run_check(&target.env, &store, request, &cancel)).map_err(failure)?;
-        print(&format!("{}\n", check_outcome(&result)))?;
+        print_list(&format!("{}\n", check_outcome(&result)))?;
         for line in check_details(&result) {
-            print(&format!("{line}\n"))?;
+            print_list(&format!("{line}\n"))?;
         }
         if !result.passed() && result.output_bytes > 0 {
             warn(&format!("hint: `placet checks output {}` shows its output", check.name));

@@ -3,7 +3,7 @@
 use super::args::Options;
 use super::doctor_hints::{DoctorFacts, has_certificates};
 use super::file_modes;
-use super::report::{self, CliError, print_foreign};
+use super::report::{self, CliError, print_list};
 use super::screen_keys;
 use super::start::{self, StartedFor};
 use crate::app::App;
@@ -104,7 +104,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
             format!("{} found", count::of(wrong, "problem"))
         }
     );
-    print_foreign(&out)?;
+    print_list(&out)?;
     Ok(if wrong == 0 { report::DONE } else { report::ERROR })
 }
 

@@ -1,7 +1,7 @@
 //! `placet journal`: what was applied, and what is damaged of it.
 
 use super::args::{JournalCommand, Options};
-use super::report::{self, CliError, print, print_foreign, warn};
+use super::report::{self, CliError, print, print_list, warn};
 use super::start;
 use crate::app::App;
 use crate::serve::changes;
@@ -27,7 +27,7 @@ fn list(view: &View, limit: usize, json: bool) -> Result<u8, CliError> {
         if lines.is_empty() {
             warn("no transactions");
         }
-        print_foreign(&lines.iter().map(|l| format!("{l}\n")).collect::<String>())?;
+        print_list(&lines.iter().map(|l| format!("{l}\n")).collect::<String>())?;
         return Ok(report::DONE);
     }
     let mut entries = view.journal().entries();
@@ -58,7 +58,7 @@ fn show(app: &App, view: &View, id: u64) -> Result<u8, CliError> {
     let shown = |path: &Path| app.workspace.shortened(path);
     let mut lines = vec![changes::entry_line(&entry)];
     lines.extend(changes::entry_paths(&entry, &shown));
-    print_foreign(&(lines.join("\n") + "\n"))?;
+    print_list(&(lines.join("\n") + "\n"))?;
     Ok(report::DONE)
 }
 
@@ -73,7 +73,7 @@ fn pruned(app: &App, view: &View) -> Result<u8, CliError> {
         ))
         .hint("`placet journal repair` moves damaged records aside; contents that only these records use can then be removed"));
     }
-    print(&format!(
+    print_list(&format!(
         "removed {} and {} ({})\n",
         count::of(pruned.entries, "transaction"),
         count::of(pruned.objects, "stored content"),
@@ -88,9 +88,9 @@ fn repair(app: &App) -> Result<u8, CliError> {
         print("no damage found\n")?;
         return Ok(report::DONE);
     }
-    print_foreign(&changes::repair_lines(&repaired).iter().map(|l| format!("{l}\n")).collect::<String>())?;
+    print_list(&changes::repair_lines(&repaired).iter().map(|l| format!("{l}\n")).collect::<String>())?;
     if aside.is_dir() {
-        print_foreign(&format!(
+        print_list(&format!(
             "nothing was deleted: the damaged files are in {}\n",
             crate::text::visible::path(&aside)
         ))?;

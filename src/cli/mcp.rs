@@ -3,7 +3,7 @@
 use super::args::Options;
 use super::mcp_args::McpCommand;
 use super::mcp_server_name::known;
-use super::report::{self, CliError, print, warn};
+use super::report::{self, CliError, print, print_list, warn};
 use super::{mcp_login, settings_file, start};
 use crate::config::{SettingsLayer, TomlText};
 use crate::mcp::{
@@ -83,7 +83,7 @@ fn list(options: &Options) -> Result<u8, CliError> {
             visible::line(&definition.shown())
         );
     }
-    print(&out).map(|()| report::DONE)
+    print_list(&out).map(|()| report::DONE)
 }
 
 /// `2 tools, about 300 tokens`
@@ -140,7 +140,7 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
         let _ =
             writeln!(out, "  {}: {}{note}", visible::line(&tool.name), visible::line(tool.first_line(100)));
     }
-    print(&out).map(|()| report::DONE)
+    print_list(&out).map(|()| report::DONE)
 }
 
 /// What `placet mcp add` writes.

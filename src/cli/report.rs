@@ -119,6 +119,14 @@ pub(super) fn print_foreign(text: &str) -> Result<(), CliError> {
     if io::stdout().is_terminal() { print(&visible::guard(text)) } else { print(text) }
 }
 
+/// Rows of a list, in which rendered names may be. On a terminal a row that does not fit is broken at words.
+pub(super) fn print_list(text: &str) -> Result<(), CliError> {
+    match io::stdout().is_terminal() {
+        true => print(&margin_mark::list_rows(&visible::guard(text), usize::from(term::size().0))),
+        false => print(text),
+    }
+}
+
 /// Placet's own words about what was done, in which rendered names may be: to a person with the mark.
 pub(super) fn print_own(words: &str) -> Result<(), CliError> {
     match io::stdout().is_terminal() {

@@ -1,7 +1,7 @@
 //! `placet session`: lists, shows, renames, exports and deletes the stored conversations.
 
 use super::args::Options;
-use super::report::{self, CliError, print, print_foreign, warn};
+use super::report::{self, CliError, print, print_foreign, print_list, warn};
 use super::session_args::{ExportFormat, SessionCommand};
 use super::start::{self, StartedFor};
 use crate::repl::{SessionListing, session_table, table_room, title_columns};
@@ -54,7 +54,7 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, CliE
                 let _ =
                     writeln!(out, "{}:{}  {}\n    {}", hit.session, hit.seq, hit.title, hit.marked("«", "»"));
             }
-            print_foreign(&out)?;
+            print_list(&out)?;
             if hits.is_empty() {
                 warn("no matches");
                 return Ok(report::ERROR);
@@ -106,7 +106,7 @@ fn list(store: &SessionStore, all: bool, limit: usize, options: &Options) -> Res
             let _ = writeln!(out, "{line}");
         }
     }
-    print_foreign(&out)?;
+    print_list(&out)?;
     match listing.all().count() {
         0 => warn("no sessions"),
         _ if !all && !runs.is_empty() => {
@@ -190,7 +190,7 @@ fn import(store: &SessionStore, file: &Path, options: &Options) -> Result<(), Cl
         .import(&text, &cwd)
         .map_err(|e| CliError::new(e).hint("`placet session export ID --format json` writes such a file"))?;
     let row = store.find(session.id().as_str())?;
-    print_foreign(&format!("{}  {}\n", row.id, row.title))
+    print_list(&format!("{}  {}\n", row.id, row.title))
 }
 
 /// Removes what the settings do not keep, or says what that would be.
@@ -211,7 +211,7 @@ fn prune(store: &SessionStore, dry_run: DryRun, options: &Options) -> Result<(),
             row.title
         );
     }
-    print_foreign(&out)?;
+    print_list(&out)?;
     let sessions = count::of(pruned.len(), "session");
     match dry_run {
         DryRun::Yes => warn(&format!("{sessions} would be removed")),

@@ -1,7 +1,7 @@
 //! `placet usage`: what was spent, by day and model, over all sessions.
 
 use super::args::Options;
-use super::report::{self, CliError, print};
+use super::report::{self, CliError, print, print_list};
 use super::start;
 use crate::provider::catalog::Money;
 use crate::repl::priced;
@@ -45,7 +45,7 @@ pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<
         token_counts::tokens(&total.usage),
         priced(&total)
     ));
-    print(&out).map(|()| report::DONE)
+    print_list(&out).map(|()| report::DONE)
 }
 
 fn name(spent: &RequestCost) -> String {

@@ -1,9 +1,8 @@
 //! What a message begins with, before the person's own text.
 
-use super::commands::review::unsent_report;
+use super::commands::review::{report_part, unsent_report};
 use super::context::CommandContext;
-use crate::conversation::{Note, Part};
-use crate::ui::review;
+use crate::conversation::Part;
 
 /// Whether a message brings the agent the report of a review.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,11 +15,7 @@ pub(super) enum HasReport {
 pub(super) fn parts_before(context: &CommandContext<'_>) -> (Vec<Part>, HasReport) {
     let report = unsent_report(context);
     let has_report = if report.is_some() { HasReport::Yes } else { HasReport::No };
-    let noted = |report: String| {
-        let brief = review::summary(&report).unwrap_or_default();
-        Part::Note(Note::Review { report, brief })
-    };
-    let mut parts: Vec<Part> = report.into_iter().map(noted).collect();
+    let mut parts: Vec<Part> = report.into_iter().map(report_part).collect();
     parts.extend(context.conversation.notes.iter().cloned().map(Part::Note));
     (parts, has_report)
 }

@@ -72,9 +72,9 @@ impl<'r> ShellOutput<'r> {
         self.print_prose(margin_mark::block(lines, &self.theme));
     }
 
-    /// The same for lists, commands and settings, whose lines stay whole.
-    pub(super) fn say_unbroken(&self, lines: impl IntoIterator<Item = Line<'static>>) {
-        self.print(&margin_mark::block(lines, &self.theme));
+    /// The same for a list: a row that does not fit continues further in.
+    pub(super) fn say_list(&self, lines: impl IntoIterator<Item = Line<'static>>) {
+        self.print(&margin_mark::broken_list(margin_mark::block(lines, &self.theme), self.width()));
     }
 
     /// Lines that have the mark already, broken at words.

@@ -15,6 +15,8 @@ const TITLE: usize = 40;
 pub(super) struct PendingElsewhere {
     pub(super) workspace: Workspace,
     pub(super) line: String,
+    /// The same in a row of a screen that is about something else.
+    short_line: String,
     /// They are of a try: nothing but its own conversation shows or applies them.
     pub(super) is_of_try: bool,
 }
@@ -41,10 +43,16 @@ pub(super) fn pending_elsewhere(context: &CommandContext<'_>) -> (Option<Pending
     (found, lines.collect())
 }
 
-/// The lines about other sessions, for a review.
+/// The lines about other sessions, for a review that shows nothing else.
 pub(super) fn lines_about_others(context: &CommandContext<'_>) -> Vec<String> {
     let (found, unread) = pending_elsewhere(context);
     found.map(|found| found.line).into_iter().chain(unread).collect()
+}
+
+/// The same in short, for a review that shows changes: its rows are for them.
+pub(super) fn short_lines_about_others(context: &CommandContext<'_>) -> Vec<String> {
+    let (found, unread) = pending_elsewhere(context);
+    found.map(|found| found.short_line).into_iter().chain(unread).collect()
 }
 
 fn found(
@@ -56,24 +64,29 @@ fn found(
     let store = context.conversation.store.as_ref();
     let tries = store.and_then(|store| store.tries(context.app.cwd()).ok()).unwrap_or_default();
     let of_try = tries.into_iter().find(|one| one.session.id.as_str() == name);
-    let line = match &of_try {
-        Some(one) => {
-            format!("changes to {pending} are pending in the try {}: /try {}", one.name, one.name)
-        }
+    let (line, way) = match &of_try {
+        Some(one) => (
+            format!("changes to {pending} are pending in the try {}: /try {}", one.name, one.name),
+            format!(": /try {}", one.name),
+        ),
         None => line(store, name, pending),
     };
-    PendingElsewhere { workspace, line, is_of_try: of_try.is_some() }
+    let short_line = format!("also pending: {pending}{way}");
+    PendingElsewhere { workspace, line, short_line, is_of_try: of_try.is_some() }
 }
 
-/// `changes to 3 files are pending from session "fix the tests", yesterday: /resume 06h02x7712x67`
-fn line(store: Option<&SessionStore>, name: &str, pending: ChangeCount) -> String {
+/// `changes to 3 files are pending from session "fix the tests", yesterday: /resume 06h02x7712x67`,
+/// and the end of it.
+fn line(store: Option<&SessionStore>, name: &str, pending: ChangeCount) -> (String, String) {
     let changes = format!("changes to {pending} are");
     let Some(row) = store.and_then(|store| store.find(name).ok()).filter(|row| row.id.as_str() == name)
     else {
         // `placet run` and a single tool call have a view and no session.
-        return format!("{changes} pending from an earlier command: /changes, /apply, /discard");
+        let way = " from an earlier command";
+        return (format!("{changes} pending{way}: /changes, /apply, /discard"), way.into());
     };
     let title = width::cut(&visible::prose_line(&row.title), TITLE);
     let (age, id) = (age_words(row.updated, now()), short_id(&row.id));
-    format!("{changes} pending from session \"{title}\", {age}: /resume {id}")
+    let way = format!(": /resume {id}");
+    (format!("{changes} pending from session \"{title}\", {age}{way}"), way)
 }

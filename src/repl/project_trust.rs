@@ -24,7 +24,7 @@ pub(super) fn ask_project_trust(
     let settings = settings.map(|one| Line::styled(clean(one), output.theme.style("text")));
     let notes = context.app.config.shadowed_servers.iter();
     let notes = notes.map(|one| Line::styled(clean(&one.to_string()), output.theme.style("hint")));
-    output.say_unbroken(std::iter::once(head).chain(settings).chain(notes));
+    output.say_list(std::iter::once(head).chain(settings).chain(notes));
     let answer = line_ui::consent("Type `trust` to accept it, Enter to continue without it: ");
     if answer.is_none_or(|answer| answer.trim() != "trust") {
         output.note("ignored; placet asks again next time");

@@ -43,9 +43,24 @@ pub(super) fn readable_shade(color: Color, grounds: &[Color]) -> Color {
     match ansi::other_shade(color) {
         // Neither yellow can be read on white. Red and green have a meaning of their own, magenta has none.
         Some(other) if is_yellow(color) && worst(color) < FAINT && worst(other) < FAINT => Color::Magenta,
+        // Nor can either cyan.
+        Some(other) if is_cyan(color) && worst(color) < FAINT && worst(other) < FAINT => {
+            if worst(Color::Blue) < FAINT { Color::LightBlue } else { Color::Blue }
+        }
         Some(other) if worst(color) < FAINT && worst(other) > worst(color) => other,
         _ => color,
     }
+}
+
+/// True where one of the terminal's own sixteen is hardly seen on one of these grounds.
+pub(super) fn is_faint(color: Color, grounds: &[Color]) -> bool {
+    let Some(parts) = ansi::usual_rgb(color) else { return false };
+    let grounds = grounds.iter().filter_map(|c| ansi::rgb(*c).or(ansi::usual_rgb(*c)));
+    grounds.map(|ground| ratio(parts, ground)).any(|ratio| ratio < FAINT)
+}
+
+fn is_cyan(color: Color) -> bool {
+    ansi::usual_rgb(color).and_then(ColorName::of) == Some(ColorName::Cyan)
 }
 
 fn is_yellow(color: Color) -> bool {
@@ -121,8 +136,13 @@ impl ContrastAdjuster {
     fn of_terminal(&self, colour: Color) -> Color {
         let Some(number) = ansi::number_of_sixteen(colour) else { return colour };
         if self.depth == ColorDepth::Sixteen {
-            let grounds = self.grounds.iter().map(|(r, g, b)| Color::Rgb(*r, *g, *b));
-            return readable_shade(ansi::of_sixteen(number), &grounds.collect::<Vec<_>>());
+            let grounds: Vec<Color> = self.grounds.iter().map(|(r, g, b)| Color::Rgb(*r, *g, *b)).collect();
+            let shade = readable_shade(ansi::of_sixteen(number), &grounds);
+            // In code no hue has a meaning: green on white gives way.
+            return match is_faint(shade, &grounds) {
+                true => readable_shade(Color::Blue, &grounds),
+                false => shade,
+            };
         }
         if !self.is_any_ground {
             return colour;

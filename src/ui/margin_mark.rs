@@ -20,6 +20,9 @@ use std::io::IsTerminal;
 /// What a line of placet's own may begin with; further lines are below the words behind it.
 const LABELS: [&str; 2] = ["error: ", "hint: "];
 
+/// How much further in a row of a list continues.
+const CONTINUED_ROW: usize = 4;
+
 /// The mark's style is muted: readers look at the text.
 pub fn lead(theme: &Theme) -> Span<'static> {
     Span::styled(LEAD, theme.style("dim"))
@@ -62,10 +65,32 @@ pub fn under(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
 
 /// Lines of placet's own blocks, broken at words; lines of others are not changed.
 pub fn broken(lines: Vec<Line<'static>>, width: ProseWidth) -> Vec<Line<'static>> {
-    lines.into_iter().flat_map(|line| broken_line(line, width)).collect()
+    lines.into_iter().flat_map(|line| broken_line(line, 0, width)).collect()
 }
 
-fn broken_line(line: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
+/// The same for rows of a list: what does not fit continues further in than the rows begin.
+pub fn broken_list(lines: Vec<Line<'static>>, width: ProseWidth) -> Vec<Line<'static>> {
+    lines.into_iter().flat_map(|line| broken_line(line, CONTINUED_ROW, width)).collect()
+}
+
+/// The rows of a list without the mark, for a terminal of `columns`, broken at words.
+pub fn list_rows(text: &str, columns: usize) -> String {
+    let width = ProseWidth::new(columns, WrapSetting::Words);
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let (row, end) = line.strip_suffix('\n').map_or((line, ""), |row| (row, "\n"));
+        let words = row.trim_start_matches(' ');
+        let blanks = " ".repeat(row.len() - words.len());
+        let further = format!("{blanks}{}", " ".repeat(CONTINUED_ROW));
+        let indent = ProseIndent { first: vec![Span::raw(blanks)], further };
+        let rows = prose::lines(indent, prose::of_spans([Span::raw(words.to_string())]), width);
+        out.push_str(&rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+        out.push_str(end);
+    }
+    out
+}
+
+fn broken_line(line: Line<'static>, further: usize, width: ProseWidth) -> Vec<Line<'static>> {
     let is_own = line.spans.first().is_some_and(|span| span.content == LEAD || span.content == UNDER);
     if !is_own || line.width() <= width.columns {
         return vec![line];
@@ -81,8 +106,8 @@ fn broken_line(line: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
         first.push(Span::raw(" ".repeat(blanks)));
         head.content = head.content.get(blanks..).unwrap_or("").to_string().into();
     }
-    let columns = first.iter().map(Span::width).sum();
-    let indent = ProseIndent { first, further: " ".repeat(columns) };
+    let columns: usize = first.iter().map(Span::width).sum();
+    let indent = ProseIndent { first, further: " ".repeat(columns + further) };
     prose::lines(indent, prose::of_spans(rest), width)
 }
 
@@ -173,6 +198,21 @@ mod tests {
         assert_eq!(
             message("a long first line with a ◇ row", 26),
             "◆ a long first line with a\n  <U+25C7> row"
+        );
+    }
+
+    /// Story: at 80 columns the journal had rows that ended with `n` and went on with `ow`.
+    #[test]
+    fn rows_of_a_list_continue_further_in() {
+        let width = ProseWidth::new(30, WrapSetting::Words);
+        let list = ["   2  redo of 1  1 file and 1 repository", "   1  1 file"].map(Line::raw);
+        assert_eq!(
+            rows(&broken_list(block(list, &Theme::plain()), width)),
+            ["◆    2  redo of 1  1 file and", "         1 repository", "     1  1 file"]
+        );
+        assert_eq!(
+            list_rows("a: one two three four\n  not run yet, and long\n\nend", 20),
+            "a: one two three\n    four\n  not run yet, and\n      long\n\nend"
         );
     }
 

@@ -15,8 +15,6 @@ use ratatui::text::{Line, Span};
 
 /// Lines of a diff shown before it is folded.
 const DIFF_LINES: usize = 60;
-/// What separates a call from its facts.
-const FACTS: &str = " · ";
 /// The indent below the words of a call.
 const FURTHER: &str = "    ";
 /// Columns of one line of output; a longer line is cut, and shows that it is.
@@ -44,28 +42,12 @@ pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: us
     lines
 }
 
-/// The first line of a call, broken at words where it does not fit. A command stays whole, so that copying it is exact:
-/// only what placet says after it is broken.
-pub fn broken_call(head: Line<'static>, of: CallKind, width: ProseWidth) -> Vec<Line<'static>> {
+/// The first line of a call, broken at words where it does not fit. The transcript view has the command as it ran.
+pub fn broken_call(head: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
     let [lead, mark, text] = head.spans.as_slice() else { return vec![head] };
-    let said_from = match of {
-        CallKind::Command => text.content.rfind(FACTS).unwrap_or(text.content.len()),
-        CallKind::Other => 0,
-    };
-    let (whole, said) = text.content.split_at_checked(said_from).unwrap_or((&text.content, ""));
-    let piece =
-        |part: &str, is_whole| ProseSpan { span: Span::styled(part.to_string(), text.style), is_whole };
-    let pieces = [piece(whole, true), piece(said, false)];
-    let pieces = pieces.into_iter().filter(|piece| !piece.span.content.is_empty()).collect();
+    let words = vec![ProseSpan { span: text.clone(), is_whole: false }];
     let indent = ProseIndent { first: vec![lead.clone(), mark.clone()], further: FURTHER.into() };
-    prose::lines(indent, pieces, width)
-}
-
-/// What a call ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallKind {
-    Command,
-    Other,
+    prose::lines(indent, words, width)
 }
 
 /// The output of a call, folded to `fold` lines. Of a failed command, the last lines are shown, because they give the
@@ -144,8 +126,9 @@ pub fn diff_lines(text: &str, theme: &Theme) -> Vec<Line<'static>> {
 
 /// A change set that the person asked to see: all of it, and no line cut.
 fn changes(overview: &ChangeOverview, theme: &Theme) -> Vec<Line<'static>> {
+    let spans = |texts: [String; 2]| Line::from(texts.map(Span::raw).to_vec());
     let mut out: Vec<Line<'static>> =
-        overview.list.iter().map(|row| Line::raw(format!("  {}", row.line()))).collect();
+        overview.list.iter().map(|row| [margin_mark::UNDER.to_string(), row.line()]).map(spans).collect();
     for file in &overview.files {
         out.push(Line::default());
         // The patch of a commit names its files, and not the commit.
@@ -271,22 +254,24 @@ mod tests {
 
     /// Story: at 40 columns `pending` was broken in the word.
     #[test]
-    fn a_call_is_broken_at_words_and_its_command_stays_whole() {
-        let rows = |text: &str, kind| -> Vec<String> {
+    fn a_call_is_broken_at_words_and_as_far_in() {
+        let rows = |text: &str| -> Vec<String> {
             let spans = vec![Span::raw(margin_mark::LEAD), Span::raw("✓ "), Span::raw(text.to_string())];
-            let lines = broken_call(Line::from(spans), kind, ProseWidth::new(40, WrapSetting::Words));
+            let lines = broken_call(Line::from(spans), ProseWidth::new(40, WrapSetting::Words));
             lines.iter().map(ToString::to_string).collect()
         };
         assert_eq!(
-            rows("edit tests/test_price.py +1 -1 · pending", CallKind::Other),
+            rows("edit tests/test_price.py +1 -1 · pending"),
             ["◆ ✓ edit tests/test_price.py +1 -1 ·", "    pending"]
         );
-        assert_eq!(rows("edit a.rs +1 -1 · pending", CallKind::Other), ["◆ ✓ edit a.rs +1 -1 · pending"]);
-        // Words of the command are not moved, whatever its length; the terminal breaks it at the margin.
-        let command = "run git commit -qam 'Set the tax' && git push origin main";
+        assert_eq!(rows("edit a.rs +1 -1 · pending"), ["◆ ✓ edit a.rs +1 -1 · pending"]);
         assert_eq!(
-            rows(&format!("{command} · 12 created, 5 modified, pending"), CallKind::Command),
-            [format!("◆ ✓ {command} · 12 created, 5"), "    modified, pending".into()]
+            rows("run git commit -qam 'Set the tax' && git push origin main · 12 created, pending"),
+            [
+                "◆ ✓ run git commit -qam 'Set the tax' &&",
+                "    git push origin main · 12 created,",
+                "    pending"
+            ]
         );
     }
 }

@@ -4,7 +4,7 @@
 //! as well.
 
 use super::ansi::{ColorDepth, ColorName};
-use super::contrast::{ContrastAdjuster, hue_of, readable_shade};
+use super::contrast::{ContrastAdjuster, hue_of, is_faint, readable_shade};
 use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -63,6 +63,9 @@ pub const LABELS: &[&str] = &[
     "status",
     "hint",
 ];
+
+/// Labels of words that are green in some themes.
+const GREEN_WORDS: [&str; 2] = ["accepted", "mode.read"];
 
 /// Name, what it is for, and its file.
 const BUILT_IN: [(&str, &str, &str); 8] = [
@@ -182,6 +185,10 @@ impl Theme {
                 let own: Vec<Color> = style.bg.into_iter().collect();
                 let grounds = if own.is_empty() { &backgrounds } else { &own };
                 style.fg = style.fg.map(|fg| readable_shade(fg, grounds));
+                // Their words and signs say the same: green on white cannot be read.
+                if GREEN_WORDS.contains(label) && style.fg.is_some_and(|fg| is_faint(fg, grounds)) {
+                    style.fg = None;
+                }
             }
             styles.insert(*label, style);
         }
@@ -210,6 +217,16 @@ impl Theme {
     /// The names of the built-in themes.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, ..)| *name).collect()
+    }
+
+    /// The style for the text of a changed line, of which the sign has the style of `label`: with sixteen colours on
+    /// white, green is for the sign alone.
+    pub fn changed_text(&self, label: &str) -> Style {
+        let style = self.style(label);
+        let is_hidden = self.depth == ColorDepth::Sixteen
+            && style.bg.is_none()
+            && style.fg.is_some_and(|fg| is_faint(fg, &self.backgrounds));
+        if is_hidden { Style { fg: None, ..style } } else { style }
     }
 
     /// Everything on which code can stand: the backgrounds of the theme, of changed lines and of what is selected. A

@@ -272,3 +272,22 @@ fn changed_lines_of_neutral_have_a_background_and_a_text_of_their_own() {
     let theme = load("neutral", ColorDepth::Sixteen, None);
     assert_eq!((theme.style("diff.add.line").fg, theme.style("diff.add.line").bg), (None, None));
 }
+
+/// Story: in an xterm of sixteen colours on white, added lines and code could not be read.
+#[test]
+fn with_sixteen_colours_on_white_text_is_neither_green_nor_cyan() {
+    for name in ["light", "neutral", "solarized-light"] {
+        let theme = load(name, ColorDepth::Sixteen, None);
+        assert_eq!(theme.changed_text("diff.add").fg, None, "{name}");
+        assert!(theme.style("diff.add").fg.is_some(), "{name}: the sign");
+        assert_eq!(theme.style("accepted").fg, None, "{name}");
+        let mut lift = theme.lift();
+        for number in 0..16 {
+            let shown = lift.colour(Color::Indexed(number));
+            let hue = super::hue_of(shown);
+            let faint = [ColorName::Cyan, ColorName::Green, ColorName::Yellow];
+            assert!(hue.is_none_or(|hue| !faint.contains(&hue)), "{name}: {number} is {shown:?}");
+        }
+    }
+    assert!(load("dark", ColorDepth::Sixteen, None).changed_text("diff.add").fg.is_some());
+}

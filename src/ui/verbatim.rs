@@ -79,16 +79,17 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     let marks = marks(&all);
     let line = |(text, marked): (&&[u8], InlineMarks)| {
         let (sign, rest) = text.split_at(text.len().min(1));
-        let (style, manner) = match sign {
-            b"+" => (theme.style("diff.add"), VisibleMode::Exact),
-            b"-" => (theme.style("diff.remove"), VisibleMode::Exact),
-            b"@" => (theme.style("diff.hunk"), VisibleMode::Exact),
-            b" " => (theme.style("text"), VisibleMode::Quiet),
+        let (label, manner) = match sign {
+            b"+" => ("diff.add", VisibleMode::Exact),
+            b"-" => ("diff.remove", VisibleMode::Exact),
+            b"@" => ("diff.hunk", VisibleMode::Exact),
+            b" " => ("text", VisibleMode::Quiet),
             // Lines around the hunks: names, modes, data.
             _ => return line("  ", text, theme.style("text"), theme),
         };
-        let mut spans = vec![Span::styled(format!("  {}", String::from_utf8_lossy(sign)), style)];
-        spans.extend(content(rest, style, theme, manner, &marked));
+        let mut spans =
+            vec![Span::styled(format!("  {}", String::from_utf8_lossy(sign)), theme.style(label))];
+        spans.extend(content(rest, theme.changed_text(label), theme, manner, &marked));
         Line::from(spans)
     };
     all.iter().zip(marks).map(line).collect()
@@ -190,7 +191,13 @@ pub fn wrap(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>
 /// next row without a blank: its last columns are blanks, or it ends after the `/` of a path that is wider than the
 /// screen.
 pub fn wrap_at_words(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    wrap_below(line, 0, columns, theme)
+}
+
+/// The same, with the sign of further rows `indent` columns in, where that leaves room for words.
+pub fn wrap_below(line: &Line<'_>, indent: usize, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let columns = columns.max(6);
+    let indent = if indent * 3 <= columns { indent } else { 0 };
     let mut cells: Vec<(String, usize, Style)> = Vec::new();
     for span in &line.spans {
         let style = line.style.patch(span.style);
@@ -201,12 +208,12 @@ pub fn wrap_at_words(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line
     let mut rows = Vec::new();
     let mut rest = cells.as_slice();
     loop {
-        let lead = if rows.is_empty() { 0 } else { 2 };
+        let lead = if rows.is_empty() { 0 } else { indent + 2 };
         let end = row_end(rest, columns - lead);
         let (row, after) = rest.split_at(end.cells);
         let mut spans: Vec<Span<'static>> = Vec::new();
         if lead > 0 {
-            spans.push(Span::styled(format!("{CONTINUED} "), hint));
+            spans.push(Span::styled(format!("{}{CONTINUED} ", " ".repeat(indent)), hint));
         }
         for (text, _, style) in row {
             match spans.last_mut().filter(|last| last.style == *style) {

@@ -88,12 +88,15 @@ impl ProtectedPathQuestion<'_> {
         let why =
             classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
         let part = set.part(|c| c.path.starts_with(&change.path));
+        let mut shown = overview(&part, self.view, self.workspace);
+        // The reason is next to the question.
+        shown.list.iter_mut().for_each(|row| row.note = without_reason(&row.note, &why));
         let answer = events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
                 subject: ChoiceSubject::Protected { path: change.path.to_path_buf(), set: Arc::clone(set) },
                 title: format!("! {name} ({}): apply this file?", change.verb().word()),
                 reason: why,
-                detail: DisplayDetail::Changes(Box::new(overview(&part, self.view, self.workspace))),
+                detail: DisplayDetail::Changes(Box::new(shown)),
                 choices: [
                     Some(QuestionChoice::consent('y', "yes, apply this file")),
                     Some(QuestionChoice::plain('n', "no, keep it pending")),
@@ -119,6 +122,12 @@ impl ProtectedPathQuestion<'_> {
             _ => ProtectedAnswer::KeepRest,
         }
     }
+}
+
+/// The note of a row, in which `(why)` or `(why; SETTINGS)` may be.
+fn without_reason(note: &str, why: &str) -> String {
+    let rest = note.replacen(&format!("({why}; "), "(", 1);
+    rest.replacen(&format!("({why})"), "", 1).trim_end().to_string()
 }
 
 impl ApplyQuestionFlow<'_> {
@@ -183,5 +192,17 @@ impl ApplyQuestionFlow<'_> {
             self.name_pending(&set);
         }
         decision
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_reason;
+
+    #[test]
+    fn a_reason_that_is_next_to_the_question_is_not_in_the_row() {
+        assert_eq!(without_reason("(direnv runs it)", "direnv runs it"), "");
+        assert_eq!(without_reason("(git runs it; sets a = b)", "git runs it"), "(sets a = b)");
+        assert_eq!(without_reason("(by the server x) (git runs it)", "git runs it"), "(by the server x)");
     }
 }

@@ -1,7 +1,7 @@
 //! The tables: providers with their keys, and the models of one. A key itself is never shown.
 
 use super::super::args::Options;
-use super::super::report::{self, CliError, print, print_foreign};
+use super::super::report::{self, CliError, print, print_list};
 use super::super::start;
 use super::ProviderOutputFormat;
 use crate::app::App;
@@ -65,7 +65,7 @@ pub(super) fn run(
         }
         [format!("{mark} {}", row.server.name), preset.wire.name().into(), model, row.key.1.clone(), address]
     }));
-    print_foreign(&columns(&lines)).map(|()| report::DONE)
+    print_list(&columns(&lines)).map(|()| report::DONE)
 }
 
 fn rows(app: &App) -> Result<Vec<ProviderRow>, CliError> {
@@ -154,7 +154,7 @@ pub(super) fn models(
             price(|p| p.output),
         ]
     }));
-    print_foreign(&columns(&lines)).map(|()| report::DONE)
+    print_list(&columns(&lines)).map(|()| report::DONE)
 }
 
 /// What a gateway asks for a model is not what the vendor asks.

@@ -3,7 +3,7 @@
 
 use super::plan::ProgramPlan;
 use crate::app::App;
-use crate::cli::report::{self, CliError, print, print_foreign, warn};
+use crate::cli::report::{self, CliError, print, print_list, warn};
 use crate::cli::start;
 use crate::process::ChildPid;
 use crate::serve::changes::when;
@@ -146,7 +146,7 @@ pub(in crate::cli) fn list(json: bool) -> Result<u8, CliError> {
             cells.map(|(cell, wide)| format!("{cell}{}", " ".repeat(wide.saturating_sub(width::of(cell)))));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
     };
-    print_foreign(&rows.iter().map(line).collect::<String>())?;
+    print_list(&rows.iter().map(line).collect::<String>())?;
     Ok(report::DONE)
 }
 

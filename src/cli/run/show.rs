@@ -6,7 +6,7 @@ use super::preset::RunPreset;
 use super::program;
 use crate::app::App;
 use crate::cli::args::OutputFormat;
-use crate::cli::report::{self, CliError, print, print_foreign};
+use crate::cli::report::{self, CliError, print, print_list};
 use crate::sandbox::withheld_secrets;
 use crate::text::{visible, width};
 use serde_json::json;
@@ -30,7 +30,7 @@ pub(super) fn list(app: &App, format: OutputFormat) -> Result<u8, CliError> {
         let gap = " ".repeat(widest.saturating_sub(width::of(&preset.name)) + 2);
         format!("{}{gap}{place}\n", visible::name(&preset.name))
     };
-    print_foreign(&presets.values().map(row).collect::<String>())?;
+    print_list(&presets.values().map(row).collect::<String>())?;
     Ok(report::DONE)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn dry_run(
         }
     }
     out.push_str("nothing was run (--dry-run)\n");
-    print_foreign(&out)?;
+    print_list(&out)?;
     Ok(report::DONE)
 }
 

@@ -138,11 +138,15 @@ fn one(found: &CallWithResult<'_>) -> String {
     } else if body.is_empty() {
         out.push_str(&format!("`{name}`{failed}: no output\n"));
     } else {
+        let (body, effects) = effects_apart(body);
         let (shown, more) = shortened(body);
         let fence = fence(shown);
         out.push_str(&format!("`{name}`{failed}:\n\n{fence}text\n{shown}\n{fence}\n"));
         if more > 0 {
             out.push_str(&format!("... and {more} more lines, not shown here.\n"));
+        }
+        for line in effects.lines() {
+            out.push_str(&format!("\n{}\n", literal(line)));
         }
     }
     if is_ambiguous(found) {
@@ -150,6 +154,32 @@ fn one(found: &CallWithResult<'_>) -> String {
     }
     for picture in pictures {
         out.push_str(&format!("A picture: {picture}. The offline provider cannot see it.\n"));
+    }
+    out
+}
+
+/// The output of a command, and what placet reports after it about the files: sentences, which a screen breaks at words.
+fn effects_apart(body: &str) -> (&str, &str) {
+    let is_report = |line: &&str| line.starts_with('[');
+    let report = body.split_inclusive('\n').rev().take_while(is_report).map(str::len).sum::<usize>();
+    let (before, report) = body.split_at_checked(body.len() - report).unwrap_or((body, ""));
+    match report.find("[effects: ") {
+        Some(at) if at == 0 || report.as_bytes().get(at - 1) == Some(&b'\n') => {
+            let end = before.len() + at;
+            (body.get(..end).unwrap_or(body).trim_end(), body.get(end..).unwrap_or_default())
+        }
+        _ => (body, ""),
+    }
+}
+
+/// A line as text of Markdown: no name in it becomes markup.
+fn literal(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        if "\\`*_<&~".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
     }
     out
 }
@@ -211,4 +241,20 @@ fn shortened(text: &str) -> (&str, usize) {
 fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     "`".repeat(longest.max(2) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Story: at 80 columns the tour had a line of code that the terminal broke in `they`.
+    #[test]
+    fn what_placet_says_after_the_output_is_prose() {
+        let report = "[exit code 0, 0.0 s, in /w]\n[effects: 1 deleted: a_b; pending]";
+        let (output, effects) = effects_apart(report);
+        assert_eq!((output, effects), ("[exit code 0, 0.0 s, in /w]", "[effects: 1 deleted: a_b; pending]"));
+        assert_eq!(literal(effects), "[effects: 1 deleted: a\\_b; pending]");
+        let quoted = "[effects: none]\nend";
+        assert_eq!(effects_apart(quoted), (quoted, ""), "the output of the command itself");
+    }
 }

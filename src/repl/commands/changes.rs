@@ -7,8 +7,7 @@ use crate::repl::prompt::words;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::tools::DisplayDetail;
-use crate::ui::line_ui;
-use crate::ui::scrollback;
+use crate::ui::{line_ui, margin_mark, scrollback};
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View, Workspace, WorkspaceError,
 };
@@ -60,7 +59,7 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     let shown = |path: &Path| workspace.shortened(path);
     if only.is_empty() {
         let listing = view.listing(&set, &view.classify(&set), shown);
-        context.output.say_unbroken(listing.into_iter().map(Line::raw));
+        context.output.say_list(listing.into_iter().map(Line::raw));
         let hint = "/changes PATH shows the diff; /apply and /discard accept paths, too";
         context.output.hint(&format!("{}: {hint}", view.count(&set)));
         return Ok(CommandFollowUp::Nothing);
@@ -70,8 +69,13 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     if part.is_empty() {
         return Err(CommandStop::note(format!("nothing is pending at `{}`", visible::line(rest))));
     }
-    let all = DisplayDetail::Changes(Box::new(overview(&part, &view, &workspace)));
-    context.output.print(&scrollback::detail(&all, &context.output.theme, usize::MAX));
+    let overview = overview(&part, &view, &workspace);
+    let rows = overview.list.len();
+    let all = DisplayDetail::Changes(Box::new(overview));
+    let mut list = scrollback::detail(&all, &context.output.theme, usize::MAX);
+    let differences = list.split_off(rows.min(list.len()));
+    context.output.print(&margin_mark::broken_list(list, context.output.width()));
+    context.output.print(&differences);
     Ok(CommandFollowUp::Nothing)
 }
 
@@ -145,7 +149,7 @@ pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
         if lines.is_empty() {
             return Err(CommandStop::note("no transactions in this directory"));
         }
-        context.output.say_unbroken(lines.into_iter().map(Line::raw));
+        context.output.say_list(lines.into_iter().map(Line::raw));
         return Ok(CommandFollowUp::Nothing);
     };
     let entry = view.journal().entry(id).map_err(|damage| {
@@ -160,6 +164,6 @@ pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
         let name = visible::path(&workspace.shortened(&change.path));
         lines.extend(scrollback::under(&format!("{} {name}", change.letter()), theme));
     }
-    context.output.print(&lines);
+    context.output.print_prose(lines);
     Ok(CommandFollowUp::Nothing)
 }

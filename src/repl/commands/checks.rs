@@ -191,7 +191,7 @@ fn output(context: &mut CommandContext<'_>, name: &str) -> SlashCommandResult {
         context.output.hint(&format!("`placet checks output {name}` prints all of it"));
         return Ok(CommandFollowUp::Nothing);
     }
-    match context.output.check_output(&env.workspace, &env.checks).show(name) {
+    match context.output.check_output(&env.workspace, &env.checks).show(name, &format!("output of {name}")) {
         Some(sentence) => Err(CommandStop::note(sentence)),
         None => Ok(CommandFollowUp::Nothing),
     }

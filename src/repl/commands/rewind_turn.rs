@@ -2,6 +2,7 @@
 
 use crate::conversation::Message;
 use crate::repl::titles::first_words;
+use crate::ui::review;
 use crate::workspace::{ChangeCount, ChangeSet, FileChange, JournalEntry, LayerKind, TransactionLabel, View};
 
 /// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
@@ -43,7 +44,8 @@ impl RewindTurn {
             let branch = standing.iter().rfind(here).and_then(JournalEntry::turn);
             let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
             let entries = entries.cloned().collect();
-            let said = text.lines().next().unwrap_or_default().to_string();
+            let first = || text.lines().next().unwrap_or_default().to_string();
+            let said = review::summary(&text).unwrap_or_else(first);
             RewindTurn { index, said, text, entries, pending: pending_of(view, &waiting, &turn) }
         })
         .collect()

@@ -3,7 +3,7 @@
 use super::file::{ReviewBody, ReviewDecision};
 use super::shown_checks::{AcceptedParts, ShownChecks};
 use super::state::Review;
-use crate::checks::{CheckRow, CheckRowState, check_row_words, result_to_show, unmet_words};
+use crate::checks::{CheckRow, CheckRowState, check_row_words, output_title, result_to_show, unmet_words};
 use crate::text::count;
 use crate::tools::{CheckBoard, CheckStart};
 use crate::ui::viewer::CheckOutputScreen;
@@ -190,6 +190,11 @@ impl ReviewChecks<'_> {
     /// The check whose output a person wants to see.
     pub(super) fn to_show(&self) -> Option<String> {
         result_to_show(&self.board.rows()).map(|result| result.check.clone())
+    }
+
+    /// What the output of a check is called.
+    pub(super) fn title_of(&self, check: &str) -> String {
+        output_title(&self.board.rows(), check)
     }
 
     /// Why the decisions cannot be applied yet.

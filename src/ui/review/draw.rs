@@ -14,8 +14,10 @@ use super::tree::ReviewTreeNode;
 use crate::text::{count, width};
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::PlacedPicture;
+use crate::ui::wrap::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
+use ratatui::text::Line;
 
 impl Review {
     pub fn draw(&self, buffer: &mut Buffer, scene: &DrawContext<'_>) -> Option<(u16, u16)> {
@@ -269,12 +271,15 @@ impl Review {
                 vec![of(ReviewAction::Move(Move::Down), "down"), ("Esc".into(), "back")]
             }
             ReviewOverlay::Summary { .. } => {
-                let mut out =
-                    vec![of(ReviewAction::Accept, self.confirming_word()), ("Esc".to_string(), "back")];
+                let discards = self.only_discards();
+                let confirm = if discards { "discard" } else { self.confirming_word() };
+                let mut out = vec![of(ReviewAction::Accept, confirm), ("Esc".to_string(), "back")];
                 if self.can_tell() {
-                    let words = match self.program {
-                        Some(_) => "apply, and send back now",
-                        None => "apply, and report to the agent now",
+                    let words = match (self.program.is_some(), discards) {
+                        (true, false) => "apply, and send back now",
+                        (true, true) => "discard, and send back now",
+                        (false, false) => "apply, and report to the agent now",
+                        (false, true) => "discard, and report to the agent now",
                     };
                     out.push(of(ReviewAction::AcceptFile, words));
                 }
@@ -329,12 +334,37 @@ impl Review {
 
     fn draw_summary(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, top: usize) {
         let (columns, rows) = (usize::from(self.size.0), self.places().rows);
-        let lines = self.summary();
+        let lines = self.summary_rows(columns);
         let top = top.min(lines.len().saturating_sub(rows));
-        for (y, (text, label)) in lines.iter().skip(top).take(rows).enumerate() {
-            let row = cells(&format!("  {text}"), |_| scene.theme.style(label));
-            put(buffer, 0, y + 1, window(&row, 0, columns));
+        let hidden = lines.len().saturating_sub(top + rows);
+        // The row that reports hidden rows takes the place of one.
+        let shown = if hidden > 0 { rows.saturating_sub(1) } else { rows };
+        for (y, (text, label)) in lines.iter().skip(top).take(shown).enumerate() {
+            put(buffer, 0, y + 1, &cells(text, |_| scene.theme.style(label)));
         }
+        if hidden > 0 {
+            let text = format!("  {} more: {}", hidden + 1, scene.keys.key(ReviewAction::Move(Move::Down)));
+            let row = cells(&text, |_| scene.theme.style("warning"));
+            put(buffer, 0, shown + 1, window(&row, 0, columns));
+        }
+    }
+
+    /// The summary as rows of `columns`: a line that does not fit continues below its words.
+    fn summary_rows(&self, columns: usize) -> Vec<(String, &'static str)> {
+        let mut out = Vec::new();
+        for (text, label) in self.summary() {
+            let rows = wrap(&Line::raw(text), columns.saturating_sub(SUMMARY_INDENT + SUMMARY_FURTHER));
+            out.extend(rows.iter().enumerate().map(|(at, row)| {
+                let indent = if at == 0 { SUMMARY_INDENT } else { SUMMARY_INDENT + SUMMARY_FURTHER };
+                (format!("{}{row}", " ".repeat(indent)), label)
+            }));
+        }
+        out
+    }
+
+    /// How far the summary can be scrolled.
+    pub(super) fn summary_end(&self) -> usize {
+        self.summary_rows(usize::from(self.size.0)).len().saturating_sub(self.places().rows)
     }
 
     /// What becomes of hunks with a mark.
@@ -373,6 +403,12 @@ impl Review {
             _ => format!("{} in {}", count::of(hunks, "hunk"), count::of(files, "file")),
         };
         Some(format!("{does} {what}; the files in the work tree do not change"))
+    }
+
+    /// Nothing is applied: every decision is a rejection.
+    fn only_discards(&self) -> bool {
+        let (accepted, rejected) = self.tally();
+        self.subject == ReviewSubject::Pending && accepted == 0 && rejected > 0 && !self.any_edit()
     }
 
     /// What the key that confirms does, as its hint says.
@@ -431,6 +467,10 @@ impl Review {
         out
     }
 }
+
+/// Columns in front of the lines of the summary, and of their further rows.
+const SUMMARY_INDENT: usize = 2;
+const SUMMARY_FURTHER: usize = 2;
 
 /// Hints that a remark on the line under the cursor does not push out.
 const IMPORTANT: usize = 4;

@@ -202,7 +202,7 @@ impl Review {
                 return self.handle(action);
             }
             (_, Some(ReviewAction::Move(step @ (Move::Down | Move::Up)))) => {
-                self.overlay = ReviewOverlay::Summary { top: step.row(top, 1, usize::MAX) }
+                self.overlay = ReviewOverlay::Summary { top: step.row(top, 1, self.summary_end()) }
             }
             (KeyCode::Esc | KeyCode::Char('q'), _) => self.say(match self.subject {
                 ReviewSubject::Pending => "nothing was applied",

@@ -124,7 +124,7 @@ fn exact(doc: &SideText, line: usize) -> String {
     let end = match doc.end(line) {
         LineTerminator::CrLf => "␍",
         LineTerminator::Lf => "",
-        LineTerminator::None => "  ␤(no line end)",
+        LineTerminator::None => "  (no line end)",
     };
     if doc.stray(line).is_empty() {
         return format!("{}{end}", sanitize::line(doc.line(line)));

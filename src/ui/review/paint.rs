@@ -320,7 +320,7 @@ impl<'a> ReviewPainter<'a> {
     }
 
     fn indented(&self, text: &str, label: &str) -> Vec<Vec<StyledCell>> {
-        let style = self.theme.style(label);
+        let style = self.theme.changed_text(label);
         let all = cells(text, |_| style);
         // The rows after the first are indented deeper: several facts follow each other.
         let room = self.room().saturating_sub(FACT.1.len());

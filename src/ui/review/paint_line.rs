@@ -295,7 +295,10 @@ impl ReviewPainter<'_> {
             true => None,
             false => self.annotations.colours(file as usize, side, line),
         };
-        let base = if colours.is_some() { Style { fg: None, ..look } } else { look };
+        let label = if side == DiffSide::Old { "diff.remove" } else { "diff.add" };
+        // The sign has the colour of the line, also where its text could not be read in it.
+        let is_plain = look.fg == self.theme.style(label).fg && self.theme.changed_text(label).fg.is_none();
+        let base = if colours.is_some() || changed && is_plain { Style { fg: None, ..look } } else { look };
         let colours: Vec<(Range<usize>, Style)> = colours
             .into_iter()
             .flatten()
@@ -423,8 +426,7 @@ impl ReviewPainter<'_> {
         match doc.end(line) {
             LineTerminator::CrLf if blanks != WhitespaceMode::Plain => out.push(cell("␍", hint)),
             LineTerminator::None if changed => {
-                // The text of a file cannot have this sign.
-                out.extend(cells("  ␤(no line end)", |_| hint));
+                out.extend(cells("  (no line end)", |_| hint));
             }
             _ => {}
         }

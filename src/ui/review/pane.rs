@@ -387,7 +387,7 @@ impl FullScreenPane for ReviewPane<'_> {
     fn run_covered(&mut self) {
         let (check, checks) = (self.output_of.take(), self.desk.checks.as_ref());
         if let (Some(check), Some(checks)) = (check, checks)
-            && let Some(why) = checks.output.show(&check)
+            && let Some(why) = checks.output.show(&check, &checks.title_of(&check))
         {
             self.review.say(why);
         }

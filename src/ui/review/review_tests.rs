@@ -502,3 +502,33 @@ fn what_runs_later_is_not_accepted_with_others() {
     desk.review.decide_files(&[0], ReviewDecision::Accepted);
     assert_eq!(standing(&desk)[0], CombinedDecision::All(ReviewDecision::Accepted));
 }
+
+#[test]
+fn rows_of_the_summary_are_whole_and_what_is_below_is_announced() {
+    let mut desk = ReviewHarness::new(40, 10);
+    desk.press("A<Enter>");
+    let screen = desk.screen();
+    for row in screen.lines() {
+        assert!(crate::text::width::of(row) <= 40, "{row}");
+    }
+    assert!(screen.contains(" more: "), "{screen}");
+    let mut last = screen;
+    for _ in 0..40 {
+        desk.press("<Down>");
+        last = desk.screen();
+    }
+    assert!(!last.contains(" more: ") && last.contains("src/app.rs  3/3"), "{last}");
+    // Up is not counted from beyond the end.
+    desk.press("<Up>");
+    assert!(desk.screen().contains(" more: "), "{}", desk.screen());
+}
+
+#[test]
+fn where_everything_is_rejected_the_summary_discards() {
+    let mut desk = ReviewHarness::new(80, 20);
+    desk.press("r<Enter>");
+    assert!(desk.screen().contains("a discard"), "{}", desk.screen());
+    let mut desk = ReviewHarness::new(80, 20);
+    desk.press("a<Enter>");
+    assert!(desk.screen().contains("a apply"), "{}", desk.screen());
+}

@@ -251,3 +251,44 @@ fn what_no_patch_has_is_named_before_it_is_applied_unseen() {
     let screen = b.screen();
     assert!(screen.contains("not all of big.bin (17000000 bytes) was shown"), "{screen}");
 }
+
+/// Story: the real change was closed, and the new file above it open.
+#[test]
+fn a_file_that_is_changed_opens_before_one_that_is_new() {
+    let mut b = bench_of(80, 16);
+    let new = change("a-new.txt", 0, "", &lines(8));
+    let changed = change("b-changed.txt", 1, "one\ntwo\nthree\n", "one\n2\nthree\n");
+    let _answer = b.ask_to_apply(detail(vec![new, changed]));
+    insta::assert_snapshot!(b.screen());
+}
+
+/// Story: the row ended with `no other r` and the next one began with `ef`.
+#[test]
+fn a_row_is_broken_at_words() {
+    let mut b = bench_of(60, 20);
+    let text = "  .git: branch main moved from 837b9e7 to bfdc709 (drops 2 commits; no other ref has them)";
+    let row = ListedChange { text: text.into(), needs_care: true, ..ListedChange::default() };
+    let DisplayDetail::Changes(mut overview) = detail(vec![change("a.txt", 0, "one\n", "two\n")]) else {
+        unreachable!()
+    };
+    overview.list.push(row);
+    let _answer = b.ask_to_apply(DisplayDetail::Changes(overview));
+    let screen = b.screen();
+    assert!(screen.contains(" to bfdc709\n    ↪ (drops 2 commits; no other ref has them)\n"), "{screen}");
+}
+
+/// Story: a long answer above the question took the rows that the last difference needed.
+#[test]
+fn an_answer_gives_rows_to_changes_that_fit_with_them() {
+    let all = |answer: bool| {
+        let mut b = bench_of(80, 24);
+        if answer {
+            b.event(TurnEvent::Text((0..12).map(|n| format!("line {n} of the answer\n\n")).collect()));
+        }
+        let files = [("a.txt", 0), ("b.txt", 1)];
+        let two = files.map(|(name, row)| change(name, row, "one\n2\n3\n", "1\ntwo\nthree\n"));
+        let _answer = b.ask_to_apply(detail(two.to_vec()));
+        b.screen().matches("+ three").count()
+    };
+    assert_eq!((all(false), all(true)), (2, 2));
+}

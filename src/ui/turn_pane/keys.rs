@@ -123,9 +123,9 @@ impl TurnPane {
         let is_text = matches!(key.code, KeyCode::Char(_));
         let is_for_question = !is_text || self.focus != QuestionFocus::Draft && key.modifiers.is_empty();
         let shown = self.question.as_ref().filter(|_| is_for_question).and_then(|open| open.output_key(key));
-        if let Some(check) = shown {
+        if let Some((check, title)) = shown {
             self.guard.touch(at);
-            return Some(TurnPaneAction::ShowCheck(check));
+            return Some(TurnPaneAction::ShowCheck { check, title });
         }
         let scrolled = is_for_question && self.question.as_mut().is_some_and(|open| open.look_key(key));
         match (key.code, self.focus) {

@@ -16,7 +16,7 @@ use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
 use crate::ui::paste::PasteStore;
 use crate::ui::prose::ProseWidth;
-use crate::ui::scrollback::{self, CallKind};
+use crate::ui::scrollback;
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::theme::Theme;
 use ratatui::text::Line;
@@ -32,6 +32,12 @@ pub(super) struct RunningCall {
     pub(super) tail: String,
     /// What the command wrote of a line that has no end yet.
     pub(super) open: String,
+}
+
+/// A call that ended, with the lines for the scrollback.
+pub(super) struct EndedCall {
+    pub(super) id: CallId,
+    pub(super) lines: Vec<Line<'static>>,
 }
 
 /// A retry that is due at `at`.
@@ -50,6 +56,10 @@ pub struct TurnPane {
     pub(super) thinking: Option<(Instant, String)>,
     pub(super) coming: Option<(String, usize)>,
     pub(super) calls: Vec<RunningCall>,
+    /// The calls of the answer that have no line in the scrollback yet, in the order in which the model made them.
+    pub(super) call_order: Vec<CallId>,
+    /// Calls that ended before an earlier one: their lines wait for its line.
+    pub(super) ended_calls: Vec<EndedCall>,
     pub(super) question: Option<PaneQuestion>,
     /// Where keys go while a question is open: to the draft, where that was there first.
     pub(super) focus: QuestionFocus,
@@ -95,6 +105,8 @@ impl TurnPane {
             thinking: None,
             coming: None,
             calls: Vec::new(),
+            call_order: Vec::new(),
+            ended_calls: Vec::new(),
             question: None,
             focus: QuestionFocus::Question,
             guard: KeyGuard::default(),
@@ -164,7 +176,7 @@ impl TurnPane {
             TurnEvent::Requested => {
                 self.retry = None;
                 self.state = "waiting for the model".into();
-                Vec::new()
+                self.all_ended_calls()
             }
             TurnEvent::Text(text) => {
                 let mut lines = self.end_thinking(now);
@@ -181,7 +193,8 @@ impl TurnPane {
                 self.state = "thinking".into();
                 Vec::new()
             }
-            TurnEvent::CallComing { name, .. } => {
+            TurnEvent::CallComing { id, name } => {
+                self.call_order.push(id);
                 self.coming = Some((name, 0));
                 let mut lines = self.end_thinking(now);
                 lines.extend(self.end_text());
@@ -240,9 +253,9 @@ impl TurnPane {
                     false => (summary.for_scrollback(), self.facts.fold),
                 };
                 let mut of_call = scrollback::call(outcome, &summary, &self.theme, fold).into_iter();
-                let kind = summary.command.map_or(CallKind::Other, |_| CallKind::Command);
-                let head = of_call.next().map(|head| scrollback::broken_call(head, kind, self.width()));
-                lines.extend(head.into_iter().flatten().chain(of_call));
+                let head = of_call.next().map(|head| scrollback::broken_call(head, self.width()));
+                let of_call = head.into_iter().flatten().chain(of_call).collect();
+                lines.extend(self.in_order(EndedCall { id, lines: of_call }));
                 lines
             }
             TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question))),
@@ -307,6 +320,29 @@ impl TurnPane {
         self.end_text()
     }
 
+    /// The lines of the calls that can be shown now that `ended` has ended: none while a call before it runs.
+    fn in_order(&mut self, ended: EndedCall) -> Vec<Line<'static>> {
+        if !self.call_order.contains(&ended.id) {
+            return ended.lines;
+        }
+        self.ended_calls.push(ended);
+        let mut lines = Vec::new();
+        while let Some(first) = self.call_order.first() {
+            let Some(at) = self.ended_calls.iter().position(|call| call.id == *first) else { break };
+            lines.extend(self.ended_calls.remove(at).lines);
+            self.call_order.remove(0);
+        }
+        lines
+    }
+
+    /// The lines of all calls that ended, where no other call is waited for.
+    fn all_ended_calls(&mut self) -> Vec<Line<'static>> {
+        let order = std::mem::take(&mut self.call_order);
+        let mut ended = std::mem::take(&mut self.ended_calls);
+        ended.sort_by_key(|call| order.iter().position(|id| *id == call.id));
+        ended.into_iter().flat_map(|call| call.lines).collect()
+    }
+
     pub(super) fn end_text(&mut self) -> Vec<Line<'static>> {
         let had_text = self.spoke;
         self.spoke = false;
@@ -332,7 +368,8 @@ impl TurnPane {
     }
 
     fn end(&mut self, ending: &TurnEnding, now: Instant) -> Vec<Line<'static>> {
-        let mut lines = self.end_thinking(now);
+        let mut lines = self.all_ended_calls();
+        lines.extend(self.end_thinking(now));
         lines.extend(self.end_text());
         lines.extend(margin_mark::broken(scrollback::ending(ending, &self.theme), self.width()));
         if let Some(key) = self.facts.to_ask_mode.filter(|_| self.limited) {

@@ -2,10 +2,11 @@
 //!
 //! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
-use super::pane::{RunningCall, TurnPane};
+use super::pane::{EndedCall, RunningCall, TurnPane};
 use super::question::{PaneQuestion, QuestionFocus};
 use super::status::mode_label;
 use crate::agent::{QueuedMessage, SendTiming, is_command};
+use crate::conversation::CallId;
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{count, sanitize, visible, width};
 use crate::tools::{TodoItem, TodoStatus, todo_lines};
@@ -29,6 +30,8 @@ const BACKGROUND_HINT: &str = "  Ctrl-B: background";
 const LEAST_TITLE: usize = 20;
 /// Rows from which on a rule separates a question from what is above it.
 const RULED: usize = 18;
+/// Rows of an answer that stay in view above a question, also where the changes would need its room.
+const LEAST_ANSWER: usize = 2;
 /// Steps of the model's list.
 const MOST_TODOS: usize = 5;
 
@@ -97,7 +100,8 @@ impl TurnPane {
             let rule = is_ruled.then(|| Line::styled("─".repeat(self.columns), self.theme.style("rule")));
             // The rule takes the place of a row of the answer, where there is one.
             let above = answer.max(usize::from(rule.is_some()));
-            let room = room.saturating_sub(rest.len() + above).max(4);
+            let spare = above.saturating_sub(LEAST_ANSWER.max(usize::from(rule.is_some())));
+            let room = (room.saturating_sub(rest.len() + above).max(4), spare);
             let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.focus);
             rows.splice(..0, rule);
             asked = Some((total, fits));
@@ -191,13 +195,27 @@ impl TurnPane {
         }
         // The question itself names its call.
         let asked = self.question.as_ref().and_then(PaneQuestion::call);
-        let calls: Vec<&RunningCall> = self.calls.iter().filter(|call| Some(&call.id) != asked).collect();
+        let mut calls: Vec<&RunningCall> = self.calls.iter().filter(|call| Some(&call.id) != asked).collect();
+        let place = |id: &CallId| self.call_order.iter().position(|one| one == id);
+        calls.sort_by_key(|call| place(&call.id).unwrap_or(usize::MAX));
         let (count, most) = (calls.len(), if self.facts.expanded { TALL_TAIL } else { 3 });
         let tail = room.saturating_sub(count).checked_div(count).unwrap_or(0).min(most);
         let shown = if count > room { room.saturating_sub(1) } else { count };
+        // Calls that ended have a row among those that run, as long as those leave room.
+        let mut ended: Vec<&EndedCall> = if count + self.ended_calls.len() <= room {
+            self.ended_calls.iter().collect()
+        } else {
+            Vec::new()
+        };
+        ended.sort_by_key(|call| place(&call.id));
+        let mut ended = ended.into_iter().peekable();
         for call in calls.into_iter().take(shown) {
+            while let Some(before) = ended.next_if(|one| place(&one.id) < place(&call.id)) {
+                rows.extend(before.lines.first().cloned());
+            }
             rows.extend(self.call_rows(call, tail, now));
         }
+        rows.extend(ended.filter_map(|call| call.lines.first().cloned()));
         if shown < count {
             let text = format!("› {} more calls", count - shown);
             rows.push(margin_mark::line(Line::styled(text, self.theme.style("call.running")), &self.theme));

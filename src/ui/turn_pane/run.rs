@@ -142,10 +142,10 @@ pub async fn run(
                             listen(&notifier);
                             keys = AsyncKeyReader::new().ok();
                         }
-                        Some(TurnPaneAction::ShowCheck(check)) => {
+                        Some(TurnPaneAction::ShowCheck { check, title }) => {
                             painter.finish();
                             drop(keys.take());
-                            let shown = check_output.show(&check);
+                            let shown = check_output.show(&check, &title);
                             listen(&notifier);
                             keys = AsyncKeyReader::new().ok();
                             live.focus_returned(Instant::now());

@@ -15,7 +15,10 @@ pub enum TurnPaneAction {
     CycleMode,
     Suspend,
     /// Shows the output of this check on a screen of its own.
-    ShowCheck(String),
+    ShowCheck {
+        check: String,
+        title: String,
+    },
 }
 
 /// What the pane shows of the session.

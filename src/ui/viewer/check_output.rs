@@ -33,7 +33,7 @@ pub struct CheckOutputScreen {
 impl CheckOutputScreen {
     /// Shows the last run of a check until the person closes the screen. Returns the sentence that is shown instead where
     /// that is not possible.
-    pub fn show(&self, check: &str) -> Option<String> {
+    pub fn show(&self, check: &str, title: &str) -> Option<String> {
         let Some(result) = self.store.results(check).into_iter().next() else {
             return Some(format!("the check {check} has not run yet"));
         };
@@ -41,11 +41,10 @@ impl CheckOutputScreen {
             Ok(text) => text,
             Err(e) => return Some(format!("cannot read the stored output of {check}: {e}")),
         };
-        let name = format!("output of {check}");
         let lines = text.clone();
         let viewer = Viewer::new(
             ViewerText::in_memory(text.as_str().into()),
-            &name,
+            title,
             Some(line),
             &self.theme,
             self.callbacks(Box::new(|_| Ok(editor::edit(&self.editor, &lines, ".txt").map(drop)?))),

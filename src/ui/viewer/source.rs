@@ -153,7 +153,7 @@ impl PagerSource for ViewerLines {
         };
         let mut lines = raw.iter().enumerate().map(line).collect::<Vec<_>>();
         if block + 1 == self.text.blocks() && self.text.is_unended() {
-            let words = Span::styled("  ␤(no line end)", self.theme.style("hint"));
+            let words = Span::styled("  (no line end)", self.theme.style("hint"));
             lines.last_mut().into_iter().for_each(|line| line.spans.push(words.clone()));
         }
         let lines = Rc::new(lines);

@@ -5,16 +5,16 @@ use super::blame::{blamed, turn_numbers};
 use super::plain;
 use crate::agent::TurnStart;
 use crate::audit::AuditKind;
-use crate::conversation::Part;
+use crate::conversation::{Note, Part};
 use crate::repl::commands::changes::{apply_label, paths};
 use crate::repl::commands::checks::check_env;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
-use crate::repl::pending_elsewhere::lines_about_others;
+use crate::repl::pending_elsewhere::{lines_about_others, short_lines_about_others};
 use crate::tools::{CheckBoard, ToolContext, UnmetCheck, passed_checks, passed_words};
 use crate::ui::review::{
     Review, ReviewChecks, ReviewContext, ReviewOpenedFrom, ReviewOutcome, ReviewPane, SavedReview, TABLE,
 };
-use crate::ui::{full_screen, line_ui};
+use crate::ui::{full_screen, line_ui, review};
 use crate::workspace::{LargeLoss, LayerKind, PassedCheck, TransactionLabel, View, Workspace};
 use std::path::Path;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn on_screen(
     };
     let mut review = review;
     review.advice = context.in_review.map(String::from);
-    let others = lines_about_others(context);
+    let others = short_lines_about_others(context);
     if !others.is_empty() {
         review.say(others.join("; "));
     }
@@ -161,13 +161,25 @@ fn apply_decisions(
         context.record(kind, "/review", report);
     }
     match carried.outbox {
-        Some(report) if tell => Some(TurnStart::Say(vec![Part::text(&report)])),
+        Some(report) if tell => {
+            let part = report_part(report);
+            if let Some(note) = part.as_note() {
+                context.output.note(&format!("sent to the agent: {}", note.headline()));
+            }
+            Some(TurnStart::Say(vec![part]))
+        }
         Some(_) => {
             context.output.note("your rejections and comments will be sent with your next message");
             None
         }
         None => None,
     }
+}
+
+/// The report of a review as a part of a message, with the same in short for the person.
+pub(in crate::repl) fn report_part(report: String) -> Part {
+    let brief = review::summary(&report).unwrap_or_default();
+    Part::Note(Note::Review { report, brief })
 }
 
 /// What the agent has still to be sent, for the next message.

@@ -115,7 +115,7 @@ fn confirm(output: &ShellOutput<'_>, review: &Review) -> ReviewOutcome {
     }
     let summary = review.summary();
     let lines = summary.iter().map(|(line, _)| line).filter(|line| !line.is_empty());
-    output.say_unbroken(lines.cloned().map(Line::raw));
+    output.say_list(lines.cloned().map(Line::raw));
     let tell = if review.has_news() { ", `tell` to apply and report to the agent now" } else { "" };
     loop {
         let question = format!("Type `apply` to apply this{tell}, Enter to leave: ");

@@ -178,7 +178,9 @@ fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> Question
         |row: &ListedChange| Line::raw(format!("{}{}", margin_mark::UNDER, visible::guard_line(&row.line())));
     let listed = overview.list.iter().map(row);
     let wrap = |line: &Line<'static>| verbatim::wrap(line, columns, theme);
-    let mut out = QuestionRows { rows: listed.flat_map(|line| wrap(&line)).collect(), files: Vec::new() };
+    let listed =
+        listed.flat_map(|line| verbatim::wrap_below(&line, 2 * margin_mark::UNDER.len(), columns, theme));
+    let mut out = QuestionRows { rows: listed.collect(), files: Vec::new() };
     for (at, file) in overview.files.iter().enumerate() {
         out.files.push((out.rows.len(), at));
         out.rows.push(Line::default());

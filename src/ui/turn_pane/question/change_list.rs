@@ -35,6 +35,8 @@ pub(super) struct ChangeList {
     laid_out: RefCell<Option<ListLayout>>,
     /// The width at which it was chosen what is open.
     fitted: Option<usize>,
+    /// Rows that were taken from what is above the question.
+    spare: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -43,6 +45,8 @@ struct RowKind {
     is_required: bool,
     /// The difference has no fewer rows.
     least_rows: usize,
+    /// Nothing is removed: such a row opens after those that change what is there.
+    only_adds: bool,
 }
 
 /// What of one row was on the screen.
@@ -83,7 +87,9 @@ impl ChangeList {
         for file in &overview.files {
             if let Some(kind) = kinds.get_mut(file.row) {
                 let least_rows = kind.least_rows + least_rows(file);
-                *kind = RowKind { has_difference: true, is_required: !of_git(file.row), least_rows };
+                let only_adds = matches!(overview.list.get(file.row).and_then(|row| row.lines), Some((_, 0)));
+                *kind =
+                    RowKind { has_difference: true, is_required: !of_git(file.row), least_rows, only_adds };
             }
         }
         ChangeList {
@@ -99,11 +105,17 @@ impl ChangeList {
             theme: theme.clone(),
             laid_out: RefCell::default(),
             fitted: None,
+            spare: 0,
         }
     }
 
-    /// The rows that fit into `room`, at a width of `columns`.
-    pub(super) fn window(&mut self, overview: &ChangeOverview, columns: usize, room: usize) -> ListWindow {
+    /// The rows that fit into `room`, at a width of `columns`; `spare` more rows may be taken where that shows everything.
+    pub(super) fn window(
+        &mut self,
+        overview: &ChangeOverview,
+        columns: usize,
+        (room, spare): (usize, usize),
+    ) -> ListWindow {
         if self.columns != columns {
             // Laid out at another width, rows are other rows. What was wholly seen stays seen.
             self.seen.iter_mut().filter(|seen| !seen.whole).for_each(|seen| *seen = RowSeen::default());
@@ -114,8 +126,9 @@ impl ChangeList {
             *self.laid_out.borrow_mut() = Some(ListLayout::new(overview, &self.theme, columns));
         }
         if !self.chosen {
-            self.open_what_fits(overview, room);
+            self.open_what_fits(overview, room, spare);
         }
+        let room = room + self.spare.min(spare);
         let parts = self.parts(overview);
         let total = parts.last().map_or(0, |part| part.at.end);
         let fits = room.max(1).min(total);
@@ -131,10 +144,10 @@ impl ChangeList {
             let inside = from - part.at.start..to - part.at.start;
             let lines = self.lines(part, overview);
             rows.extend(lines.get(inside.clone()).unwrap_or_default().iter().cloned());
-            if part.is_head && part.row == self.cursor && inside.start == 0 {
+            if part.is_head && inside.start == 0 {
                 let at = rows.len() - inside.len();
-                if let Some(span) = rows.get_mut(at).and_then(|row| row.spans.first_mut()) {
-                    *span = open_sign(self.open.contains(&part.row), &self.theme);
+                if let Some(row) = rows.get_mut(at) {
+                    self.mark(part.row, row);
                 }
             }
         }
@@ -143,6 +156,21 @@ impl ChangeList {
             .count();
         let below = total - range.end;
         ListWindow { rows, total, fits, below, closed }
+    }
+
+    /// Puts the sign before a row of the list: of the row under the cursor, and of every row whose difference is closed.
+    fn mark(&self, row: usize, line: &mut Line<'static>) {
+        let (is_open, is_here) = (self.open.contains(&row), row == self.cursor);
+        if !is_here && (is_open || !self.kind(row).has_difference) {
+            return;
+        }
+        if let Some(sign) = line.spans.first_mut() {
+            *sign = open_sign(is_open, is_here, &self.theme);
+        }
+        if is_here {
+            let strong = self.theme.style("strong");
+            line.spans.iter_mut().skip(1).for_each(|span| span.style = span.style.patch(strong));
+        }
     }
 
     /// What [`ChangeList::window`] returned last is on the screen.
@@ -300,23 +328,34 @@ impl ChangeList {
     /// Opens differences in their order as long as all rows fit; the first in any case, to be scrolled. Unchanged lines
     /// make way where all differences fit without them: what is applied matters more than what is around it. That is
     /// chosen once for a width: with more room later, more are opened, and without a key none is closed again.
-    fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize) {
+    fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize, spare: usize) {
         let heads =
             (0..self.seen.len()).map(|row| self.with_layout(|l| l.heads.get(row).map_or(0, Vec::len)));
         let used: usize = heads.sum();
         let required: Vec<usize> = (0..self.seen.len()).filter(|row| self.kind(*row).is_required).collect();
         let least: usize = required.iter().map(|row| self.kind(*row).least_rows).sum();
         if self.fitted == Some(self.columns) {
+            let room = room + self.spare.min(spare);
             let opened = self.open.iter().map(|row| self.difference_rows(*row, overview)).sum::<usize>();
             let closed: Vec<usize> = required.into_iter().filter(|row| !self.open.contains(row)).collect();
             let more = self.fitting(&closed, overview, (used + opened, room));
             self.open.extend(more);
             return;
         }
-        let contexts: &[usize] = if used + least > room { &[] } else { &[ALL_CONTEXT, 1, 0] };
-        for context in contexts.iter().copied().chain([ALL_CONTEXT]) {
+        let mut by_weight = required.clone();
+        by_weight.sort_by_key(|row| self.kind(*row).only_adds);
+        // What is around the question makes way only where that shows everything.
+        let mut layouts: Vec<(usize, usize)> = Vec::new();
+        for room in [room, room + spare] {
+            if used + least <= room {
+                layouts.extend([ALL_CONTEXT, 1, 0].map(|context| (context, room)));
+            }
+        }
+        layouts.push((ALL_CONTEXT, room));
+        for (context, room_of_layout) in layouts {
             self.set_context(context);
-            self.open = self.fitting(&required, overview, (used, room));
+            self.open = self.fitting(&by_weight, overview, (used, room_of_layout));
+            self.spare = room_of_layout - room;
             if self.open.len() == required.len() {
                 break;
             }

@@ -149,9 +149,10 @@ impl ListLayout {
     }
 }
 
-/// The sign before the row that the cursor is on.
-pub(super) fn open_sign(is_open: bool, theme: &Theme) -> Span<'static> {
-    Span::styled(if is_open { "▾ " } else { "▸ " }, theme.style("prompt"))
+/// The sign before a row, in another style where the cursor is on it.
+pub(super) fn open_sign(is_open: bool, is_here: bool, theme: &Theme) -> Span<'static> {
+    let style = theme.style(if is_here { "prompt" } else { "hint" });
+    Span::styled(if is_open { "▾ " } else { "▸ " }, style)
 }
 
 /// The difference of the file has no fewer rows: each changed line has one, a removed and an added one may share it.
@@ -186,7 +187,7 @@ fn head_rows(
 ) -> Vec<Line<'static>> {
     let mut line = head(row, in_common, theme);
     if row.note.is_empty() {
-        return verbatim::wrap(&line, columns, theme);
+        return broken(line, columns, theme);
     }
     let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
     let note = visible::guard_line(&row.note).into_owned();
@@ -194,12 +195,21 @@ fn head_rows(
         line.spans.push(Span::styled(format!("  {note}"), style));
         return vec![line];
     }
-    let mut rows = verbatim::wrap(&line, columns, theme);
-    let broken = wrap(&Line::styled(note, style), columns.saturating_sub(INDENT.len()));
-    rows.extend(broken.into_iter().map(|mut row| {
+    let mut rows = broken(line, columns, theme);
+    let note = wrap(&Line::styled(note, style), columns.saturating_sub(INDENT.len()));
+    rows.extend(note.into_iter().map(|mut row| {
         row.spans.insert(0, Span::raw(INDENT));
         row
     }));
+    rows
+}
+
+/// A row of the list as rows of the screen. The sign of the row takes the place of what each of them begins with.
+fn broken(mut line: Line<'static>, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let lead = if line.spans.is_empty() { Span::raw(margin_mark::UNDER) } else { line.spans.remove(0) };
+    let indent = lead.width();
+    let mut rows = verbatim::wrap_below(&line, indent, columns.saturating_sub(indent), theme);
+    rows.iter_mut().for_each(|row| row.spans.insert(0, lead.clone()));
     rows
 }
 

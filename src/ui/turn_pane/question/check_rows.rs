@@ -2,7 +2,7 @@
 
 use super::any_question::{CHECK_OUTPUT, RUN_CHECKS};
 use super::pane_question::PaneQuestion;
-use crate::checks::{CheckRow, result_to_show};
+use crate::checks::{CheckRow, output_title, result_to_show};
 use crate::tools::CheckBoard;
 use crate::ui::check_lines::check_lines;
 use crate::ui::margin_mark;
@@ -33,10 +33,11 @@ impl PaneQuestion {
         self.asked.checks().is_some_and(CheckBoard::is_busy)
     }
 
-    /// The check whose output the key shows.
-    pub(in crate::ui::turn_pane) fn output_key(&self, key: KeyEvent) -> Option<String> {
+    /// The check whose output the key shows, and the title of that.
+    pub(in crate::ui::turn_pane) fn output_key(&self, key: KeyEvent) -> Option<(String, String)> {
         let is_key = key.code == KeyCode::Char(CHECK_OUTPUT) && self.typing.is_none();
         let checks = self.asked.checks().filter(|_| is_key)?;
-        result_to_show(&checks.rows()).map(|result| result.check.clone())
+        let rows = checks.rows();
+        result_to_show(&rows).map(|result| (result.check.clone(), output_title(&rows, &result.check)))
     }
 }

@@ -79,13 +79,13 @@ impl PaneQuestion {
         }
     }
 
-    /// The rows of the question in a pane of `columns`, with at most `room` rows; and the figures for
-    /// [`PaneQuestion::drawn`].
+    /// The rows of the question in a pane of `columns`, with at most `room` rows, and `spare` more where they
+    /// show all of the changes; and the figures for [`PaneQuestion::drawn`].
     pub(in crate::ui::turn_pane) fn rows(
         &mut self,
         theme: &Theme,
         columns: usize,
-        room: usize,
+        (room, spare): (usize, usize),
         ready: bool,
         focus: QuestionFocus,
     ) -> (Vec<Line<'static>>, usize, usize) {
@@ -106,7 +106,7 @@ impl PaneQuestion {
             // One row reports the hidden lines. On a narrow screen the report needs two rows.
             let more = usize::from(columns < 75);
             let ListWindow { rows: body, total, fits, below, closed } =
-                list.window(overview, columns, room.saturating_sub(more));
+                list.window(overview, columns, (room.saturating_sub(more), spare));
             let mut rows = head;
             rows.extend(body);
             rows.extend(hidden_row(below, closed, theme, columns));

@@ -242,7 +242,8 @@ fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>)
         return choice;
     }
     choice.retain(|path, _| !staying.contains(&**path));
-    for change in &set.changes {
+    // What is in a directory comes first: a new directory in which nothing is left is not needed either.
+    for change in set.changes.iter().rev() {
         let comes = change.after.is_directory() && !change.before.is_directory();
         let goes = change.before.is_directory() && !change.after.is_directory();
         if (goes || comes) && holds(staying, &change.path) {

@@ -282,3 +282,21 @@ fn the_last_names_of_the_root_count_where_the_pattern_goes_on_below_it() {
     assert!(!later("/w/.claude/worktrees/one", "src/main.rs"), "a work tree in a protected directory");
     assert!(later("/w/.claude/worktrees/one", ".envrc"));
 }
+
+/// Story: `a` applied an empty `.github` while the only file in it stayed pending.
+#[test]
+fn a_new_directory_stays_with_the_only_file_in_it() {
+    let b = ClassifyFixture::new();
+    let new_dir = |path: &str| b.change(path, PathState::Absent, dir());
+    let mut changes =
+        vec![new_dir(".github"), new_dir(".github/workflows"), b.new_file(".github/workflows/test.yml")];
+    let (set, classes) = b.classes(changes.clone());
+    let permitted = classes.permitted(&set, &everything(&set), &ChangeApproval::none());
+    assert!(permitted.choice.is_empty(), "{:?}", permitted.choice.keys().collect::<Vec<_>>());
+    changes.push(b.new_file(".github/notes.md"));
+    let (set, classes) = b.classes(changes);
+    let permitted = classes.permitted(&set, &everything(&set), &ChangeApproval::none());
+    let applied: Vec<_> =
+        permitted.choice.keys().map(|path| path.strip_prefix(b.root()).unwrap().to_path_buf()).collect();
+    assert_eq!(applied, [".github", ".github/notes.md"].map(std::path::PathBuf::from));
+}

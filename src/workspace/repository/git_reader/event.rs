@@ -363,5 +363,6 @@ fn tree_words(changes: &TreeChanges) -> String {
     let not_text =
         if uncounted > 0 { format!(", {uncounted} without a count of lines") } else { String::new() };
     let modules = modules.map(|words| format!(", {words}")).unwrap_or_default();
-    format!("{more}{} +{added} -{removed}{not_text}{modules}", count::of(files, "file"))
+    let lines = if added + removed == 0 { String::new() } else { format!(" +{added} -{removed}") };
+    format!("{more}{}{lines}{not_text}{modules}", count::of(files, "file"))
 }
