@@ -64,29 +64,30 @@ fn found(
     let store = context.conversation.store.as_ref();
     let tries = store.and_then(|store| store.tries(context.app.cwd()).ok()).unwrap_or_default();
     let of_try = tries.into_iter().find(|one| one.session.id.as_str() == name);
-    let (line, way) = match &of_try {
+    let (line, short_line) = match &of_try {
         Some(one) => (
             format!("changes to {pending} are pending in the try {}: /try {}", one.name, one.name),
-            format!(": /try {}", one.name),
+            format!("pending in the try {}: {pending}", one.name),
         ),
         None => line(store, name, pending),
     };
-    let short_line = format!("also pending: {pending}{way}");
     PendingElsewhere { workspace, line, short_line, is_of_try: of_try.is_some() }
 }
 
 /// `changes to 3 files are pending from session "fix the tests", yesterday: /resume 06h02x7712x67`,
-/// and the end of it.
+/// and the same in short.
 fn line(store: Option<&SessionStore>, name: &str, pending: ChangeCount) -> (String, String) {
     let changes = format!("changes to {pending} are");
     let Some(row) = store.and_then(|store| store.find(name).ok()).filter(|row| row.id.as_str() == name)
     else {
         // `placet run` and a single tool call have a view and no session.
-        let way = " from an earlier command";
-        return (format!("{changes} pending{way}: /changes, /apply, /discard"), way.into());
+        let from = "pending from an earlier command";
+        return (format!("{changes} {from}: /changes, /apply, /discard"), format!("{from}: {pending}"));
     };
     let title = width::cut(&visible::prose_line(&row.title), TITLE);
     let (age, id) = (age_words(row.updated, now()), short_id(&row.id));
-    let way = format!(": /resume {id}");
-    (format!("{changes} pending from session \"{title}\", {age}{way}"), way)
+    (
+        format!("{changes} pending from session \"{title}\", {age}: /resume {id}"),
+        format!("pending in another session: {pending}: /resume {id}"),
+    )
 }

@@ -186,7 +186,7 @@ fn pending_changes_of_another_session_are_one_line_with_its_title() {
         "changes to 1 file are pending from session \"replace alpha with beta in a.txt\", just now: /resume ";
     pty.until("the line", |s| s.contains(line));
     pty.line("/review");
-    pty.until("the same in the review", |s| s.contains("pending from session"));
+    pty.until("the same in the review", |s| s.contains("pending in another session: 1 file: /resume "));
     pty.send("q");
     pty.until("the prompt", |s| s.contains("changes to 1 file are still pending"));
 }
