@@ -67,14 +67,14 @@ fn prompt(mode: Mode, theme: &Theme) -> Line<'static> {
 fn change(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let line = |number: &str, sign: &str, label: &str, back: &str, pieces: [(&str, &str); 3]| {
         let ground = theme.style(back);
-        let look = theme.style(label).patch(ground);
+        let (look, text) = (theme.style(label).patch(ground), theme.changed_text(label).patch(ground));
         let mut spans = vec![
             Span::styled(format!("{number} "), gutter_on(ground, theme)),
             Span::styled(format!("{sign} "), look),
         ];
-        for (text, word) in pieces {
-            let look = if word.is_empty() { look } else { look.patch(theme.style(word)) };
-            spans.push(Span::styled(text.to_string(), look));
+        for (words, word) in pieces {
+            let look = if word.is_empty() { text } else { text.patch(theme.style(word)) };
+            spans.push(Span::styled(words.to_string(), look));
         }
         let used: usize = spans.iter().map(|s| width::of(&s.content)).sum();
         spans.push(Span::styled(" ".repeat(columns.min(60).saturating_sub(used)), ground));

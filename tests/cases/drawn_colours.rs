@@ -68,11 +68,8 @@ fn is_best_shade(cell: &Cell, (front, back): (Rgb, Rgb)) -> bool {
     let Some(at) = place_of_sixteen(cell.fg) else { return false };
     let back = if cell.modifier.contains(Modifier::REVERSED) { front } else { back };
     let other = ansi::SIXTEEN[(at + 8) % 16].1;
-    // A grey has more shades, for yellow and cyan on white there is another hue, and green is for signs and counts alone.
-    let is_text = cell.symbol().chars().all(char::is_alphabetic);
-    !matches!(at % 8, 0 | 3 | 6 | 7)
-        && !(at % 8 == 2 && is_text)
-        && ratio(ansi::SIXTEEN[at].1, back) >= ratio(other, back)
+    // A grey has more shades, and for yellow on white there is another hue.
+    !matches!(at % 8, 0 | 3 | 7) && ratio(ansi::SIXTEEN[at].1, back) >= ratio(other, back)
 }
 
 fn buffer_of(lines: &[Line<'_>]) -> Buffer {

@@ -259,7 +259,9 @@ fn a_file_that_is_changed_opens_before_one_that_is_new() {
     let new = change("a-new.txt", 0, "", &lines(8));
     let changed = change("b-changed.txt", 1, "one\ntwo\nthree\n", "one\n2\nthree\n");
     let _answer = b.ask_to_apply(detail(vec![new, changed]));
-    insta::assert_snapshot!(b.screen());
+    let screen = b.screen();
+    assert!(screen.contains("+ 2") && !screen.contains("+ line 0"), "{screen}");
+    assert!(screen.contains("▸ M a-new.txt") && screen.contains("  M b-changed.txt"), "{screen}");
 }
 
 /// Story: the row ended with `no other r` and the next one began with `ef`.

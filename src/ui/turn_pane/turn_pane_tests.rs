@@ -587,30 +587,3 @@ fn without_motion_no_cell_changes_without_news() {
     b.pass(60_000);
     assert_eq!(b.screen(), before);
 }
-
-/// Story: edit, edit, write were listed as write, edit, edit.
-#[test]
-fn calls_are_listed_in_the_order_in_which_the_model_made_them() {
-    let mut b = bench();
-    let id = |name: &str| CallId::new(name);
-    for name in ["a", "b", "c"] {
-        b.event(TurnEvent::CallComing { id: id(name), name: "edit_file".into() });
-    }
-    for name in ["c", "a", "b"] {
-        let title = format!("edit {name}.txt");
-        b.event(TurnEvent::CallPlanned { id: id(name), name: "edit_file".into(), title });
-        b.event(TurnEvent::CallRunning { id: id(name) });
-    }
-    let end = |b: &mut TurnPaneHarness, name: &str| {
-        let summary = CallSummary::line(format!("edit {name}.txt +1 -1"));
-        let (id, name, outcome) = (id(name), "edit_file".into(), CallOutcome::Done);
-        b.event(TurnEvent::CallEnded { id, name, outcome, summary });
-    };
-    end(&mut b, "c");
-    end(&mut b, "b");
-    assert!(b.scrollback.is_empty(), "{:?}", b.scrollback);
-    let screen = b.screen();
-    assert!(screen.starts_with("◆ › edit a.txt\n◆ ✓ edit b.txt +1 -1\n◆ ✓ edit c.txt +1 -1\n"), "{screen}");
-    end(&mut b, "a");
-    assert_eq!(b.scrollback, ["a", "b", "c"].map(|name| format!("◆ ✓ edit {name}.txt +1 -1")));
-}
