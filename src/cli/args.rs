@@ -11,6 +11,7 @@ use super::try_args::{CompareArgs, TryCommand};
 use crate::agent::CheckGoal;
 use crate::session::TryName;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// An interactive agent shell in which every change waits for your approval.
@@ -58,6 +59,23 @@ impl Args {
         }
         Ok(self)
     }
+}
+
+/// The command line of `placet run`, parsed without the descriptions of all other commands. `None` for any other command
+/// line, and for one that clap does not accept: the error names what all commands have.
+pub(super) fn run_alone(words: impl Iterator<Item = OsString>) -> Option<Args> {
+    const RUN: &str = "run";
+    let words: Vec<OsString> = words.collect();
+    if words.get(1)? != RUN {
+        return None;
+    }
+    let run = <RunArgs as ClapArgs>::augment_args(clap::Command::new(RUN));
+    let command = <Options as ClapArgs>::augment_args(clap::Command::new("placet")).subcommand(run);
+    let mut found = command.try_get_matches_from(words).ok()?;
+    let (_, mut of_run) = found.remove_subcommand()?;
+    let run = <RunArgs as clap::FromArgMatches>::from_arg_matches_mut(&mut of_run).ok()?;
+    let options = <Options as clap::FromArgMatches>::from_arg_matches_mut(&mut found).ok()?;
+    Some(Args { prompt: None, options, command: Some(CliCommand::Run(run)) })
 }
 
 /// Options of a conversation; the subcommands that run tools take them too.
@@ -533,4 +551,40 @@ fn with_own_options_first(command: clap::Command) -> clap::Command {
         if arg.is_global_set() { arg.help_heading("Options of every command") } else { arg }
     };
     command.mut_args(shared).mut_subcommands(with_own_options_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_parsed_alone_as_it_is_with_all_commands() {
+        let lines = [
+            "run -- true",
+            "run claude --model x -p --apply",
+            "run --apply --mode ask claude",
+            "run --fresh --network a.example --network b.example:8443 --set a=b --cwd / -- sh -c x",
+            "run --output-format json --discard codex exec hi",
+            "run --list",
+            "run",
+        ];
+        for line in lines {
+            let words = || std::iter::once("placet").chain(line.split(' ')).map(OsString::from);
+            let alone = run_alone(words()).map(|args| format!("{args:?}"));
+            let whole = Args::try_parse_from(words()).ok().map(|args| format!("{args:?}"));
+            assert!(alone.is_some() && alone == whole, "{line}: {alone:?}");
+        }
+        for line in [
+            "run --appl -- x",
+            "run --apply --discard -- x",
+            "run --help",
+            "run --version",
+            "runs",
+            "--mode ask run -- x",
+            "",
+        ] {
+            let words = std::iter::once("placet").chain(line.split(' ')).map(OsString::from);
+            assert!(run_alone(words).is_none(), "{line}");
+        }
+    }
 }

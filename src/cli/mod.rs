@@ -117,6 +117,10 @@ fn parsed() -> Result<Args, clap::Error> {
 
 /// As `Args::try_parse`, without freeing what describes all commands.
 fn parsed_words() -> Result<Args, clap::Error> {
+    // To describe the options of every command takes longer than the rest of the start of a run.
+    if let Some(run) = args::run_alone(std::env::args_os()) {
+        return Ok(run);
+    }
     let mut command = <Args as clap::CommandFactory>::command();
     let parsed = command
         .try_get_matches_from_mut(std::env::args_os())

@@ -35,8 +35,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// How many files a supervisor has open at a time.
 const FILES: usize = 10;
 
-/// How often the supervisor checks for the command's end without a signal: a signal may be blocked, or lost on its way
-/// through the runtime.
+/// How often the supervisor checks for the command's end where it has no descriptor of the process, and how often it
+/// measures the time that the end of a command takes.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// After this time placet reports that it waits for the end of what the command started.
@@ -174,7 +174,7 @@ fn end_with_parent() {
 
 fn prepare(sandbox: &SandboxStart) -> Option<PreparedConfine> {
     // The environment of the command depends on it, and a fork copies it.
-    crate::text::secret::prepare();
+    crate::text::secret::judge_environment();
     (sandbox.prepare)()
 }
 
@@ -302,6 +302,7 @@ async fn wait_for_child(
     let mut reports = JobReports::of(own)?;
     let mut end = EndOfCommand::default();
     let keeping = log.map(|log| tokio::spawn(log.keep()));
+    let mut watch = EndWatch::of(main);
     let mut byte = [0];
     let (mut stays, mut alone) = (false, false);
     // The command may have ended before anybody listened for it.
@@ -310,7 +311,9 @@ async fn wait_for_child(
         tokio::select! {
             _ = ended.recv() => reaped = reap(main),
             () = stops.recv() => break,
-            () = tokio::time::sleep(LOOK) => {
+            // Also where the signal is blocked, or is lost on its way through the runtime.
+            () = watch.next() => reaped = reap(main),
+            () = tokio::time::sleep(LOOK), if end.since.is_some() => {
                 reaped = reap(main);
                 if end.is_over() {
                     break;
@@ -348,6 +351,39 @@ async fn wait_for_child(
         said = format!("{said}\n{}", report.line());
     }
     say(&mut line, &said).await
+}
+
+/// Wakes when the command may have ended, and not before: an idle command costs nothing.
+struct EndWatch {
+    #[cfg(target_os = "linux")]
+    process: Option<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>>,
+}
+
+impl EndWatch {
+    #[cfg(target_os = "linux")]
+    fn of(main: ChildPid) -> EndWatch {
+        // Without the descriptor, which some systems refuse, it looks from time to time.
+        EndWatch {
+            process: main.open().ok().and_then(|process| tokio::io::unix::AsyncFd::register(process).ok()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(_: ChildPid) -> EndWatch {
+        EndWatch {}
+    }
+
+    /// A call that is dropped loses nothing.
+    async fn next(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some(process) = &self.process {
+            let _ = process.readable().await;
+            // It stays readable. If the process cannot be reaped all the same, it must not wake again at once.
+            self.process = None;
+            return;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// The time between the end of the command and that of the last process that it started. The kernel kills these processes,

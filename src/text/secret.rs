@@ -10,8 +10,8 @@ mod table;
 mod variable;
 
 pub use credential_files::credential_files;
-pub use table::{matches, prepare};
-pub use variable::{WithheldReason, why_withheld};
+pub use table::matches;
+pub use variable::{WithheldReason, judge_environment, why_withheld};
 
 use regex::Regex;
 use std::borrow::Cow;

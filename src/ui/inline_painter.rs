@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// After a resize, nothing is drawn for this long: terminals report sizes late and in bursts.
 const SETTLE: Duration = Duration::from_millis(80);
+/// But never for longer than this, however many sizes follow: a window that is dragged shows the pane all the same.
+const SETTLE_AT_MOST: Duration = Duration::from_millis(100);
 /// Two resizes closer than this are a storm, in which the reported width cannot be trusted.
 const STORM: Duration = Duration::from_millis(700);
 
@@ -27,6 +29,8 @@ pub struct InlinePainter {
     cursor_row: Option<u16>,
     cursor_column: u16,
     settle_until: Option<Instant>,
+    /// The first resize since the last frame.
+    unsettled_since: Option<Instant>,
     last_resize: Option<Instant>,
     pending: String,
 }
@@ -41,6 +45,7 @@ impl InlinePainter {
             cursor_row: None,
             cursor_column: 0,
             settle_until: None,
+            unsettled_since: None,
             last_resize: None,
             pending: String::new(),
         }
@@ -59,7 +64,8 @@ impl InlinePainter {
 
     /// Records that the terminal has another size. Returns when drawing may resume.
     pub fn resized(&mut self, now: Instant) -> Instant {
-        let until = now + SETTLE;
+        let since = *self.unsettled_since.get_or_insert(now);
+        let until = (now + SETTLE).min(since + SETTLE_AT_MOST);
         self.settle_until = Some(until);
         until
     }
@@ -87,6 +93,7 @@ impl InlinePainter {
             return;
         }
         let mut out = String::new();
+        self.unsettled_since = None;
         let resized = self.settle_until.take().is_some() || size != (self.width, self.rows);
         if resized {
             self.erase_after_resize(&mut out, size, now);

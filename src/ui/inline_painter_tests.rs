@@ -106,6 +106,23 @@ fn nothing_is_drawn_until_a_resize_has_settled() {
 }
 
 #[test]
+fn sizes_that_never_settle_are_drawn_ten_times_a_second() {
+    let mut screen = PainterTestScreen::new(30, 8);
+    let start = Instant::now();
+    screen.frame(start, &["a pane"]);
+    let mut drawn = 0;
+    for step in 1..=200u32 {
+        let now = start + Duration::from_millis(6) * step;
+        screen.painter.resized(now);
+        screen.size = (30 + u16::try_from(step % 7).unwrap(), 8);
+        if screen.painter.is_settled(now) && screen.frame(now, &["a pane"]) > 0 {
+            drawn += 1;
+        }
+    }
+    assert!((8..=13).contains(&drawn), "{drawn} frames in 1.2 seconds");
+}
+
+#[test]
 fn wide_characters_keep_the_columns_behind_them() {
     let mut screen = PainterTestScreen::new(20, 4);
     screen.frame(Instant::now(), &["日本 x", "👩\u{200d}👧 y"]);

@@ -29,13 +29,13 @@ use super::args::{Options, OutputFormat};
 use super::report::{CliError, warn};
 use super::start;
 use super::terminal_run::ContinuedTerminal;
-use crate::app::{self, App, RunViewChoice};
+use crate::app::{App, RunViewChoice};
 use crate::permission::ClassificationLevel;
-use crate::process::ReadySupervisor;
 use crate::sandbox::SandboxBackend;
 use crate::text::visible;
 use crate::workspace::wait_for_removals;
 use args::RunAction;
+use early::EarlyStart;
 use plan::ProgramPlan;
 use send_back::NextStart;
 use settle::RunEnd;
@@ -53,11 +53,12 @@ pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
         .hint("`--fresh` leaves the pending changes of an earlier run of the program alone"));
     }
     let mut options = options.clone();
-    let mut ready = early::take();
-    let runtime = app::runtime(1)?;
-    let code = run_in(args, &mut options, (&runtime, &mut ready));
+    let mut runtime = None;
+    let code = run_in(args, &mut options, (&mut runtime, early::take()));
     // Its threads end with the process, and nobody waits for them.
-    runtime.shutdown_background();
+    if let Some(runtime) = runtime {
+        runtime.shutdown_background();
+    }
     wait_for_removals();
     code
 }
@@ -65,7 +66,7 @@ pub(super) fn run(args: &RunArgs, options: &Options) -> Result<u8, CliError> {
 fn run_in(
     args: &RunArgs,
     options: &mut Options,
-    (runtime, ready): (&Runtime, &mut Option<ReadySupervisor>),
+    (runtime, mut early): (&mut Option<Runtime>, EarlyStart),
 ) -> Result<u8, CliError> {
     options.add_dir.extend(git_dirs::outside(&start::working_directory(options)?));
     let options = &*options;
@@ -97,8 +98,9 @@ fn run_in(
         warn(line);
     }
     let mut continued = None;
+    let runtime = &*runtime.insert(early.runtime()?);
     loop {
-        let start = (runtime, ready.take(), continued.take());
+        let start = (runtime, early.supervisor.take(), continued.take());
         let Some(mut ran) = execute::execute(&app, &plan, (&name, options), start)? else {
             return Ok(super::report::INTERRUPTED);
         };

@@ -14,7 +14,7 @@ use rustix::fs::FlockOperation;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The most bytes of an entry.
@@ -69,8 +69,9 @@ impl RunEntry {
         };
         // Under its name it is locked from the first moment: an entry without a lock is that of a placet that is gone.
         let path = dir.join(format!("{}.json", running.pid));
-        let file = tempfile::NamedTempFile::new_in(&dir)?;
-        serde_json::to_writer(&file, &running)?;
+        let mut file = tempfile::NamedTempFile::new_in(&dir)?;
+        // In one piece: a file without a buffer gets each word and each comma of the text by a system call.
+        file.write_all(&serde_json::to_vec(&running)?)?;
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         let file = file.persist(&path).map_err(|e| e.error)?;
         Ok(RunEntry { path, _lock: file })

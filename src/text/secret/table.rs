@@ -92,11 +92,6 @@ pub(super) fn table() -> &'static SecretTable {
     &TABLE
 }
 
-/// Parses the table now, where there is time for it.
-pub fn prepare() {
-    table();
-}
-
 fn longest_word(pattern: &str) -> &str {
     pattern.split('*').max_by_key(|part| part.len()).unwrap_or_default()
 }

@@ -2,6 +2,8 @@
 //! looks random.
 
 use super::table::{any, matches, table};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// Why a command does not get a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,20 +25,43 @@ pub fn why_withheld(name: &str, value: &str, keep: &[String]) -> Option<Withheld
     if keep.iter().any(|pattern| matches(&pattern.to_uppercase(), &name)) {
         return None;
     }
+    let known = JUDGED.get().and_then(|judged| judged.get(name.as_str())).filter(|(of, _)| of == value);
+    match known {
+        Some((_, why)) => *why,
+        None => judged(&name, value),
+    }
+}
+
+/// Reasons for the variables that this process began with, by their upper-case names, with the values.
+static JUDGED: OnceLock<HashMap<String, (String, Option<WithheldReason>)>> = OnceLock::new();
+
+/// Judges the variables of this process now, where there is time for it: each is compared with hundreds of patterns.
+pub fn judge_environment() {
+    let all = std::env::vars_os().map(|(name, value)| {
+        let (name, value) = (name.to_string_lossy().to_uppercase(), value.to_string_lossy().into_owned());
+        let why = judged(&name, &value);
+        (name, (value, why))
+    });
+    // The second call finds the same.
+    drop(JUDGED.set(all.collect()));
+}
+
+/// Why a variable that nobody listed is withheld; `name` is in upper case.
+fn judged(name: &str, value: &str) -> Option<WithheldReason> {
     let table = table();
     let names = &table.names;
-    if any(&names.socket, &name) {
+    if any(&names.socket, name) {
         return Some(WithheldReason::Socket);
     }
-    let listed = [&names.secret, &names.weak, &names.variable].into_iter().any(|list| any(list, &name));
+    let listed = [&names.secret, &names.weak, &names.variable].into_iter().any(|list| any(list, name));
     let plain = table.values.plain.iter().any(|plain| value.eq_ignore_ascii_case(plain));
-    if listed && !any(&names.exempt, &name) && !plain {
+    if listed && !any(&names.exempt, name) && !plain {
         return Some(WithheldReason::Name);
     }
     if super::has_shape(value) {
         return Some(WithheldReason::Shape);
     }
-    let known = any(&names.harmless, &name) || any(&names.exempt, &name);
+    let known = any(&names.harmless, name) || any(&names.exempt, name);
     (!known && looks_random(value)).then_some(WithheldReason::Random)
 }
 

@@ -3,7 +3,8 @@
 
 use super::layer::{Layer, dir_flags, remove_dir_all};
 use super::removal::remove_later;
-use rustix::fs::{FlockOperation, Mode, Timestamps, UTIME_NOW};
+use rustix::fs::{CWD, FlockOperation, Mode, RenameFlags, Timestamps, UTIME_NOW};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -32,10 +33,8 @@ pub(super) struct CommandDir {
 impl CommandDir {
     pub(super) fn make(base: &Path) -> io::Result<CommandDir> {
         use std::os::unix::fs::DirBuilderExt;
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         loop {
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = base.join(format!("run-{}-{count}", std::process::id()));
+            let path = new_name(base);
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 // Another pid namespace counts processes on its own, so the name may be taken.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -90,6 +89,13 @@ impl Drop for CommandDir {
     }
 }
 
+/// A name that no command of this process had.
+fn new_name(base: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    base.join(format!("run-{}-{count}", std::process::id()))
+}
+
 /// Only its owner may read a layer: it may contain what the workspace hides from others.
 pub(super) fn private(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
@@ -103,8 +109,12 @@ pub(super) struct SpareDir {
     layers: Vec<UsedLayer>,
 }
 
+/// The name of a directory that a command of another process left, and of the file in it that says how its layers were made.
+const SPARE: &str = "spare";
+const LAYERS: &str = "layers.json";
+
 /// A layer that is used a second time must be like a new one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct UsedLayer {
     /// The directory whose mode and owner the layer got, as it was then.
     model: DirState,
@@ -115,7 +125,7 @@ pub(super) struct UsedLayer {
 }
 
 /// What an overlay shows of a directory itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct DirState {
     path: PathBuf,
     place: (u64, u64),
@@ -195,6 +205,35 @@ impl SpareDir {
     pub(super) fn of(dir: CommandDir, layers: Vec<UsedLayer>) -> Option<SpareDir> {
         let is_spare = layers.iter().all(|layer| layer.is_as_new() && layer.clear_mark().is_ok());
         is_spare.then_some(SpareDir { dir, layers })
+    }
+
+    /// Leaves the directory for the first command of the next process. Where that cannot be, the directory is removed.
+    pub(super) fn leave(self) {
+        let SpareDir { dir, layers } = self;
+        let Ok(record) = serde_json::to_vec(&layers) else { return };
+        if std::fs::write(dir.path.join(LAYERS), record).is_ok() {
+            // Nothing is replaced: another directory has something in it. The directory of `dir` has no name any more then.
+            drop(std::fs::rename(&dir.path, dir.path.with_file_name(SPARE)));
+        }
+    }
+
+    /// What a process that has ended left in `base`. Whether it may be used again is for [`SpareDir::reuse`] to say.
+    pub(super) fn left_in(base: &Path) -> Option<SpareDir> {
+        let left = CommandDir::take_over(base.join(SPARE))?;
+        let path = new_name(base);
+        rustix::fs::renameat_with(CWD, &left.path, CWD, &path, RenameFlags::NOREPLACE).ok()?;
+        let mut dir = left.removed_later();
+        dir.path = path;
+        let record = dir.path.join(LAYERS);
+        let layers: Vec<UsedLayer> = serde_json::from_slice(&std::fs::read(&record).ok()?).ok()?;
+        std::fs::remove_file(record).ok()?;
+        let moved = |(index, mut layer): (usize, UsedLayer)| {
+            let place = dir.path.join(index.to_string());
+            (layer.upper.path, layer.work) = (place.join("upper"), place.join("work"));
+            layer
+        };
+        let layers = layers.into_iter().enumerate().map(moved).collect();
+        Some(SpareDir { dir, layers })
     }
 
     /// Gives the directory to a command with the layers `wanted`: targets with their lower layers. `None` if they would not
@@ -283,6 +322,57 @@ mod tests {
             let (dir, mount, layers) = used(&base, &root);
             change(&mount.upper);
             assert!(SpareDir::of(dir, layers).is_none(), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_a_process_left_is_used_only_as_it_was_left() {
+        let temporary = tempfile::tempdir().unwrap();
+        let (base, root) = (temporary.path().join("layers"), temporary.path().join("w"));
+        fs::create_dir(&base).unwrap();
+        fs::create_dir(&root).unwrap();
+        let wanted = [(root.clone(), vec![root.clone()])];
+        let leave = || {
+            let (dir, mount, layers) = used(&base, &root);
+            SpareDir::of(dir, layers).unwrap().leave();
+            assert!(!mount.upper.exists() && base.join(SPARE).is_dir());
+        };
+        let names = || fs::read_dir(&base).unwrap().count();
+        assert!(SpareDir::left_in(&base).is_none());
+        leave();
+        let (dir, mounts, _) = SpareDir::left_in(&base).unwrap().reuse(&wanted).unwrap();
+        assert!(
+            mounts[0].upper.starts_with(dir.path()) && mounts[0].upper.is_dir() && mounts[0].work.is_dir()
+        );
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the record is gone");
+        assert!(SpareDir::left_in(&base).is_none(), "one command has it");
+        drop(dir);
+        super::super::removal::wait_for_removals();
+        assert_eq!(names(), 0);
+
+        // A second one is not kept, and one that another process has is left alone.
+        leave();
+        let (second, _, layers) = used(&base, &root);
+        SpareDir::of(second, layers).unwrap().leave();
+        assert_eq!(names(), 1);
+        let lock = CommandDir::take_over(base.join(SPARE)).unwrap();
+        assert!(SpareDir::left_in(&base).is_none());
+        drop(lock);
+
+        let changes: [fn(&Path); 4] = [
+            |spare| fs::write(spare.join("0/upper/file"), "").unwrap(),
+            |spare| mode(&spare.join("0/upper"), 0o701),
+            |spare| fs::write(spare.join(LAYERS), "[]").unwrap(),
+            |spare| fs::write(spare.join(LAYERS), "x").unwrap(),
+        ];
+        for change in changes {
+            if !base.join(SPARE).exists() {
+                leave();
+            }
+            change(&base.join(SPARE));
+            assert!(SpareDir::left_in(&base).and_then(|left| left.reuse(&wanted)).is_none());
+            super::super::removal::wait_for_removals();
+            assert_eq!(names(), 0);
         }
     }
 

@@ -171,7 +171,12 @@ impl View {
             lowers.push(root.clone());
             wanted.push((root.clone(), lowers));
         }
-        let spare = self.spare_dir().take().filter(|_| company == ViewSharing::Nobody);
+        let is_for_one = self.0.is_for_one_command.load(Ordering::Relaxed);
+        let spare = match company {
+            ViewSharing::Others => None,
+            ViewSharing::Nobody if is_for_one => SpareDir::left_in(&base),
+            ViewSharing::Nobody => self.spare_dir().take(),
+        };
         let (dir, own, made) = match spare.and_then(|spare| spare.reuse(&wanted)) {
             Some(spare) => spare,
             None => {
@@ -180,12 +185,9 @@ impl View {
                 for (index, (root, lowers)) in wanted.into_iter().enumerate() {
                     own.push(make(&root, lowers, &dir.path().join(index.to_string()))?);
                 }
-                if self.0.is_for_one_command.load(Ordering::Relaxed) {
-                    (dir.removed_later(), own, Vec::new())
-                } else {
-                    let made: Option<Vec<UsedLayer>> = own.iter().map(UsedLayer::of).collect();
-                    (dir, own, made.unwrap_or_default())
-                }
+                let made: Option<Vec<UsedLayer>> = own.iter().map(UsedLayer::of).collect();
+                let dir = if is_for_one { dir.removed_later() } else { dir };
+                (dir, own, made.unwrap_or_default())
             }
         };
         mounts.extend(own);
@@ -195,8 +197,8 @@ impl View {
         Ok(command)
     }
 
-    /// One command runs in this process, as in `placet run`: it costs less not to remember how its directory was made, and
-    /// the directory is removed in the background ([`wait_for_removals`](super::wait_for_removals)).
+    /// One command runs in this process, as in `placet run`: a directory in which it wrote nothing is left for the next
+    /// process, and any other is removed in the background ([`wait_for_removals`](super::wait_for_removals)).
     pub fn expect_one_command(&self, home: Option<&Path>) {
         self.0.is_for_one_command.store(true, Ordering::Relaxed);
         if let Some(home) = home {
@@ -218,7 +220,11 @@ impl View {
         let folded = self.fold(&command, hidden);
         let effects = folded.map_err(|e| self.collect_failed(&mut command, e))?;
         if effects.is_empty() && command.frozen.is_none() && !command.made.is_empty() {
-            *self.spare_dir() = SpareDir::of(command.dir, command.made);
+            let spare = SpareDir::of(command.dir, command.made);
+            match self.0.is_for_one_command.load(Ordering::Relaxed) {
+                true => spare.into_iter().for_each(SpareDir::leave),
+                false => *self.spare_dir() = spare,
+            }
         }
         let renamed = self.renamed_by(&effects, command.shelf);
         Ok(CommandEffects { home, renamed, ..effects })
