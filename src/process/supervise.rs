@@ -363,9 +363,12 @@ impl EndWatch {
     #[cfg(target_os = "linux")]
     fn of(main: ChildPid) -> EndWatch {
         // Without the descriptor, which some systems refuse, it looks from time to time.
-        EndWatch {
-            process: main.open().ok().and_then(|process| tokio::io::unix::AsyncFd::register(process).ok()),
-        }
+        #[expect(
+            deprecated,
+            reason = "an `OwnedFd` meets what this constructor does not check; the other is unsafe"
+        )]
+        let watched = |process| tokio::io::unix::AsyncFd::new(process).ok();
+        EndWatch { process: main.open().ok().and_then(watched) }
     }
 
     #[cfg(not(target_os = "linux"))]
