@@ -112,6 +112,7 @@ mod review_rounds;
 mod run;
 mod run_broken;
 mod run_end;
+mod run_load;
 mod run_programs;
 mod run_send_back;
 mod sandbox;

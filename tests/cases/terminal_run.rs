@@ -181,67 +181,6 @@ fn a_resize_storm_ends_with_the_right_size() {
 }
 
 #[test]
-fn the_question_is_drawn_while_the_size_never_stays() {
-    if !sandbox() {
-        return;
-    }
-    let mut pty = run("read x; echo new > a").spawn();
-    pty.send("\r");
-    let started = Instant::now();
-    let mut step = 0;
-    while !pty.screen().contains("apply?") {
-        pty.resize(80 + step % 9, 24 + step % 5);
-        step += 1;
-        assert!(started.elapsed() < Duration::from_secs(20), "{}", pty.screen());
-        std::thread::sleep(Duration::from_millis(6));
-    }
-    assert!(!pty.exists("a"), "{}", pty.screen());
-    pty.resize(90, 30);
-    pty.until("keys to count", |screen| screen.contains("apply?") && !screen.contains("a moment"));
-    pty.answer("a");
-    assert_eq!(pty.ended(), 0, "{}", pty.screen());
-    assert_eq!(pty.read("a"), "new\n");
-}
-
-/// How often the threads of a process and of all below it gave up the processor to wait.
-#[cfg(target_os = "linux")]
-fn waits(pid: u32) -> u64 {
-    let mut sum = 0;
-    for task in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
-        let read = |name: &str| std::fs::read_to_string(task.path().join(name)).unwrap_or_default();
-        let count = read("status")
-            .lines()
-            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")?.trim().parse::<u64>().ok());
-        sum += count.unwrap_or(0);
-        sum += read("children").split_whitespace().map(|child| waits(child.parse().unwrap())).sum::<u64>();
-    }
-    sum
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_idle_program_wakes_no_process_of_placet() {
-    if !sandbox() {
-        return;
-    }
-    let mut pty = run("echo ready; exec sleep 600").spawn();
-    pty.until("the program", |screen| screen.contains("ready"));
-    // Starts are over when a second passes in which nothing wakes.
-    let (started, mut before) = (Instant::now(), waits(pty.pid()));
-    let quiet = loop {
-        std::thread::sleep(Duration::from_secs(3));
-        let now = waits(pty.pid());
-        if now - before <= 2 || started.elapsed() > Duration::from_secs(20) {
-            break now - before;
-        }
-        before = now;
-    };
-    assert!(quiet <= 2, "{quiet} wake-ups in three seconds");
-    pty.signal(Signal::TERM);
-    pty.ended();
-}
-
-#[test]
 fn every_byte_passes_unchanged() {
     if !sandbox() {
         return;

@@ -60,14 +60,21 @@ impl ProgramScreen {
         self.last_row.extend_from_slice(row.get(row.len().saturating_sub(LONGEST_ROW)..).unwrap_or_default());
         let ProgramScreen { scanner, tracker, model, size, .. } = self;
         let mut from = out.len();
+        // A model is a thread. Only the last screen of these bytes gets one: a program may change the screen a hundred
+        // thousand times in them.
+        let (mut is_on, mut is_new) = (model.is_some(), false);
         scanner.feed(bytes, out, tracker, |out, tracker| {
-            if tracker.alternate().is_none() {
-                *model = None;
-            } else if model.is_none() {
-                *model = Some(ScreenModel::start(size.rows, size.columns));
+            let was_on = std::mem::replace(&mut is_on, tracker.alternate().is_some());
+            if is_on && !was_on {
+                is_new = true;
                 from = out.len();
             }
         });
+        if !is_on {
+            *model = None;
+        } else if is_new {
+            *model = Some(ScreenModel::start(size.rows, size.columns));
+        }
         if let Some(model) = model {
             model.feed(out.get(from..).unwrap_or_default());
         }

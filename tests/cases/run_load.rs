@@ -1,0 +1,98 @@
+//! `placet run` under load that a program or a window makes, and without any: sizes that never stay, screens that change
+//! without end, and a program that does nothing.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::pty::{Start, shell};
+use crate::support::require::require;
+use placet::sandbox::SandboxBackend;
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+
+fn run(line: &str) -> Start {
+    shell().arg("run").arg("--").arg(line)
+}
+
+fn sandbox() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay)
+}
+
+#[test]
+fn the_question_is_drawn_while_the_size_never_stays() {
+    if !sandbox() {
+        return;
+    }
+    let mut pty = run("read x; echo new > a").spawn();
+    pty.send("\r");
+    let started = Instant::now();
+    let mut step = 0;
+    while !pty.screen().contains("apply?") {
+        pty.resize(80 + step % 9, 24 + step % 5);
+        step += 1;
+        assert!(started.elapsed() < Duration::from_secs(20), "{}", pty.screen());
+        std::thread::sleep(Duration::from_millis(6));
+    }
+    assert!(!pty.exists("a"), "{}", pty.screen());
+    pty.resize(90, 30);
+    pty.until("keys to count", |screen| screen.contains("apply?") && !screen.contains("a moment"));
+    pty.answer("a");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert_eq!(pty.read("a"), "new\n");
+}
+
+/// How often the threads of a process and of all below it gave up the processor to wait.
+#[cfg(target_os = "linux")]
+fn waits(pid: u32) -> u64 {
+    let mut sum = 0;
+    for task in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+        let read = |name: &str| std::fs::read_to_string(task.path().join(name)).unwrap_or_default();
+        let count = read("status")
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")?.trim().parse::<u64>().ok());
+        sum += count.unwrap_or(0);
+        sum += read("children").split_whitespace().map(|child| waits(child.parse().unwrap())).sum::<u64>();
+    }
+    sum
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_idle_program_wakes_no_process_of_placet() {
+    if !sandbox() {
+        return;
+    }
+    let mut pty = run("echo ready; exec sleep 600").spawn();
+    pty.until("the program", |screen| screen.contains("ready"));
+    // Starts are over when a second passes in which nothing wakes.
+    let (started, mut before) = (Instant::now(), waits(pty.pid()));
+    let quiet = loop {
+        std::thread::sleep(Duration::from_secs(3));
+        let now = waits(pty.pid());
+        if now - before <= 2 || started.elapsed() > Duration::from_secs(20) {
+            break now - before;
+        }
+        before = now;
+    };
+    assert!(quiet <= 2, "{quiet} wake-ups in three seconds");
+    pty.signal(Signal::TERM);
+    pty.ended();
+}
+
+#[test]
+fn a_program_that_changes_its_screen_without_end_leaves_placet_its_keys() {
+    if !sandbox() || !require("python3") {
+        return;
+    }
+    let program = "import os, sys, threading\nover = []\nprint('ready', flush=True)\n\
+        threading.Thread(target=lambda: over.append(sys.stdin.readline()), daemon=True).start()\n\
+        while not over: os.write(1, b'\\x1b[?1049h\\x1b[?1049l' * 200)\nprint('over', flush=True)\n";
+    let mut pty = run("python3 p.py").file("p.py", program).spawn();
+    pty.until("the program", |screen| screen.contains("ready"));
+    pty.send("\x1d");
+    pty.until("placet's page", |screen| screen.contains("q back"));
+    // While the page is shown, four million bytes are held.
+    std::thread::sleep(Duration::from_secs(1));
+    pty.send("q");
+    pty.send("x\r");
+    pty.until("the program's end", |screen| screen.contains("over") && screen.contains("no changes"));
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+}
