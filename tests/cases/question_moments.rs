@@ -77,6 +77,23 @@ fn a_resize_draws_the_question_again_and_counts_nothing_as_shown_before() {
     assert_eq!(pty.read("a.txt"), lines);
 }
 
+/// People read, scroll and answer at once: a key that only moves does not begin the half second anew.
+#[test]
+fn an_answer_counts_right_after_a_key_that_moves() {
+    for key in ["\x1b[6~", "\x1b[B", " "] {
+        let mut pty = shell().size(80, 24).arg("--mode").arg("ask").open();
+        pty.line("run seq -f 'line %g' 6 > a.txt");
+        pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all"));
+        pty.until("keys to count", |s| s.contains("+ line 6") && !s.contains("a moment"));
+        pty.send(key);
+        std::thread::sleep(Duration::from_millis(120));
+        assert!(!pty.screen().contains("a moment"), "{key:?}\n{}", pty.screen());
+        std::thread::sleep(Duration::from_millis(120));
+        pty.send("a");
+        pty.until("the change", |s| s.contains("applied changes to 1 file"));
+    }
+}
+
 /// A row that says that keys do not count yet comes and goes: what is open stays open, and what was closed is asked
 /// about.
 #[test]

@@ -5,8 +5,9 @@
 //! within [`ALONE`]. Keys that follow each other faster than [`ALONE`] are a burst, as a paste makes it that the
 //! terminal does not mark: none of them answers. The same key pressed again to confirm counts as soon as the first
 //! press was drawn, unless the key is held down. Every byte that is read counts as something that follows a key or
-//! comes before it, also one that types nothing. Only a key by itself answers: no Control, Alt, Super, Hyper or Meta,
-//! and Shift only for a capital letter. No I/O, no clock.
+//! comes before it, also one that types nothing. Keys that only move what is shown begin no time of quiet, because people
+//! read, move and answer at once; a short time keeps bursts and typed text away. Only a key by itself answers: no Control,
+//! Alt, Super, Hyper or Meta, and Shift only for a capital letter. No I/O, no clock.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -19,6 +20,9 @@ pub const ALONE: Duration = Duration::from_millis(50);
 /// Keys of a typed line that follow each other faster than this are a burst. A hand that rolls from a letter to Enter takes
 /// 25 ms and more; what is pasted without marks arrives in one read.
 const ROLLED: Duration = Duration::from_millis(20);
+/// How long after a key that only moves an answer counts. Longer than the time between two keys of typed text, because
+/// Space moves, too.
+const MOVED: Duration = Duration::from_millis(200);
 /// The same for a key that confirms: keys that are held down repeat every 30 to 110 ms.
 const REPEAT: Duration = Duration::from_millis(150);
 
@@ -42,6 +46,8 @@ pub struct KeyGuard {
     drawn: Option<Instant>,
     /// When anything was last typed or pasted, for whatever purpose.
     last: Option<Instant>,
+    /// When a key last moved what is shown.
+    moved: Option<Instant>,
     /// The key that answers if nothing follows it before then.
     held: Option<(KeyEvent, Instant)>,
     confirmation: Option<KeyConfirmation>,
@@ -75,6 +81,23 @@ impl KeyGuard {
         self.held = None;
     }
 
+    /// A key was read that only moves what is shown. Within a burst it is like every other key of the burst.
+    pub fn moved(&mut self, at: Instant) {
+        if self.is_ready(at) {
+            (self.moved, self.held) = (Some(at), None);
+        } else {
+            self.touch(at);
+        }
+    }
+
+    /// What is shown was changed since `at` by something other than a key: it has not been read. Returns the key that
+    /// would have answered.
+    pub fn changed(&mut self, at: Instant) -> Option<KeyEvent> {
+        let held = self.held.take();
+        self.touch(at);
+        held.map(|(key, _)| key)
+    }
+
     /// Bytes have come whose meaning is not known yet. The key before them was not alone; the time of quiet begins when
     /// it is known what they are, or Esc, which begins every sequence, would never answer.
     pub fn cancel_pending_key(&mut self) {
@@ -93,7 +116,10 @@ impl KeyGuard {
         self.touch(at);
         let wait = match role {
             _ if follows || !counts(key, role) => None,
-            KeyRole::Answer => (self.is_seen(at) && is_after(before, QUIET, at)).then_some(ALONE),
+            KeyRole::Answer => {
+                let is_quiet = is_after(before, QUIET, at) && is_after(self.moved, MOVED, at);
+                (self.is_seen(at) && is_quiet).then_some(ALONE)
+            }
             KeyRole::Confirm => self.confirms(before, at).then_some(REPEAT),
             KeyRole::Mark => {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);

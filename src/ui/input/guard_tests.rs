@@ -32,6 +32,14 @@ const CASES: &[KeyGuardCase] = &[
     case("three in a row", 0, &[(600, 'a'), (601, 'a'), (602, 'a')], &[]),
     case("a program that types every 12 ms", 0, &[(600, 'a'), (612, 'a'), (624, 'a')], &[]),
     case("the last of a burst is not alone", 0, &[(600, 'x'), (601, 'y'), (700, 'a')], &[]),
+    case("a key that moves, and an answer", 0, &[(600, 'm'), (850, 'a')], &[(900, 'a')]),
+    case("many keys that move", 0, &[(600, 'm'), (700, 'm'), (800, 'm'), (1_000, 'a')], &[(1_050, 'a')]),
+    case("typed behind a key that moves", 0, &[(600, 'm'), (750, 'a')], &[]),
+    case("a key that moves within typed text", 0, &[(600, 'x'), (700, 'm'), (1_000, 'a')], &[]),
+    case("a key that moves before the question was seen", 0, &[(300, 'm'), (600, 'a')], &[]),
+    case("a key that moves behind an answer", 0, &[(600, 'a'), (620, 'm')], &[]),
+    case("something else changes behind an answer", 0, &[(600, 'a'), (620, 'c')], &[]),
+    case("something else changes before an answer", 0, &[(600, 'c'), (1_000, 'a')], &[]),
     case("a burst, and then a hand", 0, &[(600, 'a'), (601, 'r'), (1_101, 'a')], &[(1_151, 'a')]),
 ];
 
@@ -39,7 +47,8 @@ fn key(c: char) -> KeyEvent {
     KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)
 }
 
-/// The keys that answer, with the time at which they did. `x` and `y` are keys that are no answer.
+/// The keys that answer, with the time at which they did. `x` and `y` are keys that are no answer, `m` only
+/// moves, and at `c` something else than a key changes what is shown.
 fn play(case: &KeyGuardCase) -> Vec<(u64, char)> {
     let start = Instant::now();
     let mut guard = KeyGuard::default();
@@ -56,6 +65,8 @@ fn play(case: &KeyGuardCase) -> Vec<(u64, char)> {
         for (_, c) in case.keys.iter().filter(|(at, _)| *at == millis) {
             match c {
                 'x' | 'y' => guard.touch(now),
+                'm' => guard.moved(now),
+                'c' => drop(guard.changed(now)),
                 c => guard.press(key(*c), KeyRole::Answer, now),
             }
         }

@@ -6,7 +6,7 @@
 //! [`KeyGuard`]: crate::ui::input::guard::KeyGuard
 
 use super::pane::TurnPane;
-use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
+use super::question::{LookKey, PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
 use super::status::TurnPaneAction;
 use crate::agent::{SendTiming, is_command};
 use crate::ui::input::guard::KeyRole;
@@ -127,9 +127,10 @@ impl TurnPane {
             self.guard.touch(at);
             return Some(TurnPaneAction::ShowCheck { check, title });
         }
-        let scrolled = is_for_question && self.question.as_mut().is_some_and(|open| open.look_key(key));
+        let looked = self.question.as_mut().filter(|_| is_for_question).map(|open| open.look_key(key));
         match (key.code, self.focus) {
-            _ if scrolled => self.guard.touch(at),
+            _ if looked == Some(LookKey::Moved) => self.guard.moved(at),
+            _ if looked == Some(LookKey::Changed) => self.guard.touch(at),
             (KeyCode::Tab, focus) if focus != QuestionFocus::QuestionAlone => {
                 self.guard.touch(at);
                 self.focus = if focus == QuestionFocus::Draft {

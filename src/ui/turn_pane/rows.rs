@@ -67,6 +67,11 @@ impl TurnPane {
             let stands = self.size_since.is_none_or(|since| now.duration_since(since) >= QUIET);
             open.drawn(total, fits, stands);
             self.guard.drawn(now);
+            if open.has_new_results()
+                && let Some(key) = self.guard.changed(now)
+            {
+                open.is_too_early(key);
+            }
         }
     }
 

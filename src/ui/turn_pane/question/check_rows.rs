@@ -33,6 +33,12 @@ impl PaneQuestion {
         self.asked.checks().is_some_and(CheckBoard::is_busy)
     }
 
+    /// True once when the last check that ran has ended: its result was not read yet.
+    pub(in crate::ui::turn_pane) fn has_new_results(&mut self) -> bool {
+        let runs = self.has_running_checks();
+        std::mem::replace(&mut self.had_running_checks, runs) && !runs
+    }
+
     /// The check whose output the key shows, and the title of that.
     pub(in crate::ui::turn_pane) fn output_key(&self, key: KeyEvent) -> Option<(String, String)> {
         let is_key = key.code == KeyCode::Char(CHECK_OUTPUT) && self.typing.is_none();

@@ -17,4 +17,4 @@ mod rows;
 pub(super) use answer::{QuestionKeyKind, QuestionOutcome};
 pub(super) use any_question::AnyQuestion;
 pub(super) use confirmation::{is_given_twice, left_out, second_words};
-pub(super) use pane_question::{PaneQuestion, QuestionFocus};
+pub(super) use pane_question::{LookKey, PaneQuestion, QuestionFocus};

@@ -19,6 +19,16 @@ pub(in crate::ui::turn_pane) enum QuestionFocus {
     QuestionAlone,
 }
 
+/// What a key that answers nothing does to what is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui::turn_pane) enum LookKey {
+    /// It moves, opens or closes.
+    Moved,
+    /// It shows something else, or runs checks.
+    Changed,
+    No,
+}
+
 pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) asked: AnyQuestion,
     /// What it is about as text; of changes, the patch.
@@ -35,6 +45,8 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) reminds: bool,
     /// A key that would answer was pressed before keys counted.
     pub(super) too_early: Option<char>,
+    /// A check was running when the question was last drawn.
+    pub(super) had_running_checks: bool,
     /// The answer to the model's question, or the word that allows a call, once its first key was pressed.
     pub(super) typing: Option<TextField>,
     /// What is typed is why not, for the agent.
@@ -62,6 +74,7 @@ impl PaneQuestion {
             unmet: None,
             reminds: false,
             too_early: None,
+            had_running_checks: false,
             typing: None,
             types_reason: false,
             is_one_piece: false,
@@ -104,10 +117,21 @@ impl PaneQuestion {
     }
 
     /// A key that scrolls, opens or closes, and answers nothing. Such keys always count.
-    pub(in crate::ui::turn_pane) fn look_key(&mut self, key: KeyEvent) -> bool {
+    pub(in crate::ui::turn_pane) fn look_key(&mut self, key: KeyEvent) -> LookKey {
         if self.typing.is_some() && matches!(key.code, KeyCode::Char(_)) {
-            return false;
+            return LookKey::No;
         }
+        let code = key.code;
+        let is_move = code == KeyCode::Char(' ') || !matches!(code, KeyCode::Char(_));
+        match self.takes_look_key(key) {
+            false => LookKey::No,
+            true if is_move => LookKey::Moved,
+            // A letter may be the first of a text that was meant for the draft.
+            true => LookKey::Changed,
+        }
+    }
+
+    fn takes_look_key(&mut self, key: KeyEvent) -> bool {
         if let (KeyCode::Char(RUN_CHECKS), Some(checks)) = (key.code, self.asked.checks()) {
             self.unmet = None;
             checks.run();
