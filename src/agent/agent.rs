@@ -117,6 +117,11 @@ impl Agent {
         Ok(notes)
     }
 
+    /// What must hold before the messages of the session are read: its level.
+    pub fn begin_resume(&mut self) -> Result<(), SessionError> {
+        self.checks.load_level(&self.conversation)
+    }
+
     fn restore_reported(&mut self) {
         self.conversation.begin_reads(None, &self.services);
         self.reported.restore(&self.conversation);

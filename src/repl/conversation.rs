@@ -1,5 +1,6 @@
 //! The conversation of a shell: who answers in it, where it is stored, and which changes wait in it.
 
+use super::coming::ComingMessages;
 use super::error::ReplError;
 use super::output::ShellOutput;
 use super::titles::title_of;
@@ -14,6 +15,8 @@ use crate::workspace::{ChangeCount, LayerKind, View, Workspace};
 pub(super) struct ShellConversation<'r> {
     app: &'r UserContext<'r>,
     pub(super) agent: Option<Agent>,
+    /// The messages of the agent's session, where they are read while the person types.
+    pub(super) coming: Option<ComingMessages>,
     pub(super) store: Option<SessionStore>,
     /// Who answers next; the agent takes it over when it begins.
     pub(super) answerer: Option<SelectedModel>,
@@ -45,6 +48,7 @@ impl<'r> ShellConversation<'r> {
         ShellConversation {
             app,
             agent,
+            coming: None,
             store,
             answerer,
             pinned: Vec::new(),

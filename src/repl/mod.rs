@@ -2,6 +2,7 @@
 
 mod attach;
 mod background;
+mod coming;
 mod commands;
 mod context;
 mod conversation;

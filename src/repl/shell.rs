@@ -4,6 +4,7 @@ use super::attach::{
     AttachError, attach_all, may_name_skills, mentioned, missing, named_skills, without_escapes,
 };
 use super::background::RememberedBackground;
+use super::coming::{self, ComingMessages};
 use super::commands::review::{report_was_sent, review_from_question};
 use super::commands::{COMMANDS, custom, directory, jobs, run as run_command, sessions, tries};
 use super::context::{CommandContext, CommandFollowUp, CommandStop};
@@ -188,10 +189,13 @@ impl Shell<'_> {
                 ResumeTarget::No => {}
                 ResumeTarget::Last => sessions::resume_last(context)?,
                 ResumeTarget::Named(prefix) => {
-                    sessions::resume_session(context, &store.find(prefix)?)?;
+                    let row = store.find(prefix)?;
                     match context.directory.previous.clone() {
-                        Some(from) => directory::arrived(context, &from),
-                        None => sessions::show_past(context),
+                        Some(from) => {
+                            sessions::resume_session(context, &row)?;
+                            directory::arrived(context, &from);
+                        }
+                        None => sessions::resume_and_show(context, &row)?,
                     }
                 }
                 ResumeTarget::Choose => sessions::choose(context)?,
@@ -226,6 +230,7 @@ impl Shell<'_> {
             let text = match first.take().or_else(|| self.unsent.queue.next()) {
                 // The other text that was typed in the meantime stays in the pane.
                 Some(text) => {
+                    coming::finish(&mut self.context)?;
                     self.context.output.echo_line(&text);
                     text
                 }
@@ -315,10 +320,13 @@ impl Shell<'_> {
             level: self.context.app.level(),
             attempt: tries::mark(&self.context.conversation),
         };
-        let asked = self.prompter.ask(draft, status, &self.menu_sources());
+        let sources = self.menu_sources();
+        self.context.conversation.coming.iter_mut().for_each(ComingMessages::begin);
+        let asked = self.prompter.ask(draft, status, &sources);
         beside.into_iter().flatten().for_each(|task| task.abort());
-        // What follows the first line has the colours already.
+        // What follows the first line has the colours already, and all messages of the conversation.
         self.recolor();
+        coming::finish(&mut self.context)?;
         asked
     }
 

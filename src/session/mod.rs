@@ -30,6 +30,7 @@ mod scratchpad_store;
 mod search;
 mod store;
 mod tries;
+mod waiting;
 
 pub use branches::{BranchPosition, BranchTree, SessionBranch};
 pub use closing_lines::ClosingLine;
@@ -51,3 +52,4 @@ pub use scratchpad::{
 pub use search::SessionHit;
 pub use store::{SessionPin, SessionRow, SessionStore};
 pub use tries::{TryName, TryNameError, TryRow};
+pub use waiting::SessionOutline;

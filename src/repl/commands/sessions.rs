@@ -2,6 +2,7 @@
 //! `/retry`, `/quit`.
 
 use crate::agent::{Agent, TurnStart};
+use crate::repl::coming::ComingMessages;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
@@ -112,8 +113,7 @@ pub(super) fn resume(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
 pub(in crate::repl) fn choose(context: &mut CommandContext<'_>) -> Result<(), ReplError> {
     let Some(store) = context.conversation.store.clone() else { return Ok(()) };
     if let Some(id) = pick(context) {
-        resume_session(context, &store.find(&id)?)?;
-        show_past(context);
+        resume_and_show(context, &store.find(&id)?)?;
     }
     Ok(())
 }
@@ -123,8 +123,7 @@ pub(in crate::repl) fn resume_last(context: &mut CommandContext<'_>) -> Result<(
     let Some(store) = context.conversation.store.clone() else { return Ok(()) };
     let cwd = context.app.cwd();
     if let Some(row) = last_shown(&store, cwd, || context.app.builder.pending_counts())? {
-        resume_session(context, &row)?;
-        show_past(context);
+        resume_and_show(context, &row)?;
     } else if store.latest(cwd)?.is_some() {
         context.output.note(
             "this directory has no earlier session but runs of `placet -p`; started a new one; /resume and Ctrl-O list \
@@ -230,6 +229,39 @@ pub(in crate::repl) fn list(context: &CommandContext<'_>) {
     output.hint("/resume NUMBER or /resume ID resumes a session");
 }
 
+/// Resumes a session and shows how it ended. The messages of a long one are read while the person types the next line.
+pub(in crate::repl) fn resume_and_show(
+    context: &mut CommandContext<'_>,
+    row: &SessionRow,
+) -> Result<(), ReplError> {
+    let Some(store) = context.conversation.store.clone() else { return Ok(()) };
+    if !is_interactive() {
+        return resume_session(context, row);
+    }
+    let open = store.resume(&row.id)?;
+    // Read again under the lock: another process may have added entries.
+    let row = &store.find(row.id.as_str())?;
+    let Some(coming) = ComingMessages::of(&store, row)? else {
+        drop(open);
+        resume_session(context, row)?;
+        show_past(context);
+        return Ok(());
+    };
+    drop(open.set(SessionStateKey::Origin, CONVERSATION));
+    let mut agent = context.conversation.build(Some(open))?;
+    agent.begin_resume()?;
+    context.conversation.agent = Some(agent);
+    context.conversation.pinned.clear();
+    say_resumed(context, row, coming.outline().messages);
+    context.conversation.coming = Some(coming);
+    show_past(context);
+    Ok(())
+}
+
+fn say_resumed(context: &CommandContext<'_>, row: &SessionRow, messages: usize) {
+    context.output.note(&format!("resumed {}: {} ({messages} messages)", row.id, row.title));
+}
+
 /// Resumes a session: its conversation, its scratchpads, what the model has seen.
 pub(in crate::repl) fn resume_session(
     context: &mut CommandContext<'_>,
@@ -248,7 +280,7 @@ pub(in crate::repl) fn resume_session(
     }
     context.conversation.agent = Some(agent);
     context.conversation.pinned.clear();
-    context.output.note(&format!("resumed {}: {} ({messages} messages)", row.id, row.title));
+    say_resumed(context, row, messages);
     Ok(())
 }
 
@@ -257,10 +289,15 @@ pub(in crate::repl) fn show_past(context: &CommandContext<'_>) {
     let CommandContext { app, output, conversation, .. } = context;
     let Some(agent) = conversation.agent.as_ref().filter(|_| is_interactive()) else { return };
     let transcript = agent.transcript();
-    // What was summed up lies elsewhere and is not read for this.
-    let first = transcript.begins();
-    let closing = agent.session().map(|session| session.closing_lines(transcript.len())).unwrap_or_default();
-    let past = PastConversation { messages: transcript.since(first), first, closing: &closing };
+    let outline = conversation.coming.as_ref().map(ComingMessages::outline);
+    let (messages, count, said) = match outline {
+        Some(outline) => (outline.last.as_slice(), outline.messages, outline.said),
+        // What was summed up lies elsewhere and is not read for this.
+        None => (transcript.since(transcript.begins()), transcript.len(), transcript.user_message_count()),
+    };
+    let first = count.saturating_sub(messages.len());
+    let closing = agent.session().map(|session| session.closing_lines(count)).unwrap_or_default();
+    let past = PastConversation { messages, first, closing: &closing };
     let (columns, rows) = term::size();
     let screen = PastTurnsScreen {
         theme: output.theme.clone(),
@@ -270,7 +307,7 @@ pub(in crate::repl) fn show_past(context: &CommandContext<'_>) {
         is_linear: output.is_linear(),
     };
     let shown = past_turns(&past, &screen);
-    let earlier = transcript.user_message_count().saturating_sub(shown.said);
+    let earlier = said.saturating_sub(shown.said);
     if earlier > 0 {
         let turns = count::of(earlier, "earlier turn");
         output.hint(&format!("{turns}: Ctrl-T or /transcript shows the whole conversation"));

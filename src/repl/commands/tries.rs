@@ -53,11 +53,7 @@ const TITLE: usize = 40;
 pub(in crate::repl) fn begin(context: &mut CommandContext<'_>, name: &TryName) -> Result<(), ReplError> {
     let Some(store) = context.conversation.store.clone() else { return Ok(()) };
     match store.find_try(context.app.cwd(), name)? {
-        Some(row) => {
-            sessions::resume_session(context, &row)?;
-            sessions::show_past(context);
-            Ok(())
-        }
+        Some(row) => sessions::resume_and_show(context, &row),
         None => create(context, store.create_try(context.app.cwd(), name)?, name),
     }
 }
