@@ -3,6 +3,7 @@
 //! A redirect within the host is followed. One that leads to another host ends the call: the person was asked about
 //! this host only.
 
+use super::answer_wait::{in_time, until_stopped};
 use super::page::{PageBody, PageContent};
 use super::pages::WebPages;
 use crate::conversation::{CallOutcome, Part, ToolSpec};
@@ -10,7 +11,6 @@ use crate::http::{HttpResponse, PageRefusal};
 use crate::permission::{Access, Permit};
 use crate::text::visible;
 use crate::tools::arguments::ToolSchema;
-use crate::tools::output::{failed, interrupted};
 use crate::tools::{
     CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
     ToolContext, ToolError, ToolOutput, TouchedPaths,
@@ -109,19 +109,10 @@ impl Plan for FetchPlan {
         Box::pin(async move {
             let title = self.title();
             let pages = Arc::clone(&ctx.env.pages);
-            let fetched = async {
-                match tokio::time::timeout(pages.patience, self.fetch(&pages)).await {
-                    Ok(fetched) => fetched,
-                    Err(_) => {
-                        let message =
-                            format!("the page did not arrive within {} s", pages.patience.as_secs());
-                        Err(ToolError::hint(message, "try again later, or use another source"))
-                    }
-                }
-            };
             let image_bytes = ctx.env.limits.image_bytes;
-            let done = async {
-                let page = fetched.await?;
+            let work = async {
+                let late = ("the page did not arrive", "use another source");
+                let page = in_time(pages.patience, late, self.fetch(&pages)).await?;
                 // Pictures are decoded and pages parsed: that is work for a thread of its own, which the end of the process
                 // waits for. It ends soon after nobody waits for its page any more, for whatever reason.
                 let stop = CancellationToken::new();
@@ -130,12 +121,7 @@ impl Plan for FetchPlan {
                     .await
                     .unwrap_or_else(|e| Err(ToolError::new(format!("the tool failed: {e}"))))
             };
-            let done = tokio::select! {
-                biased;
-                () = ctx.cancel.cancelled() => return interrupted(&title),
-                done = done => done,
-            };
-            done.unwrap_or_else(|error| failed(&title, &error))
+            until_stopped(&ctx, &title, work).await
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Pages of the web.
 
+mod answer_wait;
 pub(super) mod fetch_url;
 mod html;
 mod html_cost;

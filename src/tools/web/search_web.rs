@@ -1,12 +1,12 @@
 //! search_web: a query to the search engine of the settings, and its results as a list of sources.
 
+use super::answer_wait::{in_time, until_stopped};
 use super::search_answer::SearchAnswer;
 use super::search_engine::SearchEngine;
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
 use crate::text::{count, visible};
 use crate::tools::arguments::ToolSchema;
-use crate::tools::output::{failed, interrupted};
 use crate::tools::{
     CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
     ToolContext, ToolError, ToolOutput, TouchedPaths,
@@ -82,21 +82,16 @@ impl Plan for WebSearchPlan {
     fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let title = self.title();
-            let patience = self.engine.patience();
-            let searching = tokio::time::timeout(patience, self.engine.search(&self.query));
-            let found = tokio::select! {
-                biased;
-                () = ctx.cancel.cancelled() => return interrupted(&title),
-                found = searching => found,
+            let work = async {
+                let searching = async {
+                    let found = self.engine.search(&self.query).await;
+                    found.map_err(|error| ToolError::new(error.to_string()))
+                };
+                let late = ("the search engine did not answer", "with another query");
+                let answer = in_time(self.engine.patience(), late, searching).await?;
+                Ok(self.output(&answer))
             };
-            match found {
-                Ok(Ok(answer)) => self.output(&answer),
-                Ok(Err(error)) => failed(&title, &ToolError::new(error.to_string())),
-                Err(_) => {
-                    let message = format!("the search engine did not answer within {} s", patience.as_secs());
-                    failed(&title, &ToolError::hint(message, "try again later, or with another query"))
-                }
-            }
+            until_stopped(&ctx, &title, work).await
         })
     }
 }
