@@ -7,7 +7,7 @@ use super::error::McpClientError;
 use super::http::{HttpAccess, HttpLink, HttpTransport};
 use super::line_limit::{LONGEST_MESSAGE, LineLimit};
 use super::log_level::ServerLogLevel;
-use super::offers::{ServerOffers, is_typed};
+use super::offers::is_typed;
 use super::server_request::ServerRequestHandler;
 use super::template::{OpenVariable, ServerTemplate};
 use super::tool_list::{FetchedTools, MOST_PAGES};
@@ -16,6 +16,7 @@ use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
     CompletionContext, ContentBlock, GetPromptRequest, GetPromptRequestParams, GetPromptResult, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, RequestId, Role, ServerResult,
 };
 use rmcp::service::{
@@ -38,6 +39,8 @@ const LONGEST_CALL: Duration = Duration::from_secs(3600);
 const COMPLETE: Duration = Duration::from_secs(1);
 /// The longest completion that is offered, in bytes.
 const LONGEST_VALUE: usize = 200;
+/// How much of a server's own name and of its version is shown, in characters.
+const LONGEST_NAME: usize = 60;
 /// How long the news that a call was stopped may take to reach the server.
 const SAY_STOP: Duration = Duration::from_secs(1);
 
@@ -106,10 +109,6 @@ fn spoken(prompt: GetPromptResult) -> Vec<ContentBlock> {
     prompt.messages.into_iter().flat_map(|said| mark(said.role).into_iter().chain([said.content])).collect()
 }
 
-fn at(cursor: Option<String>) -> PaginatedRequestParams {
-    PaginatedRequestParams::default().with_cursor(cursor)
-}
-
 /// What bounds a call.
 pub struct CallLimits<'a> {
     /// How long the server may be silent. The time in which it waits for a person does not count.
@@ -164,7 +163,8 @@ impl ServerConnection {
         };
         let said = running.peer().peer_info();
         let server = said.and_then(|info| info.server_info.clone());
-        let name = server.map(|s| format!("{} {}", s.name, s.version)).unwrap_or_default();
+        let short = |text: String| text.chars().take(LONGEST_NAME).collect::<String>();
+        let name = server.map(|s| format!("{} {}", short(s.name), short(s.version))).unwrap_or_default();
         let is_stuck = AtomicBool::new(false);
         let runtime = tokio::runtime::Handle::current();
         let connection = ServerConnection { running, handler, link, open, is_stuck, runtime };
@@ -196,64 +196,55 @@ impl ServerConnection {
         // A server that offers only these answers no question for tools.
         let has_tools = offers.is_none_or(|offers| offers.tools.is_some()) || !has_resources && !has_prompts;
         let (limit, mut fetched) = ((Instant::now() + within, within), FetchedTools::default());
-        let mut cursor = None;
-        for page in 0..MOST_PAGES {
-            if !has_tools {
-                break;
-            }
-            let asking = self.running.peer().list_tools(Some(at(cursor)));
-            let got = self.in_time(limit, asking).await?;
-            fetched.add(got.tools);
-            cursor = got.next_cursor;
-            fetched.left_out.is_endless |= cursor.is_some() && page + 1 == MOST_PAGES;
-            if cursor.is_none() || fetched.left_out.is_endless {
-                break;
-            }
+        let peer = self.running.peer();
+        if has_tools {
+            let add = |page: ListToolsResult| {
+                fetched.add(page.tools);
+                (!fetched.left_out.is_endless, page.next_cursor)
+            };
+            let is_endless = self.pages(limit, |at| peer.list_tools(Some(at)), add).await?;
+            fetched.left_out.is_endless |= is_endless;
         }
         // The tools can be used also if one of these lists cannot be read.
-        if has_resources && let Err(error) = self.resources(limit, &mut fetched.offers).await {
+        let offers = &mut fetched.offers;
+        let add = |page: ListResourcesResult| (offers.add_resources(page.resources), page.next_cursor);
+        if has_resources && let Err(error) = self.pages(limit, |at| peer.list_resources(Some(at)), add).await
+        {
             tracing::warn!("the list of resources of a server cannot be read: {error}");
         }
-        if has_resources && let Err(error) = self.templates(limit, &mut fetched.offers).await {
+        let add = |page: ListResourceTemplatesResult| {
+            (offers.add_templates(page.resource_templates), page.next_cursor)
+        };
+        if has_resources
+            && let Err(error) = self.pages(limit, |at| peer.list_resource_templates(Some(at)), add).await
+        {
             tracing::debug!("the list of templates of a server cannot be read: {error}");
         }
-        if has_prompts && let Err(error) = self.prompts(limit, &mut fetched.offers).await {
+        let add = |page: ListPromptsResult| (offers.add_prompts(page.prompts), page.next_cursor);
+        if has_prompts && let Err(error) = self.pages(limit, |at| peer.list_prompts(Some(at)), add).await {
             tracing::warn!("the list of prompts of a server cannot be read: {error}");
         }
         Ok(fetched)
     }
 
-    async fn resources(
+    /// Asks for one page after the other. `add` takes a page and says whether more are wanted, and where the next one
+    /// begins. True if the server has more pages than are read.
+    async fn pages<P, F: Future<Output = Result<P, ServiceError>>>(
         &self,
         limit: (Instant, Duration),
-        offers: &mut ServerOffers,
-    ) -> Result<(), McpClientError> {
+        ask: impl Fn(PaginatedRequestParams) -> F,
+        mut add: impl FnMut(P) -> (bool, Option<String>),
+    ) -> Result<bool, McpClientError> {
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
-            let page = self.in_time(limit, self.running.peer().list_resources(Some(at(cursor)))).await?;
-            cursor = page.next_cursor;
-            if !offers.add_resources(page.resources) || cursor.is_none() {
-                break;
+            let at = PaginatedRequestParams::default().with_cursor(cursor);
+            let (wants_more, next) = add(self.in_time(limit, ask(at)).await?);
+            if !wants_more || next.is_none() {
+                return Ok(false);
             }
+            cursor = next;
         }
-        Ok(())
-    }
-
-    async fn templates(
-        &self,
-        limit: (Instant, Duration),
-        offers: &mut ServerOffers,
-    ) -> Result<(), McpClientError> {
-        let mut cursor = None;
-        for _ in 0..MOST_PAGES {
-            let asking = self.running.peer().list_resource_templates(Some(at(cursor)));
-            let page = self.in_time(limit, asking).await?;
-            cursor = page.next_cursor;
-            if !offers.add_templates(page.resource_templates) || cursor.is_none() {
-                break;
-            }
-        }
-        Ok(())
+        Ok(true)
     }
 
     /// True if the server says that its messages have levels.
@@ -283,22 +274,6 @@ impl ServerConnection {
         let mut values = asked.map(|found| found.values).unwrap_or_default();
         values.retain(|value| value.len() <= LONGEST_VALUE && is_typed(value));
         values
-    }
-
-    async fn prompts(
-        &self,
-        limit: (Instant, Duration),
-        offers: &mut ServerOffers,
-    ) -> Result<(), McpClientError> {
-        let mut cursor = None;
-        for _ in 0..MOST_PAGES {
-            let page = self.in_time(limit, self.running.peer().list_prompts(Some(at(cursor)))).await?;
-            cursor = page.next_cursor;
-            if !offers.add_prompts(page.prompts) || cursor.is_none() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     async fn in_time<T>(

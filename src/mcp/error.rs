@@ -7,6 +7,9 @@ use rmcp::transport::DynamicTransportError;
 use std::time::Duration;
 use thiserror::Error;
 
+/// How much of a server's own message is passed on, in bytes.
+const LONGEST_MESSAGE: usize = 2_000;
+
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum McpClientError {
     #[error("it did not answer within {} s", .0.as_secs_f64())]
@@ -51,7 +54,7 @@ impl McpClientError {
         match error {
             ClientInitializeError::ConnectionClosed(_) => McpClientError::Closed,
             ClientInitializeError::TransportError { error, .. } => McpClientError::of_transport(error),
-            ClientInitializeError::JsonRpcError(error) => McpClientError::Refused(error.message.to_string()),
+            ClientInitializeError::JsonRpcError(error) => McpClientError::Refused(cut(&error.message)),
             ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
                 McpClientError::Handshake("no version of the protocol is known to both".into())
             }
@@ -70,7 +73,7 @@ impl McpClientError {
 
     pub(super) fn of_request(error: ServiceError) -> McpClientError {
         match error {
-            ServiceError::McpError(error) => McpClientError::Refused(error.message.into_owned()),
+            ServiceError::McpError(error) => McpClientError::Refused(cut(&error.message)),
             ServiceError::TransportSend(error) => McpClientError::of_transport(&error),
             ServiceError::TransportClosed => McpClientError::Closed,
             ServiceError::Timeout { timeout } => McpClientError::Silent(timeout),
@@ -78,4 +81,13 @@ impl McpClientError {
             _ => McpClientError::Unexpected,
         }
     }
+}
+
+/// The beginning of a server's message, which may have megabytes.
+fn cut(message: &str) -> String {
+    if message.len() <= LONGEST_MESSAGE {
+        return message.into();
+    }
+    let beginning = message.get(..message.floor_char_boundary(LONGEST_MESSAGE)).unwrap_or_default();
+    format!("{beginning} [the first {LONGEST_MESSAGE} of {} bytes]", message.len())
 }
