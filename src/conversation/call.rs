@@ -202,6 +202,13 @@ impl CallResult {
     pub fn body(&self) -> String {
         words_of(&self.parts)
     }
+
+    /// Why the call failed, for a person: without the mark of an error and without the hint to the model.
+    pub fn reason(&self) -> String {
+        let body = self.body();
+        let reason = body.split("\nhint: ").next().unwrap_or_default();
+        reason.strip_prefix("error: ").unwrap_or(reason).trim_end().to_string()
+    }
 }
 
 #[cfg(test)]

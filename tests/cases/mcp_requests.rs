@@ -116,6 +116,16 @@ fn resources_are_mentioned_and_prompts_are_commands() {
     assert!(pty.screen().contains("/s:greet WHO"), "{}", pty.screen());
     pty.line("/s:greet Ann Lee");
     pty.until("the prompt", |screen| screen.contains("Greet Ann Lee<U+200B> please"));
+    // An error is one, and it has no advice for the model.
+    pty.line("/s:greet bad");
+    pty.until("the refused prompt", |screen| screen.contains("nothing was sent; `/mcp` shows the servers"));
+    let refused = "◆ error: the server `s` refused the call: not ␛[31mtoday";
+    assert!(pty.screen().contains(refused), "{}", pty.screen());
+    pty.line("see @s:note://bad");
+    pty.until("the refused resource", |screen| {
+        screen.contains("error: @s:note://bad: the server `s` refused the call: not ␛[31mtoday")
+    });
+    pty.by_hand("\x15");
     pty.line("/help s:greet");
     pty.until("the description", |screen| screen.contains("server s: Greets<U+200B>"));
     pty.line("/quit");

@@ -59,7 +59,7 @@ pub(super) fn accepted(
     let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
     let model = || agent.model().name.clone();
     if result.outcome != CallOutcome::Done {
-        return Err(AttachError::Refused(result.body()));
+        return Err(AttachError::Refused(result.reason()));
     }
     let shown = || result.parts.iter().filter_map(Part::as_image);
     if blind && shown().any(|image| !image.is_pdf()) {

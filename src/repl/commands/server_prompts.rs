@@ -44,7 +44,7 @@ fn get(
     let input = serde_json::json!({ "server": server, "name": prompt.name, "arguments": arguments });
     let (result, _) = context.call_for_person(agent, ("prompt", PROMPT_TOOL), input, ApprovalReply::Yes);
     if result.outcome != CallOutcome::Done {
-        return Err(CommandStop::with_hint(result.body(), "nothing was sent"));
+        return Err(CommandStop::with_hint(result.reason(), "nothing was sent; `/mcp` shows the servers"));
     }
     let text = text_of(&result.parts);
     context.output.note(&format!("the server {server} wrote this message"));
