@@ -357,6 +357,72 @@ fn damaged_files_are_listed_and_nothing_stops() {
     assert_eq!(settings(&broken), "mode = \n");
 }
 
+/// A server whose texts have control characters is refused with the reason, in the settings of every program; the one
+/// next to it is imported.
+#[test]
+fn control_characters_in_servers_are_refused_with_a_reason() {
+    let texts = ["\u{0}", "\r\n", "\u{1b}[31m", "\u{7f}", "\u{9b}2J"];
+    let (mut json, mut codex, mut opencode) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, bad) in texts.into_iter().enumerate() {
+        let text = serde_json::to_string(&format!("a{bad}b")).unwrap();
+        json.push(format!(
+            r#""arg{n}": {{"command": "x", "args": [{text}]}}, "cmd{n}": {{"command": {text}}},
+               "env{n}": {{"command": "x", "env": {{"A": {text}}}}}, "key{n}": {{"command": "x", "env": {{{text}: "v"}}}},
+               "name{n}": {{"url": "https://h.example/mcp", "headers": {{{text}: "v"}}}},
+               "value{n}": {{"url": "https://h.example/mcp", "headers": {{"A": {text}}}}},
+               "url{n}": {{"url": "https://h.example/{}"}}"#,
+            text.trim_matches('"')
+        ));
+        opencode.push(format!(
+            r#""arg{n}": {{"type": "local", "command": ["x", {text}]}},
+               "env{n}": {{"type": "local", "command": ["x"], "environment": {{"A": {text}}}}},
+               "name{n}": {{"type": "remote", "url": "https://h.example/mcp", "headers": {{{text}: "v"}}}},
+               "url{n}": {{"type": "remote", "url": "https://h.example/{}"}}"#,
+            text.trim_matches('"')
+        ));
+        // TOML and JSON have the same escapes but for DEL, which TOML does not allow as it is.
+        let text = text.replace('\u{7f}', "\\u007f").replace('\u{9b}', "\\u009b");
+        codex.push(format!(
+            "[mcp_servers.arg{n}]\ncommand = \"x\"\nargs = [{text}]\n\
+             [mcp_servers.cmd{n}]\ncommand = {text}\n\
+             [mcp_servers.env{n}]\ncommand = \"x\"\nenv = {{ A = {text} }}\n\
+             [mcp_servers.name{n}]\nurl = \"https://h.example/mcp\"\nhttp_headers = {{ {text} = \"v\" }}\n"
+        ));
+    }
+    let good = r#""good": {"command": "x", "args": ["fine"]}"#;
+    let opencode_good = r#""good": {"type": "local", "command": ["x", "fine"]}"#;
+    let servers = format!("{{\"mcpServers\": {{{}, {good}}}}}", json.join(", "));
+    let programs = [
+        ("claude", ".claude.json", servers.clone(), texts.len() * 7),
+        ("gemini", ".gemini/settings.json", servers, texts.len() * 7),
+        (
+            "codex",
+            ".codex/config.toml",
+            format!("{}[mcp_servers.good]\ncommand = \"x\"\nargs = [\"fine\"]\n", codex.concat()),
+            texts.len() * 4,
+        ),
+        (
+            "opencode",
+            "config/opencode/opencode.json",
+            format!("{{\"mcp\": {{{}, {opencode_good}}}}}", opencode.join(", ")),
+            texts.len() * 4,
+        ),
+    ];
+    for (program, file, text, refused) in programs {
+        let place = Place::new();
+        home_file(&place, file, &text);
+        let out = place.run(["import", program, "--write"]).code(0);
+        let reasons = out.stdout.matches("it has a control character").count();
+        assert_eq!(reasons, refused, "{program}: {out:#?}");
+        let acts = |c: char| c != '\n' && c.is_control();
+        assert!(!out.stdout.contains(acts) && !out.stderr.contains(acts), "{program}: {out:#?}");
+        let written = settings(&place);
+        assert_eq!(written.matches("[mcp.servers.").count(), 1, "{program}: {written}");
+        assert!(written.contains("[mcp.servers.good]"), "{program}: {written}");
+        accepted(&place);
+    }
+}
+
 #[test]
 fn at_a_terminal_only_yes_writes() {
     for (answer, is_written) in [("\r", false), ("n\r", false), ("yes\r", true)] {

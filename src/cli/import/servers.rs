@@ -140,7 +140,8 @@ impl ForeignServer {
     fn texts(&self) -> impl Iterator<Item = &str> {
         let pairs = self.environment.iter().chain(&self.headers);
         let single = [&self.command, &self.url, &self.headers_command, &self.client_id].into_iter().flatten();
-        let lists = self.arguments.iter().chain(&self.variables);
+        let tools = self.only_tools.iter().chain(&self.without_tools);
+        let lists = self.arguments.iter().chain(&self.variables).chain(tools);
         pairs.flat_map(|(name, content)| [name, content]).chain(single).chain(lists).map(String::as_str)
     }
 }
