@@ -1,5 +1,6 @@
 //! The offline provider: every row of its table, and whole turns with tools played by hand.
 
+use crate::support::binary::Place;
 use crate::support::request::request_saying;
 use futures_util::StreamExt;
 use placet::conversation::{
@@ -368,4 +369,20 @@ fn the_answer_to_an_edit_is_one_line() {
     let others = "edited a: +1 -1 lines\n@@ -1 +1 @@\n-b\n+c\nothers changed the file\n@@ -9 +9 @@\n-x\n+y\n";
     let all = "`edit_file a`:\n\n```text\nedited a: +1 -1 lines\nothers changed the file\n```\n";
     assert_eq!(edited(others).1, all);
+}
+
+/// The provider reads the words of the tool's result, as a model does: with other words its hint would be missing.
+#[test]
+fn a_text_that_occurs_several_times_is_replaced_by_the_request_that_the_answer_names() {
+    let place = Place::new().file("a.txt", "x\nx\nz\n");
+    let refused = place.run(["--mode", "write", "-p", "replace \"x\" with \"y\" in a.txt"]);
+    let hint = "With `everywhere` at its end, the request replaces all of them.";
+    assert!(refused.stdout.contains(hint), "{refused:#?}");
+    assert_eq!(place.read("a.txt"), "x\nx\nz\n");
+    let done = place.run(["--mode", "write", "-p", "replace \"x\" with \"y\" in a.txt everywhere"]).code(0);
+    assert!(!done.stdout.contains(hint), "{done:#?}");
+    assert_eq!(place.read("a.txt"), "y\ny\nz\n");
+    // Another failure has no such hint.
+    let other = place.run(["--mode", "write", "-p", "replace \"none\" with \"y\" in a.txt"]);
+    assert!(!other.stdout.contains("everywhere"), "{other:#?}");
 }

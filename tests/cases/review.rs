@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
+use tempfile::TempDir;
 
 const ESC: &str = "\x1b";
 
@@ -738,4 +739,36 @@ fn ctrl_c_in_an_editor_does_not_end_the_review() {
     pty.until("the review again", |s| s.contains("new") && s.contains("keys"));
     pty.send("q");
     assert_eq!(pty.ended(), 0);
+}
+
+/// Two real programs: while one of them shows the pending changes, another neither shows nor changes them.
+#[test]
+fn a_second_review_of_the_same_changes_is_refused_and_names_the_first() {
+    let (home, tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (home_path, tree_path) = (home.path().to_path_buf(), tree.path().to_path_buf());
+    let words = ["--mode", "ask", "-p", "create b.txt with \"one\""];
+    let start = words.into_iter().fold(shell().at(home, tree, &tree_path), |start, word| start.arg(word));
+    let mut turn = start.spawn();
+    turn.ended();
+    let mut first = shell().size(100, 30).arg("review").after(turn).spawn();
+    first.until("the review", |screen| screen.contains("b.txt") && screen.contains(" hunks"));
+    let second = || {
+        let (other_home, other_tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let start = shell().size(120, 30).arg("review").at(other_home, other_tree, &tree_path);
+        start.variable("HOME", home_path.to_str().unwrap()).spawn()
+    };
+    let mut refused = second();
+    assert_eq!(refused.ended(), 1);
+    let holder = format!("error: another placet (process {}) is using the changes of ", first.pid());
+    let said = refused.transcript();
+    assert!(said.contains(&holder) && said.contains("`placet changes --patch` shows them"), "{said}");
+    assert!(!said.contains("b.txt"), "{said}");
+    // The first one is not disturbed, and after its end the other one is possible.
+    first.send("q");
+    first.ended();
+    assert!(!first.exists("b.txt"));
+    let mut second = second();
+    second.until("the review", |screen| screen.contains("b.txt") && screen.contains(" hunks"));
+    second.send("q");
+    second.ended();
 }
