@@ -85,6 +85,8 @@ pub mod hooks;
 #[doc(hidden)]
 pub mod http;
 #[doc(hidden)]
+pub mod keyring;
+#[doc(hidden)]
 pub mod mcp;
 #[doc(hidden)]
 pub mod media;

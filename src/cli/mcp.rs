@@ -71,6 +71,9 @@ fn list(options: &Options) -> Result<u8, CliError> {
             _ if login == Some(LoginState::Needed) && definition.is_enabled => {
                 format!("needs login: placet mcp login {}", definition.name)
             }
+            _ if login == Some(LoginState::Unusable) && definition.is_enabled => {
+                format!("its stored login cannot be used: placet mcp logout {}", definition.name)
+            }
             None => "tools not read yet".into(),
             Some(known) => sizes(&known),
         };
@@ -248,7 +251,7 @@ fn remove(name: &str) -> Result<u8, CliError> {
     text.remove(&["mcp", "servers", name]);
     settings_file::replace(&path, &text.text())?;
     let logins = LoginStore::new(start::paths()?.state.join("mcp"));
-    let removed = logins.remove_all(name);
+    let removed = start::runtime()?.block_on(logins.remove_all(name));
     let removed = removed.map_err(|e| CliError::new(format!("cannot remove the login at `{name}`: {e}")))?;
     let and_login = if removed > 0 { ", and its login" } else { "" };
     print(&format!("removed the server {name} from {}{and_login}\n", visible::path(&path)))

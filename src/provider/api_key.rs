@@ -1,8 +1,9 @@
 //! Keys: a word that never shows itself, and where it comes from. A command for one runs at the first request and
 //! not at the start, because it may ask for a passphrase.
 
+use super::ProviderError;
 pub use super::key_value::ApiKey;
-use super::{ProviderError, keyring};
+use crate::keyring::Keyring;
 use crate::process::command_output;
 use std::time::Duration;
 
@@ -46,7 +47,8 @@ impl ApiKeySource {
             }
             ApiKeySource::Value(key) => key.clone(),
             ApiKeySource::Keyring(entry) => {
-                keyring::read(entry).await.map_err(|e| unusable(&e.to_string()))?
+                let read = Keyring::default().read(entry).await;
+                ApiKey::new(&read.map_err(|e| unusable(&e.to_string()))?)
             }
             ApiKeySource::Command { line, deadline } => {
                 let output = command_output(line, *deadline).await;

@@ -14,7 +14,6 @@ mod fallback;
 mod http_provider;
 mod joined_events;
 mod key_value;
-mod keyring;
 mod limit;
 mod model_list;
 mod offline;

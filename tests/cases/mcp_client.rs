@@ -376,15 +376,39 @@ fn hostile_servers_of_tools_are_cut_off_named_and_survived() {
     let flood = call(&place("flood", "timeout_seconds = 10"), "s__echo", "{}", &[]);
     assert!(flood.stderr.contains("its tools are not offered"), "{flood:#?}");
     let dead = call(&place("dead", ""), "s__echo", "{}", &[]);
-    assert!(
-        dead.stderr.contains("its log ends: no configuration") && !dead.stderr.contains('\x1b'),
-        "{dead:#?}"
-    );
+    // What the log has is made visible once.
+    let rendered = "its log ends: no ␛[31mconfiguration <U+202E>elif; its tools are not offered";
+    assert!(dead.stderr.contains(rendered) && !dead.stderr.contains('\x1b'), "{dead:#?}");
     let missing =
         Place::new().config("provider = \"offline\"\n[mcp.servers.s]\ncommand = \"/no/such/server\"\n");
     let missing = call(&missing, "s__echo", "{}", &[]);
     assert!(missing.stderr.contains("/no/such/server: not found"), "{missing:#?}");
     assert!(began.elapsed() < Duration::from_secs(60), "a server held a turn up");
+}
+
+#[test]
+fn hostile_names_and_errors_of_servers_do_not_fill_the_screen() {
+    if !is_possible() {
+        return;
+    }
+    let loud = place("loud", "").run(["mcp", "test", "s"]).code(0);
+    assert!(loud.stdout.starts_with("s: scripted ␛[31mnnn") && loud.stdout.len() < 1_000, "{loud:#?}");
+    let refusing = place("refusing", "");
+    let tested = refusing.run(["mcp", "test", "s"]).code(1);
+    assert!(tested.stderr.contains("cannot be read: no ␛[31mtools"), "{tested:#?}");
+    assert!(tested.stderr.contains("[the first 2000 of 50015 bytes]"), "{tested:#?}");
+    let out = call(&refusing, "s__echo", "{}", &[]);
+    assert!(out.stderr.len() < 4_000 && !out.stderr.contains('\x1b'), "{out:#?}");
+    // In the shell a list shows the first line.
+    let settings = std::fs::read_to_string(refusing.config_dir().join("config.toml")).unwrap();
+    let mut pty = shell().size(100, 30).arg("--allow").arg("mcp(*)").config(&settings).open();
+    pty.line("call s__echo {}");
+    pty.until("the failure", |screen| screen.contains("unknown tool `s__echo`"));
+    pty.until_prompt("");
+    pty.line("/mcp");
+    pty.until("the list", |screen| screen.contains("last error: its list of tools cannot be read"));
+    assert!(!pty.screen().contains("eeee"), "{}", pty.screen());
+    pty.line("/quit");
 }
 
 #[test]

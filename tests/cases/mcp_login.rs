@@ -273,7 +273,9 @@ fn hostile_logins_get_nothing_and_are_named() {
         ("elsewhere", "does not describe this server"),
         ("no-pkce", "does not say that it supports PKCE with S256"),
         ("bad-page", "the address `file:///etc/passwd` of its authorization server is not one of https"),
+        ("long-page", "its authorization server has an address of more than 8000 bytes"),
         ("large", "longer than 262144 bytes"),
+        ("large-token", "did not give a token: 127.0.0.1:"),
         ("refuse", "did not register placet"),
         ("unregistered", "set `oauth_client_id`"),
         ("deny", "the authorization server refused the login: not"),
@@ -287,9 +289,45 @@ fn hostile_logins_get_nothing_and_are_named() {
         // Nothing of a login is stored, and no code was given away to be exchanged by somebody else.
         place.run(["mcp", "test", "s"]).code(1);
         let has_exchanged = server.log().iter().any(|line| line.contains("grant_type="));
-        assert!(!has_exchanged || script == "crooked", "{script}: {:#?}", server.log());
+        assert!(
+            !has_exchanged || ["crooked", "large-token"].contains(&script),
+            "{script}: {:#?}",
+            server.log()
+        );
     }
     assert!(began.elapsed() < Duration::from_secs(120), "a server held a login up");
+}
+
+#[test]
+fn a_login_that_cannot_be_stored_or_used_says_so_and_a_logout_removes_it() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("");
+    let place = server.place("");
+    server.log_in(&place, &[]).code(0);
+    let file = login_files(&place).pop().unwrap();
+    for damage in ["", "{\"url\": \"canary\u{1b}[31m", "[]"] {
+        std::fs::write(&file, damage).unwrap();
+        place.run(["mcp", "list"]).code(0).says("its stored login cannot be used: placet mcp logout s");
+        let out = call(&place);
+        assert!(out.stderr.contains("cannot use the stored login: `"), "{out:#?}");
+        assert!(!out.stderr.contains("cannot be renewed"), "{out:#?}");
+        let again = server.log_in(&place, &[]).code(1);
+        assert!(again.stderr.contains("`placet mcp logout s` removes the stored login"), "{again:#?}");
+        place.run(["mcp", "logout", "s"]).code(0).says("removed the login at s");
+        assert!(!file.exists());
+        server.log_in(&place, &[]).code(0);
+        assert!(call(&place).stdout.contains("acted for read"));
+    }
+    // In the place of the lock is a directory: nothing can be stored.
+    place.run(["mcp", "logout", "s"]).code(0);
+    let lock = file.with_extension("lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    let out = server.log_in(&place, &[]).code(1);
+    assert!(out.stderr.contains("cannot log in to `s`: cannot store the login: "), "{out:#?}");
+    assert!(!out.stdout.contains("logged in to s") && !file.exists(), "{out:#?}");
 }
 
 #[test]

@@ -99,6 +99,8 @@ class Auth(Base):
                 "code_challenge_methods_supported": ["plain"] if "no-pkce" in WORDS else ["S256"],
                 "response_types_supported": ["code"], "authorization_response_iss_parameter_supported": True,
             }
+            if "long-page" in WORDS:
+                metadata["authorization_endpoint"] += "?x=" + "y" * 9000
             if "bad-page" in WORDS:
                 metadata["authorization_endpoint"] = "file:///etc/passwd"
             if "unregistered" in WORDS:
@@ -137,6 +139,8 @@ class Auth(Base):
             if asked["code_challenge"] != proof or asked["code_challenge_method"] != "S256" or form["resource"] != HERE + "/mcp":
                 return self.answer(400, {"error": "invalid_grant"})
             scope = asked.get("scope", "")
+        if "large-token" in WORDS:
+            return self.answer(200, b"[" + b" " * 5_000_000 + b"]")
         access, renewal = fresh("access"), fresh("refresh")
         lasts = 1 if "short" in WORDS else 3600
         TOKENS[access] = {"scope": scope, "until": time.time() + lasts}

@@ -178,7 +178,7 @@ def main():
             sys.stderr.write("z" * 65536 + "\n")
             sys.stdout.write("z" * 65536)
     if "dead" in WORDS:
-        sys.stderr.write("no \x1b[31mconfiguration\n")
+        sys.stderr.write("no \x1b[31mconfiguration \u202eelif\n")
         return 3
     for line in sys.stdin:
         message = json.loads(line)
@@ -188,8 +188,11 @@ def main():
             result = {
                 "protocolVersion": params["protocolVersion"],
                 "capabilities": {"tools": {"listChanged": True}, **OFFERS},
-                "serverInfo": {"name": "scripted \x1b[31m", "version": "1"},
+                "serverInfo": {"name": "scripted \x1b[31m" + ("n" * 5000 if "loud" in WORDS else ""), "version": "1"},
             }
+        elif method == "tools/list" and "refusing" in WORDS:
+            send({"id": message["id"], "error": {"code": -32603, "message": "no \x1b[31mtools\n" + "e" * 50000}})
+            continue
         elif method == "tools/list":
             result = tools(params.get("cursor"))
         elif method == "tools/call":
@@ -210,6 +213,9 @@ def main():
         elif method == "prompts/list" and "offers" in WORDS:
             said = {"name": "greet", "description": "Greets\u200b", "arguments": [{"name": "who", "required": True}]}
             result = {"prompts": [said, {"name": "a b\u001b[31m"}]}
+        elif method in ("resources/read", "prompts/get") and "bad" in json.dumps(params):
+            send({"id": message["id"], "error": {"code": -32603, "message": "not \x1b[31mtoday"}})
+            continue
         elif method == "resources/read":
             result = {"contents": [{"uri": params["uri"], "text": "the content of " + params["uri"] + "\u001b[2J"}]}
         elif method == "prompts/get":

@@ -19,7 +19,7 @@ pub enum HttpFailure {
     /// With the server's own word: hostile until it is rendered.
     #[error("your login does not give it the right `{scope}`")]
     ScopeNeeded { scope: String },
-    #[error("your login cannot be renewed: {0}")]
+    #[error("{0}")]
     Login(String),
     #[error("it has ended the session")]
     SessionEnded,
@@ -49,7 +49,12 @@ pub enum HttpFailure {
 
 impl HttpFailure {
     pub(super) fn of_login(error: LoginError) -> HttpFailure {
-        HttpFailure::Login(error.to_string())
+        match error {
+            LoginError::Store(_) | LoginError::Save(_) | LoginError::Keyring(_) => {
+                HttpFailure::Login(error.to_string())
+            }
+            _ => HttpFailure::Login(format!("your login cannot be renewed: {error}")),
+        }
     }
 
     /// True if a login is the remedy.

@@ -71,15 +71,15 @@ impl BearerSource {
         BearerSource { server: server.into(), url, store, pages, tokens: AsyncMutex::default() }
     }
 
-    fn load(&self) -> Result<Option<StoredLogin>, LoginError> {
-        self.store.load(&self.server, self.url.as_str()).map_err(LoginError::Store)
+    async fn load(&self) -> Result<Option<StoredLogin>, LoginError> {
+        self.store.with_tokens(&self.server, self.url.as_str()).await
     }
 
     /// The token for the next request; `None` without a login.
     pub(in crate::mcp) async fn token(&self) -> Result<Option<String>, LoginError> {
         let mut tokens = self.tokens.lock().await;
         if tokens.is_none() {
-            *tokens = self.load()?.and_then(|stored| stored.tokens);
+            *tokens = self.load().await?.and_then(|stored| stored.tokens);
         }
         let Some(current) = tokens.as_ref() else { return Ok(None) };
         let access = current.access.clone();
@@ -104,19 +104,19 @@ impl BearerSource {
     ) -> Result<Option<String>, LoginError> {
         let url = self.url.as_str();
         let _lock = self.store.lock(&self.server, url).await.map_err(LoginError::Store)?;
-        let stored = self.load()?.unwrap_or_default();
+        let stored = self.load().await?.unwrap_or_default();
         *tokens = stored.tokens.clone();
         let Some(current) = tokens.as_ref() else { return Ok(None) };
         if current.access != used {
             return Ok(Some(current.access.clone()));
         }
         let Some(refresh) = &current.refresh else { return Ok(None) };
-        let http = OAuthHttp { pages: Arc::clone(&self.pages), is_private: current.is_private };
+        let http = OAuthHttp::new(Arc::clone(&self.pages), current.is_private);
         let after = match renew(&http, current, refresh).await? {
             Some(new) => StoredLogin { tokens: Some(new), ..stored },
             None => StoredLogin { tokens: None, wanted: Some(WantedLogin::default()), ..stored },
         };
-        self.store.store(&self.server, &after).map_err(LoginError::Store)?;
+        self.store.store(&self.server, &after).await?;
         *tokens = after.tokens;
         Ok(tokens.as_ref().map(|tokens| tokens.access.clone()))
     }

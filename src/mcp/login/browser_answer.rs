@@ -108,8 +108,12 @@ async fn connection(
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let count = stream.read(&mut buffer).await?;
         head.extend_from_slice(buffer.get(..count).unwrap_or_default());
-        if count == 0 || head.len() > LARGEST_HEAD {
+        if count == 0 {
             return Ok(());
+        }
+        if head.len() > LARGEST_HEAD {
+            let words = "The address is longer than 16 kB: placet does not read it.";
+            return reply(&mut stream, "431 Request Header Fields Too Large", words).await;
         }
     }
     let head = String::from_utf8_lossy(&head);
@@ -121,6 +125,15 @@ async fn connection(
         Some(Ok(_)) => ("200 OK", "placet has the answer. You can close this page."),
         Some(Err(_)) => ("200 OK", "The login was refused. You can close this page."),
     };
+    let written = reply(&mut stream, status, words).await;
+    if let Some(answer) = answer {
+        // The first answer counts.
+        drop(answers.try_send(answer));
+    }
+    written
+}
+
+async fn reply(stream: &mut TcpStream, status: &str, words: &str) -> std::io::Result<()> {
     // Nothing of the request is in the page.
     let page = format!("<!doctype html><meta charset=\"utf-8\"><title>placet</title><p>{words}</p>");
     let reply = format!(
@@ -130,10 +143,6 @@ async fn connection(
     );
     let written = stream.write_all(reply.as_bytes()).await;
     drop(stream.shutdown().await);
-    if let Some(answer) = answer {
-        // The first answer counts.
-        drop(answers.try_send(answer));
-    }
     written
 }
 
@@ -175,6 +184,12 @@ mod tests {
             stream.read_to_string(&mut reply).await.unwrap();
             reply
         };
+        let long = format!("GET /callback?code={}&state=right HTTP/1.1", "x".repeat(20_000));
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        stream.write_all(long.as_bytes()).await.unwrap();
+        let mut reply = [0; 64];
+        let read = stream.read(&mut reply).await.unwrap();
+        assert!(reply[..read].starts_with(b"HTTP/1.1 431"), "{reply:?}");
         // One that says nothing.
         let _silent = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         for wrong in [

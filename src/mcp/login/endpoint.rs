@@ -3,9 +3,15 @@
 use super::error::{LoginError, cut};
 use reqwest::Url;
 
+/// The longest address, in bytes. That of the login page is printed, and it is an argument of the browser's command.
+const LONGEST: usize = 8_000;
+
 /// An address that a server named: one of https, and of http only if the server itself is on this machine or in a
 /// private network. A token or a code in clear text on the way would be anybody's.
 pub(super) fn checked(named: &str, is_private: bool) -> Result<Url, LoginError> {
+    if named.len() > LONGEST {
+        return Err(LoginError::LongAddress(LONGEST));
+    }
     let wrong = || LoginError::Endpoint(cut(named));
     let url = Url::parse(named).map_err(|_| wrong())?;
     let is_right = match url.scheme() {
@@ -35,5 +41,8 @@ mod tests {
         ] {
             assert_eq!(checked(named, is_private).is_ok(), is_right, "{named}");
         }
+        let long = format!("https://auth.example/{}", "x".repeat(LONGEST));
+        let error = checked(&long, false).unwrap_err().to_string();
+        assert_eq!(error, "its authorization server has an address of more than 8000 bytes");
     }
 }

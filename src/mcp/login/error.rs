@@ -1,6 +1,7 @@
 //! Why a login did not succeed. Parts of it are the words of servers: hostile until they are rendered.
 
 use crate::http::{HttpError, PageRefusal};
+use crate::keyring::KeyringError;
 use rmcp::transport::AuthError;
 use std::io;
 use std::time::Duration;
@@ -53,6 +54,12 @@ pub enum LoginError {
     Private(String),
     #[error("cannot use the stored login: {0}")]
     Store(io::Error),
+    #[error("cannot store the login: {0}")]
+    Save(io::Error),
+    #[error("cannot use the stored login: {0}")]
+    Keyring(#[from] KeyringError),
+    #[error("its authorization server has an address of more than {0} bytes")]
+    LongAddress(usize),
 }
 
 /// The beginning of what a server wrote, on one line.
@@ -76,7 +83,7 @@ impl From<AuthError> for LoginError {
             AuthError::NoAuthorizationSupport => LoginError::NoServer,
             AuthError::RegistrationFailed(words) => LoginError::Registration(cut(&words)),
             AuthError::TokenExchangeFailed(words) | AuthError::AuthorizationFailed(words) => {
-                LoginError::Token(cut(&words))
+                LoginError::Token(cut(words.strip_prefix("Other error: ").unwrap_or(&words)))
             }
             AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } => {
                 LoginError::FalseIssuer { expected: cut(&expected_issuer), received: cut(&received_issuer) }

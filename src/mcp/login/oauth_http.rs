@@ -6,7 +6,7 @@ use super::error::LoginError;
 use crate::http::{HttpResponse, PageClient, WebRequest};
 use reqwest::Url;
 use rmcp::transport::{OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRequest};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The largest answer, in bytes. Metadata have some kilobytes, and tokens less.
@@ -17,9 +17,11 @@ const ANSWER: Duration = Duration::from_secs(20);
 /// The way to the hosts of a login.
 #[derive(Clone)]
 pub(super) struct OAuthHttp {
-    pub(super) pages: Arc<PageClient>,
+    pages: Arc<PageClient>,
     /// The server is on this machine or in a private network: its authorization server may be there, too.
-    pub(super) is_private: bool,
+    is_private: bool,
+    /// Why the last request of rmcp failed, which reports some of them as `Request failed` only.
+    failure: Arc<Mutex<Option<LoginError>>>,
 }
 
 /// An answer that was read to its end.
@@ -29,6 +31,15 @@ pub(super) struct WholeAnswer {
 }
 
 impl OAuthHttp {
+    pub(super) fn new(pages: Arc<PageClient>, is_private: bool) -> OAuthHttp {
+        OAuthHttp { pages, is_private, failure: Arc::default() }
+    }
+
+    /// Why the last request of rmcp got no answer, if it got none.
+    pub(super) fn take_failure(&self) -> Option<LoginError> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// Sends a request and reads the answer.
     pub(super) async fn send(&self, request: WebRequest<'_>) -> Result<WholeAnswer, LoginError> {
         endpoint::checked(request.url.as_str(), self.is_private)?;
@@ -51,7 +62,11 @@ impl OAuthHttp {
             headers.push((name.to_string(), value.to_str()?.to_string()));
         }
         let sending = WebRequest { method: parts.method.as_str(), url: &url, headers: &headers, body: &body };
-        let WholeAnswer { response, body } = self.send(sending).await?;
+        let WholeAnswer { response, body } = self.send(sending).await.map_err(|error| {
+            let words = error.to_string();
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            words
+        })?;
         let mut answer = http::Response::builder().status(response.status());
         for (name, value) in response.headers() {
             answer = answer.header(name, value);

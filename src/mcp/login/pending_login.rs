@@ -5,7 +5,7 @@ use super::browser_answer::{AnswerListener, BrowserAnswer};
 use super::endpoint;
 use super::error::LoginError;
 use super::oauth_http::OAuthHttp;
-use super::stored_login::{LoginStore, LoginTokens, StoredLogin};
+use super::stored_login::{LoginPlace, LoginStore, LoginTokens, StoredLogin};
 use super::token_request::TokenAnswer;
 use crate::http::{HttpResponse, PageClient, PageRefusal, WebRequest};
 use crate::mcp::definition::HttpServer;
@@ -37,6 +37,7 @@ pub struct PendingLogin {
     server: String,
     stored: StoredLogin,
     store: LoginStore,
+    http: OAuthHttp,
     manager: AuthorizationManager,
     listener: AnswerListener,
     page: Url,
@@ -51,6 +52,7 @@ pub struct LoginDone {
     pub can_be_renewed: bool,
     /// In seconds.
     pub expires_in: Option<u64>,
+    pub(super) place: LoginPlace,
 }
 
 /// What the server says before a login.
@@ -78,8 +80,8 @@ impl PendingLogin {
             return Err(LoginError::NotNeeded);
         }
         let is_private = probe.is_private;
-        let oauth = OAuthHttp { pages, is_private };
-        let manager = AuthorizationManager::new_with_oauth_http_client(url.clone(), Arc::new(oauth));
+        let http = OAuthHttp::new(pages, is_private);
+        let manager = AuthorizationManager::new_with_oauth_http_client(url.clone(), Arc::new(http.clone()));
         let mut manager = manager.await?;
         let said = wanted.challenge.filter(|_| wanted.scope.is_some()).or(probe.challenge);
         let found = manager.resolve_metadata_from_challenge(said.as_deref()).await?;
@@ -96,22 +98,15 @@ impl PendingLogin {
         let config =
             client(&mut manager, &metadata, server, (&listener.address(), &scopes), is_guess).await?;
         let page = endpoint::checked(&manager.get_authorization_url(&scopes).await?, is_private)?;
-        let tokens = LoginTokens {
-            issuer: issuer.clone(),
-            token_endpoint: metadata.token_endpoint.clone(),
-            revocation_endpoint: text_of(&metadata, "revocation_endpoint"),
-            has_secret_in_body: has_secret_in_body(&metadata),
-            client_id: config.client_id,
-            client_secret: config.client_secret,
-            resource: query_of(&page, "resource").unwrap_or_else(|| url.to_string()),
-            scopes: Vec::new(),
+        let resource = query_of(&page, "resource").unwrap_or_else(|| url.to_string());
+        let tokens = LoginTokens::requested(
+            (issuer.clone(), resource),
+            (metadata.token_endpoint.clone(), text_of(&metadata, "revocation_endpoint")),
+            (config.client_id, config.client_secret, has_secret_in_body(&metadata)),
             is_private,
-            access: String::new(),
-            refresh: None,
-            expires_at: None,
-        };
+        );
         let stored = StoredLogin { url: url.into(), issuer: Some(issuer), ..before };
-        Ok(PendingLogin { server: name.into(), stored, store, manager, listener, page, tokens })
+        Ok(PendingLogin { server: name.into(), stored, store, http, manager, listener, page, tokens })
     }
 
     /// The page that the person opens.
@@ -137,16 +132,22 @@ impl PendingLogin {
 
     /// Waits for the browser, or for a line with the address to which it was sent, and stores the tokens.
     pub async fn finish(self, pasted: &mut mpsc::Receiver<String>) -> Result<LoginDone, LoginError> {
-        let PendingLogin { server, stored, store, manager, listener, page, tokens } = self;
+        let PendingLogin { server, stored, store, http, manager, listener, page, tokens } = self;
         let state = query_of(&page, "state").unwrap_or_default();
         let BrowserAnswer { code, issuer } = listener.answer(&state, pasted).await?;
-        let exchanged = manager.exchange_code_for_token_with_issuer(&code, &state, issuer.as_deref()).await?;
+        http.take_failure();
+        let exchanged = manager.exchange_code_for_token_with_issuer(&code, &state, issuer.as_deref()).await;
+        let exchanged = exchanged.map_err(|error| match http.take_failure() {
+            Some(failure) => LoginError::Token(failure.to_string()),
+            None => error.into(),
+        })?;
         let answer = serde_json::to_value(&exchanged).and_then(serde_json::from_value::<TokenAnswer>);
         let answer = answer.map_err(|_| LoginError::Token("its answer has none".into()))?.checked()?;
         let done = LoginDone {
             scopes: manager.get_current_scopes().await,
             can_be_renewed: answer.refresh_token.is_some(),
             expires_in: answer.expires_in,
+            place: LoginPlace::File,
         };
         let tokens = LoginTokens {
             expires_at: answer.expires_at(),
@@ -155,10 +156,10 @@ impl PendingLogin {
             refresh: answer.refresh_token,
             ..tokens
         };
-        let _lock = store.lock(&server, &stored.url).await.map_err(LoginError::Store)?;
+        let _lock = store.lock(&server, &stored.url).await.map_err(LoginError::Save)?;
         let login = StoredLogin { wanted: None, tokens: Some(tokens), ..stored };
-        store.store(&server, &login).map_err(LoginError::Store)?;
-        Ok(done)
+        let place = store.store(&server, &login).await?;
+        Ok(LoginDone { place, ..done })
     }
 }
 

@@ -1,5 +1,8 @@
-//! The stored login of a server: one file that only its owner can read, bound to the server's name and address.
+//! The stored login of a server, bound to the server's name and address: one file that only its owner can read. The
+//! tokens themselves are in the system's keyring if placet can use one, and otherwise in the file.
 
+use super::error::LoginError;
+use crate::keyring::Keyring;
 use crate::private;
 use crate::text::regular_file;
 use rustix::fs::FlockOperation;
@@ -20,6 +23,14 @@ const LOCK: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub struct LoginStore {
     dir: PathBuf,
+    keyring: Keyring,
+}
+
+/// Where the tokens of a login are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoginPlace {
+    Keyring,
+    File,
 }
 
 /// What placet knows of the login at one server.
@@ -49,6 +60,8 @@ pub enum LoginState {
     LoggedIn,
     /// The server asked for a login, or for another one.
     Needed,
+    /// Its file cannot be read, or is not one.
+    Unusable,
 }
 
 /// The tokens, and where they are renewed.
@@ -68,6 +81,56 @@ pub(super) struct LoginTokens {
     pub(super) refresh: Option<String>,
     /// In seconds since 1970.
     pub(super) expires_at: Option<u64>,
+    /// What is secret of it is in the keyring, and empty here.
+    #[serde(default)]
+    in_keyring: bool,
+}
+
+/// What is secret of a login.
+#[derive(Serialize, Deserialize)]
+struct LoginSecrets {
+    access: String,
+    refresh: Option<String>,
+    client_secret: Option<String>,
+}
+
+impl LoginTokens {
+    /// Tokens that no server gave yet.
+    pub(super) fn requested(
+        (issuer, resource): (String, String),
+        (token_endpoint, revocation_endpoint): (String, Option<String>),
+        (client_id, client_secret, has_secret_in_body): (String, Option<String>, bool),
+        is_private: bool,
+    ) -> LoginTokens {
+        LoginTokens {
+            issuer,
+            token_endpoint,
+            revocation_endpoint,
+            client_id,
+            client_secret,
+            has_secret_in_body,
+            resource,
+            scopes: Vec::new(),
+            is_private,
+            access: String::new(),
+            refresh: None,
+            expires_at: None,
+            in_keyring: false,
+        }
+    }
+
+    /// The same without what is secret, and that.
+    fn split(self) -> (LoginTokens, LoginSecrets) {
+        let LoginTokens { access, refresh, client_secret, .. } = self.clone();
+        let rest = LoginTokens {
+            access: String::new(),
+            refresh: None,
+            client_secret: None,
+            in_keyring: true,
+            ..self
+        };
+        (rest, LoginSecrets { access, refresh, client_secret })
+    }
 }
 
 impl fmt::Debug for LoginTokens {
@@ -88,15 +151,68 @@ impl StoredLogin {
 
 impl LoginStore {
     pub fn new(dir: PathBuf) -> LoginStore {
-        LoginStore { dir }
+        LoginStore { dir, keyring: Keyring::default() }
+    }
+
+    /// What the file and the entry of the keyring are called.
+    fn name(server: &str, url: &str) -> String {
+        let hash = blake3::hash(url.as_bytes()).to_hex();
+        format!("{server}-login-{}", hash.get(..16).unwrap_or_default())
     }
 
     fn file(&self, server: &str, url: &str) -> PathBuf {
-        let hash = blake3::hash(url.as_bytes()).to_hex();
-        self.dir.join(format!("{server}-login-{}.json", hash.get(..16).unwrap_or_default()))
+        self.dir.join(format!("{}.json", LoginStore::name(server, url)))
     }
 
-    /// The login of a server. A file that others can read, or of another address, is an error.
+    /// The login of a server with its tokens. A locked keyring asks the person for its password.
+    pub(super) async fn with_tokens(
+        &self,
+        server: &str,
+        url: &str,
+    ) -> Result<Option<StoredLogin>, LoginError> {
+        let Some(mut stored) = self.load(server, url).map_err(LoginError::Store)? else { return Ok(None) };
+        if let Some(tokens) = stored.tokens.take_if(|tokens| tokens.in_keyring) {
+            let text = self.keyring.read(&LoginStore::name(server, url)).await?;
+            let broken = || io::Error::new(ErrorKind::InvalidData, "the entry of the keyring is not a login");
+            let secrets: LoginSecrets =
+                serde_json::from_str(&text).map_err(|_| LoginError::Store(broken()))?;
+            let LoginSecrets { access, refresh, client_secret } = secrets;
+            stored.tokens = Some(LoginTokens { access, refresh, client_secret, in_keyring: false, ..tokens });
+        }
+        Ok(Some(stored))
+    }
+
+    /// Stores a login, and its tokens in the keyring if that is possible.
+    pub(super) async fn store(&self, server: &str, login: &StoredLogin) -> Result<LoginPlace, LoginError> {
+        let name = LoginStore::name(server, &login.url);
+        let Some(tokens) = login.tokens.clone() else {
+            self.forget(&name).await;
+            return self.write(server, login).map(|()| LoginPlace::File).map_err(LoginError::Save);
+        };
+        let (rest, secrets) = tokens.split();
+        let broken = |_| LoginError::Save(io::Error::from(ErrorKind::InvalidData));
+        let text = serde_json::to_string(&secrets).map_err(broken)?;
+        let (place, stored) = match self.keyring.write(&name, &text).await {
+            Ok(()) => (LoginPlace::Keyring, StoredLogin { tokens: Some(rest), ..login.clone() }),
+            Err(error) => {
+                tracing::debug!("the login is stored in a file: {error}");
+                // An older entry would be a secret that nobody uses.
+                self.forget(&name).await;
+                (LoginPlace::File, login.clone())
+            }
+        };
+        self.write(server, &stored).map(|()| place).map_err(LoginError::Save)
+    }
+
+    /// Removes an entry of the keyring, if there is one.
+    async fn forget(&self, name: &str) {
+        if let Err(error) = self.keyring.remove(name).await {
+            tracing::debug!("no entry of the keyring was removed: {error}");
+        }
+    }
+
+    /// What the file of a login says, which is without its tokens if they are in the keyring. A file that others can
+    /// read, or of another address, is an error.
     pub fn load(&self, server: &str, url: &str) -> io::Result<Option<StoredLogin>> {
         let path = self.file(server, url);
         let text = match regular_file::read_to_string(&path, LARGEST) {
@@ -116,35 +232,44 @@ impl LoginStore {
         if stored.url == url { Ok(Some(stored)) } else { Err(broken()) }
     }
 
-    pub(super) fn store(&self, server: &str, login: &StoredLogin) -> io::Result<()> {
+    fn write(&self, server: &str, login: &StoredLogin) -> io::Result<()> {
         private::make_dir(&self.dir)?;
         let text = serde_json::to_string(login).map_err(|_| io::Error::from(ErrorKind::InvalidData))?;
         private::write(&self.file(server, &login.url), text.as_bytes())
     }
 
-    pub(super) fn remove(&self, server: &str, url: &str) -> io::Result<()> {
+    /// Removes the file and the entry of the keyring. A file that is not a login is removed as well.
+    pub(super) async fn remove(&self, server: &str, url: &str) -> Result<(), LoginError> {
+        let is_in_keyring = |stored: StoredLogin| stored.tokens.is_some_and(|tokens| tokens.in_keyring);
+        let name = LoginStore::name(server, url);
+        match self.load(server, url).ok().flatten().is_some_and(is_in_keyring) {
+            true => drop(self.keyring.remove(&name).await?),
+            false => self.forget(&name).await,
+        }
         match std::fs::remove_file(self.file(server, url)) {
-            Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(LoginError::Store(e)),
             _ => Ok(()),
         }
     }
 
-    /// Removes the logins at all addresses that this server had. The number of them.
-    pub fn remove_all(&self, server: &str) -> io::Result<usize> {
+    /// Removes the logins at all addresses that this server had, with their entries of the keyring. The number of them.
+    pub async fn remove_all(&self, server: &str) -> Result<usize, LoginError> {
         let entries = match std::fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(0),
-            Err(e) => return Err(e),
+            Err(e) => return Err(LoginError::Store(e)),
         };
         let mut removed = 0;
         for entry in entries {
-            let entry = entry?;
-            let name = entry.file_name();
-            let hash = name.to_str().and_then(|name| name.strip_prefix(&format!("{server}-login-")));
+            let entry = entry.map_err(LoginError::Store)?;
+            let file = entry.file_name();
+            let Some(name) = file.to_str().and_then(|name| name.strip_suffix(".json")) else { continue };
+            let hash = name.strip_prefix(&format!("{server}-login-"));
             // Another server may have a name that begins in this way.
             let is_login = |rest: &str| rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if hash.and_then(|rest| rest.strip_suffix(".json")).is_some_and(is_login) {
-                std::fs::remove_file(entry.path())?;
+            if hash.is_some_and(is_login) {
+                self.forget(name).await;
+                std::fs::remove_file(entry.path()).map_err(LoginError::Store)?;
                 removed += 1;
             }
         }
@@ -155,7 +280,7 @@ impl LoginStore {
     pub(super) fn note_wanted(&self, server: &str, url: &str, wanted: WantedLogin) -> io::Result<()> {
         let before = self.load(server, url)?.unwrap_or_default();
         let login = StoredLogin { url: url.into(), wanted: Some(wanted), ..before };
-        self.store(server, &login)
+        self.write(server, &login)
     }
 
     /// Waits until no other process renews this login. A server gives each token of renewal only once.
@@ -187,67 +312,5 @@ fn open_lock(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn login(url: &str) -> StoredLogin {
-        let tokens = LoginTokens {
-            issuer: "https://auth.example".into(),
-            token_endpoint: "https://auth.example/token".into(),
-            revocation_endpoint: None,
-            client_id: "id".into(),
-            client_secret: Some("canary-secret".into()),
-            has_secret_in_body: false,
-            resource: url.into(),
-            scopes: vec![],
-            is_private: false,
-            access: "canary-access".into(),
-            refresh: Some("canary-refresh".into()),
-            expires_at: None,
-        };
-        StoredLogin { url: url.into(), wanted: None, issuer: None, tokens: Some(tokens) }
-    }
-
-    #[test]
-    fn a_login_is_its_owners_and_that_of_one_address() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = LoginStore::new(dir.path().join("mcp"));
-        let (url, other) = ("https://mcp.example/a", "https://mcp.example/b");
-        assert_eq!(store.load("s", url).unwrap(), None);
-        store.store("s", &login(url)).unwrap();
-        let path = store.file("s", url);
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(store.load("s", url).unwrap(), Some(login(url)));
-        assert_eq!(store.load("s", other).unwrap(), None);
-        assert_eq!(store.load("t", url).unwrap(), None);
-        // A file that somebody put in the place of another address's.
-        std::fs::copy(&path, store.file("s", other)).unwrap();
-        let wrong = store.load("s", other).unwrap_err().to_string();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let readable = store.load("s", url).unwrap_err().to_string();
-        std::fs::write(&path, "{\"url\": \"canary").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let broken = store.load("s", url).unwrap_err().to_string();
-        for error in [wrong, readable, broken, format!("{:?}", login(url))] {
-            assert!(!error.contains("canary"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_leaves_the_tokens_and_asks_for_a_login() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = LoginStore::new(dir.path().into());
-        let url = "https://mcp.example/";
-        store.store("s", &login(url)).unwrap();
-        assert_eq!(login(url).state(), LoginState::LoggedIn);
-        let wanted = WantedLogin { challenge: None, scope: Some("write".into()) };
-        store.note_wanted("s", url, wanted).unwrap();
-        let after = store.load("s", url).unwrap().unwrap();
-        assert_eq!((after.state(), &after.tokens), (LoginState::Needed, &login(url).tokens));
-        store.store("s-login-x", &login(url)).unwrap();
-        assert_eq!(store.remove_all("s").unwrap(), 1);
-        assert!(store.load("s-login-x", url).unwrap().is_some());
-        store.remove("s", url).unwrap();
-        assert_eq!(store.load("s", url).unwrap(), None);
-    }
-}
+#[path = "stored_login_tests.rs"]
+mod tests;

@@ -119,11 +119,14 @@ pub async fn log_out(
     (store, pages): (&LoginStore, Arc<PageClient>),
     (server, url): (&str, &str),
 ) -> Result<bool, LoginError> {
-    let stored = store.load(server, url);
-    store.remove(server, url).map_err(LoginError::Store)?;
-    let Some(tokens) = stored.ok().flatten().and_then(|stored| stored.tokens) else { return Ok(false) };
+    let stored = store.with_tokens(server, url).await;
+    store.remove(server, url).await?;
+    let was_unusable = stored.is_err();
+    let Some(tokens) = stored.ok().flatten().and_then(|stored| stored.tokens) else {
+        return Ok(was_unusable);
+    };
     if let Some(endpoint) = tokens.revocation_endpoint.clone() {
-        let http = OAuthHttp { pages, is_private: tokens.is_private };
+        let http = OAuthHttp::new(pages, tokens.is_private);
         let (token, kind) = match &tokens.refresh {
             Some(refresh) => (refresh.as_str(), "refresh_token"),
             None => (tokens.access.as_str(), "access_token"),

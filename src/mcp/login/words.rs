@@ -2,6 +2,7 @@
 
 use super::error::LoginError;
 use super::pending_login::{LoginDone, PendingLogin};
+use super::stored_login::LoginPlace;
 use crate::mcp::definition::HttpServer;
 use crate::text::visible;
 
@@ -27,6 +28,9 @@ pub fn login_summary(name: &str, done: &LoginDone) -> String {
         (false, Some(seconds)) => format!("for {} minutes", seconds.div_ceil(60)),
         (false, None) => "until the server ends the login".into(),
     });
+    if done.place == LoginPlace::Keyring {
+        parts.push("in the system's keyring".into());
+    }
     parts.join(" · ")
 }
 
@@ -37,6 +41,7 @@ pub fn login_hint(error: &LoginError, name: &str) -> Option<String> {
             Some(format!("if you expect that, run `placet mcp logout {name}` first"))
         }
         LoginError::NoServer => Some("`headers` of the server's settings can have a key".into()),
+        LoginError::Store(_) => Some(format!("`placet mcp logout {name}` removes the stored login")),
         LoginError::NotNeeded => Some(format!("`placet mcp test {name}` shows its tools")),
         LoginError::Listen(_) => Some("use another `--port`".into()),
         _ => None,

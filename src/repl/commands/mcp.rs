@@ -59,6 +59,9 @@ fn list(context: &CommandContext<'_>, servers: &ServerPool) {
                 parts.push(format!("needs login: /mcp login {}", definition.name));
             }
             Some(LoginState::LoggedIn) => parts.push("logged in".into()),
+            Some(LoginState::Unusable) => {
+                parts.push(format!("its stored login cannot be used: /mcp logout {}", definition.name));
+            }
             None => {}
         }
         parts.push(status.known.as_ref().map_or("tools not read yet".into(), sizes));

@@ -187,7 +187,7 @@ impl<'a> ServerRunner<'a> {
                 Err(ToolError::new(format!("the server `{}` refused the call: {words}", call.server)))
             }
             Err(error) => {
-                slot.status().last_error = Some(visible::line(&format!("{tool}: {error}")).into_owned());
+                slot.status().note_error(&format!("{tool}: {error}"));
                 let hint = "`mcp.servers.NAME.timeout_seconds` gives it more time";
                 let message = format!("the server `{}` failed: {error}", call.server);
                 Err(match error {

@@ -5,7 +5,7 @@ use super::calls::read_server_tools;
 use super::deferred::instead_of;
 use super::server_tool::ServerTool;
 use crate::mcp::{KnownTools, ServerDefinition};
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::tools::{Tool, ToolContext};
 use futures_util::future::join_all;
 use std::collections::HashMap;
@@ -88,10 +88,8 @@ fn named<'a>(
             ));
         }
         if known.left_out.unusable > 0 {
-            let count = known.left_out.unusable;
-            told.push(format!(
-                "the server `{server}` has {count} tools that no model can use; they are left out"
-            ));
+            let tools = count::of(known.left_out.unusable, "tool");
+            told.push(format!("the server `{server}` has {tools} that no model can use; not offered"));
         }
         for spec in known.tools {
             let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };

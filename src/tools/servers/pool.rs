@@ -97,7 +97,10 @@ impl ServerPool {
             return None;
         }
         let stored = LoginStore::new(self.0.dir.clone()).load(&definition.name, &server.login_address());
-        stored.ok().flatten().map(|stored| stored.state())
+        match stored {
+            Ok(stored) => stored.map(|stored| stored.state()),
+            Err(_) => Some(LoginState::Unusable),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -184,8 +187,8 @@ impl ServerPool {
     }
 
     pub(super) fn failed(&self, slot: &ServerSlot, error: &ToolError) -> ToolError {
-        let why = visible::guard(&error.message).into_owned();
-        slot.status().failed(&why);
+        let why = &error.message;
+        slot.status().failed(why);
         let name = &slot.definition.name;
         if self.login(&slot.definition) == Some(LoginState::Needed) {
             // The person may log in at any moment, and the next call uses that.
@@ -264,7 +267,8 @@ impl ServerPool {
 
     /// The last lines of a log, at most `most`, rendered.
     pub fn log_end(&self, server: &str, most: usize) -> Vec<String> {
-        last_lines(&self.log_file(server), most)
+        let lines = last_lines(&self.log_file(server), most);
+        lines.iter().map(|line| visible::output_line(line).into_owned()).collect()
     }
 
     /// How much of a log is stored, and where, for a list.

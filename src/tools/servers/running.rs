@@ -3,7 +3,6 @@
 use crate::mcp::{ServerConnection, ServerDefinition};
 use crate::permission::WritePolicy;
 use crate::process::BackgroundSupervisor;
-use crate::text::visible;
 use crate::tools::ToolError;
 use crate::tools::command::command_effects::{EffectsSummary, SandboxedRun};
 use crate::workspace::{ChangeOrigin, LossLimit, View, Workspace, WriteContext};
@@ -110,17 +109,17 @@ pub(super) async fn ended(mut supervisor: BackgroundSupervisor, grace: Duration)
     end.map(|_| ()).map_err(|e| ToolError::new(e.to_string()))
 }
 
-/// The last line of a log, rendered, for an error.
+/// The last line of a log, for an error: hostile until it is rendered.
 pub(super) fn quoted(log: &Path) -> String {
     last_lines(log, 1).first().map(|line| format!("; its log ends: {line}")).unwrap_or_default()
 }
 
-/// The last lines of a log that are not empty, rendered.
+/// The last lines of a log that are not empty: hostile until they are rendered.
 pub(super) fn last_lines(log: &Path, most: usize) -> Vec<String> {
     let bytes = std::fs::read(log).unwrap_or_default();
     let start = bytes.len().saturating_sub(QUOTED.saturating_mul(most));
     let text = String::from_utf8_lossy(bytes.get(start..).unwrap_or(&bytes));
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines.get(lines.len().saturating_sub(most)..).unwrap_or_default();
-    last.iter().map(|line| visible::output_line(line).to_string()).collect()
+    last.iter().map(|line| (*line).to_string()).collect()
 }

@@ -1,10 +1,14 @@
 //! What placet knows of a server between its calls: its tools, its last failure, and when it may be started again.
 
 use crate::mcp::KnownTools;
+use crate::text::visible;
 use std::time::{Duration, Instant};
 
 /// The longest pause between two starts of a server that fails.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How much of an error a list shows, in characters. The log and the call's result have more.
+const LONGEST_ERROR: usize = 300;
 
 /// What a server does now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,10 +39,17 @@ pub struct ServerStatus {
 impl ServerStatus {
     pub(super) fn failed(&mut self, why: &str) {
         self.state = ServerState::Failed;
-        self.last_error = Some(why.into());
+        self.note_error(why);
         let pause = Duration::from_secs(1 << self.failures.min(6));
         self.failures += 1;
         self.retry_at = Some(Instant::now() + pause.min(LONGEST_PAUSE));
+    }
+
+    /// Remembers the beginning of an error for lists.
+    pub(super) fn note_error(&mut self, error: &str) {
+        let line = error.trim().lines().next().unwrap_or_default();
+        let beginning: String = line.chars().take(LONGEST_ERROR).collect();
+        self.last_error = Some(visible::line(&beginning).into_owned());
     }
 
     /// The next start need not wait.
