@@ -83,7 +83,7 @@ pub(super) struct LoginTokens {
     pub(super) expires_at: Option<u64>,
     /// What is secret of it is in the keyring, and empty here.
     #[serde(default)]
-    in_keyring: bool,
+    pub(super) in_keyring: bool,
 }
 
 /// What is secret of a login.
