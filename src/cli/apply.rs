@@ -1,5 +1,6 @@
 //! `placet apply`: applies what is pending, and asks where a person is about what needs an approval of its own.
 
+use super::apply_progress;
 use super::approvals::{ApprovalPrompt, PathOutcome, UNDO};
 use super::args::Options;
 use super::changes::{SelectedView, approval, chosen, cli_label, report_outcome, resolved, waits};
@@ -25,7 +26,9 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
         prompt.confirm_losses(view, workspace, &mut wanted)?;
     }
     let label = cli_label(name, "placet apply");
-    let told = changes::apply(view, &wanted, label.clone(), UNDO, &|path| workspace.shortened(path));
+    let told = apply_progress::shown(view, || {
+        changes::apply(view, &wanted, label.clone(), UNDO, &|path| workspace.shortened(path))
+    });
     let Some(prompt) = prompt.filter(|_| !told.waiting.is_empty()) else {
         return report_outcome(&app, AuditKind::Apply, "placet apply", &told, options.apply_loss);
     };

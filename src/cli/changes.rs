@@ -1,5 +1,6 @@
 //! `placet changes`, `discard`, `undo` and `redo`, and what other subcommands need for pending changes.
 
+use super::apply_progress;
 use super::approvals::UNDO;
 use super::args::Options;
 use super::report::{self, CliError, print, print_foreign, print_list, print_own, warn};
@@ -309,7 +310,9 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
         }
     }
     let label = cli_label("undo", "placet undo");
-    let told = changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown);
+    let told = apply_progress::shown(&view, || {
+        changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown)
+    });
     report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss)
 }
 
@@ -318,7 +321,10 @@ pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
     take_over_killed(&app);
     let shown = |path: &Path| app.workspace.shortened(path);
     let label = cli_label("redo", "placet redo");
-    let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
+    let view = app.view("undo");
+    let told = apply_progress::shown(&view, || {
+        changes::redo_saying(&view, (rest, "placet redo --rest"), &label, &shown)
+    });
     report_outcome(&app, AuditKind::Undo, "placet redo", &told, options.apply_loss)
 }
 

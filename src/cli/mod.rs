@@ -1,6 +1,7 @@
 //! The door: the command line, its subcommands, and the exit code.
 
 mod apply;
+mod apply_progress;
 mod apply_question;
 mod approvals;
 mod args;

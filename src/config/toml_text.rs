@@ -1,7 +1,7 @@
 //! Edits a TOML file that a person wrote: the set keys change, and every other byte remains: comments, blank lines,
 //! order, line ends and the byte order mark.
 
-use similar::{Algorithm, DiffTag};
+use similar::DiffTag;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, TomlError, Value};
 
 pub struct TomlText {
@@ -221,13 +221,13 @@ fn with_old_lines(old: &str, new: &str) -> String {
     }
     let (old, new): (Vec<&str>, Vec<&str>) =
         (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let bare = |lines: &[&str]| -> Vec<String> {
-        lines.iter().map(|line| line.trim_end_matches(['\r', '\n']).to_string()).collect()
-    };
+    let bare = |line: &&str| line.trim_end_matches(['\r', '\n']).to_string();
+    let (bare_old, bare_new): (Vec<String>, Vec<String>) =
+        (old.iter().map(bare).collect(), new.iter().map(bare).collect());
     let returns = old.iter().filter(|line| line.ends_with("\r\n")).count();
     let end = if returns * 2 > old.len() { "\r\n" } else { "\n" };
     let mut out = String::new();
-    for op in similar::capture_diff_slices(Algorithm::Myers, &bare(&old), &bare(&new)) {
+    for op in crate::text::sequence_diff::sequence_diff(&bare_old, &bare_new, None) {
         match op.tag() {
             DiffTag::Delete => {}
             DiffTag::Equal => op.old_range().filter_map(|at| old.get(at)).for_each(|line| out.push_str(line)),

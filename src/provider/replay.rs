@@ -4,8 +4,8 @@
 use super::event_stream::flow;
 use super::recording_format::{RecordingHeader, RecordingLine, VERSION, canonical};
 use super::{AnswerStream, ModelRequest, Provider, ProviderError, StreamEvent};
+use crate::text::LineDiff;
 use serde_json::Value;
-use similar::TextDiff;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -112,8 +112,8 @@ fn difference(recorded: &[Value], now: &[Value]) -> String {
         messages.iter().map(|m| serde_json::to_string_pretty(m).unwrap_or_default() + "\n").collect()
     };
     let (recorded, now) = (pretty(recorded), pretty(now));
-    let diff = TextDiff::from_lines(&recorded, &now);
-    let text = diff.unified_diff().header("recorded", "now").to_string();
+    let diff = LineDiff::new(&recorded, &now).unified(3, usize::MAX);
+    let text = format!("--- recorded\n+++ now\n{}", diff.text);
     let lines: Vec<&str> = text.lines().collect();
     match lines.get(..MOST_LINES) {
         Some(first) => format!("{}\n... and {} more lines", first.join("\n"), lines.len() - MOST_LINES),

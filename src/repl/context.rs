@@ -13,6 +13,7 @@ use crate::conversation::{CallId, CallInput, CallResult, SessionId, ToolCall};
 use crate::serve::changes::UserReport;
 use crate::session::{ScratchpadError, SessionError, SessionStore};
 use crate::tools::{CallSummary, ToolError};
+use crate::ui::apply_progress::with_apply_progress;
 use crate::ui::term;
 use crate::workspace::{View, Workspace, WorkspaceError};
 use std::sync::Arc;
@@ -174,6 +175,17 @@ impl CommandContext<'_> {
             }
         }
         self.output.report(report);
+    }
+
+    /// Runs `work`, an apply or an undo in `view`, and shows how far it is. Ctrl-C stops it before the first file changes.
+    pub(super) fn with_apply_progress<T>(&self, view: &View, work: impl FnOnce() -> T) -> T {
+        let stop = CancellationToken::new();
+        (self.on_turn)(Some(stop.clone()));
+        let done = term::with_interrupt_key(|| {
+            with_apply_progress(view.apply_progress(), &|| stop.is_cancelled(), work)
+        });
+        (self.on_turn)(None);
+        done
     }
 
     /// One call of one of placet's own tools, through the gate of every call, as if the model had called.

@@ -1,7 +1,8 @@
 //! The line diff of two texts.
 
 use super::RangeSet;
-use similar::{Algorithm, DiffOp, DiffTag};
+use super::sequence_diff::sequence_diff;
+use similar::{DiffOp, DiffTag};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -39,7 +40,7 @@ impl<'a> LineDiff<'a> {
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let new: Vec<&str> = new.split_inclusive('\n').collect();
         let deadline = Some(Instant::now() + PATIENCE);
-        let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
+        let ops = sequence_diff(&old, &new, deadline);
         LineDiff { old, new, ops, first: (old_first, new_first) }
     }
 

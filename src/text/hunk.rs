@@ -1,7 +1,7 @@
 //! The differences of two contents: runs of lines, by their positions in both.
 
-use similar::{Algorithm, DiffTag};
-use std::collections::HashMap;
+use super::sequence_diff::sequence_diff;
+use similar::DiffTag;
 use std::ops::Range;
 
 /// A run of lines that another run replaces, in bytes of both contents.
@@ -33,17 +33,7 @@ pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
         at(lines.start)..at(lines.end)
     };
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(2);
-    // Lines are compared many times: numbers are much faster to compare.
-    let mut numbers: HashMap<&[u8], u32> = HashMap::with_capacity(old.len() + new.len());
-    for line in old.iter().chain(&new) {
-        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        numbers.entry(line).or_insert(next);
-    }
-    let numbered = |lines: &[&[u8]]| -> Vec<u32> {
-        lines.iter().filter_map(|line| numbers.get(line).copied()).collect()
-    };
-    let (old, new) = (numbered(&old), numbered(&new));
-    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
+    let ops = sequence_diff(&old, &new, Some(deadline));
     let mut hunks: Vec<Hunk> = Vec::new();
     for op in ops.into_iter().filter(|op| op.tag() != DiffTag::Equal) {
         let (old_lines, new_lines) = (op.old_range(), op.new_range());

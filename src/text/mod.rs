@@ -13,6 +13,7 @@ mod range_set;
 pub mod regular_file;
 pub mod sanitize;
 pub mod secret;
+pub mod sequence_diff;
 pub mod shell_word;
 pub mod visible;
 pub mod width;

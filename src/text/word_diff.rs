@@ -3,7 +3,8 @@
 //! Words are runs of letters, digits and `_`; every other character is a word of its own. Lines that have too little in
 //! common are not compared: a mark on nearly everything is useless.
 
-use similar::{Algorithm, DiffTag};
+use super::sequence_diff::sequence_diff;
+use similar::DiffTag;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -31,11 +32,13 @@ pub fn changed(old: &str, new: &str) -> Option<ChangedWords> {
     if a.len().max(b.len()) > WORDS {
         return Some(ends(old, new));
     }
-    let text = |line: &str, range: &Range<usize>| line.get(range.clone()).unwrap_or("").to_string();
-    let old_words: Vec<String> = a.iter().map(|r| text(old, r)).collect();
-    let new_words: Vec<String> = b.iter().map(|r| text(new, r)).collect();
+    fn text<'a>(line: &'a str, range: &Range<usize>) -> &'a str {
+        line.get(range.clone()).unwrap_or("")
+    }
+    let old_words: Vec<&str> = a.iter().map(|r| text(old, r)).collect();
+    let new_words: Vec<&str> = b.iter().map(|r| text(new, r)).collect();
     let deadline = Some(Instant::now() + PATIENCE);
-    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old_words, &new_words, deadline);
+    let ops = sequence_diff(&old_words, &new_words, deadline);
     let mut out = ChangedWords::default();
     let mut common = 0;
     for op in ops {

@@ -1,6 +1,7 @@
 //! The screen: who owns it, and how things look on it.
 
 pub mod ansi;
+pub mod apply_progress;
 pub mod browser;
 mod check_lines;
 pub mod clipboard;

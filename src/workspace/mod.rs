@@ -20,7 +20,7 @@ use hidden_pattern::HiddenPattern;
 
 pub use hash::Hash;
 
-pub use apply::{ApplyError, RecoveryReport, recover};
+pub use apply::{ApplyError, ApplyPhase, ApplyProgress, RecoveryReport, recover};
 pub use changes::batch::{FileRewrite, RewriteAction};
 pub use changes::change_count::{ChangeCount, repositories_of};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};

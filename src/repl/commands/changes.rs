@@ -84,7 +84,9 @@ pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     let shown = |path: &Path| workspace.shortened(path);
     let mut wanted = wanted(&view, paths(&workspace, rest)?);
     wanted.approval = with_losses(&workspace, &view, &wanted);
-    let report = changes::apply(&view, &wanted, apply_label(&view, "/apply"), "/undo", &shown);
+    let report = context.with_apply_progress(&view, || {
+        changes::apply(&view, &wanted, apply_label(&view, "/apply"), "/undo", &shown)
+    });
     let waiting: Vec<String> =
         report.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
     context.record(AuditKind::Apply, "/apply", report);

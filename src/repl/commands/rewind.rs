@@ -93,7 +93,9 @@ fn rewind_to(
         let workspace = context.app.workspace;
         let again = (rest, "/rewind N files|both rest");
         let shown = |path: &Path| workspace.shortened(path);
-        let report = undo_entries(view, entries, None, again, &label(view, "/rewind"), &shown);
+        let report = context.with_apply_progress(view, || {
+            undo_entries(view, entries, None, again, &label(view, "/rewind"), &shown)
+        });
         let done = report.done;
         context.record(AuditKind::Undo, "/rewind", report);
         if !done {

@@ -29,12 +29,14 @@ pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
         retract_undone(&workspace, &views);
     }
     let undone = || changes::undo(&view, &back, others, &label(&view, "/undo"), &shown);
-    finish(context, AuditKind::Undo, "/undo", discarded.unwrap_or_else(undone))
+    let report = discarded.unwrap_or_else(|| context.with_apply_progress(&view, undone));
+    finish(context, AuditKind::Undo, "/undo", report)
 }
 
 pub(super) fn redo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let shown = |path: &Path| workspace.shortened(path);
-    let report = changes::redo(&view, rest == "rest", &label(&view, "/redo"), &shown);
+    let redone = || changes::redo(&view, rest == "rest", &label(&view, "/redo"), &shown);
+    let report = context.with_apply_progress(&view, redone);
     finish(context, AuditKind::Undo, "/redo", report)
 }

@@ -8,7 +8,7 @@ use super::failpoints::fault;
 use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::raced::raced;
-use super::{anchor, crash_point, temp_name};
+use super::{ApplyProgress, crash_point, temp_name};
 use crate::workspace::files::atomic_write::{ExchangeOutcome, QuietFile, exchange_checked};
 use crate::workspace::files::path_state::{PathState, WritableDirGuard, dir_anyway, open_anyway};
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
@@ -22,6 +22,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is done to one path, in the order in which it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,8 +49,8 @@ pub(super) struct CommitFailure {
     pub(super) raced: bool,
     /// What was done before, in order.
     pub(super) done: Vec<(usize, CommitAction)>,
-    /// The act that failed, if a part of it may be done.
-    pub(super) begun: Option<(usize, CommitAction)>,
+    /// The acts that failed, if a part of them may be done: at most one for each thread.
+    pub(super) begun: Vec<(usize, CommitAction)>,
 }
 
 /// Everything `entry` means, in order: indices into its changes.
@@ -100,42 +101,105 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
     acts
 }
 
+/// What one thread did, in order.
+#[derive(Default)]
+struct CommittedPart {
+    done: Vec<(usize, CommitAction)>,
+    quiet: Vec<(usize, QuietFile)>,
+    failed: Option<CommitFailure>,
+}
+
+/// Of how many displaced files the stamp is recorded: each takes memory, and the others are hashed once more.
+const MOST_QUIET: usize = 1 << 15;
+
 /// Changes all paths. Where the disk did not confirm that the new names are stored, gives its error: the change is
 /// done, and a power failure may lose it.
-pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailure> {
-    let mut acts = acts(entry);
-    let mut dirs = OpenDirs::default();
+pub(super) fn all(
+    entry: &JournalEntry,
+    progress: &ApplyProgress,
+) -> Result<Option<io::Error>, CommitFailure> {
+    let acts = acts(entry);
     let mut quiet = HashMap::new();
-    for number in 0..acts.len() {
-        let Some(&(index, act)) = acts.get(number) else { break };
-        let Some(change) = entry.changes.get(index) else { continue };
-        let trouble = |error: io::Error, begun: Option<(usize, CommitAction)>| {
-            let raced = error.kind() == io::ErrorKind::ResourceBusy;
-            // A file that another process changed was not overwritten.
-            let begun = begun.filter(|_| !raced || act != CommitAction::Overwrite);
-            CommitFailure { path: change.path.to_path_buf(), error, raced, done: Vec::new(), begun }
+    // Files that are exchanged do not depend on each other; all other acts have an order.
+    let first = acts.partition_point(|(_, act)| *act < CommitAction::Exchange);
+    let last = acts.partition_point(|(_, act)| *act <= CommitAction::Exchange);
+    for (range, in_order) in [(0..first, true), (first..last, false), (last..acts.len(), true)] {
+        let failed = AtomicBool::new(false);
+        let work =
+            |part: Range<usize>| perform_part(entry, acts.get(part).unwrap_or_default(), &failed, progress);
+        let parts = match in_order {
+            true => vec![work(range.clone())],
+            false => in_halves(&entry.shut, range.clone(), work),
         };
-        let failed = match CommitTarget::of(&mut dirs, entry, index, &change.path) {
-            Ok(spot) => match act_at(&spot, change, act) {
-                Ok(stamp) => {
-                    quiet.extend(stamp.map(|stamp| (index, stamp)));
-                    None
+        let mut failure: Option<CommitFailure> = None;
+        let mut done = Vec::new();
+        for part in parts {
+            quiet.extend(part.quiet);
+            if failed.load(Ordering::Relaxed) {
+                done.extend(part.done);
+            }
+            failure = match (failure, part.failed) {
+                (Some(mut first), Some(second)) => {
+                    first.begun.extend(second.begun);
+                    Some(first)
                 }
-                Err(error) => Some(trouble(error, Some((index, act)))),
-            },
-            Err(error) => Some(trouble(error, None)),
-        };
-        if let Some(failure) = failed {
-            acts.truncate(number);
-            return Err(CommitFailure { done: acts, ..failure });
+                (first, second) => first.or(second),
+            };
         }
-        crash_point();
+        if let Some(failure) = failure {
+            let mut before = acts;
+            before.truncate(range.start);
+            before.extend(done);
+            return Err(CommitFailure { done: before, ..failure });
+        }
     }
     let unconfirmed = sync(entry).err();
     match late_write(entry, &quiet) {
         None => Ok(unconfirmed),
-        Some(path) => Err(CommitFailure { path, error: raced(), raced: true, done: acts, begun: None }),
+        Some(path) => Err(CommitFailure { path, error: raced(), raced: true, done: acts, begun: Vec::new() }),
     }
+}
+
+/// Performs these acts, up to the first failure, here or in the other thread.
+fn perform_part(
+    entry: &JournalEntry,
+    acts: &[(usize, CommitAction)],
+    failed: &AtomicBool,
+    progress: &ApplyProgress,
+) -> CommittedPart {
+    let mut dirs = OpenDirs::default();
+    let mut part = CommittedPart::default();
+    for &(index, act) in acts {
+        let Some(change) = entry.changes.get(index) else { continue };
+        if failed.load(Ordering::Relaxed) {
+            break;
+        }
+        let trouble = |error: io::Error, begun: Option<(usize, CommitAction)>| {
+            let raced = error.kind() == io::ErrorKind::ResourceBusy;
+            // A file that another process changed was not overwritten.
+            let begun = begun.filter(|_| !raced || act != CommitAction::Overwrite).into_iter().collect();
+            CommitFailure { path: change.path.to_path_buf(), error, raced, done: Vec::new(), begun }
+        };
+        let done = match CommitTarget::of(&mut dirs, entry, index, &change.path) {
+            Ok(spot) => act_at(&spot, change, act).map_err(|error| trouble(error, Some((index, act)))),
+            Err(error) => Err(trouble(error, None)),
+        };
+        match done {
+            Ok(stamp) => {
+                let stamp = stamp.filter(|_| part.quiet.len() < MOST_QUIET);
+                part.quiet.extend(stamp.map(|stamp| (index, stamp)));
+            }
+            Err(failure) => {
+                failed.store(true, Ordering::Relaxed);
+                part.failed = Some(failure);
+                break;
+            }
+        }
+        part.done.push((index, act));
+        progress.step();
+        crash_point();
+    }
+    part
 }
 
 /// Finds a file that another process wrote to, or can still write to, after the file was displaced: such a process had
@@ -161,7 +225,7 @@ fn late_write_of(
             Some(CommitAction::Displace) => "old",
             _ => continue,
         };
-        let out = anchor(entry, index).and_then(|place| dirs.at(&place).ok());
+        let out = dirs.anchor(entry, index).and_then(|place| dirs.at(&place).ok());
         let out = out.and_then(|dir| {
             let (file, _) = open_anyway(&*dir, &temp_name(entry, index, what), OFlags::NONBLOCK).ok()?;
             if quiet.get(&index).is_some_and(|stamp| stamp.is_still(&file)) {
@@ -207,7 +271,7 @@ impl<'a> CommitTarget<'a> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
+        let place = dirs.anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
         let [new, old] = ["new", "old"].map(|what| temp_name(entry, index, what));
         let (dir, anchor) = (dirs.at(parent)?, dirs.at(&place)?);
         let _eased = [WritableDirGuard::of(&dir), WritableDirGuard::of(&anchor)];
@@ -247,7 +311,10 @@ fn act_at(
         },
         CommitAction::Place => place(spot, &change.after),
         CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => return exchange(spot, before, after),
+            (Some(before), Some(after)) => {
+                fault("exchange")?;
+                return exchange(spot, before, after);
+            }
             _ => Ok(()),
         },
         CommitAction::Overwrite => overwrite(spot, &change.before),

@@ -10,7 +10,7 @@ const FEW: usize = 512;
 ///
 /// `shut` are directories that placet must open for a moment. The first thread that is done with one would close it for
 /// the other: where there are any, one thread does all.
-pub(super) fn in_halves<T: Send>(
+pub(in crate::workspace) fn in_halves<T: Send>(
     shut: &[RestrictedDir],
     range: Range<usize>,
     work: impl Fn(Range<usize>) -> T + Sync,

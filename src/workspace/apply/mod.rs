@@ -10,12 +10,14 @@ mod failpoints;
 mod halves;
 mod old_contents;
 mod open_dirs;
+mod progress;
 mod raced;
 mod recover;
 mod rollback;
 mod stage;
 mod step;
 mod sync;
+mod verify;
 
 pub(super) use step::{ApplyStep, ContentSource};
 use step::{MERGEABLE, SYNC_EACH, StagePlan, anchor, states_of, temp_name};
@@ -25,6 +27,9 @@ pub(super) use sync::{confirm, crash_point, sync_file_system};
 #[cfg(test)]
 pub(super) use failpoints::fail_at;
 pub(super) use failpoints::fault;
+pub(super) use halves::in_halves;
+pub(super) use open_dirs::OpenDirs;
+pub use progress::{ApplyPhase, ApplyProgress};
 pub use recover::{RecoveryReport, recover};
 
 use super::changes::classify::LargeLoss;
@@ -39,11 +44,9 @@ use super::history::objects::ObjectStore;
 use super::history::origin::{OriginMarks, OriginTable};
 use super::repository::RepositorySet;
 use super::view::node_at;
-use open_dirs::OpenDirs;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -54,6 +57,8 @@ pub enum ApplyError {
     /// What had been done was rolled back.
     #[error("`{}`: {error}; nothing was changed", .path.display())]
     Failed { path: PathBuf, error: io::Error },
+    #[error("stopped; nothing was changed")]
+    Cancelled,
     /// Taking it back failed as well; the journal will finish at the next start.
     #[error("`{}`: {error}; some files were changed already, and the next start of placet completes or reverts them", .path.display())]
     Half { path: PathBuf, error: io::Error },
@@ -92,11 +97,11 @@ const GIVE_BACK: usize = 1 << 16;
 pub(super) fn commit_steps(
     journal: &Journal,
     objects: &ObjectStore,
-    label: TransactionLabel,
-    kind: TransactionKind,
+    (label, kind): (TransactionLabel, TransactionKind),
     mut steps: Vec<ApplyStep>,
     renames: Vec<FileRename>,
     repositories: &RepositorySet,
+    progress: &ApplyProgress,
 ) -> Result<JournalEntry, ApplyError> {
     // Entries are searched by path, in the journal as well: a crash may come before anything else.
     steps.sort_by(|a, b| a.path.cmp(&b.path));
@@ -112,9 +117,9 @@ pub(super) fn commit_steps(
     let before = recover::locked(journal, objects);
     before
         .map_err(|e| ApplyError::Journal(io::Error::other(format!("an earlier apply is incomplete: {e}"))))?;
-    let mut dirs = OpenDirs::default();
-    let mut changed = Vec::new();
-    let mut names: HashMap<(u64, u64), Arc<Path>> = HashMap::new();
+    let shut = shut_dirs(steps.iter().map(|step| &*step.path));
+    progress.enter(ApplyPhase::Checking, steps.len());
+    let mut names = verify::all(&steps, &shut, progress)?;
     let (mut changes, mut plans) = (Vec::with_capacity(steps.len()), Vec::with_capacity(steps.len()));
     let (mut origins, mut marks) = (OriginTable::default(), OriginMarks::default());
     // Each step becomes an entry and a plan, and its own memory is given back: there may be hundreds of thousands.
@@ -123,29 +128,18 @@ pub(super) fn commit_steps(
         if steps.len().is_multiple_of(GIVE_BACK) {
             steps.shrink_to_fit();
         }
-        let now = match step.unread.then(|| step.before.hash()).flatten() {
-            Some(hash) => dirs.node_assuming(&step.path, hash),
-            None => dirs.node(&step.path),
-        };
-        if !now.is_ok_and(|now| now == step.before) {
-            changed.push(step.path.to_path_buf());
-            continue;
-        }
         marks = OriginMarks::like(&marks, origins.marks(&step.history));
-        let was_twin = dirs.twin(&step, &mut names).or(step.was_twin);
-        let ApplyStep { path, before, after, source, twin, keep_names, fresh, .. } = step;
+        let ApplyStep { path, before, after, source, twin, was_twin, keep_names, fresh, .. } = step;
+        let was_twin = names.first_name(changes.len(), &path).or(was_twin);
         let marks = marks.clone();
         changes.push(AppliedChange { path, before, after, in_place: false, twin, was_twin, marks });
         plans.push(StagePlan { source, keep_names, fresh });
     }
-    if !changed.is_empty() {
-        return Err(ApplyError::Changed(changed));
-    }
-    let shut = shut_dirs(&changes);
     let mut entry =
         journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
     crash_point();
-    let (staged, made) = staged(journal, objects, &mut entry, &plans);
+    progress.enter(ApplyPhase::Staging, plans.len());
+    let (staged, made) = staged(journal, objects, &mut entry, (&plans, progress));
     crash_point();
     if let Err((path, error)) = staged {
         // An entry that stays says that nothing was begun: the next start clears it.
@@ -153,20 +147,42 @@ pub(super) fn commit_steps(
             drop(journal.drop_open(entry.id));
         }
         return Err(match error.kind() {
+            _ if stage::is_stop(&error) => ApplyError::Cancelled,
             io::ErrorKind::ResourceBusy => ApplyError::Changed(vec![path]),
             _ => ApplyError::Failed { path, error },
         });
     }
     drop(plans);
-    entry.state = TransactionState::Committing;
+    // The last moment in which nothing has changed.
+    if !progress.begin_commit() {
+        if stage::clear(&entry, made) {
+            drop(journal.drop_open(entry.id));
+        }
+        return Err(ApplyError::Cancelled);
+    }
+    progress.enter(ApplyPhase::Committing, entry.changes.len());
     entry.renames = renames;
     entry.repositories = touched_repositories(&entry, repositories);
+    let done = commit_staged(journal, objects, entry, made, progress);
+    progress.end_commit();
+    done
+}
+
+/// Everything is staged: from here on it is all done, or rolled back.
+fn commit_staged(
+    journal: &Journal,
+    objects: &ObjectStore,
+    mut entry: JournalEntry,
+    made: Vec<usize>,
+    progress: &ApplyProgress,
+) -> Result<JournalEntry, ApplyError> {
+    entry.state = TransactionState::Committing;
     if let Err(e) = journal.save(&entry) {
         abandon(journal, &mut entry, made)?;
         return Err(ApplyError::Journal(e));
     }
     crash_point();
-    let unconfirmed = match commit::all(&entry) {
+    let unconfirmed = match commit::all(&entry, progress) {
         Ok(unconfirmed) => unconfirmed,
         Err(trouble) => {
             let back = rollback::take_back(objects, &entry, &trouble);
@@ -181,7 +197,8 @@ pub(super) fn commit_steps(
         }
     };
     crash_point();
-    let left = old_contents::keep_displaced(objects, &entry, true);
+    progress.enter(ApplyPhase::Storing, entry.changes.len());
+    let left = old_contents::keep_displaced(objects, &entry, Some(progress));
     crash_point();
     entry.repositories = states_of(&entry);
     close(journal, &mut entry, left);
@@ -199,13 +216,13 @@ fn staged(
     journal: &Journal,
     objects: &ObjectStore,
     entry: &mut JournalEntry,
-    plans: &[StagePlan],
+    (plans, progress): (&[StagePlan], &ApplyProgress),
 ) -> (Result<(), stage::PathError>, Vec<usize>) {
     const TRIES: usize = 4;
     let mut tries = 1;
     loop {
         let mut made = Vec::new();
-        match stage::all(objects, entry, plans, &mut made) {
+        match stage::all(objects, entry, (plans, progress), &mut made) {
             Err((path, error)) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
                 if !stage::clear(entry, made.iter().copied()) {
                     return (Err((path, error)), made);
@@ -255,14 +272,14 @@ fn close(journal: &Journal, entry: &mut JournalEntry, left: Vec<String>) {
 }
 
 /// Directories whose own mode keeps us from changing what is in them.
-fn shut_dirs(changes: &[AppliedChange]) -> Vec<RestrictedDir> {
+pub(in crate::workspace) fn shut_dirs<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<RestrictedDir> {
     // No mode keeps root out.
     if rustix::process::geteuid().is_root() {
         return Vec::new();
     }
     // Also those further up: each of them is opened for the moment in which a name is looked up in it.
     let mut above: BTreeSet<&Path> = BTreeSet::new();
-    for dir in changes.iter().filter_map(|c| c.path.parent()) {
+    for dir in paths.filter_map(Path::parent) {
         // Where a directory is known, all above it are.
         above.extend(dir.ancestors().take_while(|dir| !above.contains(dir)).collect::<Vec<_>>());
     }

@@ -6,7 +6,7 @@ use super::failpoints::fault;
 use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::raced::raced_if_changed;
-use super::{anchor, temp_name};
+use super::{ApplyProgress, temp_name};
 use crate::workspace::files::path_state::{PathState, WritableDirGuard, open_anyway};
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::history::objects::ObjectStore;
@@ -55,26 +55,38 @@ fn make_sure_of(
 /// Moves displaced contents into the object store; removes links, and contents that are stored already. Returns a
 /// sentence for each temporary file that is left, because it could not be stored or removed.
 ///
-/// `checked`: committing has just verified that each file has the expected content, and that no process can write to it
+/// `checked` counts the files, where committing has just verified that each file has the expected content, and that no process can write to it
 /// any more.
-pub(super) fn keep_displaced(objects: &ObjectStore, entry: &JournalEntry, checked: bool) -> Vec<String> {
+pub(super) fn keep_displaced(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    checked: Option<&ApplyProgress>,
+) -> Vec<String> {
     in_halves(&entry.shut, 0..entry.changes.len(), |part| keep_part(objects, entry, part, checked)).concat()
 }
 
-fn keep_part(objects: &ObjectStore, entry: &JournalEntry, part: Range<usize>, checked: bool) -> Vec<String> {
+fn keep_part(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    part: Range<usize>,
+    checked: Option<&ApplyProgress>,
+) -> Vec<String> {
     let mut dirs = OpenDirs::default();
     let mut left = Vec::new();
     for index in part {
         let Some(change) = entry.changes.get(index) else { continue };
+        if let Some(progress) = checked {
+            progress.step();
+        }
         if change.before.same_content(&change.after) || change.before.is_absent() {
             continue;
         }
-        let Some(place) = anchor(entry, index) else { continue };
+        let Some(place) = dirs.anchor(entry, index) else { continue };
         let mut leave = |name: &OsStr, e: io::Error| {
             let (path, at) = (change.path.display(), place.join(name));
             left.push(format!("the old content of `{path}` is still in `{}`: {e}", at.display()));
         };
-        let known = change.before.hash().filter(|_| checked && !change.in_place);
+        let known = change.before.hash().filter(|_| checked.is_some() && !change.in_place);
         let names: &[&str] = match (known, acts_of(change).first()) {
             (Some(_), Some(&CommitAction::Exchange)) => &["new"],
             (Some(_), _) => &["old"],

@@ -2,26 +2,28 @@
 //!
 //! Each phase opens them again, so that a directory that was moved away meanwhile is noticed.
 
-use super::ApplyStep;
+use super::anchor;
 use crate::workspace::Hash;
-use crate::workspace::files::path_state::{PathState, dir_anyway};
+use crate::workspace::files::path_state::{FileIdentity, PathState, dir_anyway, several_names};
+use crate::workspace::history::journal::JournalEntry;
 use rustix::fs::AtFlags;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Fewer than any limit on open files.
 const MOST: usize = 64;
 
 #[derive(Default)]
-pub(super) struct OpenDirs {
+pub(in crate::workspace) struct OpenDirs {
     open: HashMap<PathBuf, Rc<OwnedFd>>,
     /// The directory of the last path whose state was asked for, where it does not exist. Only for questions: a phase that
     /// makes directories asks for none.
     missing: Option<PathBuf>,
+    /// The directory of the change that was last asked about, and where its temporary names are.
+    anchor: Option<(PathBuf, PathBuf)>,
 }
 
 impl OpenDirs {
@@ -37,14 +39,36 @@ impl OpenDirs {
         Ok(dir)
     }
 
+    /// The directory for a change's temporary names. A phase has one entry, whose changes are sorted: many of them in turn
+    /// have one directory, and finding its anchor takes a search for each directory above it.
+    pub(super) fn anchor(&mut self, entry: &JournalEntry, index: usize) -> Option<PathBuf> {
+        let parent = entry.changes.get(index)?.path.parent()?;
+        if let Some((_, known)) =
+            self.anchor.as_ref().filter(|(dir, _)| dir.as_os_str() == parent.as_os_str())
+        {
+            return Some(known.clone());
+        }
+        let found = anchor(entry, index)?;
+        self.anchor = Some((parent.to_path_buf(), found.clone()));
+        Some(found)
+    }
+
     /// The state of a path.
-    pub(super) fn node(&mut self, path: &Path) -> io::Result<PathState> {
+    pub(in crate::workspace) fn node(&mut self, path: &Path) -> io::Result<PathState> {
+        Ok(self.node_with_names(path)?.0)
+    }
+
+    /// The same, with device and inode of a file that has several names.
+    pub(in crate::workspace) fn node_with_names(
+        &mut self,
+        path: &Path,
+    ) -> io::Result<(PathState, Option<FileIdentity>)> {
         if self.is_missing(path) {
-            return Ok(PathState::Absent);
+            return Ok((PathState::Absent, None));
         }
         match (path.parent().and_then(|parent| self.at(parent).ok()), path.file_name()) {
-            (Some(dir), Some(name)) => PathState::read(&*dir, name),
-            _ => self.below_missing(path),
+            (Some(dir), Some(name)) => PathState::read_with_names(&*dir, name),
+            _ => Ok((self.below_missing(path)?, None)),
         }
     }
 
@@ -70,21 +94,9 @@ impl OpenDirs {
         }
     }
 
-    /// The name of this transaction that is the same file as this one, if there was one before it.
-    pub(super) fn twin(
-        &mut self,
-        step: &ApplyStep,
-        names: &mut HashMap<(u64, u64), Arc<Path>>,
-    ) -> Option<Arc<Path>> {
-        if !step.before.is_file() {
-            return None;
-        }
-        let dir = self.at(step.path.parent()?).ok()?;
-        let stat = rustix::fs::statat(&*dir, step.path.file_name()?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        if stat.st_nlink < 2 {
-            return None;
-        }
-        let first = names.entry((stat.st_dev, stat.st_ino)).or_insert_with(|| Arc::clone(&step.path));
-        (**first != *step.path).then(|| first.clone())
+    /// Device and inode of a file that has several names.
+    pub(super) fn names(&mut self, path: &Path) -> Option<FileIdentity> {
+        let dir = self.at(path.parent()?).ok()?;
+        several_names(&rustix::fs::statat(&*dir, path.file_name()?, AtFlags::SYMLINK_NOFOLLOW).ok()?)
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
                 if entry.state == TransactionState::Committing {
                     finish(objects, &entry, &mut recovered.kept)?;
                 }
-                let left = keep_displaced(objects, &entry, false);
+                let left = keep_displaced(objects, &entry, None);
                 restore_dir_modes(&entry);
                 if !left.is_empty() {
                     entry.state = TransactionState::Done;

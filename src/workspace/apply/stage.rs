@@ -5,7 +5,8 @@ use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
 use super::raced::raced_if_changed;
 use super::{
-    ContentSource, MERGEABLE, SYNC_EACH, StagePlan, anchor, crash_point, sync_file_system, temp_name,
+    ApplyProgress, ContentSource, MERGEABLE, SYNC_EACH, StagePlan, anchor, crash_point, sync_file_system,
+    temp_name,
 };
 use crate::workspace::files::path_state::{
     PathState, WritableDirGuard, dir_anyway, file_anyway, open_anyway,
@@ -23,6 +24,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub(super) type PathError = (PathBuf, io::Error);
+
+/// A person stopped the apply.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped")]
+struct StageStopped;
+
+fn stop() -> io::Error {
+    io::Error::other(StageStopped)
+}
+
+pub(super) fn is_stop(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<StageStopped>())
+}
 
 /// The largest new file whose content is stored next to it.
 const NEW: u64 = 1 << 20;
@@ -45,7 +59,7 @@ struct StagedChange {
 pub(super) fn all(
     objects: &ObjectStore,
     entry: &mut JournalEntry,
-    plans: &[StagePlan],
+    (plans, progress): (&[StagePlan], &ApplyProgress),
     made: &mut Vec<usize>,
 ) -> Result<(), PathError> {
     // Other names of a file come after the file itself.
@@ -53,8 +67,9 @@ pub(super) fn all(
         let mut from = 0;
         while from < plans.len() {
             let to = plans.len().min(from + BATCH);
-            let parts =
-                in_halves(&entry.shut, from..to, |part| stage_part(objects, entry, plans, part, is_twin));
+            let parts = in_halves(&entry.shut, from..to, |part| {
+                stage_part(objects, entry, (plans, progress), part, is_twin)
+            });
             let mut failed = None;
             for (staged, names, error) in parts {
                 made.extend(names);
@@ -86,7 +101,7 @@ pub(super) fn all(
 fn stage_part(
     objects: &ObjectStore,
     entry: &JournalEntry,
-    plans: &[StagePlan],
+    (plans, progress): (&[StagePlan], &ApplyProgress),
     part: Range<usize>,
     is_twin: bool,
 ) -> (Vec<StagedChange>, Vec<usize>, Option<PathError>) {
@@ -96,6 +111,10 @@ fn stage_part(
         if change.twin.is_some() != is_twin {
             continue;
         }
+        if progress.is_cancelled() {
+            return (staged, made, Some((change.path.to_path_buf(), stop())));
+        }
+        progress.step();
         match stage_change(objects, entry, (index, change, plan, plans.len()), &mut dirs, &mut made) {
             Ok(found) => staged.extend(found),
             Err(error) => return (staged, made, Some((change.path.to_path_buf(), error))),
@@ -126,7 +145,7 @@ fn stage_change(
     if !needs_content(change) {
         return Ok(None);
     }
-    let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
+    let place = dirs.anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
     let dir = dirs.at(&place)?;
     let _eased = WritableDirGuard::of(&dir);
     let name = temp_name(entry, index, "new");
@@ -140,8 +159,11 @@ fn stage_change(
         made.pop();
     }
     let staged = staged?;
-    let node = PathState::of_file(&staged.file)?;
-    if node.hash() != change.after.hash() {
+    let node = match plan.known_content(change) {
+        Some(hash) => PathState::of_file_assuming(&staged.file, hash)?,
+        None => PathState::of_file(&staged.file)?,
+    };
+    if node.hash() != change.after.hash() || node.size() != change.after.size() {
         return Err(match plan.source {
             ContentSource::Stored => changed(),
             _ => io::Error::other("the new content differs from what was shown"),
@@ -176,6 +198,9 @@ fn keep_before(objects: &ObjectStore, change: &AppliedChange) -> io::Result<()> 
 /// person changes in it later can be distinguished from what was written here.
 fn keep_after(objects: &ObjectStore, change: &AppliedChange, plan: &StagePlan, most: u64) -> io::Result<()> {
     let Some(after) = change.after.hash() else { return Ok(()) };
+    if matches!(plan.source, ContentSource::Stored | ContentSource::Nothing) {
+        return Ok(());
+    }
     if change.before.hash() != Some(after) && change.after.size() <= most && !objects.has(after) {
         match &plan.source {
             ContentSource::Bytes(bytes) => drop(objects.put(bytes)?),
@@ -301,7 +326,7 @@ pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>)
     let mut dirs = OpenDirs::default();
     let mut all = true;
     for index in made {
-        let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
+        let Some(dir) = dirs.anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
         let _eased = WritableDirGuard::of(&dir);
         let name = temp_name(entry, index, "new");
         if let Err(error) = rustix::fs::unlinkat(&*dir, &name, AtFlags::empty())

@@ -1,8 +1,9 @@
 //! One path of an apply: its state before and after, and the temporary names that the apply uses.
 
+use crate::workspace::Hash;
 use crate::workspace::changes::change_set::ContentLayer;
 use crate::workspace::files::shared_state::SharedState;
-use crate::workspace::history::journal::{JournalEntry, RepositoryState};
+use crate::workspace::history::journal::{AppliedChange, JournalEntry, RepositoryState};
 use crate::workspace::history::origin::OriginStep;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,19 @@ pub(super) struct StagePlan {
     pub source: ContentSource,
     pub keep_names: bool,
     pub fresh: bool,
+}
+
+/// From this size on, bytes in memory that were written are not read back from the page cache to be hashed again.
+const UNREAD: u64 = 1 << 20;
+
+impl StagePlan {
+    /// The hash of a staged content that needs no second look: the hash was made from these very bytes, which were written
+    /// into a new file under a name that nobody can guess. A copy of a stored content, or of a file of a layer, is always
+    /// hashed: the bytes it is made from may have changed.
+    pub(super) fn known_content(&self, change: &AppliedChange) -> Option<Hash> {
+        let is_known = matches!(self.source, ContentSource::Bytes(_)) && change.twin.is_none();
+        change.after.hash().filter(|_| is_known && change.after.size() >= UNREAD)
+    }
 }
 
 /// Where the new content of a file comes from.

@@ -1,7 +1,7 @@
 //! Exchanges two names in one step, after a look at what is about to go.
 
 use super::lease::{OtherWriters, other_writers};
-use super::sparse::hash_of;
+use super::sparse::hash_of_sized;
 use crate::workspace::Hash;
 use rustix::fs::{OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -9,12 +9,10 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-/// From this size on, a displaced file is not hashed a second time if nobody can have written to it.
-const LARGE: u64 = 1 << 20;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workspace) enum ExchangeOutcome {
-    /// With the stamp of the displaced file, if no process can write to that file any more.
+    /// With the stamp of the displaced file, if no process can write to that file any more: it is not hashed again as long
+    /// as it has this stamp.
     Done(Option<QuietFile>),
     /// Something else was there; it is there again.
     Raced,
@@ -92,18 +90,20 @@ fn settled_hash(dir: &OwnedFd, name: &OsStr) -> (Option<Hash>, Option<QuietFile>
     let Ok((file, _)) = super::path_state::open_anyway(dir, name, OFlags::NONBLOCK) else {
         return (None, None);
     };
-    let stamp = |file: &File| rustix::fs::fstat(file).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
-    // Only for a file whose hash takes time: to look twice costs as much as to hash a small one.
-    let is_large = file.metadata().is_ok_and(|meta| meta.len() >= LARGE);
-    let quiet = is_large.then(|| QuietFile::of(&file)).flatten();
+    let stamp = |file: &File| {
+        let stat = rustix::fs::fstat(file).ok()?;
+        Some((u64::try_from(stat.st_size).ok()?, stat.st_mtime, stat.st_mtime_nsec))
+    };
+    let quiet = QuietFile::of(&file);
     let first = stamp(&file);
-    let Ok(hash) = hash_of(&file) else { return (None, None) };
+    let size = first.map_or(u64::MAX, |(size, ..)| size);
+    let Ok(hash) = hash_of_sized(&file, size) else { return (None, None) };
     // A moment for a writer that is in the middle of it.
     if quiet.is_none() && super::lease::written_elsewhere(&file) {
         std::thread::yield_now();
     }
     match stamp(&file) == first {
         true => (Some(hash), quiet),
-        false => (hash_of(&file).ok(), None),
+        false => (hash_of_sized(&file, u64::MAX).ok(), None),
     }
 }

@@ -136,6 +136,14 @@ impl PathState {
 
     /// Reads what `name` is in an open directory. Follows no link and opens no device.
     pub(in crate::workspace) fn read(dir: impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
+        Ok(PathState::read_with_names(dir, name)?.0)
+    }
+
+    /// The same, with device and inode of a file that has several names.
+    pub(in crate::workspace) fn read_with_names(
+        dir: impl AsFd,
+        name: &OsStr,
+    ) -> std::io::Result<(PathState, Option<FileIdentity>)> {
         match PathState::read_in(&dir, name) {
             // The directory may forbid its owner to look names up in it.
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -170,12 +178,16 @@ impl PathState {
         Ok(with_mode(PathState::File { hash, size, attrs: FileAttrs::of(&file, &stat)? }, mode))
     }
 
-    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
+    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<(PathState, Option<FileIdentity>)> {
         let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(PathState::Absent),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok((PathState::Absent, None)),
             Err(e) => return Err(e.into()),
         };
+        Ok((PathState::of_stat(dir, name, &stat)?, several_names(&stat)))
+    }
+
+    fn of_stat(dir: &impl AsFd, name: &OsStr, stat: &Stat) -> std::io::Result<PathState> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
                 let (file, mode) = open_anyway(dir, name, OFlags::NONBLOCK)?;
@@ -183,13 +195,13 @@ impl PathState {
             }
             FileType::Directory => {
                 let (file, mode) = open_anyway(dir, name, OFlags::DIRECTORY)?;
-                Ok(with_mode(PathState::Directory { attrs: FileAttrs::of(&file, &stat)? }, mode))
+                Ok(with_mode(PathState::Directory { attrs: FileAttrs::of(&file, stat)? }, mode))
             }
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
                 Ok(PathState::Link { target: OsString::from_vec(target.into_bytes()) })
             }
-            _ => Ok(PathState::Special { what: super::open::special_words(&stat).into() }),
+            _ => Ok(PathState::Special { what: super::open::special_words(stat).into() }),
         }
     }
 
@@ -200,6 +212,23 @@ impl PathState {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat)? })
     }
+
+    /// The same for a file whose content the caller has just written.
+    pub(in crate::workspace) fn of_file_assuming(file: &File, hash: Hash) -> std::io::Result<PathState> {
+        let stat = rustix::fs::fstat(file)?;
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat)? })
+    }
+}
+
+/// Device and inode.
+pub(in crate::workspace) type FileIdentity = (u64, u64);
+
+/// Which file it is, if it is a regular file with other names.
+#[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the types depend on the system")]
+pub(in crate::workspace) fn several_names(stat: &Stat) -> Option<FileIdentity> {
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    (is_file && stat.st_nlink > 1).then_some((stat.st_dev as u64, stat.st_ino as u64))
 }
 
 fn with_mode(mut node: PathState, known: Option<u32>) -> PathState {

@@ -48,6 +48,10 @@ impl ObjectStore {
 
     /// Reads a stored content and compares it with its name.
     pub(in crate::workspace) fn check(&self, hash: Hash) -> Result<(), DamageKind> {
+        // Nearly every content is whole, and an undo asks this for each of its files.
+        if matches!(self.hash_of_stored(hash), Ok(found) if found == hash) {
+            return Ok(());
+        }
         let path = self.path(hash);
         let meta = fs::symlink_metadata(&path).map_err(|e| DamageKind::of_io(&e))?;
         if !meta.is_file() {
@@ -65,6 +69,17 @@ impl ObjectStore {
             Err(_) if packed && meta.len() == 0 => Err(DamageKind::Empty),
             Err(e) if packed && e.kind() != io::ErrorKind::PermissionDenied => Err(DamageKind::WrongHash),
             Err(e) => Err(DamageKind::of_io(&e)),
+        }
+    }
+
+    fn hash_of_stored(&self, hash: Hash) -> io::Result<Hash> {
+        match open_file(&self.place(hash, true)) {
+            Ok((file, size)) => Ok(blake3::hash(&unpack(&file, size)?)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let (file, size) = open_file(&self.place(hash, false))?;
+                crate::workspace::files::sparse::hash_of_sized(&file, size)
+            }
+            Err(e) => Err(e),
         }
     }
 
@@ -109,8 +124,13 @@ impl ObjectStore {
     /// Makes the directory for this content. Returns its file system.
     pub(in crate::workspace) fn prepare(&self, hash: Hash) -> io::Result<rustix::fs::Dev> {
         let place = self.place(hash, false);
+        let shard = place.parent().unwrap_or(&self.dir);
+        // After a few files each of the 256 directories is there.
+        if let Ok(stat) = rustix::fs::stat(shard) {
+            return Ok(stat.st_dev);
+        }
         self.shard(&place)?;
-        Ok(rustix::fs::stat(place.parent().unwrap_or(&self.dir))?.st_dev)
+        Ok(rustix::fs::stat(shard)?.st_dev)
     }
 
     /// Stores bytes. What is there already is left alone. Durable only after [`ObjectStore::sync`].
@@ -192,9 +212,9 @@ impl ObjectStore {
     /// The content named `hash`, whole. A content that is too large for that is an error.
     pub fn get(&self, hash: Hash) -> io::Result<Vec<u8>> {
         let bytes = match open_file(&self.place(hash, true)) {
-            Ok(file) => unpack(file)?,
+            Ok((file, size)) => unpack(&file, size)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                crate::workspace::files::sparse::read_small(&open_file(&self.place(hash, false))?)?
+                crate::workspace::files::sparse::read_small(&open_file(&self.place(hash, false))?.0)?
             }
             Err(e) => return Err(e),
         };
@@ -210,9 +230,9 @@ impl ObjectStore {
     /// The same without the check, for a caller that hashes the file.
     pub(in crate::workspace) fn copy_unchecked(&self, hash: Hash, mut to: &File) -> io::Result<()> {
         match open_file(&self.place(hash, true)) {
-            Ok(file) => to.write_all(&unpack(file)?)?,
+            Ok((file, size)) => to.write_all(&unpack(&file, size)?)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                crate::workspace::files::sparse::copy(&open_file(&self.place(hash, false))?, to)?;
+                crate::workspace::files::sparse::copy(&open_file(&self.place(hash, false))?.0, to)?;
             }
             Err(e) => return Err(e),
         }
@@ -298,9 +318,10 @@ fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-fn unpack(mut file: File) -> io::Result<Vec<u8>> {
-    let mut packed = Vec::new();
-    file.read_to_end(&mut packed)?;
+fn unpack(file: &File, size: u64) -> io::Result<Vec<u8>> {
+    // With the size known, and through `take`, reading does not ask for size and position once more.
+    let mut packed = Vec::with_capacity(usize::try_from(size.min(COMPRESS_UP_TO)).unwrap_or(0) + 1);
+    file.take(u64::MAX).read_to_end(&mut packed)?;
     PACKERS.with_borrow_mut(|packers| {
         let unpack = match &mut packers.unpack {
             Some(unpack) => unpack,
@@ -311,11 +332,13 @@ fn unpack(mut file: File) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Opens a stored content: a regular file. A pipe in its place would be waited for, and never written to.
-fn open_file(path: &Path) -> io::Result<File> {
+/// Opens a stored content, a regular file, and gives its size. A pipe in its place would be waited for, and never written
+/// to.
+fn open_file(path: &Path) -> io::Result<(File, u64)> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(changed()) }
+    let meta = file.metadata()?;
+    if meta.is_file() { Ok((file, meta.len())) } else { Err(changed()) }
 }
 
 pub(in crate::workspace) fn changed() -> io::Error {

@@ -179,3 +179,67 @@ fn an_apply_by_two_threads_and_its_undo_go_there_and_back() {
     b.view.execute_plan(plan).unwrap().unwrap();
     assert!(tree(&b.root) == old);
 }
+
+#[test]
+fn a_thread_that_cannot_stage_its_files_leaves_everything_as_it_was() {
+    let b = many();
+    assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
+    let new = tree(&b.root);
+    let undo = || b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
+    let plan = undo();
+    // One of the last paths, which the second thread stages: its old content is lost after the plan was made.
+    b.view.objects().remove(blake3::hash(b"old 998\n"));
+    let failed = b.view.execute_plan(plan).unwrap_err();
+    assert!(matches!(&failed, ApplyError::Failed { path, .. } if path.ends_with("d9/f998")), "{failed}");
+    assert!(tree(&b.root) == new);
+    assert!(recover(b.view.journal(), b.view.objects()).unwrap().is_empty());
+    assert!(tree(&b.root) == new);
+    let plan = undo();
+    assert_eq!(plan.left.len(), 1);
+    b.view.execute_plan(plan).unwrap().unwrap();
+    assert_eq!(tree(&b.root).values().filter(|state| state.contains("new ")).count(), 1);
+}
+
+#[test]
+fn what_both_threads_had_exchanged_is_taken_back_when_one_fails() {
+    let b = many();
+    let old = tree(&b.root);
+    fail_at("exchange", Other);
+    let failed = b.view.apply(&b.all(), label("t")).unwrap_err();
+    assert!(matches!(failed, ApplyError::Failed { .. }), "{failed}");
+    assert!(tree(&b.root) == old);
+    assert!(recover(b.view.journal(), b.view.objects()).unwrap().is_empty());
+    assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
+}
+
+#[test]
+fn an_apply_that_is_stopped_while_it_stages_changes_nothing_and_one_that_commits_completes() {
+    use crate::workspace::ApplyPhase::{Committing, Staging};
+    for phase in [Staging, Committing] {
+        let b = many();
+        let old = tree(&b.root);
+        let progress = b.view.apply_progress();
+        let (applied, stopped) = std::thread::scope(|scope| {
+            let stopping = scope.spawn(|| {
+                let begun = std::time::Instant::now();
+                while progress.now().0 != phase && begun.elapsed().as_secs() < 60 {
+                    std::thread::yield_now();
+                }
+                progress.cancel()
+            });
+            (b.view.apply(&b.all(), label("t")), stopping.join().unwrap())
+        });
+        // The machine may be so slow that the phase is over before it is seen.
+        match stopped && progress.is_cancelled() {
+            true => {
+                assert!(matches!(applied, Err(ApplyError::Cancelled)), "{applied:?}");
+                assert!(tree(&b.root) == old, "no staged content is left");
+                assert!(recover(b.view.journal(), b.view.objects()).unwrap().is_empty());
+                progress.reset();
+                assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
+            }
+            false => assert!(matches!(applied, Ok(ApplyOutcome::Landed(_))), "{applied:?}"),
+        }
+        assert!(tree(&b.root) != old);
+    }
+}

@@ -76,6 +76,7 @@ pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
 pub use undo_gaps::SAME_LINES;
 
+use super::apply::ApplyProgress;
 use super::changes::change_count::ChangeCount;
 use super::changes::renames::RenamedMemo;
 use super::history::damage::DamagedRecord;
@@ -142,6 +143,8 @@ struct ViewInner {
     renamed: Mutex<RenamedMemo>,
     /// A background command has put something into the pending layers, and the person was not asked about it yet.
     late: AtomicBool,
+    /// How far an apply or an undo of this view is.
+    progress: ApplyProgress,
 }
 
 /// A set of layers, one for each root, and the state of the paths where they differ from the layers below.
@@ -238,7 +241,13 @@ impl View {
             running: RunningCalls::default(),
             renamed: Mutex::default(),
             late: AtomicBool::new(false),
+            progress: ApplyProgress::default(),
         }))
+    }
+
+    /// How far an apply or an undo is, for a front end that shows it, and that may stop it.
+    pub fn apply_progress(&self) -> &ApplyProgress {
+        &self.0.progress
     }
 
     pub fn roots(&self) -> &[PathBuf] {

@@ -273,7 +273,15 @@ impl View {
     ) -> Result<JournalEntry, ApplyError> {
         let repositories =
             self.repositories_of_steps(steps.iter().map(|s| (&*s.path, &*s.before, &*s.after)));
-        let landed = commit_steps(self.journal(), self.objects(), label, kind, steps, renames, &repositories);
+        let landed = commit_steps(
+            self.journal(),
+            self.objects(),
+            (label, kind),
+            steps,
+            renames,
+            &repositories,
+            self.apply_progress(),
+        );
         // There may be links that were not there before.
         forget_links();
         landed

@@ -1,6 +1,6 @@
 //! Undo and redo: transactions like any other, against what is on disk now.
 
-use super::super::apply::{ApplyError, ApplyStep, ContentSource};
+use super::super::apply::{ApplyError, ApplyPhase, ApplyStep, ContentSource, OpenDirs, in_halves, shut_dirs};
 use super::super::repository::RepositorySet;
 use super::View;
 use super::git_state::{is_where, scan};
@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// So many changes are planned at once, by two threads.
+const BATCH: usize = 8192;
 
 /// What taking back (or putting back) would do, known before anything is done.
 #[derive(Debug)]
@@ -185,7 +188,8 @@ impl View {
         }
         let own = own.whole;
         let interrupted = interrupted(entries);
-        for change in changes.iter() {
+        let mut wanted: Vec<usize> = Vec::new();
+        for (index, change) in changes.iter().enumerate() {
             let path = &*change.path;
             if repositories.is_object(path)
                 && change.before.is_absent()
@@ -198,22 +202,39 @@ impl View {
             match repository_of(path) {
                 Some(repository) if closed.contains(&repository) || !asked.contains(&repository) => continue,
                 None if !within(path) => continue,
-                _ => {}
+                _ => wanted.push(index),
             }
-            let in_repository = repositories.of(path).is_some();
-            let action = match interrupted.get(path) {
-                // A repository's own files are as the transaction left them, or the repository is left alone.
-                Some(parts) if !in_repository => self.back_in_parts(parts)?,
-                _ => self.back(change, in_repository)?,
-            };
-            match action {
-                UndoAction::Nothing => {}
-                UndoAction::Step(step) => plan.steps.push(step),
-                UndoAction::Merged(step) => {
-                    plan.merged.push(path.to_path_buf());
-                    plan.steps.push(step);
+        }
+        let shut = shut_dirs(changes.paths());
+        let progress = self.apply_progress();
+        progress.enter(ApplyPhase::Planning, wanted.len());
+        for batch in wanted.chunks(BATCH) {
+            let parts = in_halves(&shut, 0..batch.len(), |part| {
+                let mut dirs = OpenDirs::default();
+                let chosen = batch.get(part).unwrap_or_default().iter().filter_map(|at| changes.0.get(*at));
+                let action = |change: &AppliedChange| {
+                    progress.step();
+                    let in_repository = repositories.of(&change.path).is_some();
+                    match interrupted.get(&change.path) {
+                        // A repository's own files are as the transaction left them, or the repository is left alone.
+                        Some(parts) if !in_repository => self.back_in_parts(parts),
+                        _ => self.back(change, in_repository, &mut dirs),
+                    }
+                };
+                chosen.map(action).collect::<io::Result<Vec<UndoAction>>>()
+            });
+            let actions = parts.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter().flatten();
+            for (index, action) in batch.iter().zip(actions) {
+                let Some(change) = changes.0.get(*index) else { continue };
+                match action {
+                    UndoAction::Nothing => {}
+                    UndoAction::Step(step) => plan.steps.push(step),
+                    UndoAction::Merged(step) => {
+                        plan.merged.push(change.path.to_path_buf());
+                        plan.steps.push(step);
+                    }
+                    UndoAction::Left(reason) => plan.left.push((change.path.to_path_buf(), reason)),
                 }
-                UndoAction::Left(reason) => plan.left.push((path.to_path_buf(), reason)),
             }
         }
         self.leave_broken_repositories(&mut plan);
@@ -281,8 +302,13 @@ impl View {
         Ok(changes)
     }
 
-    fn back(&self, change: &AppliedChange, in_repository: bool) -> io::Result<UndoAction> {
-        let now = SharedState::like(&change.after, node_at(&change.path)?);
+    fn back(
+        &self,
+        change: &AppliedChange,
+        in_repository: bool,
+        dirs: &mut OpenDirs,
+    ) -> io::Result<UndoAction> {
+        let now = SharedState::like(&change.after, dirs.node(&change.path)?);
         let target = &change.before;
         if now == *target {
             return Ok(UndoAction::Nothing);

@@ -4,7 +4,7 @@
 //! lines stayed is the difference's choice, as in every blame; nothing here looks further than two contents.
 
 use crate::workspace::files::text_file::TextFile;
-use similar::{Algorithm, DiffTag};
+use similar::DiffTag;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ impl AnnotatedContent {
         }
         let (old_file, new_file) = (lines(&self.bytes), lines(next));
         let deadline = Some(Instant::now() + PATIENCE);
-        let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old_file, &new_file, deadline);
+        let ops = crate::text::sequence_diff::sequence_diff(&old_file, &new_file, deadline);
         let mut kept = vec![None; new_file.len()];
         for op in ops.into_iter().filter(|op| op.tag() == DiffTag::Equal) {
             for (old, new) in op.old_range().zip(op.new_range()) {

@@ -1,0 +1,70 @@
+//! A long apply or undo shows how far it is, and Ctrl-C stops it before the first file changes. The real binary in a
+//! pseudo-terminal.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::program::placet;
+use crate::support::pty::{Pty, shell};
+use placet::sandbox::SandboxBackend;
+use std::path::Path;
+
+/// So many that an apply takes longer than half a second on any machine on which tests of a debug build run.
+const FILES: usize = 12_000;
+
+/// A shell that makes new files pending and then runs placet once for each line that is typed.
+fn ready(lines: &str) -> Pty {
+    let placet = placet();
+    let placet = placet.display();
+    let script = format!(
+        "'{placet}' sandbox run -- 'mkdir new; cd new; i=0; while [ $i -lt {FILES} ]; do echo $i > $i; i=$((i+1)); done' \
+         >made 2>&1 </dev/null\necho made $?; trap : INT\n\
+         while read arguments; do '{placet}' $arguments >said; echo \"ended $?\"; done\n"
+    );
+    let mut pty = shell().program("sh").arg("script").file("script", script).spawn();
+    pty.until("the pending changes", |screen| screen.contains("made 0"));
+    pty.line(lines);
+    pty
+}
+
+fn files(dir: &Path) -> usize {
+    std::fs::read_dir(dir).map_or(0, Iterator::count)
+}
+
+#[test]
+fn ctrl_c_stops_an_apply_before_the_first_file_changes_and_the_next_apply_completes() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = ready("apply");
+    pty.until("the line of the progress", |screen| screen.contains("files; Ctrl-C stops"));
+    pty.send("\x03");
+    pty.until("the end", |screen| screen.contains("ended "));
+    let screen = pty.screen();
+    let tree = pty.tree.path().to_path_buf();
+    assert!(!screen.contains("ended 0"), "{screen}");
+    assert!(!tree.join("new").exists(), "{screen}");
+    assert!(!screen.contains("Ctrl-C stops"), "the line is removed: {screen}");
+    let said = std::fs::read_to_string(tree.join("said")).unwrap() + &screen;
+    assert!(said.contains("stopped; nothing was changed"), "{said}");
+    let left: Vec<_> = std::fs::read_dir(&tree).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".placet-")), "{left:?}");
+}
+
+#[test]
+fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = ready("apply");
+    pty.until("the end of the apply", |screen| screen.contains("ended 0"));
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    assert!(
+        raw.contains(&format!(" of {FILES}")) || raw.contains(&format!(" of {}", FILES + 1)),
+        "{raw:.2000}"
+    );
+    let screen = pty.screen();
+    assert!(!screen.contains(" of 1200"), "the line is removed: {screen}");
+    assert_eq!(files(&pty.tree.path().join("new")), FILES);
+    pty.line("undo");
+    pty.until("the end of the undo", |screen| screen.matches("ended 0").count() == 2);
+    assert!(!pty.tree.path().join("new").exists());
+}
