@@ -8,7 +8,7 @@ use placet::sandbox::SandboxBackend;
 use std::path::Path;
 
 /// So many that an apply takes longer than half a second on any machine on which tests of a debug build run.
-const FILES: usize = 12_000;
+const FILES: usize = 8_000;
 
 /// A shell that makes new files pending and then runs placet once for each line that is typed.
 fn ready(lines: &str) -> Pty {
@@ -62,7 +62,7 @@ fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
         "{raw:.2000}"
     );
     let screen = pty.screen();
-    assert!(!screen.contains(" of 1200"), "the line is removed: {screen}");
+    assert!(!screen.contains(" of 800"), "the line is removed: {screen}");
     assert_eq!(files(&pty.tree.path().join("new")), FILES);
     pty.line("undo");
     pty.until("the end of the undo", |screen| screen.matches("ended 0").count() == 2);
