@@ -50,7 +50,7 @@ pub enum KeyringError {
 }
 
 #[cfg(not(feature = "keyring"))]
-pub use without::Keyring;
+pub use without::NoKeyring as Keyring;
 
 #[cfg(not(feature = "keyring"))]
 mod without {
@@ -58,9 +58,9 @@ mod without {
 
     /// No keyring: this build has none.
     #[derive(Clone, Debug, Default)]
-    pub struct Keyring(());
+    pub struct NoKeyring(());
 
-    impl Keyring {
+    impl NoKeyring {
         pub async fn read(&self, entry: &str) -> Result<String, KeyringError> {
             Err(not_built(entry))
         }
@@ -88,7 +88,7 @@ mod without {
     mod tests {
         #[tokio::test]
         async fn a_build_without_it_names_the_command_that_does_the_same() {
-            let told = super::Keyring::default().read("anthropic").await.unwrap_err().to_string();
+            let told = super::NoKeyring::default().read("anthropic").await.unwrap_err().to_string();
             assert!(told.contains("built without the feature `keyring`"), "{told}");
             assert!(told.contains("placet") && told.contains("anthropic"), "{told}");
         }

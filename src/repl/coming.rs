@@ -1,8 +1,6 @@
 //! The messages of a long conversation that is resumed: they are read while the person types the first line, and everything
 //! that the line does finds them there.
 
-use super::context::CommandContext;
-use super::error::ReplError;
 use crate::conversation::SessionId;
 use crate::session::{LoadedSession, SessionError, SessionOutline, SessionRow, SessionStore};
 use std::thread::JoinHandle;
@@ -36,19 +34,8 @@ impl ComingMessages {
         self.reader = std::thread::Builder::new().name("resume".into()).spawn(read).ok();
     }
 
-    fn take(self) -> Result<LoadedSession, SessionError> {
+    pub(super) fn take(self) -> Result<LoadedSession, SessionError> {
         let read = self.reader.and_then(|reader| reader.join().ok());
         read.unwrap_or_else(|| self.store.load_for_resume(&self.id))
     }
-}
-
-/// Gives the agent the messages that it lacks.
-pub(super) fn finish(context: &mut CommandContext<'_>) -> Result<(), ReplError> {
-    let Some(coming) = context.conversation.coming.take() else { return Ok(()) };
-    let loaded = coming.take()?;
-    let Some(agent) = &mut context.conversation.agent else { return Ok(()) };
-    for note in agent.resume(loaded)? {
-        context.output.note(&note);
-    }
-    Ok(())
 }

@@ -142,6 +142,17 @@ impl From<ToolError> for CommandStop {
 }
 
 impl CommandContext<'_> {
+    /// Gives the agent the messages of a resumed conversation that it still lacks.
+    pub(super) fn finish_resume(&mut self) -> Result<(), ReplError> {
+        let Some(coming) = self.conversation.coming.take() else { return Ok(()) };
+        let loaded = coming.take()?;
+        let Some(agent) = &mut self.conversation.agent else { return Ok(()) };
+        for note in agent.resume(loaded)? {
+            self.output.note(&note);
+        }
+        Ok(())
+    }
+
     /// Where sessions are stored.
     pub(super) fn store(&self) -> Result<SessionStore, CommandStop> {
         self.conversation.store.clone().ok_or_else(|| CommandStop::note("conversations are not saved"))

@@ -4,7 +4,7 @@ use super::attach::{
     AttachError, attach_all, may_name_skills, mentioned, missing, named_skills, without_escapes,
 };
 use super::background::RememberedBackground;
-use super::coming::{self, ComingMessages};
+use super::coming::ComingMessages;
 use super::commands::review::{report_was_sent, review_from_question};
 use super::commands::{COMMANDS, custom, directory, jobs, run as run_command, sessions, tries};
 use super::context::{CommandContext, CommandFollowUp, CommandStop};
@@ -230,7 +230,7 @@ impl Shell<'_> {
             let text = match first.take().or_else(|| self.unsent.queue.next()) {
                 // The other text that was typed in the meantime stays in the pane.
                 Some(text) => {
-                    coming::finish(&mut self.context)?;
+                    self.context.finish_resume()?;
                     self.context.output.echo_line(&text);
                     text
                 }
@@ -326,7 +326,7 @@ impl Shell<'_> {
         beside.into_iter().flatten().for_each(|task| task.abort());
         // What follows the first line has the colours already, and all messages of the conversation.
         self.recolor();
-        coming::finish(&mut self.context)?;
+        self.context.finish_resume()?;
         asked
     }
 

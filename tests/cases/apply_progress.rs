@@ -13,14 +13,13 @@ const FILES: usize = 8_000;
 /// A shell that makes new files pending and then runs placet once for each line that is typed.
 fn ready(lines: &str) -> Pty {
     let placet = placet();
-    let placet = placet.display();
     let script = format!(
         "'{placet}' sandbox run -- 'mkdir new; cd new; i=0; while [ $i -lt {FILES} ]; do echo $i > $i; i=$((i+1)); done' \
          >made 2>&1 </dev/null\necho made $?; trap : INT\n\
          while read arguments; do '{placet}' $arguments >said; echo \"ended $?\"; done\n"
     );
     let mut pty = shell().program("sh").arg("script").file("script", script).spawn();
-    pty.until("the pending changes", |screen| screen.contains("made 0"));
+    pty.until("the pending changes", |screen| screen.contains("made 3"));
     pty.line(lines);
     pty
 }

@@ -396,7 +396,7 @@ fn hostile_names_and_errors_of_servers_do_not_fill_the_screen() {
     let refusing = place("refusing", "");
     let tested = refusing.run(["mcp", "test", "s"]).code(1);
     assert!(tested.stderr.contains("cannot be read: no ␛[31mtools"), "{tested:#?}");
-    assert!(tested.stderr.contains("[the first 2000 of 50015 bytes]"), "{tested:#?}");
+    assert!(tested.stderr.contains("[the first 2000 of 50014 bytes]"), "{tested:#?}");
     let out = call(&refusing, "s__echo", "{}", &[]);
     assert!(out.stderr.len() < 4_000 && !out.stderr.contains('\x1b'), "{out:#?}");
     // In the shell a list shows the first line.

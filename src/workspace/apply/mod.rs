@@ -119,7 +119,11 @@ pub(super) fn commit_steps(
         .map_err(|e| ApplyError::Journal(io::Error::other(format!("an earlier apply is incomplete: {e}"))))?;
     let shut = shut_dirs(steps.iter().map(|step| &*step.path));
     progress.enter(ApplyPhase::Checking, steps.len());
-    let mut names = verify::all(&steps, &shut, progress)?;
+    let verified = verify::all(&steps, &shut, progress);
+    if progress.is_cancelled() {
+        return Err(ApplyError::Cancelled);
+    }
+    let mut names = verified.map_err(ApplyError::Changed)?;
     let (mut changes, mut plans) = (Vec::with_capacity(steps.len()), Vec::with_capacity(steps.len()));
     let (mut origins, mut marks) = (OriginTable::default(), OriginMarks::default());
     // Each step becomes an entry and a plan, and its own memory is given back: there may be hundreds of thousands.

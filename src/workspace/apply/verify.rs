@@ -2,7 +2,8 @@
 
 use super::halves::in_halves;
 use super::open_dirs::OpenDirs;
-use super::{ApplyError, ApplyProgress, ApplyStep};
+use super::progress::ApplyProgress;
+use super::step::ApplyStep;
 use crate::workspace::files::path_state::FileIdentity;
 use crate::workspace::history::journal::RestrictedDir;
 use std::collections::HashMap;
@@ -33,24 +34,21 @@ struct VerifiedPart {
     shared: Vec<(usize, FileIdentity)>,
 }
 
-/// Fails with all paths that changed in the meantime.
+/// Fails with all paths that changed in the meantime. A stop ends it before all were looked at.
 pub(super) fn all(
     steps: &[ApplyStep],
     shut: &[RestrictedDir],
     progress: &ApplyProgress,
-) -> Result<SharedNames, ApplyError> {
+) -> Result<SharedNames, Vec<PathBuf>> {
     let parts = in_halves(shut, 0..steps.len(), |part| verify(steps, part, progress));
     let (mut changed, mut shared) = (Vec::new(), Vec::new());
     for part in parts {
         changed.extend(part.changed);
         shared.extend(part.shared);
     }
-    if progress.is_cancelled() {
-        return Err(ApplyError::Cancelled);
-    }
     match changed.is_empty() {
         true => Ok(SharedNames { found: shared.into_iter().peekable(), first: HashMap::new() }),
-        false => Err(ApplyError::Changed(changed)),
+        false => Err(changed),
     }
 }
 
