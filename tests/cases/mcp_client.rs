@@ -400,8 +400,9 @@ fn hostile_names_and_errors_of_servers_do_not_fill_the_screen() {
     let out = call(&refusing, "s__echo", "{}", &[]);
     assert!(out.stderr.len() < 4_000 && !out.stderr.contains('\x1b'), "{out:#?}");
     // In the shell a list shows the first line.
-    let settings = std::fs::read_to_string(refusing.config_dir().join("config.toml")).unwrap();
-    let mut pty = shell().size(100, 30).arg("--allow").arg("mcp(*)").config(&settings).open();
+    let config = format!("provider = \"offline\"\n{}", settings("s", "server.py".as_ref(), "refusing", ""));
+    let start = shell().size(100, 30).arg("--allow").arg("mcp(*)");
+    let mut pty = start.file("server.py", SERVER).config(&config).open();
     pty.line("call s__echo {}");
     pty.until("the failure", |screen| screen.contains("unknown tool `s__echo`"));
     pty.until_prompt("");
