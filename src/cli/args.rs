@@ -261,8 +261,7 @@ pub enum CliCommand {
     /// List, rename, drop and prune tries; `placet compare A B` compares two
     #[command(subcommand)]
     Try(TryCommand),
-    /// Review the difference between two tries, and take parts of the second into the first
-    #[command(hide = true)]
+    /// Review one try against another, and take parts of it
     Compare(CompareArgs),
     /// Review pending changes, a git diff or a patch
     Review(super::review_args::ReviewArgs),
@@ -271,8 +270,7 @@ pub enum CliCommand {
     Journal(JournalCommand),
     /// Run a program in the copy-on-write view, and ask about its changes
     Run(RunArgs),
-    /// List the programs of `placet run` that are running, show placet's page of one, or stop one
-    #[command(hide = true)]
+    /// List, show or stop the programs of `placet run` that are running
     Runs {
         #[command(subcommand)]
         command: Option<RunsCommand>,
@@ -353,9 +351,9 @@ pub enum JournalCommand {
     },
     /// Show what a transaction changed
     Show {
-        /// Number of the transaction
+        /// Number of the transaction [default: the newest]
         #[arg(value_parser = number::<u64>)]
-        id: u64,
+        id: Option<u64>,
     },
     /// Remove transactions that are older or larger than the settings allow
     Prune,

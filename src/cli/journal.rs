@@ -45,7 +45,11 @@ fn damaged(damage: &DamagedRecord) -> Value {
     json!({"damaged": damage.part.to_string(), "file": damage.path.to_string_lossy(), "reason": damage.fault.to_string()})
 }
 
-fn show(app: &App, view: &View, id: u64) -> Result<u8, CliError> {
+fn show(app: &App, view: &View, id: Option<u64>) -> Result<u8, CliError> {
+    let Some(id) = id.or_else(|| view.journal().newest().map(|newest| newest.id)) else {
+        warn("no transactions");
+        return Ok(report::DONE);
+    };
     let entry = view.journal().entry(id);
     let entry = entry.map_err(|damage| {
         CliError::new(damage)

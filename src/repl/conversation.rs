@@ -10,6 +10,7 @@ use crate::conversation::{Message, Note, Part};
 use crate::provider::OfflineProvider;
 use crate::session::{OpenSession, SessionStore, TryName};
 use crate::workspace::{ChangeCount, LayerKind, View, Workspace};
+use std::collections::BTreeSet;
 
 /// The conversation of the shell. It begins with the first message.
 pub(super) struct ShellConversation<'r> {
@@ -28,6 +29,8 @@ pub(super) struct ShellConversation<'r> {
     pub(super) earlier: Option<Workspace>,
     /// A command began it, and no message has given it a title yet.
     is_untitled: bool,
+    /// The running jobs of which the person who wanted to leave was told.
+    pub(super) told_of_jobs: BTreeSet<u32>,
     /// It is removed with its directory when the shell ends: the tour.
     pub(super) is_temporary: bool,
 }
@@ -55,6 +58,7 @@ impl<'r> ShellConversation<'r> {
             notes: Vec::new(),
             earlier,
             is_untitled: false,
+            told_of_jobs: BTreeSet::new(),
             is_temporary: false,
         }
     }

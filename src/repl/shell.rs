@@ -263,6 +263,7 @@ impl Shell<'_> {
                         draft = self.open(screen, typed)?;
                         continue;
                     }
+                    PromptOutcome::Closed if !jobs::may_leave(&mut self.context) => continue,
                     PromptOutcome::Closed => {
                         sessions::say_how_to_continue(&self.context);
                         return Ok(0);

@@ -123,6 +123,14 @@ impl PasteStore {
         None
     }
 
+    /// The letters of the placeholder that `text` ends with.
+    pub fn placeholder_at_end(&self, text: &str) -> Option<usize> {
+        let mark = text.get(text.rfind(MARK)?..)?;
+        let number = number(mark)?;
+        let place = place(number, &self.lock().get(number.checked_sub(1)?)?.text);
+        (mark == place).then(|| place.chars().count())
+    }
+
     /// `line` with every paste in place of its placeholder. A placeholder that names no paste stays.
     pub fn expanded<'a>(&self, line: &'a str) -> Cow<'a, str> {
         if line.contains(MARK) { Cow::Owned(self.expand_where(line, |_| true)) } else { Cow::Borrowed(line) }

@@ -326,6 +326,11 @@ fn nothing_survives_whatever_way_placet_ends() {
             match signal {
                 Some(signal) => pty.signal(signal),
                 None => {
+                    // As in bash, the first time tells of the job, and the second time leaves.
+                    pty.send("\x04");
+                    pty.until("the job", |s| s.contains("job 1 is running and would end with placet"));
+                    assert!(alive(&mark));
+                    pty.until_prompt("");
                     pty.send("\x04");
                     pty.ended();
                     let said = pty.transcript();

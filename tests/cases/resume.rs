@@ -1,6 +1,7 @@
 //! Resuming a conversation: its last turns on the screen as they looked, and the lists to choose one from.
 
 use crate::support::binary::Place;
+use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{Pty, shell};
 use placet::conversation::{AssistantBlock, AssistantMessage, Message, StopReason};
 use placet::session::{ONE_SHOT, SessionRecord, SessionStateKey, SessionStore};
@@ -65,6 +66,30 @@ fn of_a_long_conversation_the_end_is_shown_and_the_turns_before_it_are_counted()
     let screen = shell().size(80, 24).arg("-c").after(pty).open();
     check(&screen);
     check(&shell().size(80, 24).arg("-c").arg("--linear").after(screen).open());
+}
+
+/// The messages of a long conversation are read while the first line is typed: the request has all of them, as in a run that
+/// reads them first.
+#[test]
+fn the_first_request_of_a_long_conversation_has_every_message() {
+    let server = MockServer::start((0..2).map(|_| Reply::openai(&[Say::Text("noted")])));
+    let url = server.url();
+    let model = ["--provider", "openai-compatible", "--model", "m", "--base-url", &url, "--mode", "ask"];
+    let pty = shell().open();
+    talked(&store(&pty), pty.tree.path(), "question", 600);
+    let start = model.iter().fold(shell().size(80, 24).arg("-c"), |start, arg| start.arg(arg));
+    let mut pty = start.after(pty).open();
+    let shown = pty.transcript();
+    assert!(shown.contains("(1200 messages)") && shown.contains("question 600"), "{shown}");
+    pty.line("one more");
+    pty.until("the answer", |s| s.contains("noted"));
+    pty.until_prompt("");
+    let body = server.requests().pop().unwrap().body;
+    let messages = body["messages"].as_array().unwrap();
+    let said =
+        |n: usize| messages.iter().filter(|m| m.to_string().contains(&format!("question {n}\""))).count();
+    assert!((1..=600).all(|n| said(n) == 1), "{}", messages.len());
+    assert!(messages.last().unwrap().to_string().contains("one more"));
 }
 
 #[test]

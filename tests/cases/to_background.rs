@@ -263,6 +263,9 @@ fn read_mode_discards_and_without_a_view_the_command_runs_on_but_does_not_stay()
     pty.line("/jobs keep 1");
     pty.until("why", |s| s.contains("job 1 began in the foreground, and placet writes its output"));
     pty.send("\x04");
+    pty.until("the job", |s| s.contains("job 1 is running and would end with placet"));
+    pty.until_prompt("");
+    pty.send("\x04");
     pty.ended();
     assert!(within(5, || !alive("33.0301")));
 }

@@ -356,13 +356,28 @@ fn a_line_whose_paste_was_damaged_is_not_sent() {
     let text = "a line of it\n".repeat(40);
     paste(&mut pty, &text);
     pty.until("the placeholder", |s| s.contains(MARK));
-    pty.send("\x7f\r");
+    // Within the placeholder a key changes one letter.
+    pty.send("\x1b[D\x7f\r");
     pty.until("the refusal", |s| {
         s.contains("the placeholder of a paste was changed: restore `[Pasted text #1: 40 lines")
     });
-    pty.send("]\r");
+    pty.send("\x1b[DB\r");
     pty.until("the answer", |s| s.contains("thanks"));
     assert_eq!(said(&server, 0), text);
+}
+
+#[test]
+fn backspace_behind_the_placeholder_of_a_paste_takes_all_of_it() {
+    let server = MockServer::start([]);
+    for key in ["\x7f", "\x08"] {
+        let mut pty = with_model(&server).size(120, 24).open();
+        pty.send("look ");
+        paste(&mut pty, &"a line of it\n".repeat(40));
+        pty.until("the placeholder", |s| s.contains(MARK));
+        pty.send(key);
+        pty.until("the rest", |s| !s.contains("Pasted"));
+        pty.until_prompt("look");
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@ use crate::agent::event::{ApprovalReply, ApprovalRequest, TurnEvent};
 use crate::agent::lock::lock;
 use crate::conversation::text_of;
 use crate::metrics::MetricStatus;
-use crate::permission::{Decision, Denial, Permit, PolicyQuestion};
+use crate::permission::{Access, Decision, Denial, Permit, PolicyQuestion};
+use crate::text::sanitize;
 use crate::tools::{CallPreview, DisplayDetail, Plan, ReadScope, ToolError, ToolOutput};
 use std::sync::Arc;
 use std::time::Instant;
@@ -91,7 +92,13 @@ async fn ask(
         takes_reason: true,
         reply,
     };
-    match send(ctx, request).await? {
+    let reply = send(ctx, request).await?;
+    let allows = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
+    if let Some(hosts) = hosts(&question.reach).filter(|_| allows) {
+        // The question leaves the screen: what was allowed to leave the machine stays in view.
+        ctx.events.notice(format!("allowed for this command: {hosts}"));
+    }
+    match reply {
         ApprovalReply::Yes => Ok(question.allow()),
         reply @ (ApprovalReply::Always | ApprovalReply::Pattern) => {
             let grant = if reply == ApprovalReply::Always { &question.always } else { &question.pattern };
@@ -108,6 +115,16 @@ async fn ask(
         ApprovalReply::Cancel => Err(CallRejection::Stopped),
         ApprovalReply::Nobody => Err(CallRejection::Denied(no_person_denial(&question))),
     }
+}
+
+/// The hosts that a command wants to connect to, in one line; `None` where there are none.
+fn hosts(reach: &[Access]) -> Option<String> {
+    let named = reach.iter().filter_map(|access| match access {
+        Access::Network { host } => Some(sanitize::line(host).into_owned()),
+        _ => None,
+    });
+    let all = named.collect::<Vec<_>>();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Why a result is withheld.

@@ -1,6 +1,7 @@
 //! Background commands, from the prompt: `/jobs`, word of what has ended, and what becomes of them when placet leaves.
 
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::repl::output::is_interactive;
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
 use crate::ui::{ansi, margin_mark, scrollback};
@@ -33,6 +34,27 @@ pub(in crate::repl) fn watch(
             }
         }
     }))
+}
+
+/// False where jobs are running that would end with placet, and the person has not been told: who leaves again has been.
+pub(in crate::repl) fn may_leave(context: &mut CommandContext<'_>) -> bool {
+    let running = context.app.tools.jobs.running();
+    let told = &mut context.conversation.told_of_jobs;
+    let new: Vec<&Arc<Job>> =
+        running.iter().filter(|job| job.stays().is_none() && !told.contains(&job.number)).collect();
+    if new.is_empty() || !is_interactive() {
+        return true;
+    }
+    told.extend(new.iter().map(|job| job.number));
+    for job in &new {
+        context.output.note(&format!(
+            "job {} is running and would end with placet: {}",
+            job.number,
+            job.shown_line()
+        ));
+    }
+    context.output.hint("leave again to end it; `/jobs keep N` lets a job continue");
+    false
 }
 
 /// Stops the jobs that must not outlive placet, and reports every job that was running.

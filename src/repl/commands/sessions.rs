@@ -1,6 +1,7 @@
 //! Beginning, finding, naming and leaving conversations: `/new`, `/clear`, `/resume`, `/search`, `/title`, `/pin`,
 //! `/retry`, `/quit`.
 
+use super::jobs;
 use crate::agent::{Agent, TurnStart};
 use crate::repl::coming::ComingMessages;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
@@ -65,6 +66,9 @@ pub(super) fn retry(context: &mut CommandContext<'_>, _: &str) -> SlashCommandRe
 }
 
 pub(super) fn quit(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
+    if !jobs::may_leave(context) {
+        return Ok(CommandFollowUp::Nothing);
+    }
     say_how_to_continue(context);
     Ok(CommandFollowUp::Quit(0))
 }

@@ -12,8 +12,8 @@ use crate::ui::paste::PasteStore;
 use crate::ui::{editor, margin_mark, term};
 use rustyline::history::MemHistory;
 use rustyline::{
-    Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent,
-    Modifiers, Movement, RepeatCount,
+    Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext, EventHandler, InputMode, KeyCode,
+    KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -73,6 +73,10 @@ pub(super) fn bind(
         KeyEvent(KeyCode::Up, Modifiers::NONE),
         conditional(Box::new(RecallLineHandler { cleared, menu: menu.clone() })),
     );
+    for key in [KeyEvent(KeyCode::Backspace, Modifiers::NONE), KeyEvent::ctrl('H')] {
+        let erase = BackspaceHandler { pastes: pastes.clone(), menu: menu.clone() };
+        editor.bind_sequence(key, conditional(Box::new(erase)));
+    }
     for (event, handler) in bindings(menu) {
         editor.bind_sequence(event, handler);
     }
@@ -153,6 +157,24 @@ fn with_terminal<T>(pump: &Option<PtyProxy>, work: impl FnOnce() -> T) -> T {
     match pump {
         Some(pump) => pump.pause(work),
         None => work(),
+    }
+}
+
+/// Backspace behind the placeholder of a paste takes the whole of it: a part of it means nothing.
+struct BackspaceHandler {
+    pastes: PasteStore,
+    menu: TypingMenu,
+}
+
+impl ConditionalEventHandler for BackspaceHandler {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        self.menu.observe(event, ctx);
+        // In vi's command mode it only moves.
+        if ctx.mode() == EditMode::Vi && ctx.input_mode() == InputMode::Command {
+            return None;
+        }
+        let letters = self.pastes.placeholder_at_end(before_cursor(ctx))?;
+        Some(Cmd::Kill(Movement::BackwardChar(RepeatCount::try_from(letters).ok()?)))
     }
 }
 

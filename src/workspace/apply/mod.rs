@@ -82,6 +82,19 @@ pub enum ApplyError {
     Open(io::Error),
     #[error("the journal cannot be written: {0}")]
     Journal(io::Error),
+    /// Another placet works with the same changes. Nothing was changed.
+    #[error("{0}")]
+    Busy(io::Error),
+}
+
+impl ApplyError {
+    /// Why the changes could not be claimed.
+    pub(in crate::workspace) fn of_claim(error: io::Error) -> ApplyError {
+        match error.kind() {
+            io::ErrorKind::ResourceBusy => ApplyError::Busy(error),
+            _ => ApplyError::Journal(error),
+        }
+    }
 }
 
 fn list(paths: &[PathBuf]) -> String {

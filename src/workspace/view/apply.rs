@@ -94,7 +94,7 @@ impl View {
         if self.is_empty(LayerKind::Pending) {
             return Ok(ApplyOutcome::Nothing);
         }
-        self.claim().map_err(ApplyError::Journal)?;
+        self.claim().map_err(ApplyError::of_claim)?;
         let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
         let classes = self.classify(&set);
         let choice = View::completed(&set, &classes, choice);

@@ -138,7 +138,7 @@ impl TypingMenu {
         Cmd::Repaint
     }
 
-    fn observe(&self, event: &Event, ctx: &EventContext) {
+    pub(in crate::repl::prompt) fn observe(&self, event: &Event, ctx: &EventContext) {
         let is_insert = ctx.mode() == EditMode::Emacs || ctx.input_mode() != InputMode::Command;
         let typed = match event.get(0) {
             Some(KeyEvent(KeyCode::Char(_), modifiers)) => *modifiers == Modifiers::NONE,
