@@ -37,9 +37,12 @@ pub(super) fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
     let file = AppDirs::project_file(dir, home_dir().as_deref());
     let file = file.unwrap_or_else(|| dir.join(".placet/config.toml"));
     let before = settings_file::read(&file)?;
-    let Some(added) = proposed_addition(dir, &known, &before) else {
-        warn("nothing to propose: no file of this directory suggests a check that is not set already");
-        return Ok(report::DONE);
+    let added = match proposed_addition(dir, &known, &before) {
+        Ok(added) => added,
+        Err(why) => {
+            warn(&format!("nothing to propose: {why}"));
+            return Ok(report::DONE);
+        }
     };
     if !write {
         print(&format!("# would be added to {}\n{}", visible::path(&file), visible::block(&added)))?;

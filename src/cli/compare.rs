@@ -4,7 +4,7 @@ use super::args::Options;
 use super::report::{self, CliError, print, warn};
 use super::review_args::ReviewArgs;
 use super::review_screen::shown;
-use super::session_selector::session_of;
+use super::session_selector::{session_of, try_name_now};
 use super::start;
 use super::try_args::CompareArgs;
 use crate::repl::taken_by;
@@ -70,6 +70,8 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
         warn("nothing was accepted, so nothing was taken");
         return Ok(report::DONE);
     }
+    // Another placet may have renamed them while the person looked.
+    let (into, from) = (try_name_now(&app, &into_id, into)?, try_name_now(&app, &from_id, from)?);
     view.take(&other, &difference, &choice).map_err(|e| match e {
         TakeError::Changed(path) => CliError::new(format!(
             "nothing was taken: `{}` has changed since it was compared",

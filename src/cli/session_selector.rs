@@ -27,6 +27,13 @@ pub(super) fn session_of(app: &App, name: &TryName) -> Result<SessionId, CliErro
     Ok(found.ok_or_else(missing)?.id)
 }
 
+/// The name of a try now; it was `name` before.
+pub(super) fn try_name_now(app: &App, id: &SessionId, name: &TryName) -> Result<TryName, CliError> {
+    let tries = app.store()?.0.tries(app.cwd())?;
+    let now = tries.into_iter().find(|one| one.session.id == *id).map(|one| one.name);
+    Ok(now.unwrap_or_else(|| name.clone()))
+}
+
 /// The store of sessions.
 pub(super) fn opened(app: &App) -> Result<SessionStore, CliError> {
     let (store, notes) = app.store()?;

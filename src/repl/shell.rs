@@ -259,6 +259,10 @@ impl Shell<'_> {
                         self.context.output.hint("Ctrl-C again to quit");
                         continue;
                     }
+                    PromptOutcome::Again(typed) => {
+                        self.prompter.restore_line(typed);
+                        continue;
+                    }
                     PromptOutcome::Open(screen, typed) => {
                         draft = self.open(screen, typed)?;
                         continue;
@@ -314,7 +318,8 @@ impl Shell<'_> {
         self.recolor();
         self.signals.prompt();
         let printer = self.prompter.printer();
-        let watch = printer.and_then(|tell| jobs::watch(&self.context, tell));
+        let renew = self.prompter.renewer();
+        let watch = printer.and_then(|tell| jobs::watch(&self.context, tell, renew));
         let beside = [self.prewarm_connection(), watch];
         let status = PromptStatus {
             pending: self.context.conversation.pending().total(),

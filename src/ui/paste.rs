@@ -123,12 +123,16 @@ impl PasteStore {
         None
     }
 
-    /// The letters of the placeholder that `text` ends with.
-    pub fn placeholder_at_end(&self, text: &str) -> Option<usize> {
-        let mark = text.get(text.rfind(MARK)?..)?;
-        let number = number(mark)?;
-        let place = place(number, &self.lock().get(number.checked_sub(1)?)?.text);
-        (mark == place).then(|| place.chars().count())
+    /// The first letter of a placeholder, which nothing else in it is.
+    pub const BEGINS: char = '[';
+
+    /// True where `text` ends with a whole placeholder.
+    pub fn ends_with_placeholder(&self, text: &str) -> bool {
+        let placed = |mark: &str| {
+            let number = number(mark)?;
+            Some(mark == place(number, &self.lock().get(number.checked_sub(1)?)?.text))
+        };
+        text.rfind(MARK).and_then(|at| placed(text.get(at..)?)).unwrap_or(false)
     }
 
     /// `line` with every paste in place of its placeholder. A placeholder that names no paste stays.

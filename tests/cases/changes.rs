@@ -57,6 +57,8 @@ fn an_undo_of_a_path_is_redone_and_leaves_the_rest_of_its_turn() {
     undone();
     assert_eq!((place.read("a.txt").as_str(), place.read("b.txt").as_str()), ("1", "2"));
     place.run(["journal", "list"]).code(0).says("undo of ").says(" in part  1 file");
+    // Without a number it is the newest.
+    place.run(["journal", "show"]).code(0).says("a.txt").says("undo of ");
     place.run(["redo"]).code(0).says("redid changes to 1 file").says("M a.txt");
     assert_eq!(place.read("a.txt"), "2");
     place.run(["redo"]).code(0).says("nothing to redo");

@@ -117,7 +117,11 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
     let named = ["checks", "detect", "--write", "--apply-protected", ".placet/config.toml"];
     place.run(named).code(0).says("applied changes to 1 file").warns("placet config trust");
     assert!(place.read(".placet/config.toml").starts_with(&format!("{ours}\n# from go.mod\n[checks.vet]\n")));
-    place.run(["checks", "detect"]).code(0).warns("nothing to propose");
+    place.run(["checks", "detect"]).code(0).warns("nothing to propose: no file of this directory suggests");
+    place.write("Makefile", "# a comment\n".repeat(100_000));
+    let told = place.run(["checks", "detect"]).code(0).warns("nothing to propose: Makefile (1.");
+    told.warns(") was not read: placet reads files of at most ");
+    std::fs::remove_file(place.tree.join("Makefile")).unwrap();
     let untrusted = place.run(["checks"]).code(0);
     assert!(
         untrusted.stderr.contains("no checks in use: 2 checks of this project are not trusted"),

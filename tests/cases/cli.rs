@@ -328,7 +328,7 @@ fn completions_and_the_manual_page_come_for_every_shell() {
     place.run(["completions", "csh"]).code(2);
     place.run(["man"]).code(0).says(".TH").says("\\-\\-print").says("/model");
     let help: Out = place.run(["--help"]).code(0).says("Exit codes: 0 done").says("--continue");
-    assert!(help.stdout.lines().count() < 66, "{}", help.stdout.lines().count());
+    assert!(help.stdout.lines().count() < 68, "{}", help.stdout.lines().count());
     place.run(["-h"]).code(0);
     place.run(["--version"]).code(0).says(concat!("placet ", env!("CARGO_PKG_VERSION")));
     place.run(["session", "lst"]).code(2).warns("list");

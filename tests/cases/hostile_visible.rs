@@ -204,6 +204,8 @@ fn the_question_about_a_command_shows_its_standard_input() {
             && s.contains("with 13 bytes of standard input, which follow the command:")
             && s.contains("touch PWNED␍")
     });
+    pty.answer("y");
+    pty.until("what was allowed", |s| s.contains("allowed for this command: example.org"));
 }
 
 /// The line ends of a new file were dropped from the question about it.

@@ -195,8 +195,15 @@ fn a_stop_of_the_turn_after_the_key_leaves_the_job_alone() {
     pty.send("\x1b");
     pty.until_prompt("");
     assert!(!alive("33.0201"));
+    pty.send("half a liXne\x1b[D\x1b[D\x1b[D");
+    pty.until_prompt("half a liXne");
     go(&pty);
     pty.until("word of its end", |s| s.contains("job 1 · exit code 0") && s.contains("1 created, pending"));
+    // The prompt counts the change at once, and the line is as it was, with the cursor in its place.
+    pty.until("the count", |s| s.trim_end().ends_with("±1 > half a liXne"));
+    pty.send("\x1b[3~");
+    pty.until("the line", |s| s.trim_end().ends_with("±1 > half a line"));
+    assert_eq!(pty.screen().matches("half a li").count(), 1, "{}", pty.screen());
     assert_eq!(pending(&pty, "made.txt").as_deref(), Some("x\n"));
 }
 

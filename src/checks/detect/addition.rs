@@ -1,21 +1,47 @@
 //! Proposals as the text that is added to a settings file. A check that is set already is not proposed again.
 
-use super::proposal::ProposedCheck;
-use super::propose;
-use crate::text::visible;
+use super::look;
+use super::proposal::{LARGEST, ProposedCheck};
+use crate::text::{human_size, visible};
+use std::collections::BTreeMap;
 use std::path::Path;
+use thiserror::Error;
 use toml_edit::{Array, Table, value};
 
-/// What is added to a settings file whose text is `before`; `None` where the files in `dir` suggest no check that is new.
-/// `known` are the names of the checks of all settings.
-pub fn proposed_addition(dir: &Path, known: &[String], before: &str) -> Option<String> {
+/// Why no check is proposed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NothingProposed {
+    #[error("no file of this directory suggests a check that is not set already")]
+    NoFile,
+    /// These files, with their sizes, may suggest one.
+    #[error("{} not read: placet reads files of at most {} here", sizes(.0), human_size::of(LARGEST))]
+    TooLarge(BTreeMap<String, u64>),
+}
+
+fn sizes(files: &BTreeMap<String, u64>) -> String {
+    let each = |(name, size): (&String, &u64)| format!("{} ({})", visible::line(name), human_size::of(*size));
+    let all: Vec<String> = files.iter().map(each).collect();
+    let verb = if all.len() == 1 { "was" } else { "were" };
+    format!("{} {verb}", all.join(", "))
+}
+
+/// What is added to a settings file whose text is `before`. `known` are the names of the checks of all settings.
+///
+/// # Errors
+///
+/// Fails when the files in `dir` suggest no check that is new.
+pub fn proposed_addition(dir: &Path, known: &[String], before: &str) -> Result<String, NothingProposed> {
     let plain = before.strip_prefix('\u{feff}').unwrap_or(before);
     let table: toml::Table = plain.parse().unwrap_or_default();
     let in_file = |name: &str| table.get("checks").and_then(|checks| checks.get(name)).is_some();
-    let mut found = propose(dir);
+    let (mut found, too_large) = look(dir);
     found.retain(|check| !known.contains(&check.name) && !in_file(&check.name));
     let sections: Vec<String> = found.iter().map(section).collect();
-    (!sections.is_empty()).then(|| sections.join("\n"))
+    match (sections.is_empty(), too_large.is_empty()) {
+        (false, _) => Ok(sections.join("\n")),
+        (true, true) => Err(NothingProposed::NoFile),
+        (true, false) => Err(NothingProposed::TooLarge(too_large)),
+    }
 }
 
 /// What is between the text of the file and the addition: they are apart by an empty line.

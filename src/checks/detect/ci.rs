@@ -24,7 +24,7 @@ const MOST: usize = 20;
 
 pub(super) fn workflows(files: &ProjectFiles<'_>, known: &[ProposedCheck]) -> Vec<ProposedCheck> {
     const DIR: &str = ".github/workflows";
-    let listed = std::fs::read_dir(files.dir.join(DIR)).into_iter().flatten().flatten();
+    let listed = std::fs::read_dir(files.dir().join(DIR)).into_iter().flatten().flatten();
     let mut names: Vec<String> = listed
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .filter(|name| name.ends_with(".yml") || name.ends_with(".yaml"))

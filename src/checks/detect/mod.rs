@@ -6,17 +6,22 @@ mod manifests;
 mod proposal;
 mod recipes;
 
-pub use addition::{gap_before_addition, proposed_addition};
+pub use addition::{NothingProposed, gap_before_addition, proposed_addition};
 pub use proposal::ProposedCheck;
 
 use proposal::ProjectFiles;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What the files in `dir` suggest: the build systems first, then recipes, then what its continuous integration runs and
 /// nothing else covers. A command is proposed once, and so is a name.
 pub fn propose(dir: &Path) -> Vec<ProposedCheck> {
-    let files = ProjectFiles { dir };
+    look(dir).0
+}
+
+/// What the files suggest, and the files that are too large to be read, with their sizes.
+fn look(dir: &Path) -> (Vec<ProposedCheck>, BTreeMap<String, u64>) {
+    let files = ProjectFiles::of(dir);
     let mut all = manifests::cargo(&files);
     all.extend(manifests::node(&files));
     all.extend(manifests::python(&files));
@@ -27,7 +32,7 @@ pub fn propose(dir: &Path) -> Vec<ProposedCheck> {
     all.extend(ci::workflows(&files, &all));
     let (mut names, mut commands) = (BTreeSet::new(), BTreeSet::new());
     all.retain(|check| commands.insert(check.command.clone()) && names.insert(check.name.clone()));
-    all
+    (all, files.too_large())
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! One proposal, and the files that it comes from.
 
 use crate::text::regular_file;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 /// The largest file of a project that is read for proposals.
-const LARGEST: u64 = 1 << 20;
+pub(super) const LARGEST: u64 = 1 << 20;
 
 /// A check that the project's files suggest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +40,33 @@ impl ProposedCheck {
 
 /// A project's directory, whose files are read at most once each.
 pub(super) struct ProjectFiles<'a> {
-    pub(super) dir: &'a Path,
+    dir: &'a Path,
+    /// Files that are larger than placet reads, with their sizes.
+    too_large: RefCell<BTreeMap<String, u64>>,
 }
 
-impl ProjectFiles<'_> {
+impl<'a> ProjectFiles<'a> {
+    pub(super) fn of(dir: &'a Path) -> ProjectFiles<'a> {
+        ProjectFiles { dir, too_large: RefCell::default() }
+    }
+
+    pub(super) fn dir(&self) -> &'a Path {
+        self.dir
+    }
+
     /// A file that cannot be read suggests nothing.
     pub(super) fn read(&self, name: &str) -> Option<String> {
-        regular_file::read_to_string(&self.dir.join(name), LARGEST).ok()
+        let file = self.dir.join(name);
+        let read = regular_file::read_to_string(&file, LARGEST);
+        if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::FileTooLarge) {
+            let size = file.metadata().map_or(LARGEST, |meta| meta.len());
+            self.too_large.borrow_mut().insert(name.into(), size);
+        }
+        read.ok()
+    }
+
+    pub(super) fn too_large(self) -> BTreeMap<String, u64> {
+        self.too_large.into_inner()
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

@@ -144,10 +144,7 @@ fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
         Err(e) => return Err(CommandStop::error(e.to_string())),
     };
     let known: Vec<String> = context.app.config.checks().into_iter().map(|(name, _)| name).collect();
-    let Some(added) = proposed_addition(dir, &known, &before) else {
-        let none = "no file of this directory suggests a check that is not set already";
-        return Err(CommandStop::note(none));
-    };
+    let added = proposed_addition(dir, &known, &before).map_err(|why| CommandStop::note(why.to_string()))?;
     let content = format!("{}{added}", gap_before_addition(&before));
     if let Some(problem) = SettingsLayer::project_file(&file, &format!("{before}{content}")).problems.first()
     {

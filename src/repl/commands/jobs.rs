@@ -5,16 +5,19 @@ use crate::repl::output::is_interactive;
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
 use crate::ui::{ansi, margin_mark, scrollback};
+use crate::workspace::{ChangeCount, LayerKind, View};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 /// Lines of output that `/jobs N` shows.
 const LINES: usize = 20;
 
-/// Tells what ends while a line is typed, above it.
+/// Tells what ends while a line is typed, above it, and has the prompt renewed where the number of pending changes is
+/// another by then.
 pub(in crate::repl) fn watch(
     context: &CommandContext<'_>,
     tell: impl Fn(String) + Send + 'static,
+    renew: impl Fn() + Send + 'static,
 ) -> Option<JoinHandle<()>> {
     let jobs = context.app.tools.jobs.clone();
     if jobs.list().is_empty() {
@@ -23,17 +26,31 @@ pub(in crate::repl) fn watch(
     let theme = context.output.theme.clone();
     let width = context.output.width();
     let workspace = context.conversation.own_workspace();
-    let view = workspace.and_then(|workspace| workspace.view()).map(|view| view.dir().to_path_buf());
+    let view = workspace.and_then(|workspace| workspace.view()).cloned();
+    let dir = view.as_ref().map(|view| view.dir().to_path_buf());
     Some(context.runtime.spawn(async move {
+        let mut shown = pending(view.clone()).await;
         loop {
-            for words in jobs.next_for_person(view.as_deref()).await {
+            for words in jobs.next_for_person(dir.as_deref()).await {
                 let lines = margin_mark::broken(scrollback::notice(&words, &theme), width);
                 // The terminal is in raw mode while a line is typed, so `\n` alone would not return to
                 // the first column.
                 tell(lines.iter().map(ansi::line).collect::<Vec<_>>().join("\r\n"));
             }
+            let now = pending(view.clone()).await;
+            if now != shown {
+                renew();
+            }
+            shown = now;
         }
     }))
+}
+
+/// How much is pending in `view`; `None` where that cannot be counted.
+async fn pending(view: Option<View>) -> Option<ChangeCount> {
+    let view = view?;
+    let count = move || view.changes(LayerKind::Pending).ok().map(|set| view.count(&set));
+    tokio::task::spawn_blocking(count).await.ok().flatten()
 }
 
 /// False where jobs are running that would end with placet, and the person has not been told: who leaves again has been.

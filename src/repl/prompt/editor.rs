@@ -29,6 +29,8 @@ pub(crate) enum PromptOutcome {
     Line(String),
     /// Ctrl-C on an empty line.
     Interrupted,
+    /// The prompt says something else by now: the line is to be asked for again.
+    Again(UnfinishedLine),
     /// A key that opens a screen.
     Open(PromptScreen, UnfinishedLine),
     /// Ctrl-D on an empty line, or the terminal is gone.
@@ -101,6 +103,12 @@ impl PromptEditor {
         Some(move |text| print_above(&teller, text))
     }
 
+    /// Has the shell ask for the line again, with the status of that moment.
+    pub(crate) fn renewer(&self) -> impl Fn() + Send + use<> {
+        let pump = self.keys.pump.clone();
+        move || pump.iter().for_each(PtyProxy::renew_prompt)
+    }
+
     /// True when keys come through a reader of our own, which knows more of them than rustyline does.
     pub(crate) fn knows_keys(&self) -> bool {
         self.keys.pump.is_some()
@@ -171,6 +179,10 @@ impl PromptEditor {
                         KeyHandlerOutcome { screen: Some((screen, typed)), .. } => {
                             self.erase(&typed);
                             return Ok(PromptOutcome::Open(screen, typed));
+                        }
+                        KeyHandlerOutcome { again: Some(typed), .. } => {
+                            self.erase(&typed);
+                            return Ok(PromptOutcome::Again(typed));
                         }
                         _ => return Ok(PromptOutcome::Interrupted),
                     }

@@ -12,8 +12,8 @@ use crate::ui::paste::PasteStore;
 use crate::ui::{editor, margin_mark, term};
 use rustyline::history::MemHistory;
 use rustyline::{
-    Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext, EventHandler, InputMode, KeyCode,
-    KeyEvent, Modifiers, Movement, RepeatCount,
+    CharSearch, Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext, EventHandler, InputMode,
+    KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +24,8 @@ pub(super) struct KeyHandlerOutcome {
     /// The line as it came back from the person's own editor.
     pub(super) edited: Option<String>,
     pub(super) screen: Option<(PromptScreen, UnfinishedLine)>,
+    /// The line for which the person is to be asked again, because the prompt says something else by now.
+    pub(super) again: Option<UnfinishedLine>,
 }
 
 /// How a line is read: what the keys of the prompt need of it.
@@ -77,6 +79,8 @@ pub(super) fn bind(
         let erase = BackspaceHandler { pastes: pastes.clone(), menu: menu.clone() };
         editor.bind_sequence(key, conditional(Box::new(erase)));
     }
+    let refresh = RefreshHandler { pump: pump.clone(), menu: menu.clone(), left: Arc::clone(left) };
+    editor.bind_sequence(KeyEvent(KeyCode::F(12), Modifiers::CTRL), conditional(Box::new(refresh)));
     for (event, handler) in bindings(menu) {
         editor.bind_sequence(event, handler);
     }
@@ -173,8 +177,11 @@ impl ConditionalEventHandler for BackspaceHandler {
         if ctx.mode() == EditMode::Vi && ctx.input_mode() == InputMode::Command {
             return None;
         }
-        let letters = self.pastes.placeholder_at_end(before_cursor(ctx))?;
-        Some(Cmd::Kill(Movement::BackwardChar(RepeatCount::try_from(letters).ok()?)))
+        if !self.pastes.ends_with_placeholder(before_cursor(ctx)) {
+            return None;
+        }
+        // rustyline takes the count of the key in place of the movement's: the placeholder's first letter is looked for.
+        Some(Cmd::Kill(Movement::ViCharSearch(1, CharSearch::Backward(PasteStore::BEGINS))))
     }
 }
 
@@ -203,9 +210,24 @@ struct OpenScreenHandler {
 
 impl ConditionalEventHandler for OpenScreenHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
-        let (before, after) = ctx.line().split_at_checked(ctx.pos()).unwrap_or((ctx.line(), ""));
-        let typed = UnfinishedLine { before: before.into(), after: after.into() };
-        lock(&self.left).screen = Some((self.screen, typed));
+        lock(&self.left).screen = Some((self.screen, unfinished(ctx)));
+        Some(Cmd::Interrupt)
+    }
+}
+
+/// Ctrl+F12, which only the reader of keys sends: the prompt or the menu says something else by now.
+struct RefreshHandler {
+    pump: Option<PtyProxy>,
+    menu: TypingMenu,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
+}
+
+impl ConditionalEventHandler for RefreshHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if !self.pump.as_ref().is_some_and(PtyProxy::takes_prompt) {
+            return Some(self.menu.refresh());
+        }
+        lock(&self.left).again = Some(unfinished(ctx));
         Some(Cmd::Interrupt)
     }
 }
@@ -308,6 +330,11 @@ impl ConditionalEventHandler for EscapeKeyHandler {
         *lock(&self.cleared) = Some(ctx.line().to_string());
         Some(Cmd::Kill(Movement::WholeBuffer))
     }
+}
+
+fn unfinished(ctx: &EventContext<'_>) -> UnfinishedLine {
+    let (before, after) = ctx.line().split_at_checked(ctx.pos()).unwrap_or((ctx.line(), ""));
+    UnfinishedLine { before: before.into(), after: after.into() }
 }
 
 fn before_cursor<'c>(ctx: &'c EventContext<'_>) -> &'c str {

@@ -53,6 +53,10 @@ struct PtyProxyShared {
     resizes: UnixStream,
     /// Something below the line has changed.
     is_stale: AtomicBool,
+    /// The prompt says something else by now: the line is to be asked for again.
+    is_prompt_stale: AtomicBool,
+    /// Ctrl+F12 was not sent for that yet.
+    is_renewing: AtomicBool,
     /// The window changed since [`PtyProxy::take_resize`] was called last.
     is_resized: AtomicBool,
     /// Something is below the line, and rustyline waits for a key of the line, not of a search.
@@ -93,7 +97,8 @@ impl PtyProxy {
         resizes.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, resized)?;
         let (phase, changed) = (Mutex::new(PtyProxyPhase::Off), Condvar::new());
-        let [is_stale, is_resized, may_refresh, by_hand] = [const { AtomicBool::new(false) }; 4];
+        let [is_stale, is_prompt_stale, is_renewing, is_resized, may_refresh, by_hand] =
+            [const { AtomicBool::new(false) }; 6];
         let shared = PtyProxyShared {
             feed,
             line,
@@ -104,6 +109,8 @@ impl PtyProxy {
             woken,
             resizes,
             is_stale,
+            is_prompt_stale,
+            is_renewing,
             is_resized,
             may_refresh,
             by_hand,
@@ -140,6 +147,19 @@ impl PtyProxy {
     pub fn refresh(&self) {
         self.0.is_stale.store(true, Ordering::Relaxed);
         let _ = rustix::io::write(&self.0.wake, b"!");
+    }
+
+    /// What the prompt says has changed: rustyline is to end, if it waits for a key of the line, so that it is asked for
+    /// the line again.
+    pub fn renew_prompt(&self) {
+        self.0.is_prompt_stale.store(true, Ordering::Relaxed);
+        self.0.is_renewing.store(true, Ordering::Relaxed);
+        let _ = rustix::io::write(&self.0.wake, b"!");
+    }
+
+    /// True where Ctrl+F12 was sent because the prompt says something else.
+    pub fn takes_prompt(&self) -> bool {
+        self.0.is_prompt_stale.swap(false, Ordering::Relaxed)
     }
 
     /// Whether there is something below the line that [`PtyProxy::refresh`] can draw again.
@@ -252,9 +272,10 @@ impl PtyProxyShared {
         typeahead::give_back(&unused);
     }
 
-    /// True when something below the line is to be drawn again now.
+    /// True when the prompt or something below the line is to be drawn again now.
     fn takes_refresh(&self) -> bool {
-        self.may_refresh.load(Ordering::Relaxed) && self.is_stale.swap(false, Ordering::Relaxed)
+        self.is_renewing.swap(false, Ordering::Relaxed)
+            || self.may_refresh.load(Ordering::Relaxed) && self.is_stale.swap(false, Ordering::Relaxed)
     }
 
     /// False when the line has ended. Waits while something else has the terminal.

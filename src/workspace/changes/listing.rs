@@ -1,7 +1,7 @@
 //! The list of changes that a person reads: what each row says, and which paths it is about.
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
-use super::classify::{ChangeClass, ChangeClasses};
+use super::classify::{ChangeClass, ChangeClasses, lost_paths};
 use super::renames::RenamedFiles;
 use crate::text::{count, sanitize, visible};
 use crate::workspace::files::path_state::PathState;
@@ -24,8 +24,10 @@ pub struct ListedChange {
     pub lines: Option<(usize, usize)>,
     /// The text after the counts, such as why the path runs later.
     pub note: String,
-    /// The row must be seen first, and [`ListedChange::line`] marks it with `! `.
+    /// The row must be seen first.
     pub needs_care: bool,
+    /// It is applied only with an answer of its own: [`ListedChange::line`] marks it with `! `. Such a row needs care.
+    pub needs_approval: bool,
     /// The row is about files that git writes in a repository: the rows give their meaning, and nobody needs to read
     /// their bytes.
     pub is_of_git: bool,
@@ -38,10 +40,10 @@ pub struct ListedChange {
 impl ListedChange {
     /// The whole row: `! A .envrc +1 -0 (direnv runs it when you enter this directory)`.
     pub fn line(&self) -> String {
-        let care = if self.needs_care { "! " } else { "" };
+        let mark = if self.needs_approval { "! " } else { "" };
         let lines = self.lines.map(|(added, removed)| format!(" +{added} -{removed}")).unwrap_or_default();
         let gap = if self.note.is_empty() { "" } else { " " };
-        format!("{care}{}{lines}{gap}{}", self.text, self.note)
+        format!("{mark}{}{lines}{gap}{}", self.text, self.note)
     }
 
     fn text(text: String) -> ListedChange {
@@ -51,7 +53,7 @@ impl ListedChange {
     /// Below the row of a repository, unless it is moved to the top.
     fn below(row: RepositoryRow) -> ListedChange {
         match row.needs_care {
-            true => ListedChange::care(row.text),
+            true => ListedChange { needs_approval: row.needs_approval, ..ListedChange::care(row.text) },
             false => ListedChange {
                 is_of_git: row.patch.is_some(),
                 commit: row.patch,
@@ -205,7 +207,7 @@ impl ChangeSet {
                     }
                     let why = match classes.of(&change.path) {
                         ChangeClass::RunsLater(runner) => {
-                            row.needs_care = true;
+                            (row.needs_care, row.needs_approval) = (true, true);
                             let settings = self.harmless_settings(&change.path, &name);
                             let why = sanitize::line(&runner.why).into_owned();
                             let parts = std::iter::once(why).chain(settings);
@@ -279,7 +281,13 @@ impl ChangeSet {
             }
         };
         let paths = own.iter().map(|c| c.path.clone()).collect();
-        let mut rows = vec![ListedChange { paths, is_of_git: true, ..row }];
+        let loses_objects = change.is_some_and(|change| !change.lost_objects.is_empty());
+        let is_loss = (row.needs_care || loses_objects) && {
+            let lost = lost_paths(self, classes);
+            own.iter().any(|c| lost.contains(&*c.path))
+        };
+        let needs_approval = row.needs_care && is_loss;
+        let mut rows = vec![ListedChange { paths, needs_approval, is_of_git: true, ..row }];
         // Also those of its submodules and linked worktrees.
         for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
             rows.extend(nested.rows(repository, name).into_iter().map(ListedChange::below));
@@ -289,7 +297,8 @@ impl ChangeSet {
         if change.fate != RepositoryChangeKind::Removed {
             let lost = |(path, objects): (&PathBuf, &usize)| {
                 let lost = count::of(*objects, "stored object");
-                ListedChange::care(format!("{}: {lost} removed", name(path)))
+                let row = ListedChange::care(format!("{}: {lost} removed", name(path)));
+                ListedChange { needs_approval: is_loss, ..row }
             };
             rows.extend(change.lost_objects.iter().map(lost));
         }

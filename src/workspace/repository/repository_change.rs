@@ -125,7 +125,9 @@ impl RepositoryFact {
             RepositoryFact::MissingWorktree { .. } | RepositoryFact::Worktree { .. } => words,
             _ => format!("{}: {words}", name(self.file())),
         };
-        if self.needs_care() { RepositoryRow::care(row) } else { RepositoryRow::plain(row) }
+        let row = if self.needs_care() { RepositoryRow::care(row) } else { RepositoryRow::plain(row) };
+        // What runs later waits for an answer; a worktree without its directory is only said.
+        RepositoryRow { needs_approval: row.needs_care && self.runs().is_some(), ..row }
     }
 
     /// The same without the file, for a row that names the file already.

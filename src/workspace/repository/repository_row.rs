@@ -8,22 +8,24 @@ pub struct RepositoryRow {
     /// Rendered for a person. With `needs_care` it names the repository: such rows are moved to the top of a list.
     pub text: String,
     pub needs_care: bool,
+    /// It is applied only with an answer of its own, and marked with `! `.
+    pub needs_approval: bool,
     /// Of a commit, what it changes.
     pub patch: Option<CommitPatch>,
 }
 
 impl RepositoryRow {
     pub(super) fn plain(text: String) -> RepositoryRow {
-        RepositoryRow { text, needs_care: false, patch: None }
+        RepositoryRow { text, needs_care: false, needs_approval: false, patch: None }
     }
 
     pub(super) fn care(text: String) -> RepositoryRow {
-        RepositoryRow { text, needs_care: true, patch: None }
+        RepositoryRow { text, needs_care: true, needs_approval: false, patch: None }
     }
 
     /// As a line by itself: `! x/.git: branch old deleted`.
     pub fn line(&self) -> String {
-        let care = if self.needs_care { "! " } else { "" };
-        format!("{care}{}", self.text)
+        let mark = if self.needs_approval { "! " } else { "" };
+        format!("{mark}{}", self.text)
     }
 }

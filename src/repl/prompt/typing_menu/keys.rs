@@ -20,8 +20,6 @@ enum MenuKey {
     Tab,
     Enter,
     Down,
-    /// Ctrl+F12, which only the reader of keys sends.
-    Refresh,
     /// Every key that nobody else has bound.
     Other,
 }
@@ -31,14 +29,13 @@ struct MenuKeyHandler {
     key: MenuKey,
 }
 
-/// What is to be bound. Up and Esc have a meaning without the menu, too: they are bound with it.
+/// What is to be bound. Up, Esc and Ctrl+F12 have a meaning without the menu, too: they are bound with it.
 pub(in crate::repl::prompt) fn bindings(menu: &TypingMenu) -> Vec<(Event, EventHandler)> {
     let key = |code, modifiers| Event::from(KeyEvent(code, modifiers));
     let all = [
         (key(KeyCode::Tab, Modifiers::NONE), MenuKey::Tab),
         (key(KeyCode::Enter, Modifiers::NONE), MenuKey::Enter),
         (key(KeyCode::Down, Modifiers::NONE), MenuKey::Down),
-        (key(KeyCode::F(12), Modifiers::CTRL), MenuKey::Refresh),
         (Event::Any, MenuKey::Other),
     ];
     let bound = |(event, key)| {
@@ -54,7 +51,6 @@ impl ConditionalEventHandler for MenuKeyHandler {
             MenuKey::Tab => self.menu.tab(ctx.line(), ctx.pos()),
             MenuKey::Enter => self.menu.enter(ctx.line(), ctx.pos()),
             MenuKey::Down => self.menu.step(MenuStep::Down).then_some(Cmd::Repaint),
-            MenuKey::Refresh => Some(self.menu.refresh()),
             MenuKey::Other => {
                 self.menu.observe(event, ctx);
                 None
@@ -125,7 +121,7 @@ impl TypingMenu {
     }
 
     /// A list has something new, or the line that Enter completed is to be sent.
-    fn refresh(&self) -> Cmd {
+    pub(in crate::repl::prompt) fn refresh(&self) -> Cmd {
         let mut state = self.lock();
         if std::mem::take(&mut state.sends) {
             return Cmd::AcceptOrInsertLine { accept_in_the_middle: true };

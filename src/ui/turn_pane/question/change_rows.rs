@@ -218,11 +218,11 @@ fn broken(mut line: Line<'static>, columns: usize, theme: &Theme) -> Vec<Line<'s
 fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::raw(margin_mark::UNDER)];
     let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
-    if row.needs_care {
+    if row.needs_approval {
         spans.push(Span::styled("! ", style));
     }
     let text = visible::guard_line(&row.text).into_owned();
-    let wide = width::of(&text) + if row.needs_care { 2 } else { 0 };
+    let wide = width::of(&text) + if row.needs_approval { 2 } else { 0 };
     spans.push(Span::styled(text, style));
     if let Some((added, removed)) = row.lines {
         let gap = columns.names.saturating_sub(wide) + 2;
