@@ -1,10 +1,9 @@
 //! Standard input of `placet run`, passed on to the command for as long as it runs. What the command has not
 //! been given when it ends stays unread: on a terminal the next lines belong to the question.
 
-use crate::process::CommandInput;
+use crate::process::{CommandInput, close_on_exec};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -20,10 +19,10 @@ pub(super) struct StdinForwarder {
 impl StdinForwarder {
     /// The command's end, and the thread that writes to it.
     pub(super) fn start() -> io::Result<(CommandInput, StdinForwarder)> {
-        let (command, to) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let (command, to) = close_on_exec::nonblocking_pipe()?;
         // Only the end that is written to must not block.
         rustix::fs::fcntl_setfl(&command, rustix::fs::OFlags::empty())?;
-        let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (stopped, stop) = close_on_exec::pipe()?;
         let work = move || {
             let _ = pass_on(&to, &stopped);
         };

@@ -1,6 +1,7 @@
 //! A command that runs in the foreground: its output is read here, while somebody waits for its end. A person can send
 //! it to the background; then it runs on, and its output goes to a file.
 
+use super::close_on_exec;
 use super::output_log::OutputLog;
 use super::protocol::{DRAIN, GRACE};
 use super::ready::OrderedSupervisor;
@@ -9,7 +10,6 @@ use super::{
     BackgroundSupervisor, CommandExit, FinishedCommand, OutputCapture, ProcessError, ReadySupervisor,
     ShellCommand,
 };
-use rustix::pipe::PipeFlags;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -70,8 +70,7 @@ impl ShellCommand {
                 (child, UnixStream::from_std(line).map_err(failed)?, passed, output)
             }
             None => {
-                let (read, write) =
-                    rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
+                let (read, write) = close_on_exec::pipe().map_err(|e| failed(e.into()))?;
                 let (child, line, passed) = self.spawn(None, Some(write)).map_err(failed)?;
                 (SupervisorChild::Started(child), line, passed, read)
             }

@@ -9,6 +9,7 @@
 mod background;
 mod capture;
 mod child_pid;
+pub(crate) mod close_on_exec;
 mod command;
 mod command_input;
 mod command_output;
@@ -34,6 +35,7 @@ pub(crate) mod text_frame;
 pub use background::BackgroundSupervisor;
 pub use capture::OutputCapture;
 pub use child_pid::{ChildPid, InvalidChildPid, is_running};
+#[cfg(target_os = "linux")]
 pub(crate) use child_pid::{JobChange, ReapResult, WaitMode};
 pub use command::{CommandExit, FinishedCommand, ProcessError, ShellCommand};
 pub use command_input::CommandInput;

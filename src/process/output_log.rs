@@ -2,7 +2,7 @@
 //! that never stops writing does not fill the disk. The supervisor writes the file, or placet itself for a command that
 //! began in the foreground.
 
-use rustix::pipe::PipeFlags;
+use super::close_on_exec;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, Write};
 use std::os::fd::OwnedFd;
@@ -73,7 +73,7 @@ impl SupervisorLog {
     /// Replaces this process' standard output and error.
     pub(super) fn open(path: &Path) -> std::io::Result<SupervisorLog> {
         let log = OutputLog::create(path)?;
-        let (pipe, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (pipe, write) = close_on_exec::pipe()?;
         rustix::stdio::dup2_stdout(&write)?;
         rustix::stdio::dup2_stderr(&write)?;
         Ok(SupervisorLog { log, pipe })

@@ -35,10 +35,20 @@ pub(crate) fn receive(
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut attached = RecvAncillaryBuffer::new(&mut space);
     let mut parts = [IoSliceMut::new(bytes)];
-    let got = retry_on_intr(|| recvmsg(line, &mut parts, &mut attached, RecvFlags::CMSG_CLOEXEC))?;
+    #[cfg(target_os = "linux")]
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let flags = RecvFlags::empty();
+    let got = retry_on_intr(|| recvmsg(line, &mut parts, &mut attached, flags))?;
     for message in attached.drain() {
         if let RecvAncillaryMessage::ScmRights(passed) = message {
+            #[cfg(target_os = "linux")]
             descriptors.extend(passed);
+            #[cfg(not(target_os = "linux"))]
+            for descriptor in passed {
+                super::close_on_exec::close_on_exec(&descriptor)?;
+                descriptors.push(descriptor);
+            }
         }
     }
     Ok(got.bytes)

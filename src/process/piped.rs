@@ -1,11 +1,11 @@
 //! A command that another part of placet talks to while it runs: a server. Its standard input and output are pipes, its
 //! standard error goes to a log.
 
+use super::close_on_exec;
 use super::output_log::OutputLog;
 use super::supervisor_child::SupervisorChild;
 use super::{BackgroundSupervisor, CommandInput, ProcessError, ShellCommand};
 use crate::process::command::PreparedSupervisor;
-use rustix::pipe::PipeFlags;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
@@ -37,9 +37,9 @@ impl ShellCommand {
     }
 
     fn spawn_piped(self, environment: &[(String, String)], log: &Path) -> io::Result<PipedCommand> {
-        let (input_end, input) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        let (output, output_end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        let (errors, errors_end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (input_end, input) = close_on_exec::pipe()?;
+        let (output, output_end) = close_on_exec::pipe()?;
+        let (errors, errors_end) = close_on_exec::pipe()?;
         let log = OutputLog::create(log)?;
         let command = ShellCommand { stdin: CommandInput::Pipe(Arc::new(input_end)), ..self };
         let PreparedSupervisor { command: mut program, line, passed } = command.prepare()?;

@@ -4,10 +4,10 @@
 //! while placet does something else. The supervisor waits for its order on its line, and ends when the line closes.
 
 use super::CommandInput;
+use super::close_on_exec;
 use super::command_input::send_pipe;
 use super::protocol::{GRACE, RUN, WAIT};
 use super::supervisor_order::SupervisorOrder;
-use rustix::pipe::PipeFlags;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -35,7 +35,7 @@ impl ReadySupervisor {
     /// ends with the thread that started its supervisor.
     pub fn start(program: &Path) -> io::Result<ReadySupervisor> {
         let (line, theirs) = UnixStream::pair()?;
-        let (output, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (output, write) = close_on_exec::pipe()?;
         let mut command = Command::new(program);
         command.arg(RUN).arg(WAIT).stdin(Stdio::from(OwnedFd::from(theirs)));
         command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write));

@@ -3,12 +3,12 @@
 //! The supervisor passes the outer end of the terminal over its line, and reports there that the command was stopped,
 //! continued, or has ended. Nothing here waits: the caller polls the line together with its own descriptors.
 
+use super::close_on_exec;
 use super::command::{PassedFiles, PreparedSupervisor};
 use super::descendants::programs_below;
 use super::protocol::{CONTINUE, CONTINUED, ENDING, GRACE, STOPPED, TERMINAL, TERMINAL_PASSED};
 use super::ready::OrderedSupervisor;
 use super::{ChildPid, CommandExit, ProcessError, ReadySupervisor, ShellCommand, pass_descriptors};
-use rustix::pipe::PipeFlags;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -100,7 +100,7 @@ impl ShellCommand {
                 None
             }
             TerminalErrors::Pipe => {
-                let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+                let (read, write) = close_on_exec::pipe()?;
                 command.stderr(Stdio::from(write));
                 Some(read)
             }

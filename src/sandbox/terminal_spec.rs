@@ -86,15 +86,15 @@ impl TerminalModes {
     }
 
     /// Puts these settings into `termios`, which keeps its speed.
-    #[cfg(target_os = "linux")]
+    #[allow(clippy::useless_conversion, reason = "the types depend on the system")]
     pub fn apply(&self, termios: &mut Termios) {
-        termios.input_modes = InputModes::from_bits_retain(self.input);
-        termios.output_modes = OutputModes::from_bits_retain(self.output);
+        termios.input_modes = InputModes::from_bits_retain(self.input.into());
+        termios.output_modes = OutputModes::from_bits_retain(self.output.into());
         // The size of a byte and its parity; the rest describes a serial line.
         let shape = ControlModes::CSIZE | ControlModes::PARENB | ControlModes::PARODD;
-        let given = ControlModes::from_bits_retain(self.control);
+        let given = ControlModes::from_bits_retain(self.control.into());
         termios.control_modes = (termios.control_modes & !shape) | (given & shape);
-        termios.local_modes = LocalModes::from_bits_retain(self.local);
+        termios.local_modes = LocalModes::from_bits_retain(self.local.into());
         for (code, value) in CODES.iter().zip(&self.codes) {
             termios.special_codes[*code] = *value;
         }

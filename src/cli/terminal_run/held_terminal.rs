@@ -8,6 +8,7 @@
 //! placet.
 
 use super::super::signals;
+use crate::process::close_on_exec;
 use crate::text::visible;
 use crate::ui::input::{BlockingKeyReader, decode::TerminalInput, typeahead};
 use crate::ui::margin_mark;
@@ -15,7 +16,6 @@ use crate::ui::term::{self, BaseMode};
 use crossterm::event::{KeyCode, KeyModifiers};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::pipe::PipeFlags;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,7 +84,7 @@ impl EndNotice {
         let step = Arc::new(Mutex::new(EndStep::Changes));
         let mut notice = EndNotice { step: Arc::clone(&step), stop: None, thread: None };
         let program = visible::name(program).into_owned();
-        if let Ok((stopped, stop)) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC) {
+        if let Ok((stopped, stop)) = close_on_exec::pipe() {
             let work = move || watch(&stopped, &step, &program);
             notice.thread = std::thread::Builder::new().name("end".into()).spawn(work).ok();
             notice.stop = Some(stop);

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::cli::report::CliError;
 use crate::cli::screen;
 use crate::process::TerminalSupervisor;
+use crate::process::close_on_exec;
 use crate::repl::keymap;
 use crate::sandbox::{HostRule, NetworkControl};
 use crate::tools::TerminalRun;
@@ -19,7 +20,6 @@ use crate::workspace::{RunningCounts, RunningLayer, Workspace};
 use crossterm::event::KeyEvent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::pipe::PipeFlags;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl<'a> PageSetup<'a> {
         signals: &RelaySignals,
         opener: impl Fn(KeyEvent) -> bool + 'static,
     ) -> io::Result<Vec<u8>> {
-        let (stopped, stop) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (stopped, stop) = close_on_exec::pipe()?;
         let (news, inbox) = channel();
         let (asked, wishes) = channel();
         let is_over: Arc<AtomicBool> = Arc::default();

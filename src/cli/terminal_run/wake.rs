@@ -1,6 +1,6 @@
 //! What wakes the relay besides bytes: signals, and the cancellation of the run.
 
-use rustix::pipe::PipeFlags;
+use crate::process::close_on_exec;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 use std::io::{self, Read};
@@ -91,7 +91,7 @@ pub(super) struct CancelSignal {
 
 impl CancelSignal {
     pub(super) fn watch(stop: &CancellationToken, runtime: &Runtime) -> io::Result<CancelSignal> {
-        let (pipe, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (pipe, held) = close_on_exec::pipe()?;
         let stop = stop.clone();
         let task = runtime.spawn(async move {
             stop.cancelled().await;

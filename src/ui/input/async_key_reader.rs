@@ -6,9 +6,9 @@
 use super::answering_decoder;
 use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::{CHUNK, MOMENT, typeahead};
+use crate::process::close_on_exec;
 use crate::ui::term;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::pipe::PipeFlags;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::thread::JoinHandle;
@@ -25,7 +25,7 @@ pub(in crate::ui) struct AsyncKeyReader {
 impl AsyncKeyReader {
     pub(in crate::ui) fn new() -> io::Result<AsyncKeyReader> {
         let (sender, tokens) = unbounded_channel();
-        let (stopped, stop) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (stopped, stop) = close_on_exec::pipe()?;
         let thread =
             std::thread::Builder::new().name("keys".into()).spawn(move || listen(&stopped, &sender))?;
         Ok(AsyncKeyReader { tokens, stop: Some(stop), thread: Some(thread) })

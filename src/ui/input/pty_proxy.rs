@@ -12,11 +12,10 @@ use super::async_key_reader::{timespec, wait};
 use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::guard::ALONE;
 use super::{CHUNK, answering_decoder, legacy, typeahead};
+use crate::process::close_on_exec;
 use crate::ui::term;
 use crossterm::event::{KeyCode, KeyModifiers};
 use rustix::event::{PollFd, PollFlags};
-use rustix::pipe::PipeFlags;
-use rustix::pty::OpenptFlags;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -81,7 +80,7 @@ enum PtyProxyPhase {
 impl PtyProxy {
     /// Opens the private terminal; nothing else changes yet.
     pub fn open(take: PasteHandler) -> io::Result<PtyProxy> {
-        let feed = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let feed = close_on_exec::terminal()?;
         rustix::pty::grantpt(&feed)?;
         rustix::pty::unlockpt(&feed)?;
         let name = rustix::pty::ptsname(&feed, Vec::new())?;
@@ -91,7 +90,7 @@ impl PtyProxy {
         let mut mode = rustix::termios::tcgetattr(&line)?;
         mode.make_raw();
         rustix::termios::tcsetattr(&line, rustix::termios::OptionalActions::Now, &mode)?;
-        let (woken, wake) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let (woken, wake) = close_on_exec::nonblocking_pipe()?;
         term::keep_input()?;
         let (resizes, resized) = UnixStream::pair()?;
         resizes.set_nonblocking(true)?;

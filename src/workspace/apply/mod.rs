@@ -303,7 +303,7 @@ pub(in crate::workspace) fn shut_dirs<'a>(paths: impl Iterator<Item = &'a Path>)
     let mode = |dir: &Path| {
         let stat = super::view::stat_at(dir).ok()??;
         let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory;
-        is_dir.then_some(stat.st_mode & 0o7777)
+        is_dir.then(|| super::files::stat_fields::permissions(&stat))
     };
     let shut = |dir: &Path| {
         // Write and search: both are needed to change a name in a directory.

@@ -6,6 +6,7 @@ use super::old_contents::keep_displaced;
 use super::open_dirs::OpenDirs;
 use super::{anchor, stage, temp_name};
 use crate::workspace::files::path_state::{PathState, dir_anyway};
+use crate::workspace::files::stat_fields::{mode_of, permissions};
 use crate::workspace::history::journal::{Journal, JournalEntry, TransactionState};
 use crate::workspace::history::objects::ObjectStore;
 use std::io;
@@ -95,10 +96,10 @@ fn restore_dir_modes(entry: &JournalEntry) {
         let dressed =
             entry.changes.iter().any(|c| *c.path == *shut.path && entry.state != TransactionState::Staging);
         let Some(dir) = dir_anyway(&shut.path).ok().filter(|_| !dressed) else { continue };
-        let mode = rustix::fs::fstat(&dir).map_or(0, |stat| stat.st_mode & 0o7777);
+        let mode = rustix::fs::fstat(&dir).map_or(0, |stat| permissions(&stat));
         // Exactly the mode that placet gave the directory: any other mode was set by somebody else.
         if mode == shut.mode | 0o300 {
-            let _ = rustix::fs::fchmod(&dir, rustix::fs::Mode::from_raw_mode(shut.mode));
+            let _ = rustix::fs::fchmod(&dir, mode_of(shut.mode));
         }
     }
 }

@@ -11,6 +11,7 @@
 pub(in crate::workspace) use super::exchange::{ExchangeOutcome, QuietFile, exchange_checked};
 use super::open::{FileKind, dir_at, special};
 use super::sparse::hash_of;
+use super::stat_fields::permissions;
 pub(in crate::workspace) use super::temp_name::{fresh_name, link_fd};
 pub(in crate::workspace) use super::xattr::{attribute, attributes};
 use crate::permission::{Permit, WritePolicy};
@@ -195,7 +196,7 @@ impl WriteTarget<'_> {
     /// Returns whether it was written in place.
     fn replace(&self, bytes: &[u8], hash: Hash, before: Hash) -> Result<bool, WorkspaceError> {
         let (old, stat) = self.open_old(OFlags::RDONLY)?;
-        refuse_read_only(self.path, stat.st_mode)?;
+        refuse_read_only(self.path, permissions(&stat))?;
         if stat.st_nlink > 1 {
             return self.write_in_place(bytes, before).map(|()| true);
         }

@@ -2,6 +2,7 @@
 
 use super::lease::{OtherWriters, other_writers};
 use super::sparse::hash_of_sized;
+use super::stat_fields::identity;
 use crate::workspace::Hash;
 use rustix::fs::{OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -42,7 +43,7 @@ impl QuietFile {
             reason = "the types depend on the system"
         )]
         Some(QuietFile {
-            inode: (stat.st_dev as u64, stat.st_ino as u64),
+            inode: identity(&stat),
             size: stat.st_size as i64,
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),

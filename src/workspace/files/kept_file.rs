@@ -5,6 +5,7 @@
 //! is followed on either side, and the file at home is replaced only while it is what the caller has seen.
 
 use super::open_at::{open_plain, open_regular};
+use super::stat_fields::{identity, mode_of};
 use super::temp_name::fresh_name;
 use crate::workspace::WorkspaceError;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
@@ -65,13 +66,15 @@ impl KeptFileStamp {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(KeepError::NotRegular);
         }
-        let time = |seconds: i64, nanoseconds: u64| (seconds, i64::try_from(nanoseconds).unwrap_or(0));
+        let (device, inode) = identity(stat);
+        #[allow(clippy::unnecessary_cast, reason = "the types depend on the system")]
+        let (modified, changed) = (stat.st_mtime_nsec as i64, stat.st_ctime_nsec as i64);
         Ok(KeptFileStamp::File {
-            device: stat.st_dev,
-            inode: stat.st_ino,
+            device,
+            inode,
             size: stat.st_size,
-            modified: time(stat.st_mtime, stat.st_mtime_nsec),
-            changed: time(stat.st_ctime, stat.st_ctime_nsec),
+            modified: (stat.st_mtime, modified),
+            changed: (stat.st_ctime, changed),
         })
     }
 }
@@ -148,7 +151,7 @@ fn directory<'a>(
                 // Not wider than usual, whatever the program gave its own directory.
                 let meta = std::fs::symlink_metadata(like).ok().filter(std::fs::Metadata::is_dir);
                 let mode = meta.map_or(0o700, |meta| meta.mode() & 0o755 | 0o700);
-                rustix::fs::fchmod(made, Mode::from_raw_mode(mode)).map_err(io::Error::from)?;
+                rustix::fs::fchmod(made, mode_of(mode)).map_err(io::Error::from)?;
             }
         }
         dir = match next {

@@ -21,6 +21,7 @@ pub(super) mod relative_path;
 pub(super) mod resolve;
 pub(super) mod shared_state;
 pub(super) mod sparse;
+pub(super) mod stat_fields;
 mod symlinks;
 mod temp_name;
 pub(super) mod text_file;

@@ -1,11 +1,17 @@
 //! Opens what its owner may not open: the mode is changed for that moment and set back.
 
+use super::open_at::SEARCH;
+#[cfg(not(target_os = "linux"))]
+use super::stat_fields::identity;
+use super::stat_fields::{mode_of, permissions};
 use crate::workspace::WorkspaceError;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 /// Opens for reading what its owner has forbidden himself to read: its mode is opened for that moment alone. With the
@@ -22,20 +28,52 @@ pub(in crate::workspace) fn open_anyway(
     }
     // The directory's mode may be the obstacle.
     let _eased = WritableDirGuard::of(&dir);
-    let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
-    let stat = rustix::fs::fstat(&held)?;
+    open_with_mode(&dir, name, more)
+}
+
+#[cfg(target_os = "linux")]
+fn open_with_mode(dir: &impl AsFd, name: &OsStr, more: OFlags) -> rustix::io::Result<(File, Option<u32>)> {
+    let flags = more | OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let held = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+    let mode = own_mode(&rustix::fs::fstat(&held)?)?;
+    // By its descriptor: a file that has the name by now is not touched.
+    let own = format!("/proc/self/fd/{}", held.as_raw_fd());
+    rustix::fs::chmod(&own, mode_of(mode | 0o400))?;
+    let opened = rustix::fs::open(&own, more | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    rustix::fs::chmod(&own, mode_of(mode))?;
+    Ok((File::from(opened?), Some(mode)))
+}
+
+/// By its name, as nothing here names a file without opening it.
+#[cfg(not(target_os = "linux"))]
+fn open_with_mode(dir: &impl AsFd, name: &OsStr, more: OFlags) -> rustix::io::Result<(File, Option<u32>)> {
+    use rustix::fs::AtFlags;
+    let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let mode = own_mode(&stat)?;
+    let set = |mode| rustix::fs::chmodat(dir, name, mode_of(mode), AtFlags::SYMLINK_NOFOLLOW);
+    set(mode | 0o400)?;
+    let flags = more | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(dir, name, flags, Mode::empty());
+    let Ok(opened) = opened else {
+        set(mode)?;
+        return opened.map(|opened| (File::from(opened), None));
+    };
+    // Another file may have the name by now.
+    if identity(&rustix::fs::fstat(&opened)?) != identity(&stat) {
+        return Err(Errno::ACCESS);
+    }
+    rustix::fs::fchmod(&opened, mode_of(mode))?;
+    Ok((File::from(opened), Some(mode)))
+}
+
+/// The mode of a file or directory of the user's own.
+fn own_mode(stat: &Stat) -> rustix::io::Result<u32> {
     let kind = FileType::from_raw_mode(stat.st_mode);
     let ours = stat.st_uid == rustix::process::geteuid().as_raw();
     if !ours || !matches!(kind, FileType::RegularFile | FileType::Directory) {
         return Err(Errno::ACCESS);
     }
-    let mode = stat.st_mode & 0o7777;
-    // By its descriptor: a file that has the name by now is not touched.
-    let own = format!("/proc/self/fd/{}", held.as_raw_fd());
-    rustix::fs::chmod(&own, Mode::from_raw_mode(mode | 0o400))?;
-    let opened = rustix::fs::open(&own, more | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-    rustix::fs::chmod(&own, Mode::from_raw_mode(mode))?;
-    Ok((File::from(opened?), Some(mode)))
+    Ok(permissions(stat))
 }
 
 /// Opens a directory at a path without links, whatever its mode and those of the directories above it.
@@ -56,7 +94,7 @@ pub(in crate::workspace) fn search_anyway(path: &Path) -> Result<OwnedFd, Worksp
         (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
             let parent = search_anyway(parent)?;
             let _eased = WritableDirGuard::of(&parent);
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = rustix::fs::openat(&parent, name, flags, Mode::empty());
             opened.map_err(|e| WorkspaceError::from_io(path, e.into()))
         }
@@ -95,16 +133,22 @@ impl WritableDirGuard {
                 return None;
             }
             let copy = dir.as_fd().try_clone_to_owned().ok()?;
-            set_mode(&copy, stat.st_mode & 0o7777 | 0o300).ok()?;
-            Some((copy, stat.st_mode & 0o7777))
+            set_mode(&copy, permissions(&stat) | 0o300).ok()?;
+            Some((copy, permissions(&stat)))
         };
         WritableDirGuard(eased())
     }
 }
 
 /// Sets a mode by a descriptor, which may be one that `fchmod` refuses because it only names the file.
-pub(super) fn set_mode(held: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
-    rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::from_raw_mode(mode))
+#[cfg(target_os = "linux")]
+fn set_mode(held: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
+    rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), mode_of(mode))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_mode(held: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
+    rustix::fs::fchmod(held, mode_of(mode))
 }
 
 impl Drop for WritableDirGuard {

@@ -73,9 +73,16 @@ pub(in crate::workspace) fn dir_at(path: &Path) -> Result<OwnedFd, WorkspaceErro
     open_plain(path, OFlags::RDONLY | OFlags::DIRECTORY)
 }
 
-/// A directory in which names are looked up: it need not be listable.
+/// Opens a directory to look names up in it. It need not be listable.
+#[cfg(target_os = "linux")]
+pub(super) const SEARCH: OFlags = OFlags::PATH;
+/// Elsewhere it must be.
+#[cfg(not(target_os = "linux"))]
+pub(super) const SEARCH: OFlags = OFlags::RDONLY;
+
+/// A directory in which names are looked up.
 pub(in crate::workspace) fn search_at(path: &Path) -> Result<OwnedFd, WorkspaceError> {
-    open_plain(path, OFlags::PATH | OFlags::DIRECTORY)
+    open_plain(path, SEARCH | OFlags::DIRECTORY)
 }
 
 /// Opens a path in which nothing may be a link.
@@ -98,16 +105,25 @@ pub(super) fn open_plain(path: &Path, flags: OFlags) -> Result<OwnedFd, Workspac
 
 pub(super) fn refuse_special(path: &Path) -> Result<(), WorkspaceError> {
     // What cannot be opened here fails in the caller, with an error of its own.
-    let Ok(fd) = open_beneath_slash(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC) else {
-        return Ok(());
-    };
-    let Ok(stat) = rustix::fs::fstat(&fd) else { return Ok(()) };
+    let Ok(stat) = stat_beneath_slash(path) else { return Ok(()) };
     match special(&stat) {
         FileKind::Special(kind) if kind != SpecialFile::Unknown => {
             Err(WorkspaceError::Special { path: path.to_path_buf(), kind })
         }
         _ => Ok(()),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn stat_beneath_slash(path: &Path) -> rustix::io::Result<Stat> {
+    rustix::fs::fstat(open_beneath_slash(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stat_beneath_slash(path: &Path) -> rustix::io::Result<Stat> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::INVAL) };
+    let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::statat(walk_down(parent, flags)?, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// How often the kernel is asked; one that never becomes sure must not hold anybody up.

@@ -4,6 +4,7 @@ use super::atomic_write::{attribute, attributes};
 pub(in crate::workspace) use super::open_anyway::{
     WritableDirGuard, dir_anyway, file_anyway, open_anyway, search_anyway,
 };
+use super::stat_fields::{identity, mode_of, permissions};
 use crate::workspace::Hash;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -225,10 +226,9 @@ impl PathState {
 pub(in crate::workspace) type FileIdentity = (u64, u64);
 
 /// Which file it is, if it is a regular file with other names.
-#[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the types depend on the system")]
 pub(in crate::workspace) fn several_names(stat: &Stat) -> Option<FileIdentity> {
     let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    (is_file && stat.st_nlink > 1).then_some((stat.st_dev as u64, stat.st_ino as u64))
+    (is_file && stat.st_nlink > 1).then(|| identity(stat))
 }
 
 fn with_mode(mut node: PathState, known: Option<u32>) -> PathState {
@@ -249,12 +249,14 @@ impl FileAttrs {
         FileAttrs::of_new(0o666)
     }
 
+    #[allow(clippy::useless_conversion, reason = "the types depend on the system")]
     fn of_new(mode: u32) -> FileAttrs {
         // The mask can be read only by setting it.
         let mask = rustix::process::umask(Mode::from_raw_mode(0o022));
         rustix::process::umask(mask);
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        FileAttrs { mode: mode & !mask.as_raw_mode(), uid, gid, ..FileAttrs::default() }
+        let mode = mode & !u32::from(mask.as_raw_mode());
+        FileAttrs { mode, uid, gid, ..FileAttrs::default() }
     }
 
     /// An attribute that cannot be read is an error: a file that is put back without it would have lost it.
@@ -268,7 +270,7 @@ impl FileAttrs {
                 xattrs.insert(text.to_string(), to_hex(&value));
             }
         }
-        Ok(FileAttrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs })
+        Ok(FileAttrs { mode: permissions(stat), uid: stat.st_uid, gid: stat.st_gid, xattrs })
     }
 
     /// Gives an open file or directory these attributes; surplus attributes are removed.
@@ -292,7 +294,7 @@ impl FileAttrs {
             rustix::fs::fsetxattr(file, name.as_str(), &value, rustix::fs::XattrFlags::empty())?;
         }
         // Last: giving a file away takes its set-user-id bit, and an access list moves the group's bits.
-        rustix::fs::fchmod(file, Mode::from_raw_mode(self.mode))
+        rustix::fs::fchmod(file, mode_of(self.mode))
     }
 }
 

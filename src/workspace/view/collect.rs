@@ -10,6 +10,7 @@ use super::stack::{LayerStack, join};
 use super::{LayerSet, View};
 use crate::permission::is_git_name;
 use crate::workspace::files::path_state::{FileAttrs, PathState, open_anyway};
+use crate::workspace::files::stat_fields::{mode_of, permissions};
 use crate::workspace::history::origin::ChangeOrigin;
 use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeSet, HashMap};
@@ -157,7 +158,7 @@ impl EffectsCollector<'_> {
         let mut attrs = FileAttrs::of(&root, &rustix::fs::fstat(&root)?)?;
         attrs.mode = layer::own_mode(&root)?.unwrap_or(attrs.mode);
         // Files are moved out of it.
-        rustix::fs::fchmod(&root, rustix::fs::Mode::from_raw_mode(attrs.mode | 0o700))?;
+        rustix::fs::fchmod(&root, mode_of(attrs.mode | 0o700))?;
         if let PathState::Directory { attrs: had } = &model {
             // Its owner is the user who made the layer, where another could not be given.
             (attrs.uid, attrs.gid) = (had.uid, had.gid);
@@ -280,12 +281,12 @@ impl EffectsCollector<'_> {
     fn below_directory(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr) -> io::Result<()> {
         let (file, mode) = open_anyway(upper, name, rustix::fs::OFlags::DIRECTORY)?;
         let stat = rustix::fs::fstat(&file)?;
-        let mode = layer::own_mode(&file)?.or(mode).unwrap_or(stat.st_mode & 0o7777);
+        let mode = layer::own_mode(&file)?.or(mode).unwrap_or_else(|| permissions(&stat));
         let attrs = FileAttrs { mode, ..FileAttrs::of(&file, &stat)? };
         let fd = OwnedFd::from(file);
         if mode & 0o700 != 0o700 {
             // A command may leave a directory that its own user cannot enter; this one goes away when it is folded.
-            rustix::fs::fchmod(&fd, rustix::fs::Mode::from_raw_mode(mode | 0o700))?;
+            rustix::fs::fchmod(&fd, mode_of(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
         let fresh = !before.is_directory() || is_opaque(&fd)?;
@@ -525,11 +526,11 @@ fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
     const MARKS: [&str; 3] = ["user.overlay.origin", "user.overlay.nlink", "user.overlay.metacopy"];
     let Ok((file, own)) = open_anyway(dir, name, rustix::fs::OFlags::NONBLOCK) else { return };
     let Ok(stat) = rustix::fs::fstat(&file) else { return };
-    let mode = own.unwrap_or(stat.st_mode & 0o7777);
+    let mode = own.unwrap_or_else(|| permissions(&stat));
     // Who may not write a file cannot remove its attributes either.
     let shut = mode & 0o200 == 0;
     if shut {
-        let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode | 0o600));
+        let _ = rustix::fs::fchmod(&file, mode_of(mode | 0o600));
     }
     // Most files have none: one question for all of them.
     let mut names = [0_u8; 64];
@@ -539,6 +540,6 @@ fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
         }
     }
     if shut {
-        let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode));
+        let _ = rustix::fs::fchmod(&file, mode_of(mode));
     }
 }

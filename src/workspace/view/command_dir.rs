@@ -155,7 +155,10 @@ impl DirState {
             attributes.push((name.to_vec(), value));
         }
         let (place, owner) = ((meta.dev(), meta.ino()), (meta.uid(), meta.gid()));
+        #[cfg(target_os = "linux")]
         let flags = rustix::fs::ioctl_getflags(&dir).ok().map(|flags| flags.bits());
+        #[cfg(not(target_os = "linux"))]
+        let flags = None;
         Ok(DirState { path: path.to_path_buf(), place, owner, mode: meta.mode(), attributes, flags })
     }
 }

@@ -4,6 +4,7 @@
 //! `user.overlay.opaque`. Links in it are never followed: each step starts from an open directory.
 
 use crate::workspace::files::path_state::{FileAttrs, WritableDirGuard, open_anyway};
+use crate::workspace::files::stat_fields::mode_of;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -180,7 +181,7 @@ impl Layer {
                         // A group that the user is not in cannot be given; the directory represents the real directory
                         // all the same.
                         if attrs.apply_to_layer(&made).is_err() {
-                            rustix::fs::fchmod(&made, Mode::from_raw_mode(attrs.mode | 0o700))?;
+                            rustix::fs::fchmod(&made, mode_of(attrs.mode | 0o700))?;
                         }
                     }
                     if gone {
@@ -207,8 +208,7 @@ impl Layer {
     pub(super) fn whiteout(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         Layer::clear(dir, name)?;
         let _eased = WritableDirGuard::of(dir);
-        let device = rustix::fs::makedev(0, 0);
-        Ok(rustix::fs::mknodat(dir, name, FileType::CharacterDevice, Mode::empty(), device)?)
+        make_special(dir, name, FileType::CharacterDevice, Mode::empty())
     }
 
     /// A directory at `name`, with what it holds already.
@@ -360,6 +360,18 @@ pub(super) fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsS
     Ok(())
 }
 
+/// A pipe, a socket or a whiteout.
+#[cfg(target_os = "linux")]
+fn make_special(dir: &OwnedFd, name: &OsStr, kind: FileType, mode: Mode) -> io::Result<()> {
+    Ok(rustix::fs::mknodat(dir, name, kind, mode, rustix::fs::makedev(0, 0))?)
+}
+
+/// Without overlays no command writes into a layer, and only root could make a whiteout.
+#[cfg(not(target_os = "linux"))]
+fn make_special(_: &OwnedFd, _: &OsStr, _: FileType, _: Mode) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Copies everything in one layer's directory, marks, whiteouts and times included, to another that is empty. The times
 /// matter to programs such as make, which compare them.
 pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
@@ -372,7 +384,7 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
             rustix::fs::mkdirat(to, &name, Mode::from_raw_mode(0o700))?;
             copy_tree(&enter(from, &name)?, &enter(to, &name)?)?;
         } else if matches!(kind, FileType::Fifo | FileType::Socket) {
-            rustix::fs::mknodat(to, &name, kind, Mode::from_raw_mode(stat.st_mode & 0o7777), 0)?;
+            make_special(to, &name, kind, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
         } else {
             copy_one(from, &name, to, &name)?;
         }
