@@ -35,6 +35,7 @@ pub(crate) enum ReapResult {
 }
 
 /// What happened to a child, for a process that also watches jobs being stopped and continued.
+#[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(crate) enum JobChange {
     Ended(ChildPid, WaitStatus),
@@ -47,6 +48,7 @@ pub(crate) enum JobChange {
 }
 
 /// Whether to wait until something happens.
+#[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitMode {
     Block,
@@ -100,6 +102,7 @@ impl ChildPid {
     }
 
     /// Waits for its end.
+    #[cfg(target_os = "linux")]
     pub(crate) fn wait(self) -> rustix::io::Result<Option<WaitStatus>> {
         loop {
             match rustix::process::waitpid(Some(self.pid()?), WaitOptions::empty()) {
@@ -110,11 +113,13 @@ impl ChildPid {
     }
 
     /// Waits for the end of any child.
+    #[cfg(target_os = "linux")]
     pub(crate) fn wait_any() -> rustix::io::Result<ReapResult> {
         reap(WaitOptions::empty())
     }
 
     /// Waits for the next change of any child, or asks whether there was one.
+    #[cfg(target_os = "linux")]
     pub(crate) fn job_change(mode: WaitMode) -> rustix::io::Result<JobChange> {
         let changes = WaitOptions::UNTRACED | WaitOptions::CONTINUED;
         let options = if mode == WaitMode::Poll { changes | WaitOptions::NOHANG } else { changes };
@@ -135,6 +140,7 @@ impl ChildPid {
     }
 
     /// Makes the group that this child leads the foreground group of its terminal.
+    #[cfg(target_os = "linux")]
     pub(crate) fn put_in_foreground(self, terminal: impl rustix::fd::AsFd) -> rustix::io::Result<()> {
         rustix::termios::tcsetpgrp(terminal, self.pid()?)
     }

@@ -17,6 +17,7 @@ use std::time::Duration;
 const WRITE_WITHIN: Duration = Duration::from_secs(2);
 
 /// The longest line; a longer one ends the connection.
+#[cfg(target_os = "linux")]
 pub(super) const LONGEST_LINE: usize = 4096;
 
 /// A line to the network thread.

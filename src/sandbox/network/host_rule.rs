@@ -82,6 +82,7 @@ impl HostRule {
     }
 
     /// The single name that this entry allows; a wildcard allows many.
+    #[cfg(target_os = "linux")]
     pub(super) fn exact_name(&self) -> Option<&str> {
         (!self.pattern.contains('*')).then_some(self.pattern.as_str())
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 const MOST_OF_A_KIND: usize = 256;
 
 /// The most bytes of a report; the buffer of a Unix socket holds about 200,000.
+#[cfg(target_os = "linux")]
 const LONGEST_REPORT: usize = 60_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,7 @@ pub struct NetworkRecord {
 }
 
 impl NetworkEvent {
+    #[cfg(target_os = "linux")]
     pub(super) fn new(event: NetworkEventKind, name: &str) -> NetworkEvent {
         NetworkEvent { event, name: name.into(), port: None, program: None, reason: None, count: 1 }
     }
@@ -70,6 +72,7 @@ impl NetworkRecord {
 
     /// As one line that fits into a socket's buffer: without allowed names, and without events for which there is no
     /// room.
+    #[cfg(target_os = "linux")]
     pub(super) fn to_report(&self) -> String {
         let mut short = NetworkRecord { events: Vec::new(), left_out: self.left_out };
         let mut room = LONGEST_REPORT;
@@ -93,11 +96,13 @@ impl NetworkRecord {
     }
 
     /// True for an event that is not in the list, and for which there is room.
+    #[cfg(target_os = "linux")]
     pub(super) fn is_new(&self, event: &NetworkEvent) -> bool {
         self.of(event.event).count() < MOST_OF_A_KIND && !self.events.iter().any(|known| known.is_same(event))
     }
 
     /// Counts an event that has happened; the result is the event with its present count, unless it is left out.
+    #[cfg(target_os = "linux")]
     pub(super) fn add(&mut self, new: NetworkEvent) -> Option<&NetworkEvent> {
         if let Some(at) = self.events.iter().position(|known| known.is_same(&new)) {
             let known = self.events.get_mut(at)?;
@@ -126,7 +131,7 @@ impl NetworkRecord {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
