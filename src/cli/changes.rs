@@ -33,7 +33,7 @@ pub(super) struct SelectedView {
 }
 
 /// What a killed `placet run` left becomes pending before changes are listed, applied or undone.
-fn take_over_killed(app: &App) {
+pub(super) fn take_over_killed(app: &App) {
     for (name, found) in app.take_over_killed_runs() {
         match found {
             Ok(count) => warn_of_killed(&format!("an earlier run ({})", visible::name(&name)), count),

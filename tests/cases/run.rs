@@ -419,6 +419,26 @@ fn what_a_killed_run_left_is_shown_and_applied_without_another_run() {
 }
 
 #[test]
+fn a_fresh_run_does_not_continue_with_what_a_killed_run_left() {
+    needs_a_view!();
+    let bench = Bench::with("claude", "echo x > made.txt; rm notes.txt; echo started; read go");
+    let mut running = bench.run(&["claude"]).start();
+    running.line_where(|line| line.contains("started"));
+    running.signal(rustix::process::Signal::KILL);
+    running.end();
+    bench.program("claude", "ls");
+    // The processes of the killed run may need a moment to end.
+    wait_for("the killed run", || {
+        let out = bench.go(&["--fresh", "--apply", "claude"]).code(0);
+        assert_eq!(out.stdout, "notes.txt\n", "{out:?}");
+        out.stderr.contains("was interrupted; what it changed is pending (2 files)")
+    });
+    let made = bench.place.tree.join("made.txt");
+    assert!(!made.exists() && bench.place.tree.join("notes.txt").exists());
+    bench.place.run(["changes"]).says("made.txt");
+}
+
+#[test]
 fn a_program_below_tmp_is_found_with_its_interpreter() {
     needs_a_view!();
     let bench = Bench::with("claude", "true");

@@ -88,6 +88,10 @@ fn run_in(
     if let Ok(policy) = app.policy.lock() {
         policy.taint().begin(ClassificationLevel::Restricted);
     }
+    if args.fresh {
+        // Pending first: a fresh run does not continue with what a killed one left either.
+        super::changes::take_over_killed(&app);
+    }
     let choice = if args.fresh { RunViewChoice::Fresh } else { RunViewChoice::Continue };
     let name = app.run_view(&plan.label, choice).ok_or_else(|| {
         CliError::new(format!("too many runs of {} in this directory", visible::name(plan.name())))
