@@ -375,6 +375,21 @@ fn a_fresh_run_leaves_pending_changes_where_they_are() {
 }
 
 #[test]
+fn an_empty_directory_that_is_made_anew_is_no_change() {
+    needs_a_view!();
+    let bench = Bench::with("claude", "rmdir sub && mkdir sub && mv empty away && mv away empty && ls");
+    for name in ["sub", "empty"] {
+        std::fs::create_dir(bench.place.tree.join(name)).unwrap();
+    }
+    for _ in 0..2 {
+        let out = bench.go(&["claude"]).code(0);
+        assert_eq!(out.stdout, "empty\nnotes.txt\nsub\n", "{out:?}");
+        let list = bench.place.run(["changes"]).code(0);
+        assert!(list.stderr.contains("nothing is pending") && !list.stderr.contains("damaged"), "{list:?}");
+    }
+}
+
+#[test]
 fn what_a_killed_run_left_is_pending_at_the_next_start() {
     needs_a_view!();
     let bench = Bench::with(

@@ -289,7 +289,8 @@ impl EffectsCollector<'_> {
             rustix::fs::fchmod(&fd, mode_of(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
-        let fresh = !before.is_directory() || is_opaque(&fd)?;
+        // A directory that was made anew where an empty one was is the same: nothing below it needs to be hidden.
+        let fresh = !before.is_directory() || is_opaque(&fd)? && !self.now().children(rel)?.is_empty();
         match &before {
             PathState::Directory { attrs: had } if !fresh => {
                 if *had != attrs {
