@@ -472,7 +472,8 @@ fn a_worktree_outside_of_the_workspace_is_reported_as_missing() {
     let Some(ground) = Ground::new(FIRST) else { return };
     let out = ground.hold("git worktree add -q -b w ../wt2");
     let named = "registered, its directory was not created";
-    assert!(out.stderr.contains("\nworktree ") && out.stderr.contains(named), "{out:#?}");
+    let row = out.stderr.lines().find(|row| row.starts_with("worktree "));
+    assert!(row.is_some_and(|row| row.contains(named)), "{out:#?}");
     assert!(!out.stderr.contains("! "), "nothing waits for an answer of its own: {out:#?}");
     assert!(out.stderr.contains("wt2 "), "{out:#?}");
     ground.done(&["discard"]);
