@@ -291,9 +291,9 @@ fn the_person_lists_reads_and_ends_them_and_hears_of_an_end_while_typing() {
     pty.until("word of its end", |s| {
         s.contains("job 1 · exit code 4 after 2.") && s.contains("1 created, pending")
     });
-    pty.until_prompt("half a li");
+    pty.until("the prompt counts it", |s| s.trim_end().ends_with("] ±1 > half a li"));
     pty.send("ne");
-    pty.until_prompt("half a line");
+    pty.until("the line", |s| s.trim_end().ends_with("] ±1 > half a line"));
     pty.send("\x03");
     pty.line("/jobs kill 1");
     pty.until("the answer", |s| s.contains("job 1 has ended already"));

@@ -306,7 +306,8 @@ fn a_login_that_cannot_be_stored_or_used_says_so_and_a_logout_removes_it() {
     let server = LoginServer::start("");
     let place = server.place("");
     server.log_in(&place, &[]).code(0);
-    let file = login_files(&place).pop().unwrap();
+    let has_tokens = |file: &PathBuf| std::fs::read_to_string(file).is_ok_and(|text| text.contains("token"));
+    let file = login_files(&place).into_iter().find(has_tokens).unwrap();
     for damage in ["", "{\"url\": \"canary\u{1b}[31m", "[]"] {
         std::fs::write(&file, damage).unwrap();
         place.run(["mcp", "list"]).code(0).says("its stored login cannot be used: placet mcp logout s");

@@ -29,7 +29,7 @@ fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&s
         pty.until("the comment", |s| s.contains(&format!("» {comment}")));
     }
     pty.by_hand("\r");
-    pty.until("the summary", |s| s.contains("a apply"));
+    pty.until("the summary", |s| s.contains("a apply") || s.contains("a discard"));
     pty.answer("a");
     pty.until("the end", |s| s.contains("rejected; ") && s.trim_end().ends_with("[a] >"));
 }

@@ -46,6 +46,10 @@ pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Par
     // not taken on a word that may have come with a short paste.
     let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };
     let (result, _) = context.call_for_person(agent, ("attached", tool), input, reply);
+    if result.outcome != CallOutcome::Done {
+        // With its hint, such as the command that converts a picture.
+        return Err(AttachError::Refused(result.body()));
+    }
     accepted(context, agent, result, path)
 }
 
