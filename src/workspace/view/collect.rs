@@ -289,7 +289,7 @@ impl EffectsCollector<'_> {
             rustix::fs::fchmod(&fd, mode_of(mode | 0o700))?;
         }
         let before = self.now().node(rel)?;
-        // A directory that was made anew where an empty one was is the same: nothing below it needs to be hidden.
+        // Where the old directory was empty, nothing below the new one has to be hidden.
         let fresh = !before.is_directory() || is_opaque(&fd)? && !self.now().children(rel)?.is_empty();
         match &before {
             PathState::Directory { attrs: had } if !fresh => {
