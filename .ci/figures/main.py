@@ -454,14 +454,17 @@ def main():
     chosen = asked.only.split(",") if asked.only else list(CASES)
     tables = [Rows() for _ in binaries]
     others = Rows()
-    with tempfile.TemporaryDirectory(prefix="figures-", dir=asked.base, ignore_cleanup_errors=True) as base:
-        for case in chosen:
-            for _ in range(asked.rounds):
-                if case in ALONE:
-                    CASES[case](None, base, others)
-                    continue
-                for binary, rows in zip(binaries, tables):
-                    CASES[case](binary, base, rows)
+    try:
+        with tempfile.TemporaryDirectory(prefix="figures-", dir=asked.base, ignore_cleanup_errors=True) as base:
+            for case in chosen:
+                for _ in range(asked.rounds):
+                    if case in ALONE:
+                        CASES[case](None, base, others)
+                        continue
+                    for binary, rows in zip(binaries, tables):
+                        CASES[case](binary, base, rows)
+    except KeyboardInterrupt:
+        print("stopped; the figures until then:")
     names = dict.fromkeys(key for rows in [others, *tables] for key in rows.found)
     print("minimum / median of", " | ".join(["other", *asked.binaries]))
     for name, unit in names:

@@ -525,9 +525,14 @@ impl Agent {
         })
     }
 
-    /// Asks whether to apply the changes that this turn left pending. Without an answer the changes remain pending.
-    pub async fn ask_to_apply(&mut self, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
-        end_of_turn::ask_after_turn(&self.services, events).await
+    /// Asks whether to apply the changes that this turn left pending. Without an answer the changes remain pending. `stop`
+    /// ends an apply before its first change.
+    pub async fn ask_to_apply(
+        &mut self,
+        events: &UnboundedSender<TurnEvent>,
+        stop: &CancellationToken,
+    ) -> TurnDecision {
+        end_of_turn::ask_after_turn(&self.services, events, stop).await
     }
 }
 

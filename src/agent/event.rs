@@ -6,7 +6,7 @@ use crate::permission::{Grant, Mode};
 use crate::provider::ProviderError;
 use crate::provider::catalog::Money;
 use crate::tools::{CallPreview, CallSummary, CheckBoard, DisplayDetail, TodoItem, UserReply};
-use crate::workspace::ChangeSet;
+use crate::workspace::{ApplyPhase, ChangeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,6 +77,12 @@ pub enum TurnEvent {
     },
     /// A line that the person wrote meanwhile, sent to the model with the next request.
     Steered(String),
+    /// How far an apply is that takes longer: files of `all` are done; 0 where the number is not known.
+    Applying {
+        phase: ApplyPhase,
+        done: usize,
+        all: usize,
+    },
     /// One sentence for the person.
     Notice(String),
     /// This mode refused a call, or discarded what a command changed: another mode would allow it.

@@ -47,8 +47,11 @@ pub(super) async fn ask(
     let place = ApplyQuestionPlace::CommandLine(Box::new(asked.clone()));
     let env = check_env(app, workspace);
     let env = env.as_ref();
-    with_pane(app, &mode, async |events| {
-        let context = ApplyQuestionContext { workspace, home, mode: &mode, env, place, record: &record };
+    // Ctrl-C closes the question, or stops the apply.
+    let stop = &CancellationToken::new();
+    with_pane(app, &mode, stop, async |events| {
+        let context =
+            ApplyQuestionContext { workspace, home, mode: &mode, env, place, stop, record: &record };
         ask_about_pending(context, &events).await
     })
     .await
@@ -77,16 +80,18 @@ pub(super) async fn ask_for_text(
             Err(_) => None,
         }
     };
-    Ok(match with_pane(app, &ModeCell::new(Mode::Ask), asking).await? {
+    Ok(match with_pane(app, &ModeCell::new(Mode::Ask), &CancellationToken::new(), asking).await? {
         Some(UserReply::Words(words)) => Some(words),
         _ => None,
     })
 }
 
-/// Shows the questions that `asking` sends, until it returns. The base mode must hold.
+/// Shows the questions that `asking` sends, until it returns. `stop` is cancelled when the person stops. The base mode must
+/// hold.
 pub(super) async fn with_pane<T>(
     app: &App,
     mode: &ModeCell,
+    stop: &CancellationToken,
     asking: impl AsyncFnOnce(UnboundedSender<TurnEvent>) -> T,
 ) -> Result<T, CliError> {
     let ui = &app.config.settings().ui;
@@ -108,11 +113,9 @@ pub(super) async fn with_pane<T>(
     let (events, inbox) = unbounded_channel();
     // The pane ends with the last sender, which `asking` drops.
     let asking = asking(events);
-    // Nothing runs that could be stopped: Ctrl-C closes the question.
-    let stop = CancellationToken::new();
     Ok(if ui.linear {
-        tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop)).0
+        tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop.clone())).0
     } else {
-        tokio::join!(asking, turn_pane::run(settings, inbox, stop)).0
+        tokio::join!(asking, turn_pane::run(settings, inbox, stop.clone())).0
     })
 }

@@ -20,6 +20,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
 
 /// The command that reverts what was applied.
 pub(super) const UNDO: &str = "placet undo";
@@ -139,7 +140,8 @@ fn in_pane<T>(app: &App, asking: impl AsyncFnOnce(UnboundedSender<TurnEvent>) ->
     let runtime = start::runtime()?;
     let _base = BaseMode::enter_any().map_err(CliError::new)?;
     let mode = ModeCell::new(Mode::Ask);
-    runtime.block_on(apply_question::with_pane(app, &mode, asking))
+    // Nothing runs that could be stopped: Ctrl-C closes the question.
+    runtime.block_on(apply_question::with_pane(app, &mode, &CancellationToken::new(), asking))
 }
 
 /// The person saw this change with all that goes with it.

@@ -1,5 +1,6 @@
 //! `placet review`: the review pane on what is pending, on a git difference, or on a patch.
 
+use super::apply_progress;
 use super::apply_question::check_env;
 use super::approvals::UNDO;
 use super::args::Options;
@@ -13,7 +14,7 @@ use super::stage;
 use super::start;
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::repl::{TurnNumbers, apply_review, blamed, memory_of, review_of, taken_by};
+use crate::repl::{ReviewApply, TurnNumbers, apply_review, blamed, memory_of, review_of, taken_by};
 use crate::text::patch::{PatchSet, StripLevels, parse};
 use crate::text::visible;
 use crate::tools::{CheckBoard, passed_checks, passed_words};
@@ -211,7 +212,9 @@ fn reviewed(
         ..CliError::new(e).hint("your decisions are saved; `t` in the review runs the checks")
     })?;
     let label = TransactionLabel { checks: checks.clone(), ..label };
-    let carried = apply_review(workspace, view, &review, confirm, label, UNDO).map_err(CliError::new)?;
+    let run = |apply: ReviewApply<'_>| apply_progress::shown(view, apply);
+    let carried =
+        apply_review(workspace, view, &review, (confirm, run), label, UNDO).map_err(CliError::new)?;
     let mut code = report::DONE;
     for (kind, mut told) in carried.steps {
         if kind == AuditKind::Apply && told.done {

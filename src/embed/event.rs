@@ -172,6 +172,7 @@ impl Event {
             | TurnEvent::CallLine { .. }
             | TurnEvent::Todos(_)
             | TurnEvent::Steered(_)
+            | TurnEvent::Applying { .. }
             | TurnEvent::LimitedByMode(_)
             | TurnEvent::Ended(_) => return None,
         })

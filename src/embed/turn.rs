@@ -118,7 +118,7 @@ fn run(state: &mut SessionState, message: String, out: &UnboundedSender<Event>, 
             let ending = agent.run(start, events.clone(), stop.clone()).await;
             let decision = match ending {
                 TurnEnding::Interrupted => TurnDecision::Nothing,
-                _ => agent.ask_to_apply(&events).await,
+                _ => agent.ask_to_apply(&events, stop).await,
             };
             drop(events.send(TurnEvent::Ended(ending)));
             decision

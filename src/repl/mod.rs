@@ -30,8 +30,8 @@ pub use background::RememberedBackground;
 pub use commands::COMMANDS;
 pub use commands::cost::priced;
 pub use commands::review::{
-    AppliedReview, TurnNumbers, apply_review, blamed, memory_of, retract_undone, review_of, send_back_review,
-    taken_by, unsent_review,
+    AppliedReview, ReviewApply, TurnNumbers, apply_review, blamed, memory_of, retract_undone, review_of,
+    send_back_review, taken_by, unsent_review,
 };
 pub use context::SlashCommand;
 pub use directory_change::{DirectoryChange, ShellDirectory};

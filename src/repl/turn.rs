@@ -66,7 +66,7 @@ pub(super) fn run(
             let ending = agent.run(start, events.clone(), stop.clone()).await;
             let settled = match ending {
                 TurnEnding::Interrupted => TurnDecision::Nothing,
-                _ => ask_to_apply(agent, &events).await,
+                _ => ask_to_apply(agent, &events, &stop).await,
             };
             if let Some((words, _)) = ending.words() {
                 add_closing_line(agent, &words);
@@ -91,25 +91,29 @@ pub(super) fn ask_again(
     let agent = context.conversation.agent_for("", &context.output)?;
     agent.set_queue(&settings.queue);
     let (events, inbox) = unbounded_channel();
-    // Nothing runs that could be stopped: Ctrl-C closes the question.
+    // Ctrl-C closes the question, or stops the apply.
     let stop = CancellationToken::new();
     Ok(context.runtime.block_on(async {
         let asking = async {
-            let decision = ask_to_apply(agent, &events).await;
+            let decision = ask_to_apply(agent, &events, &stop).await;
             drop(events.send(TurnEvent::Ended(TurnEnding::Done)));
             decision
         };
         if linear {
-            tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop))
+            tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop.clone()))
         } else {
-            tokio::join!(asking, turn_pane::run(settings, inbox, stop))
+            tokio::join!(asking, turn_pane::run(settings, inbox, stop.clone()))
         }
     }))
 }
 
 /// Asks what to do with the changes. Stores the notices about the answer, so that they are shown when the conversation
 /// is resumed.
-async fn ask_to_apply(agent: &mut Agent, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
+async fn ask_to_apply(
+    agent: &mut Agent,
+    events: &UnboundedSender<TurnEvent>,
+    stop: &CancellationToken,
+) -> TurnDecision {
     let (sender, mut asked) = unbounded_channel();
     let mut said = Vec::new();
     let mut pass = |event: TurnEvent| {
@@ -119,7 +123,7 @@ async fn ask_to_apply(agent: &mut Agent, events: &UnboundedSender<TurnEvent>) ->
         drop(events.send(event));
     };
     let decision = {
-        let asking = agent.ask_to_apply(&sender);
+        let asking = agent.ask_to_apply(&sender, stop);
         tokio::pin!(asking);
         loop {
             tokio::select! {

@@ -62,7 +62,8 @@ fn draw(line: &str) {
     drop(write!(out, "\r\x1b[K{line}").and_then(|()| out.flush()));
 }
 
-fn line((phase, done, all): (ApplyPhase, usize, usize), is_late: bool) -> String {
+/// How far an apply is: `preparing 3 of 10 files`.
+pub(super) fn how_far((phase, done, all): (ApplyPhase, usize, usize)) -> String {
     let doing = match phase {
         ApplyPhase::Planning => "reading",
         ApplyPhase::Checking => "checking",
@@ -70,16 +71,18 @@ fn line((phase, done, all): (ApplyPhase, usize, usize), is_late: bool) -> String
         ApplyPhase::Committing => "changing",
         ApplyPhase::Storing => "storing",
     };
-    let how_far = match all {
+    match all {
         0 => format!("{doing} files"),
         _ => format!("{doing} {} of {all} files", done.min(all)),
-    };
-    match phase {
-        ApplyPhase::Planning | ApplyPhase::Checking | ApplyPhase::Staging => {
-            format!("{how_far}; Ctrl-C stops")
-        }
-        ApplyPhase::Committing | ApplyPhase::Storing if is_late => format!("{how_far}; too late to stop"),
-        ApplyPhase::Committing | ApplyPhase::Storing => how_far,
+    }
+}
+
+fn line(now: (ApplyPhase, usize, usize), is_late: bool) -> String {
+    let how_far = how_far(now);
+    match now.0.can_stop() {
+        true => format!("{how_far}; Ctrl-C stops"),
+        false if is_late => format!("{how_far}; too late to stop"),
+        false => how_far,
     }
 }
 

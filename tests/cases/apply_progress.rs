@@ -67,3 +67,46 @@ fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
     pty.until("the end of the undo", |screen| screen.matches("ended 0").count() == 2);
     assert!(!pty.tree.path().join("new").exists());
 }
+
+fn many_new_files() -> String {
+    format!("mkdir new; cd new; i=0; while [ $i -lt {FILES} ]; do echo $i > $i; i=$((i+1)); done")
+}
+
+/// Waits until the files are being prepared, stops that, and waits for the sentence about it.
+fn stop_in_time(pty: &mut Pty, key: &str) {
+    pty.until("the question", |screen| screen.contains("apply?"));
+    pty.answer("a");
+    let of_all = format!(" of {FILES} files");
+    pty.until("the progress", |screen| {
+        (screen.contains("preparing ") || screen.contains("checking ")) && screen.contains(&of_all)
+    });
+    pty.send(key);
+    pty.until("the end", |screen| screen.contains("stopped; nothing was changed"));
+    assert!(!pty.exists("new"), "{}", pty.screen());
+}
+
+#[test]
+fn the_question_after_a_turn_shows_how_far_its_apply_is_and_esc_stops_it() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = shell().arg("--provider").arg("offline").open();
+    pty.line(&format!("run {}", many_new_files()));
+    stop_in_time(&mut pty, "\x1b");
+    pty.until_prompt("");
+    pty.line("/apply");
+    pty.until("the apply", |screen| screen.contains(&format!("applied changes to {FILES} files")));
+    assert_eq!(files(&pty.tree.path().join("new")), FILES);
+}
+
+#[test]
+fn the_question_after_a_run_shows_how_far_its_apply_is_and_ctrl_c_stops_it() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let run = shell().arg("run").arg("--").arg("sh").arg("-c").arg(&many_new_files());
+    let mut pty = run.spawn();
+    stop_in_time(&mut pty, "\x03");
+    pty.until("what stays", |screen| screen.contains("pending"));
+    assert_eq!(pty.ended(), 3);
+}

@@ -2,7 +2,7 @@
 
 use crate::support::den::sandbox_or_skip;
 use placet::audit::AuditKind;
-use placet::repl::{apply_review, review_of, taken_by};
+use placet::repl::{ReviewApply, apply_review, review_of, taken_by};
 use placet::sandbox::SandboxBackend;
 use placet::ui::review::ReviewDecision;
 use placet::workspace::{
@@ -84,9 +84,15 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
         }
         drop(checked);
         if by_review {
-            let done =
-                apply_review(&workspace, &view, &review, |_| true, TransactionLabel::default(), "/undo")
-                    .unwrap();
+            let done = apply_review(
+                &workspace,
+                &view,
+                &review,
+                (|_: &_| true, |apply: ReviewApply<'_>| apply()),
+                TransactionLabel::default(),
+                "/undo",
+            )
+            .unwrap();
             let failed =
                 done.steps.iter().filter(|(kind, told)| *kind == AuditKind::Apply && !told.done).count();
             assert_eq!(failed, 0, "round {round}");

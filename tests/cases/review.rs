@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::pty::{Pty, shell};
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
-use placet::repl::{apply_review, review_of};
+use placet::repl::{ReviewApply, apply_review, review_of};
 use placet::ui::review::{Review, ReviewAction, ReviewBody, ReviewDecision};
 use placet::workspace::{TransactionLabel, View};
 use proptest::prelude::*;
@@ -216,7 +216,7 @@ fn carry(bench: &Bench, review: &Review) {
         &bench.env.workspace,
         view(bench),
         review,
-        |_| true,
+        (|_: &_| true, |apply: ReviewApply<'_>| apply()),
         TransactionLabel::default(),
         "/undo",
     )
@@ -315,7 +315,15 @@ fn only_what_the_review_showed_is_applied_or_discarded() {
         layered(&bench, "a.txt", b"EVIL\n");
         let workspace = &bench.env.workspace;
         let label = TransactionLabel::default();
-        let carried = apply_review(workspace, view(&bench), &shown, |_| true, label, "/undo").unwrap();
+        let carried = apply_review(
+            workspace,
+            view(&bench),
+            &shown,
+            (|_: &_| true, |apply: ReviewApply<'_>| apply()),
+            label,
+            "/undo",
+        )
+        .unwrap();
         assert!(carried.outbox.is_none() && carried.steps.len() == 1);
         let told = &carried.steps[0].1;
         assert!(!told.done && told.lines[0].contains("`a.txt` has changed since it was shown"), "{told:?}");

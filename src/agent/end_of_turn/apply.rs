@@ -1,6 +1,7 @@
 //! Applying what the person chose at the end of a turn.
 
 use super::{ApplyQuestionFlow, TurnDecision};
+use crate::agent::event::TurnEvent;
 use crate::audit::AuditKind;
 use crate::tools::passed_words;
 use crate::workspace::{
@@ -8,6 +9,16 @@ use crate::workspace::{
 };
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::{JoinError, spawn_blocking};
+use tokio::time::{Instant, interval_at};
+
+/// How far an apply is, is said from here on, and again after the same time.
+const PROGRESS_AFTER: Duration = Duration::from_millis(500);
+const PROGRESS_EVERY: Duration = Duration::from_millis(120);
+
+/// A part of the changes was to be applied after the person stopped another part.
+const STOPPED: &str = "not applied: stopped; nothing of this was changed";
 
 impl ApplyQuestionFlow<'_> {
     /// Applies everything except files that run later and were not approved. Returns `None` when the question must be
@@ -32,11 +43,15 @@ impl ApplyQuestionFlow<'_> {
         approval: &ChangeApproval,
         checks: Vec<PassedCheck>,
     ) -> Option<TurnDecision> {
+        if self.context.stop.is_cancelled() {
+            self.events.notice(STOPPED);
+            return Some(TurnDecision::Kept);
+        }
         let checked = passed_words(&checks);
         let (view, approval, set) = (self.view.clone(), approval.clone(), Arc::clone(set));
         let label = TransactionLabel { checks, ..self.label() };
         let applying = move || view.apply_and_report(&set, chosen, &approval, label);
-        let report = match tokio::task::spawn_blocking(applying).await {
+        let report = match self.with_progress(applying).await {
             Ok(report) => report,
             Err(e) => {
                 self.events.notice(format!("not applied: {e}"));
@@ -57,5 +72,33 @@ impl ApplyQuestionFlow<'_> {
             Ok(ApplyOutcome::Changed { conflicts, .. }) if conflicts.is_empty() => None,
             Ok(ApplyOutcome::Nothing | ApplyOutcome::Changed { .. }) | Err(_) => Some(TurnDecision::Kept),
         }
+    }
+
+    /// Runs `work`, an apply in the view, on a thread of its own; says how far it is, and passes a stop on to it.
+    async fn with_progress<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, JoinError> {
+        let progress = self.view.apply_progress();
+        progress.reset();
+        let mut working = spawn_blocking(work);
+        let mut due = interval_at(Instant::now() + PROGRESS_AFTER, PROGRESS_EVERY);
+        let mut is_stopped = false;
+        let out = loop {
+            tokio::select! {
+                biased;
+                out = &mut working => break out,
+                () = self.context.stop.cancelled(), if !is_stopped => {
+                    is_stopped = true;
+                    progress.cancel();
+                }
+                _ = due.tick() => {
+                    let (phase, done, all) = progress.now();
+                    self.events.send(TurnEvent::Applying { phase, done, all });
+                }
+            }
+        };
+        progress.reset();
+        out
     }
 }

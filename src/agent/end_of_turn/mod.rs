@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 pub use words::overview;
 use words::{apply_words, headline, pending_words, reason};
 
@@ -86,6 +87,8 @@ pub struct ApplyQuestionContext<'a> {
     /// What checks run with; `None` where no check runs.
     pub env: Option<&'a Arc<ToolContext>>,
     pub place: ApplyQuestionPlace,
+    /// Cancelled when the person stops: until the first file changes, an apply then ends without a change.
+    pub stop: &'a CancellationToken,
     /// Records what was applied or discarded, and returns what of that failed.
     pub record: &'a (dyn Fn(AuditKind, &str) -> Vec<String> + Send + Sync),
 }
@@ -106,6 +109,7 @@ pub async fn ask_about_pending(
 pub(super) async fn ask_after_turn(
     services: &SharedServices,
     events: &UnboundedSender<TurnEvent>,
+    stop: &CancellationToken,
 ) -> TurnDecision {
     let (env, origin) = (&services.env, &services.origin);
     let Some(view) = env.workspace.view() else { return TurnDecision::Nothing };
@@ -128,7 +132,7 @@ pub(super) async fn ask_after_turn(
     let place = ApplyQuestionPlace::Conversation;
     let (workspace, mode) = (&env.workspace, &env.mode);
     let context =
-        ApplyQuestionContext { workspace, home: None, mode, env: Some(env), place, record: &record };
+        ApplyQuestionContext { workspace, home: None, mode, env: Some(env), place, stop, record: &record };
     ask_about_pending(context, events).await
 }
 

@@ -145,6 +145,9 @@ impl ApplyQuestionFlow<'_> {
             let waiting = self.waiting(&set, &classes);
             let mut unasked = waiting.into_iter().filter(|path| !asked.contains(path));
             let Some(path) = unasked.next() else { break };
+            if self.context.stop.is_cancelled() {
+                break;
+            }
             let has_more = unasked.next().is_some();
             let Some(change) = set.get(&path) else { break };
             let (view, workspace, takes_reason) = (&self.view, self.context.workspace, self.takes_reason());

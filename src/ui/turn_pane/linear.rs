@@ -16,7 +16,7 @@ use crate::config::WrapSetting;
 use crate::conversation::CallOutcome;
 use crate::permission::Mode;
 use crate::session::InputDraft;
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::ui::input::line_input::TypedLine;
 use crate::ui::line_ui::outcome_word;
 use crate::ui::margin_mark;
@@ -44,6 +44,8 @@ pub(super) struct LinearTurn {
     spoke: bool,
     thinking: Option<String>,
     silent: bool,
+    /// A long apply was announced.
+    applying: bool,
     open: Option<LinearQuestion>,
     begun: String,
     draft: String,
@@ -71,6 +73,7 @@ impl LinearTurn {
             spoke: false,
             thinking: None,
             silent: false,
+            applying: false,
             open: None,
             begun: String::new(),
             draft,
@@ -125,7 +128,10 @@ impl LinearTurn {
             }
             TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question)), now),
             TurnEvent::LoopQuestion(question) => self.ask(AnyQuestion::Loop(question), now),
-            TurnEvent::Choice(question) => self.ask(AnyQuestion::Choice(question), now),
+            TurnEvent::Choice(question) => {
+                self.applying = false;
+                self.ask(AnyQuestion::Choice(question), now)
+            }
             TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question), now),
             TurnEvent::Retrying { attempt, of, wait, error } => {
                 let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
@@ -134,6 +140,13 @@ impl LinearTurn {
             // Printed once: a running clock would be noise.
             TurnEvent::Silent { since } if !std::mem::replace(&mut self.silent, true) => {
                 self.labelled_lines("waiting", &format!("no data for {} s; Ctrl-C stops", since.as_secs()))
+            }
+            TurnEvent::Applying { all, .. } if !std::mem::replace(&mut self.applying, true) => {
+                let files = if all == 0 { "files".into() } else { count::of(all, "file") };
+                self.labelled_lines(
+                    "waiting",
+                    &format!("applies {files}; Ctrl-C stops before the first changes"),
+                )
             }
             TurnEvent::Requested => {
                 self.silent = false;

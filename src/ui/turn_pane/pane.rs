@@ -11,6 +11,7 @@ use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
 use crate::text::visible;
 use crate::tools::ForegroundCall;
+use crate::ui::apply_progress::how_far;
 use crate::ui::input::guard::KeyGuard;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
@@ -291,6 +292,15 @@ impl TurnPane {
                 lines.extend(self.end_text());
                 lines.extend(scrollback::said(&text, &self.theme));
                 lines
+            }
+            TurnEvent::Applying { phase, done, all } => {
+                let how_far = how_far((phase, done, all));
+                self.state = match (self.stopping, phase.can_stop()) {
+                    (false, _) => how_far,
+                    (true, true) => "stopping".into(),
+                    (true, false) => format!("{how_far}; too late to stop"),
+                };
+                Vec::new()
             }
             TurnEvent::Notice(text) => {
                 let mut lines = self.end_text();

@@ -20,6 +20,13 @@ pub enum ApplyPhase {
     Storing,
 }
 
+impl ApplyPhase {
+    /// No file of the workspace has changed yet.
+    pub fn can_stop(self) -> bool {
+        matches!(self, ApplyPhase::Planning | ApplyPhase::Checking | ApplyPhase::Staging)
+    }
+}
+
 const PHASES: [ApplyPhase; 5] = [
     ApplyPhase::Planning,
     ApplyPhase::Checking,

@@ -11,8 +11,8 @@ use crate::ui::review::{
     ReviewSubject, SavedReview, commit_files,
 };
 use crate::workspace::{
-    ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment, GitEvent, LargeLoss, LayerKind,
-    SelectedPart, TransactionLabel, View, Workspace,
+    ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
+    GitEvent, LargeLoss, LayerKind, SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -105,14 +105,17 @@ fn changed_fact(file: &mut ReviewFile, now: &[u8]) -> String {
     format!("the file in the workspace changed since (by an edit, an apply or an undo){then}")
 }
 
+/// The apply of a review, which a front end runs and shows.
+pub type ReviewApply<'a> = Box<dyn FnOnce() -> ApplyReport + 'a>;
+
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
-/// losses in what was accepted; it is true where there are none. Applying is all or nothing; when it fails every decision
-/// stays remembered. Nothing is done where other changes are pending now than the review showed.
+/// losses in what was accepted; it is true where there are none. `run` runs the apply and shows how far it is. Applying is
+/// all or nothing; when it fails every decision stays remembered, and when the person stopped it nothing is discarded. Nothing is done where other changes are pending now than the review showed.
 pub fn apply_review(
     workspace: &Workspace,
     view: &View,
     review: &Review,
-    confirm: impl FnOnce(&[LargeLoss]) -> bool,
+    (confirm, run): (impl FnOnce(&[LargeLoss]) -> bool, impl FnOnce(ReviewApply<'_>) -> ApplyReport),
     label: TransactionLabel,
     undo: &str,
 ) -> io::Result<AppliedReview> {
@@ -134,7 +137,8 @@ pub fn apply_review(
         let approval = own.flat_map(|f| &f.paths).fold(ChangeApproval::none(), |all, path| all.named(path));
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
-        let report = view.apply_and_report(&set, land, &approval, label);
+        let report = run(Box::new(|| view.apply_and_report(&set, land, &approval, label)));
+        let is_stopped = matches!(report.result, Err(ApplyError::Cancelled));
         let mut told = UserReport::of(&report, undo, &|path| workspace.shortened(path));
         if told.done {
             steps.push((AuditKind::Apply, told));
@@ -145,7 +149,7 @@ pub fn apply_review(
             steps.push((AuditKind::Apply, told));
             // What was rejected goes all the same: it may be what cannot be merged with what is there now.
             let rejections = rejections(review);
-            if !rejections.is_empty() {
+            if !rejections.is_empty() && !is_stopped {
                 let discarded = "discarded the rejected changes";
                 let (line, done) = match view.set_aside(&rejections) {
                     Ok(DiscardBackup::Kept) => (format!("{discarded}; {undo} restores them"), true),

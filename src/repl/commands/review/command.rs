@@ -1,6 +1,6 @@
 //! `/review`, and the report that the agent is sent of it.
 
-use super::apply::{apply_review, memory_of, review_of, taken_by};
+use super::apply::{ReviewApply, apply_review, memory_of, review_of, taken_by};
 use super::blame::{blamed, turn_numbers};
 use super::plain;
 use crate::agent::TurnStart;
@@ -146,7 +146,8 @@ fn apply_decisions(
         }
     };
     let label = TransactionLabel { checks: checks.clone(), ..apply_label(view, "/review") };
-    let carried = match apply_review(workspace, view, review, confirm, label, "/undo") {
+    let run = |apply: ReviewApply<'_>| context.with_apply_progress(view, apply);
+    let carried = match apply_review(workspace, view, review, (confirm, run), label, "/undo") {
         Ok(carried) => carried,
         Err(e) => {
             let why = format!("nothing was applied: cannot read the pending changes: {e}");

@@ -6,8 +6,8 @@ mod command;
 mod plain;
 
 pub use apply::{
-    AppliedReview, apply_review, memory_of, retract_undone, review_of, send_back_review, taken_by,
-    unsent_review,
+    AppliedReview, ReviewApply, apply_review, memory_of, retract_undone, review_of, send_back_review,
+    taken_by, unsent_review,
 };
 pub(super) use blame::turn_numbers;
 pub use blame::{TurnNumbers, blamed};
