@@ -76,9 +76,10 @@ fn many_new_files() -> String {
 fn stop_in_time(pty: &mut Pty, key: &str) {
     pty.until("the question", |screen| screen.contains("apply?"));
     pty.answer("a");
-    let of_all = format!(" of {FILES} files");
+    pty.until("the second step", |screen| screen.contains("press a") && screen.contains("unseen"));
+    pty.answer("a");
     pty.until("the progress", |screen| {
-        (screen.contains("preparing ") || screen.contains("checking ")) && screen.contains(&of_all)
+        (screen.contains("preparing ") || screen.contains("checking ")) && screen.contains(" of 800")
     });
     pty.send(key);
     pty.until("the end", |screen| screen.contains("stopped; nothing was changed"));
