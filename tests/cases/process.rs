@@ -175,7 +175,8 @@ fn what_would_ask_a_person_ends_at_once_and_never_touches_the_terminal() {
         let place = Place::new().file("long.txt", "line\n".repeat(200));
         let (said, shown, took) = in_a_terminal(&place, line);
         assert!(said.contains(words), "{line}: {said}");
-        assert!(took < Duration::from_secs(5), "{line}: {took:?}");
+        // Whoever waits for a person waits for ever; a busy machine needs seconds to start some of these.
+        assert!(took < Duration::from_secs(30), "{line}: {took:?}");
         assert_eq!(String::from_utf8_lossy(&shown), "", "{line} came to the terminal");
     }
 }
