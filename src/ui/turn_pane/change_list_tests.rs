@@ -276,7 +276,7 @@ fn a_row_is_broken_at_words() {
     overview.list.push(row);
     let _answer = b.ask_to_apply(DisplayDetail::Changes(overview));
     let screen = b.screen();
-    assert!(screen.contains(" to bfdc709 (drops\n     ↪ 2 commits; no other ref has them)\n"), "{screen}");
+    assert!(screen.contains(" to bfdc709 (drops\n    ↪ 2 commits; no other ref has them)\n"), "{screen}");
 }
 
 /// Story: a long answer above the question took the rows that the last difference needed.
