@@ -5,12 +5,13 @@ use super::client_handler::{McpClientHandler, ProgressReport};
 use super::definition::HttpServer;
 use super::error::McpClientError;
 use super::http::{HttpAccess, HttpLink, HttpTransport};
-use super::line_limit::{LONGEST_MESSAGE, LineLimit};
+use super::line_transport::{LONGEST_MESSAGE, LineTransport};
 use super::log_level::ServerLogLevel;
 use super::offers::is_typed;
 use super::server_request::ServerRequestHandler;
 use super::template::{OpenVariable, ServerTemplate};
 use super::tool_list::{FetchedTools, MOST_PAGES};
+use super::unread_lines::UnreadLines;
 #[allow(deprecated, reason = "servers of today still log over the protocol")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
@@ -26,7 +27,7 @@ use rmcp::transport::IntoTransport;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
@@ -51,6 +52,10 @@ pub struct ServerConnection {
     /// Over HTTP: what says that the session has ended.
     link: Option<Arc<HttpLink>>,
     open: OpenRequests,
+    /// Empty over HTTP, where an answer belongs to its request.
+    unread: UnreadLines,
+    /// The number of the call that was made last. An answer to an older one is of no interest any more.
+    last_call: AtomicI64,
     /// The news that a call was stopped did not leave: no other message will.
     is_stuck: AtomicBool,
     /// For the thread of a menu, which is none of the runtime's.
@@ -129,7 +134,9 @@ impl ServerConnection {
         roots: Vec<PathBuf>,
         within: Duration,
     ) -> Result<ConnectedServer, McpClientError> {
-        ServerConnection::greet((LineLimit::new(output, LONGEST_MESSAGE), input), None, roots, within).await
+        let lines = LineTransport::new(output, input, LONGEST_MESSAGE);
+        let unread = lines.unread_lines();
+        ServerConnection::greet(lines, (None, unread), roots, within).await
     }
 
     /// Greets the server at an address.
@@ -141,12 +148,12 @@ impl ServerConnection {
     ) -> Result<ConnectedServer, McpClientError> {
         let transport = HttpTransport::new(server, access).await?;
         let link = Some(transport.link());
-        ServerConnection::greet(transport, link, roots, within).await
+        ServerConnection::greet(transport, (link, UnreadLines::default()), roots, within).await
     }
 
     async fn greet<E, A>(
         transport: impl IntoTransport<RoleClient, E, A>,
-        link: Option<Arc<HttpLink>>,
+        (link, unread): (Option<Arc<HttpLink>>, UnreadLines),
         roots: Vec<PathBuf>,
         within: Duration,
     ) -> Result<ConnectedServer, McpClientError>
@@ -157,17 +164,23 @@ impl ServerConnection {
         let transport = BoundedAnswers::new(transport.into_transport());
         let open = transport.open_requests();
         let greeting = ServiceExt::serve(handler.clone(), transport);
-        let running = match tokio::time::timeout(within, greeting).await {
-            Err(_) => return Err(McpClientError::Silent(within)),
-            Ok(greeted) => greeted.map_err(|e| McpClientError::of_start(&e))?,
+        let greeted = tokio::select! {
+            greeted = tokio::time::timeout(within, greeting) => match greeted {
+                Err(_) => Err(McpClientError::Silent(within)),
+                Ok(greeted) => greeted.map_err(|e| McpClientError::of_start(&e)),
+            },
+            line = unread.answer(0, |_| true) => Err(McpClientError::Unreadable(line)),
         };
+        let running = greeted.map_err(|error| error.explained(&unread))?;
         let said = running.peer().peer_info();
         let server = said.and_then(|info| info.server_info.clone());
         let short = |text: String| text.chars().take(LONGEST_NAME).collect::<String>();
         let name = server.map(|s| format!("{} {}", short(s.name), short(s.version))).unwrap_or_default();
         let is_stuck = AtomicBool::new(false);
         let runtime = tokio::runtime::Handle::current();
-        let connection = ServerConnection { running, handler, link, open, is_stuck, runtime };
+        let last_call = AtomicI64::new(-1);
+        let connection =
+            ServerConnection { running, handler, link, open, unread, last_call, is_stuck, runtime };
         Ok(ConnectedServer { connection, name })
     }
 
@@ -182,9 +195,10 @@ impl ServerConnection {
         self.handler.take_list_changed()
     }
 
-    /// The last log messages of the server: hostile text.
+    /// The last log messages of the server, after the first line that was not a message: hostile text.
     pub fn messages(&self) -> Vec<String> {
-        self.handler.messages()
+        let line = self.unread.first().map(|line| format!("not a message of the protocol: {line}"));
+        line.into_iter().chain(self.handler.messages()).collect()
     }
 
     /// All tools, resources and prompts, within limits. A list that never ends is cut.
@@ -281,11 +295,17 @@ impl ServerConnection {
         (deadline, within): (Instant, Duration),
         asking: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, McpClientError> {
-        let page = tokio::select! {
-            asked = timeout_at(deadline, asking) => asked,
-            () = self.open.stalled() => return Err(McpClientError::Stalled),
+        let (before, last_call) = (self.unread.count(), self.last_call.load(Ordering::Acquire));
+        let is_newer = |id: &RequestId| matches!(id, RequestId::Number(id) if *id > last_call);
+        let asked = tokio::select! {
+            asked = timeout_at(deadline, asking) => match asked {
+                Err(_) => Err(McpClientError::Silent(within)),
+                Ok(asked) => asked.map_err(McpClientError::of_request),
+            },
+            () = self.open.stalled() => Err(McpClientError::Stalled),
+            line = self.unread.answer(before, is_newer) => Err(McpClientError::Unreadable(line)),
         };
-        page.map_err(|_| McpClientError::Silent(within))?.map_err(McpClientError::of_request)
+        asked.map_err(|error| error.explained(&self.unread))
     }
 
     /// Calls a tool, reads a resource or gets a prompt.
@@ -303,6 +323,9 @@ impl ServerConnection {
         let handle = sent.map_err(|_| McpClientError::Silent(limits.silence))?;
         let handle = handle.map_err(McpClientError::of_request)?;
         let (id, token) = (handle.id.clone(), handle.progress_token.clone());
+        if let RequestId::Number(number) = id {
+            self.last_call.store(number, Ordering::Release);
+        }
         let alive = Arc::new(Notify::new());
         let report: ProgressReport = {
             let alive = Arc::clone(&alive);
@@ -319,7 +342,7 @@ impl ServerConnection {
             _ => {}
         }
         self.handler.forget(&token);
-        match answer? {
+        match answer.map_err(|error| error.explained(&self.unread))? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::ReadResourceResult(read) => {
                 Ok(CallToolResult::success(read.contents.into_iter().map(ContentBlock::resource).collect()))
@@ -338,6 +361,8 @@ impl ServerConnection {
         alive: &Notify,
     ) -> Result<ServerResult, McpClientError> {
         let (end, mut silent_at) = (Instant::now() + LONGEST_CALL, Instant::now() + limits.silence);
+        let id = handle.id.clone();
+        let mut unread = pin!(self.unread.answer(0, |answered| *answered == id));
         let mut answer = pin!(handle.await_response());
         loop {
             tokio::select! {
@@ -345,6 +370,7 @@ impl ServerConnection {
                 () = limits.cancel.cancelled() => return Err(McpClientError::Stopped),
                 () = self.open.stalled() => return Err(McpClientError::Stalled),
                 answer = &mut answer => return answer.map_err(McpClientError::of_request),
+                line = &mut unread => return Err(McpClientError::Unreadable(line)),
                 () = sleep_until(silent_at.min(end)) => {
                     if self.handler.is_waiting_for_person() && Instant::now() < end {
                         silent_at = Instant::now() + limits.silence;

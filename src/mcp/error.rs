@@ -2,6 +2,7 @@
 
 use super::bounded_answers::{MOST_WAITING, STALLED};
 use super::http::HttpFailure;
+use super::unread_lines::UnreadLines;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use std::time::Duration;
@@ -27,6 +28,14 @@ pub enum McpClientError {
     Refused(String),
     #[error("its answer is not one that the protocol allows here")]
     Unexpected,
+    /// With the beginning of the line: hostile until it is rendered.
+    #[error("its answer cannot be read as a message of the protocol: {0}")]
+    Unreadable(String),
+    /// With the beginning of the line: hostile until it is rendered.
+    #[error("{error}; it printed a line that is not a message of the protocol: {line}")]
+    AfterLine { error: Box<McpClientError>, line: String },
+    #[error("a message of it is longer than {} MB", .0 >> 20)]
+    MessageTooLong(usize),
     #[error("it wants input from a person in a form that placet does not know")]
     InputRequired,
     #[error("the call was stopped")]
@@ -39,9 +48,34 @@ impl McpClientError {
     /// True if the connection cannot be used any more.
     pub fn is_lost(&self) -> bool {
         match self {
-            McpClientError::Closed | McpClientError::Stalled | McpClientError::Handshake(_) => true,
+            McpClientError::Closed
+            | McpClientError::Stalled
+            | McpClientError::MessageTooLong(_)
+            | McpClientError::Handshake(_) => true,
+            McpClientError::AfterLine { error, .. } => error.is_lost(),
             McpClientError::Http(failure) => failure.is_lost(),
             _ => false,
+        }
+    }
+
+    /// True if more time may be the remedy.
+    pub fn is_silence(&self) -> bool {
+        match self {
+            McpClientError::Silent(_) => true,
+            McpClientError::AfterLine { error, .. } => error.is_silence(),
+            _ => false,
+        }
+    }
+
+    /// The same, with the line that may be its reason. A line is reported once.
+    pub(super) fn explained(self, unread: &UnreadLines) -> McpClientError {
+        match (self, unread.too_long()) {
+            (McpClientError::Closed, Some(most)) => McpClientError::MessageTooLong(most),
+            (error @ (McpClientError::Closed | McpClientError::Silent(_)), _) => match unread.take_first() {
+                Some(line) => McpClientError::AfterLine { error: Box::new(error), line },
+                None => error,
+            },
+            (error, _) => error,
         }
     }
 

@@ -5,19 +5,21 @@
 //! list and each wait has a limit. `serve::mcp` is the other side, placet as a server.
 
 mod bounded_answers;
+mod broken_message;
 mod client_handler;
 mod connection;
 mod definition;
 mod elicitation;
 mod error;
 mod http;
-mod line_limit;
+mod line_transport;
 mod log_level;
 mod login;
 mod offers;
 mod server_request;
 mod template;
 mod tool_list;
+mod unread_lines;
 
 pub use client_handler::ProgressReport;
 pub use connection::{CallLimits, CallListeners, ConnectedServer, ServerCallSubject, ServerConnection};

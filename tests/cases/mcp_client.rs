@@ -451,6 +451,47 @@ fn hostile_results_of_servers_are_bounded_and_data() {
     assert!(found[7].contains("the server `s` failed"), "{}", found[7]);
 }
 
+/// A server that prints something else than messages: noise is harmless, and a failure names the line.
+#[test]
+fn a_line_that_is_not_a_message_is_reported_as_what_it_is() {
+    if !is_possible() {
+        return;
+    }
+    // Half of an answer ends its call at once, long before the deadline of a minute.
+    let began = Instant::now();
+    let (half, server) = talk(Place::new(), "", "", &[("s__act", "{\"text\": \"half\"}")]);
+    let out = half.run(["--allow", "mcp(*)", "-p", "go"]);
+    let found = results(&server);
+    let answer = "its answer cannot be read as a message of the protocol: `{\"jsonrpc\":\"2.0\",\"id\":";
+    assert!(found[0].contains(answer) && found[0].contains("may have had an effect"), "{found:?}");
+    assert!(!out.stderr.contains('\x1b') && !out.stdout.contains('\x1b'), "{out:#?}");
+    let start = call(&place("half", ""), "s__echo", "{}", &[]);
+    assert!(start.stderr.contains("\"result\": NaN}`; its tools are not offered"), "{start:#?}");
+    assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
+    // Of another line nobody knows whether it was the answer: the deadline has both facts. The line is reported once.
+    let calls = [("s__act", "{\"text\": \"lost\"}"), ("s__act", "{\"text\": \"hang\"}")];
+    let (lost, server) = talk(Place::new(), "", "timeout_seconds = 2", &calls);
+    let out = lost.run(["--allow", "mcp(*)", "-p", "go"]);
+    let found = results(&server);
+    let line = "within 2 s; it printed a line that is not a message of the protocol: `Traceback ";
+    assert!(found[0].contains(line) && found[0].contains("[the first 200 of 5038 bytes]"), "{found:?}");
+    assert!(found[1].contains("within 2 s") && !found[1].contains("Traceback"), "{found:?}");
+    assert!(!out.stderr.contains('\x1b') && !out.stdout.contains('\x1b'), "{out:#?}");
+    let usage = call(&place("usage", ""), "s__echo", "{}", &[]);
+    assert!(
+        usage.stderr.contains(
+            "it ended, or closed its output; it printed a line that is not a message of the protocol: \
+             `usage: server [--stdio]`"
+        ),
+        "{usage:#?}"
+    );
+    // A line before the messages is no failure.
+    let chatty = call(&place("chatty", ""), "s__echo", "{\"text\": \"hello\"}", &[]).code(0);
+    assert!(chatty.stdout.contains("hello") && !chatty.stderr.contains("listens"), "{chatty:#?}");
+    let stuck = call(&place("chatty silent", "timeout_seconds = 1"), "s__echo", "{}", &[]);
+    assert!(stuck.stderr.contains("of the protocol: `Server ␛[31mlistens on stdio`"), "{stuck:#?}");
+}
+
 #[test]
 fn a_server_gets_its_own_variables_and_no_secret_of_others() {
     if !is_possible() {

@@ -64,7 +64,7 @@ def text(words):
     return {"content": [{"type": "text", "text": words}]}
 
 
-def call(name, arguments, meta):
+def call(name, arguments, meta, request):
     global calls
     calls += 1
     words = arguments.get("text", "")
@@ -105,6 +105,14 @@ def call(name, arguments, meta):
     if words == "noise":
         sys.stdout.write("this is no JSON\n\n{}\n")
         return text("after the noise")
+    if words == "half":
+        sys.stdout.write('{"jsonrpc":"2.0","id":%d,"result":{"content":[{"te\x1b[31mxt\u202e\n' % request)
+        sys.stdout.flush()
+        time.sleep(600)
+    if words == "lost":
+        sys.stdout.write("Traceback \x1b[31m(most recent call last)" + "e" * 5000 + "\n")
+        sys.stdout.flush()
+        time.sleep(600)
     if words == "terminal":
         return text("\x1b]0;owned\x07\x1b[2Jred\u202e")
     if words == "environment":
@@ -171,6 +179,16 @@ def resources(cursor):
 
 def main():
     log("start")
+    if "usage" in WORDS:
+        sys.stdout.write("usage: server [--stdio]\n")
+        return 2
+    if "chatty" in WORDS:
+        sys.stdout.write("Server \x1b[31mlistens on stdio\n")
+        sys.stdout.flush()
+    if "half" in WORDS:
+        sys.stdout.write('{"jsonrpc": "2.0", "id": %d, "result": NaN}\n' % json.loads(sys.stdin.readline())["id"])
+        sys.stdout.flush()
+        time.sleep(600)
     if "silent" in WORDS:
         time.sleep(600)
     if "flood" in WORDS:
@@ -196,7 +214,7 @@ def main():
         elif method == "tools/list":
             result = tools(params.get("cursor"))
         elif method == "tools/call":
-            result = call(params["name"], params.get("arguments") or {}, params.get("_meta") or {})
+            result = call(params["name"], params.get("arguments") or {}, params.get("_meta") or {}, message["id"])
         elif method == "resources/list" and "offers" in WORDS:
             result = resources(params.get("cursor"))
         elif method == "resources/templates/list" and "offers" in WORDS:

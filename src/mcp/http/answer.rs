@@ -2,7 +2,7 @@
 
 use super::failure::HttpFailure;
 use crate::http::{HttpError, HttpErrorKind, HttpResponse, SseEvent, SseParser};
-use crate::mcp::line_limit::LONGEST_MESSAGE;
+use crate::mcp::line_transport::LONGEST_MESSAGE;
 use rmcp::service::{RoleClient, RxJsonRpcMessage};
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -188,10 +188,15 @@ impl<'a> ServerRunner<'a> {
             }
             Err(error) => {
                 slot.status().note_error(&format!("{tool}: {error}"));
-                let hint = "`mcp.servers.NAME.timeout_seconds` gives it more time";
                 let message = format!("the server `{}` failed: {error}", call.server);
                 Err(match error {
-                    McpClientError::Silent(_) => ToolError::hint(message, hint),
+                    McpClientError::Unreadable(_) => ToolError::hint(
+                        message,
+                        "the call may have had an effect; this is an error of the server",
+                    ),
+                    _ if error.is_silence() => {
+                        ToolError::hint(message, "`mcp.servers.NAME.timeout_seconds` gives it more time")
+                    }
                     _ => ToolError { message, ..failure(&error, call.server) },
                 })
             }
