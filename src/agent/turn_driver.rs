@@ -21,7 +21,7 @@ use super::turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput};
 use super::turn::repair::TurnRepair;
 use crate::conversation::{AssistantBlock, CallInterruption, CallResult, Message, Part, StopReason};
 use crate::provider::{AnswerStream, ProviderError, RejectionCause, StreamEvent};
-use crate::session::{SessionRecord, SessionStateKey};
+use crate::session::{SessionRecord, SessionStateKey, SessionStore};
 use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -139,6 +139,8 @@ impl<'a> TurnDriver<'a> {
                 {
                     checks.after_calls(results).await;
                 }
+                // A borrow of all of `self` would not be `Send`.
+                until_writable(self.parts.conversation.store(), &self.stop, &self.events).await;
                 self.save(message);
             }
             TurnEffect::Request => self.request().await,
@@ -423,6 +425,14 @@ impl<'a> TurnDriver<'a> {
             let result = CallResult::interrupted(&call, CallInterruption::Abandoned);
             drop(self.inputs.send(TurnInput::Ended(result)));
         }
+    }
+}
+
+/// Waits while another program has the session database locked, so that the person sees why nothing happens and can stop
+/// it. Where the wait ends without success, the save fails at once.
+async fn until_writable(store: Option<&SessionStore>, stop: &CancellationToken, events: &TurnEvents) {
+    if let Some(store) = store {
+        store.until_writable(stop, |words| events.notice(words)).await;
     }
 }
 

@@ -11,7 +11,7 @@ use crate::agent::{Agent, ApprovalReply, TurnStart, call_with_summary};
 use crate::audit::AuditKind;
 use crate::conversation::{CallId, CallInput, CallResult, SessionId, ToolCall};
 use crate::serve::changes::UserReport;
-use crate::session::{ScratchpadError, SessionError, SessionStore};
+use crate::session::{DATABASE_LOCKED, DatabaseWait, ScratchpadError, SessionError, SessionStore};
 use crate::tools::{CallSummary, ToolError};
 use crate::ui::apply_progress::with_apply_progress;
 use crate::ui::term;
@@ -197,6 +197,42 @@ impl CommandContext<'_> {
         });
         (self.on_turn)(None);
         done
+    }
+
+    /// Waits for `work`, until Ctrl-C. In the mode of the shell that is a key, which nobody reads here.
+    pub(super) fn until_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let stop = CancellationToken::new();
+        (self.on_turn)(Some(stop.clone()));
+        let waiting = async {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => None,
+                done = work => Some(done),
+            }
+        };
+        let done = term::with_interrupt_key(|| self.runtime.block_on(waiting));
+        (self.on_turn)(None);
+        done
+    }
+
+    /// True if the conversation can be saved. Otherwise waits for the program that has the database locked; false, with
+    /// a sentence, if it does not unlock it.
+    pub(super) fn can_save(&self) -> bool {
+        let Some(store) = self.conversation.store.as_ref().filter(|store| !store.can_write()) else {
+            return true;
+        };
+        let never = CancellationToken::new();
+        match self.until_stopped(store.until_writable(&never, |words| self.output.note(words))) {
+            Some(DatabaseWait::Free) => true,
+            None | Some(DatabaseWait::Stopped) => {
+                self.output.note("stopped: nothing was sent");
+                false
+            }
+            Some(DatabaseWait::TimedOut) => {
+                self.output.error(DATABASE_LOCKED, Some("nothing was sent"));
+                false
+            }
+        }
     }
 
     /// One call of one of placet's own tools, through the gate of every call, as if the model had called.

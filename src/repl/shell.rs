@@ -276,6 +276,10 @@ impl Shell<'_> {
             };
             interrupted = None;
             if !text.trim().is_empty() {
+                if !self.context.can_save() {
+                    draft = self.unsent.take(Some(text), draft);
+                    continue;
+                }
                 self.remember(&text);
             }
             self.unsent.keep(&draft);

@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use thiserror::Error;
 
+/// What placet waits for where another program has the database locked.
+pub const DATABASE_LOCKED: &str = "another program has locked the session database";
+
 #[derive(Debug, Error)]
 pub enum SessionError {
     #[error("cannot use `{path}`: {source}")]
     Directory { path: PathBuf, source: std::io::Error },
-    #[error("the session database failed: {0}")]
+    #[error("{}", database_words(.0))]
     Database(#[from] rusqlite::Error),
     #[error("no session with the ID prefix `{0}`")]
     Missing(String),
@@ -25,6 +28,13 @@ pub enum SessionError {
     Encode(#[from] serde_json::Error),
     #[error("the stored bytes {hash} cannot be read: {source}")]
     Blob { hash: String, source: std::io::Error },
+}
+
+fn database_words(error: &rusqlite::Error) -> String {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseBusy) => DATABASE_LOCKED.into(),
+        _ => format!("the session database failed: {error}"),
+    }
 }
 
 impl SessionError {

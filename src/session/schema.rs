@@ -56,10 +56,13 @@ const MIGRATIONS: [&str; 5] = ["
     DELETE FROM state WHERE key = 'place';
 "];
 
+/// How long a statement waits for another program that has the database locked.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Opens the database and brings it to [`VERSION`]. Several processes may do so at once.
 pub(super) fn open(path: &Path) -> Result<Connection, SessionError> {
     let conn = Connection::open(path)?;
-    conn.busy_timeout(Duration::from_secs(5))?;
+    conn.busy_timeout(PATIENCE)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
     // With a write-ahead log this loses nothing when the process dies, and at most the last writes when the
     // machine does.

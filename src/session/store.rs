@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockResult};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A cheap handle; clones share one connection.
@@ -259,6 +259,11 @@ impl SessionStore {
             |row| row.get(0),
         );
         Ok(found.optional()?)
+    }
+
+    /// The connection, if no other thread uses it now.
+    pub(super) fn connection(&self) -> TryLockResult<MutexGuard<'_, Connection>> {
+        self.conn.try_lock()
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {

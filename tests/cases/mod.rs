@@ -131,6 +131,7 @@ mod seed_typestack;
 mod session;
 mod session_files;
 mod session_full;
+mod session_lock;
 mod session_place;
 mod session_tree;
 mod setup;

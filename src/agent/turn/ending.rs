@@ -73,7 +73,14 @@ impl TurnEnding {
             }
             TurnEnding::Unsaved(why) => (
                 format!("the session could not be saved, so the turn was stopped: {why}"),
-                Some(place.choose("free some space, then /retry", "free some space, then try again").into()),
+                Some(
+                    place
+                        .choose(
+                            "when it can be saved again, /retry",
+                            "when it can be saved again, repeat the command",
+                        )
+                        .into(),
+                ),
             ),
             TurnEnding::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
             TurnEnding::Failed(e) => (e.to_string(), hint_for(e, place).or_else(retry)),
