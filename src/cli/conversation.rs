@@ -176,7 +176,8 @@ fn needs_model(app: &App, text: &str, start: &TurnStart, options: &Options) -> R
 /// What runs in the background without a screen ends with the last turn, and hooks learn of the end.
 fn end_conversation(runtime: &tokio::runtime::Runtime, agent: &Agent) {
     runtime.block_on(agent.env().jobs.stop_all()).iter().for_each(|words| warn(words));
-    let said = runtime.block_on(agent.end_session("other"));
+    let mut said = runtime.block_on(agent.end_session("other"));
+    said.extend(runtime.block_on(agent.env().servers.end_logins()));
     said.iter().for_each(|words| warn(&crate::text::visible::guard(words)));
 }
 

@@ -30,7 +30,7 @@ pub(super) fn run(command: McpCommand, options: &Options) -> Result<u8, CliError
         }
         McpCommand::Remove { name } => remove(&name),
         McpCommand::Login { name, scopes, port, no_browser } => {
-            mcp_login::log_in(&name, (LoginOptions { scopes, port }, !no_browser), options)
+            mcp_login::log_in(&name, (LoginOptions { scopes, port, can_keep: false }, !no_browser), options)
         }
         McpCommand::Logout { name } => mcp_login::log_out(&name, options),
         McpCommand::Serve { root, allow_apply } => serve(root, allow_apply, options),
@@ -120,6 +120,8 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
         // A server over HTTP would keep the session for a client that is gone.
         let place = (&env.workspace, env.commands.brake);
         let ended = env.servers.stop(place, WritePolicy::Discard, name).await;
+        let said = env.servers.end_logins().await;
+        said.iter().for_each(|words| warn(&visible::guard_line(words)));
         tools.and_then(|tools| ended.map(|_| tools))
     };
     let tools = start::runtime()?.block_on(reading).map_err(|error| {

@@ -171,10 +171,13 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     let code = shell.rounds(opening.prompt, left)?;
     jobs::stop(&shell.context);
+    let (mut said, mut servers) = (Vec::new(), shell.context.app.tools.servers);
     if let Some(agent) = &shell.context.conversation.agent {
-        let said = runtime.block_on(agent.end_session("prompt_input_exit"));
-        said.iter().for_each(|words| shell.context.output.note(words));
+        said = runtime.block_on(agent.end_session("prompt_input_exit"));
+        servers = &agent.env().servers;
     }
+    said.extend(runtime.block_on(servers.end_logins()));
+    said.iter().for_each(|words| shell.context.output.note(words));
     answering_decoder::drain(answering_decoder::PATIENCE);
     drop(base);
     Ok(ShellEnd { code, next: shell.context.directory.next.take() })

@@ -5,7 +5,7 @@ use crate::support::pty::shell;
 use crate::support::require::require;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -326,9 +326,107 @@ fn a_login_that_cannot_be_stored_or_used_says_so_and_a_logout_removes_it() {
     let lock = file.with_extension("lock");
     std::fs::remove_file(&lock).unwrap();
     std::fs::create_dir(&lock).unwrap();
+    let revoked = revocations(&server);
     let out = server.log_in(&place, &[]).code(1);
     assert!(out.stderr.contains("cannot log in to `s`: cannot store the login: "), "{out:#?}");
+    assert!(out.stderr.contains("; the new login was revoked"), "{out:#?}");
     assert!(!out.stdout.contains("logged in to s") && !file.exists(), "{out:#?}");
+    assert_eq!(revocations(&server), revoked + 1);
+}
+
+fn revocations(server: &LoginServer) -> usize {
+    server.log().iter().filter(|line| line.starts_with("auth POST /revoke")).count()
+}
+
+/// Where the new content of a login's file would be written, is a directory.
+fn break_store(login: &Path) -> PathBuf {
+    let new = login.with_file_name(format!(".{}.placet-new", login.file_name().unwrap().display()));
+    std::fs::create_dir(&new).unwrap();
+    new
+}
+
+#[test]
+fn a_renewed_login_that_cannot_be_stored_is_used_and_revoked_at_the_end() {
+    if !require("python3") {
+        return;
+    }
+    for (script, end) in [
+        ("short", "could not be stored and was revoked: `placet mcp login s` makes another one"),
+        ("short irrevocable", "is lost; its authorization server did not revoke it: `placet mcp login s`"),
+    ] {
+        let server = LoginServer::start(script);
+        let place = server.place("");
+        server.log_in(&place, &[]).code(0);
+        let file = login_files(&place).into_iter().find(|path| path.extension().is_some_and(|e| e == "json"));
+        let broken = break_store(&file.unwrap());
+        // Each token lasts a second, and is renewed before each request: with the one that is not stored.
+        let out = call(&place).code(0);
+        assert!(out.stdout.contains("acted for read"), "{out:#?}");
+        let told = ": the new login at s is used until placet ends";
+        assert!(out.stderr.contains("cannot store the login: ") && out.stderr.contains(told), "{out:#?}");
+        assert_eq!(out.stderr.matches(told).count(), 1, "{out:#?}");
+        assert!(out.stderr.contains(end), "{out:#?}");
+        assert_eq!(revocations(&server), usize::from(script == "short"), "{:#?}", server.log());
+        // The stored token was used up: a login is needed, and is all that is needed.
+        std::fs::remove_dir(broken).unwrap();
+        let after = place.run(["mcp", "test", "s"]).code(1);
+        assert!(after.stderr.contains("placet mcp login s"), "{after:#?}");
+        server.log_in(&place, &[]).code(0);
+        assert!(call(&place).stdout.contains("acted for read"));
+    }
+}
+
+#[test]
+fn a_login_in_the_shell_that_cannot_be_stored_lasts_until_it_can_or_until_the_end() {
+    if !require("python3") {
+        return;
+    }
+    let server = LoginServer::start("");
+    let url = format!("http://127.0.0.1:{}/mcp", server.ports.0);
+    let config = format!("provider = \"offline\"\n[mcp.servers.s]\nurl = \"{url}\"\n");
+    let browser = format!("python3 {}", server.dir.path().join("browser.py").display());
+    let start = shell().size(120, 40).arg("--mode").arg("ask").arg("--allow").arg("mcp(*)").config(&config);
+    let mut pty = start.variable("BROWSER", &browser).open();
+    pty.line("/mcp login s");
+    pty.until("the login", |screen| screen.contains("logged in to s ·"));
+    pty.until_prompt("");
+    let state = pty.home().join(".local/state/placet/mcp");
+    let found = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
+    let file = found.filter(|path| path.extension().is_some_and(|e| e == "json")).last().unwrap();
+    pty.line("/mcp logout s");
+    pty.until("the end", |screen| screen.contains("removed the login at s"));
+    pty.until_prompt("");
+    let broken = break_store(&file);
+    let revoked = revocations(&server);
+    pty.line("/mcp login s");
+    pty.until("the login", |screen| screen.contains("· until placet ends: cannot store the login: "));
+    pty.until_prompt("");
+    pty.line("call s__act {}");
+    pty.until("the call", |screen| screen.contains("acted for read"));
+    pty.until("the reason", |screen| screen.contains(": the new login at s is used until placet ends"));
+    pty.until_prompt("");
+    std::fs::remove_dir(&broken).unwrap();
+    pty.line("call s__act {}");
+    pty.until("the store", |screen| screen.contains("the login at s is stored now"));
+    pty.until_prompt("");
+    assert!(file.exists());
+    assert_eq!(revocations(&server), revoked);
+    std::fs::remove_file(&file).unwrap();
+    break_store(&file);
+    pty.line("/mcp login s");
+    pty.until("the login", |screen| {
+        screen.rsplit("/mcp login s").next().is_some_and(|new| new.contains("· until placet ends: "))
+    });
+    pty.until_prompt("");
+    pty.line("/quit");
+    pty.ended();
+    assert!(
+        pty.transcript().contains("the login at s could not be stored and was revoked"),
+        "{}",
+        pty.transcript()
+    );
+    assert!(!pty.transcript().contains("canary"), "{}", pty.transcript());
+    assert_eq!(revocations(&server), revoked + 1);
 }
 
 #[test]

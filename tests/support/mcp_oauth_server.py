@@ -99,6 +99,8 @@ class Auth(Base):
                 "code_challenge_methods_supported": ["plain"] if "no-pkce" in WORDS else ["S256"],
                 "response_types_supported": ["code"], "authorization_response_iss_parameter_supported": True,
             }
+            if "irrevocable" in WORDS:
+                del metadata["revocation_endpoint"]
             if "long-page" in WORDS:
                 metadata["authorization_endpoint"] += "?x=" + "y" * 9000
             if "bad-page" in WORDS:

@@ -116,8 +116,12 @@ impl BearerSource {
             Some(new) => StoredLogin { tokens: Some(new), ..stored },
             None => StoredLogin { tokens: None, wanted: Some(WantedLogin::default()), ..stored },
         };
-        self.store.store(&self.server, &after).await?;
-        *tokens = after.tokens;
+        let before = std::mem::replace(tokens, after.tokens.clone());
+        if let Err(error) = self.store.store(&self.server, &after).await {
+            // The stored token of renewal was used up: what came in exchange must not be lost.
+            tracing::warn!("the login at the server `{}`: {error}", self.server);
+            self.store.keep(&self.server, after, before.as_ref());
+        }
         Ok(tokens.as_ref().map(|tokens| tokens.access.clone()))
     }
 

@@ -56,10 +56,20 @@ pub enum LoginError {
     Store(io::Error),
     #[error("cannot store the login: {0}")]
     Save(io::Error),
+    #[error("{why}; {}", after_loss(*.is_revoked))]
+    Lost { why: Box<LoginError>, is_revoked: bool },
     #[error("cannot use the stored login: {0}")]
     Keyring(#[from] KeyringError),
     #[error("its authorization server has an address of more than {0} bytes")]
     LongAddress(usize),
+}
+
+/// What became of a login that nobody can use.
+fn after_loss(is_revoked: bool) -> &'static str {
+    match is_revoked {
+        true => "the new login was revoked",
+        false => "the new login is lost, and its authorization server did not revoke it",
+    }
 }
 
 /// The beginning of what a server wrote, on one line.

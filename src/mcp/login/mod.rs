@@ -13,6 +13,7 @@ mod oauth_http;
 mod pending_login;
 mod stored_login;
 mod token_request;
+mod unsaved_login;
 mod words;
 
 pub(super) use bearer::{BearerSource, Refusal};

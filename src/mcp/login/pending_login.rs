@@ -6,7 +6,7 @@ use super::endpoint;
 use super::error::LoginError;
 use super::oauth_http::OAuthHttp;
 use super::stored_login::{LoginPlace, LoginStore, LoginTokens, StoredLogin};
-use super::token_request::TokenAnswer;
+use super::token_request::{TokenAnswer, revoke};
 use crate::http::{HttpResponse, PageClient, PageRefusal, WebRequest};
 use crate::mcp::definition::HttpServer;
 use reqwest::Url;
@@ -30,6 +30,8 @@ pub struct LoginOptions {
     pub scopes: Vec<String>,
     /// The port of the address to which the browser returns, for programs that are registered with a fixed one.
     pub port: Option<u16>,
+    /// The process runs on, and can use a login that cannot be stored. Otherwise such a login is revoked.
+    pub can_keep: bool,
 }
 
 /// A login that waits for the browser.
@@ -42,6 +44,7 @@ pub struct PendingLogin {
     listener: AnswerListener,
     page: Url,
     tokens: LoginTokens,
+    can_keep: bool,
 }
 
 /// A login that was made.
@@ -53,6 +56,8 @@ pub struct LoginDone {
     /// In seconds.
     pub expires_in: Option<u64>,
     pub(super) place: LoginPlace,
+    /// Why it is not stored.
+    pub(super) unsaved: Option<String>,
 }
 
 /// What the server says before a login.
@@ -106,7 +111,8 @@ impl PendingLogin {
             is_private,
         );
         let stored = StoredLogin { url: url.into(), issuer: Some(issuer), ..before };
-        Ok(PendingLogin { server: name.into(), stored, store, http, manager, listener, page, tokens })
+        let (server, can_keep) = (name.into(), options.can_keep);
+        Ok(PendingLogin { server, stored, store, http, manager, listener, page, tokens, can_keep })
     }
 
     /// The page that the person opens.
@@ -132,7 +138,7 @@ impl PendingLogin {
 
     /// Waits for the browser, or for a line with the address to which it was sent, and stores the tokens.
     pub async fn finish(self, pasted: &mut mpsc::Receiver<String>) -> Result<LoginDone, LoginError> {
-        let PendingLogin { server, stored, store, http, manager, listener, page, tokens } = self;
+        let PendingLogin { server, stored, store, http, manager, listener, page, tokens, can_keep } = self;
         let state = query_of(&page, "state").unwrap_or_default();
         let BrowserAnswer { code, issuer } = listener.answer(&state, pasted).await?;
         http.take_failure();
@@ -148,6 +154,7 @@ impl PendingLogin {
             can_be_renewed: answer.refresh_token.is_some(),
             expires_in: answer.expires_in,
             place: LoginPlace::File,
+            unsaved: None,
         };
         let tokens = LoginTokens {
             expires_at: answer.expires_at(),
@@ -156,10 +163,22 @@ impl PendingLogin {
             refresh: answer.refresh_token,
             ..tokens
         };
-        let _lock = store.lock(&server, &stored.url).await.map_err(LoginError::Save)?;
-        let login = StoredLogin { wanted: None, tokens: Some(tokens), ..stored };
-        let place = store.store(&server, &login).await?;
-        Ok(LoginDone { place, ..done })
+        let login = StoredLogin { wanted: None, tokens: Some(tokens.clone()), ..stored };
+        let stored = match store.lock(&server, &login.url).await {
+            Ok(_lock) => store.store(&server, &login).await,
+            Err(error) => Err(LoginError::Save(error)),
+        };
+        match stored {
+            Ok(place) => Ok(LoginDone { place, ..done }),
+            Err(why) if can_keep => {
+                store.keep(&server, login, None);
+                Ok(LoginDone { place: LoginPlace::Process, unsaved: Some(why.to_string()), ..done })
+            }
+            Err(why) => {
+                let is_revoked = revoke(&http, &tokens).await.unwrap_or(false);
+                Err(LoginError::Lost { why: Box::new(why), is_revoked })
+            }
+        }
     }
 }
 

@@ -7,11 +7,13 @@ use crate::private;
 use crate::text::regular_file;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The largest file of a login. Tokens of some servers have several kilobytes.
@@ -20,10 +22,11 @@ const LARGEST: u64 = 256 << 10;
 const LOCK: Duration = Duration::from_secs(30);
 
 /// The directory with the logins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LoginStore {
     dir: PathBuf,
     keyring: Keyring,
+    pub(super) unsaved: UnsavedLogins,
 }
 
 /// Where the tokens of a login are.
@@ -31,6 +34,8 @@ pub struct LoginStore {
 pub(super) enum LoginPlace {
     Keyring,
     File,
+    /// It could not be stored.
+    Process,
 }
 
 /// What placet knows of the login at one server.
@@ -94,6 +99,46 @@ struct LoginSecrets {
     client_secret: Option<String>,
 }
 
+/// The logins of this process that are not stored, by the name of their file. Clones share everything.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UnsavedLogins(Arc<Mutex<BTreeMap<String, UnsavedLogin>>>);
+
+#[derive(Clone, Debug)]
+pub(super) struct UnsavedLogin {
+    pub(super) server: String,
+    pub(super) login: StoredLogin,
+    /// What the file said. With other content, another process has made a login since then.
+    pub(super) over: Option<StoredLogin>,
+    /// The stored token of renewal still counts: without this login nothing is lost.
+    pub(super) is_repeatable: bool,
+    pub(super) is_reported: bool,
+}
+
+impl UnsavedLogin {
+    pub(super) fn url(&self) -> &str {
+        &self.login.url
+    }
+}
+
+impl UnsavedLogins {
+    pub(super) fn all(&self) -> MutexGuard<'_, BTreeMap<String, UnsavedLogin>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<UnsavedLogin> {
+        self.all().get(name).cloned()
+    }
+
+    pub(super) fn remove(&self, name: &str) {
+        self.all().remove(name);
+    }
+
+    /// True if there was one, which is changed.
+    pub(super) fn change(&self, name: &str, change: impl FnOnce(&mut StoredLogin)) -> bool {
+        self.all().get_mut(name).map(|unsaved| change(&mut unsaved.login)).is_some()
+    }
+}
+
 impl LoginTokens {
     /// Tokens that no server gave yet.
     pub(super) fn requested(
@@ -151,11 +196,11 @@ impl StoredLogin {
 
 impl LoginStore {
     pub fn new(dir: PathBuf) -> LoginStore {
-        LoginStore { dir, keyring: Keyring::default() }
+        LoginStore { dir, ..LoginStore::default() }
     }
 
     /// What the file and the entry of the keyring are called.
-    fn name(server: &str, url: &str) -> String {
+    pub(super) fn name(server: &str, url: &str) -> String {
         let hash = blake3::hash(url.as_bytes()).to_hex();
         format!("{server}-login-{}", hash.get(..16).unwrap_or_default())
     }
@@ -170,7 +215,12 @@ impl LoginStore {
         server: &str,
         url: &str,
     ) -> Result<Option<StoredLogin>, LoginError> {
-        let Some(mut stored) = self.load(server, url).map_err(LoginError::Store)? else { return Ok(None) };
+        if let Some(kept) = self.kept(server, url) {
+            return Ok(Some(kept));
+        }
+        let Some(mut stored) = self.load_file(server, url).map_err(LoginError::Store)? else {
+            return Ok(None);
+        };
         if let Some(tokens) = stored.tokens.take_if(|tokens| tokens.in_keyring) {
             let text = self.keyring.read(&LoginStore::name(server, url)).await?;
             let broken = || io::Error::new(ErrorKind::InvalidData, "the entry of the keyring is not a login");
@@ -187,7 +237,9 @@ impl LoginStore {
         let name = LoginStore::name(server, &login.url);
         let Some(tokens) = login.tokens.clone() else {
             self.forget(&name).await;
-            return self.write(server, login).map(|()| LoginPlace::File).map_err(LoginError::Save);
+            self.write(server, login).map_err(LoginError::Save)?;
+            self.unsaved.remove(&name);
+            return Ok(LoginPlace::File);
         };
         let (rest, secrets) = tokens.split();
         let broken = |_| LoginError::Save(io::Error::from(ErrorKind::InvalidData));
@@ -201,7 +253,9 @@ impl LoginStore {
                 (LoginPlace::File, login.clone())
             }
         };
-        self.write(server, &stored).map(|()| place).map_err(LoginError::Save)
+        self.write(server, &stored).map_err(LoginError::Save)?;
+        self.unsaved.remove(&name);
+        Ok(place)
     }
 
     /// Removes an entry of the keyring, if there is one.
@@ -211,9 +265,16 @@ impl LoginStore {
         }
     }
 
-    /// What the file of a login says, which is without its tokens if they are in the keyring. A file that others can
-    /// read, or of another address, is an error.
+    /// The login of a server; its tokens are missing if they are in the keyring.
     pub fn load(&self, server: &str, url: &str) -> io::Result<Option<StoredLogin>> {
+        match self.kept(server, url) {
+            Some(kept) => Ok(Some(kept)),
+            None => self.load_file(server, url),
+        }
+    }
+
+    /// What the file of a login says. A file that others can read, or of another address, is an error.
+    pub(super) fn load_file(&self, server: &str, url: &str) -> io::Result<Option<StoredLogin>> {
         let path = self.file(server, url);
         let text = match regular_file::read_to_string(&path, LARGEST) {
             Ok(text) => text,
@@ -242,7 +303,8 @@ impl LoginStore {
     pub(super) async fn remove(&self, server: &str, url: &str) -> Result<(), LoginError> {
         let is_in_keyring = |stored: StoredLogin| stored.tokens.is_some_and(|tokens| tokens.in_keyring);
         let name = LoginStore::name(server, url);
-        match self.load(server, url).ok().flatten().is_some_and(is_in_keyring) {
+        self.unsaved.remove(&name);
+        match self.load_file(server, url).ok().flatten().is_some_and(is_in_keyring) {
             true => drop(self.keyring.remove(&name).await?),
             false => self.forget(&name).await,
         }
@@ -278,7 +340,10 @@ impl LoginStore {
 
     /// Remembers that the server refused a request.
     pub(super) fn note_wanted(&self, server: &str, url: &str, wanted: WantedLogin) -> io::Result<()> {
-        let before = self.load(server, url)?.unwrap_or_default();
+        if self.unsaved.change(&LoginStore::name(server, url), |kept| kept.wanted = Some(wanted.clone())) {
+            return Ok(());
+        }
+        let before = self.load_file(server, url)?.unwrap_or_default();
         let login = StoredLogin { url: url.into(), wanted: Some(wanted), ..before };
         self.write(server, &login)
     }

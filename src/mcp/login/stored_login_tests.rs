@@ -20,7 +20,7 @@ fn store_in(dir: &Path) -> LoginStore {
     let keyring = Keyring::of(|| Err(keyring_core::Error::NoDefaultStore), Duration::from_secs(20));
     #[cfg(not(feature = "keyring"))]
     let keyring = Keyring::default();
-    LoginStore { dir: dir.into(), keyring }
+    LoginStore { dir: dir.into(), keyring, ..LoginStore::default() }
 }
 
 #[tokio::test]
@@ -69,6 +69,43 @@ async fn a_refusal_leaves_the_tokens_and_asks_for_a_login() {
     assert_eq!(store.load("s", url).unwrap(), None);
 }
 
+#[tokio::test]
+async fn a_login_that_cannot_be_stored_is_used_until_another_process_stores_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, url) = (store_in(dir.path()), "https://mcp.example/");
+    store.store("s", &login(url)).await.unwrap();
+    let with = |access: &str| {
+        let tokens = LoginTokens { access: access.into(), refresh: None, ..login(url).tokens.unwrap() };
+        StoredLogin { tokens: Some(tokens), ..login(url) }
+    };
+    let access = async |store: &LoginStore| {
+        let stored = store.with_tokens("s", url).await.unwrap().unwrap();
+        stored.tokens.unwrap().access
+    };
+    // In the place of the new file is a directory.
+    let new = private::unfinished(&store.file("s", url));
+    std::fs::create_dir(&new).unwrap();
+    assert!(store.store("s", &with("canary-new")).await.is_err());
+    store.keep("s", with("canary-new"), login(url).tokens.as_ref());
+    assert_eq!(access(&store).await, "canary-new");
+    assert_eq!(access(&store_in(dir.path())).await, "canary-access", "the file is as it was");
+    store.note_wanted("s", url, WantedLogin::default()).unwrap();
+    assert_eq!(store.load("s", url).unwrap().unwrap().state(), LoginState::Needed);
+    let said = store.retry().await;
+    assert!(said[0].starts_with("cannot store the login: ") && said.len() == 1, "{said:?}");
+    assert!(said[0].ends_with(": the new login at s is used until placet ends"), "{said:?}");
+    assert!(store.retry().await.is_empty(), "it is reported once");
+    std::fs::remove_dir(&new).unwrap();
+    assert_eq!(store.retry().await, ["the login at s is stored now"]);
+    assert_eq!(access(&store_in(dir.path())).await, "canary-new");
+    // What another process stores is newer.
+    store.keep("s", with("canary-kept"), None);
+    assert_eq!(access(&store).await, "canary-kept");
+    store_in(dir.path()).store("s", &with("canary-other")).await.unwrap();
+    assert_eq!(access(&store).await, "canary-other");
+    assert!(store.retry().await.is_empty());
+}
+
 #[cfg(feature = "keyring")]
 mod with_a_keyring {
     use super::*;
@@ -95,7 +132,7 @@ mod with_a_keyring {
     async fn the_tokens_are_in_the_keyring_and_a_logout_removes_both() {
         let dir = tempfile::tempdir().unwrap();
         let (keyring, _) = ring();
-        let store = LoginStore { dir: dir.path().into(), keyring: keyring.clone() };
+        let store = LoginStore { dir: dir.path().into(), keyring: keyring.clone(), ..LoginStore::default() };
         let url = "https://mcp.example/";
         assert_eq!(store.store("s", &login(url)).await.unwrap(), LoginPlace::Keyring);
         assert!(!file(&store, url).contains("canary"), "{}", file(&store, url));
@@ -124,7 +161,7 @@ mod with_a_keyring {
     async fn without_the_keyring_the_file_has_the_tokens_and_those_in_it_are_reported_as_out_of_reach() {
         let dir = tempfile::tempdir().unwrap();
         let (keyring, is_there) = ring();
-        let store = LoginStore { dir: dir.path().into(), keyring: keyring.clone() };
+        let store = LoginStore { dir: dir.path().into(), keyring: keyring.clone(), ..LoginStore::default() };
         let url = "https://mcp.example/";
         store.store("s", &login(url)).await.unwrap();
         *is_there.lock().unwrap() = false;

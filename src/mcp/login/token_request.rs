@@ -114,6 +114,17 @@ pub(super) async fn renew(
     }))
 }
 
+/// Reports to the authorization server that nobody uses these tokens any more. True if it confirms that: RFC 7009.
+pub(super) async fn revoke(http: &OAuthHttp, tokens: &LoginTokens) -> Result<bool, LoginError> {
+    let Some(endpoint) = tokens.revocation_endpoint.as_deref() else { return Ok(false) };
+    let (token, kind) = match &tokens.refresh {
+        Some(refresh) => (refresh.as_str(), "refresh_token"),
+        None => (tokens.access.as_str(), "access_token"),
+    };
+    let pairs = vec![("token", token), ("token_type_hint", kind)];
+    Ok(post(http, (endpoint, tokens), pairs).await?.response.status() == 200)
+}
+
 /// Removes the stored login, and reports that to the authorization server if it wants to know. False if there was none.
 pub async fn log_out(
     (store, pages): (&LoginStore, Arc<PageClient>),
@@ -125,18 +136,9 @@ pub async fn log_out(
     let Some(tokens) = stored.ok().flatten().and_then(|stored| stored.tokens) else {
         return Ok(was_unusable);
     };
-    if let Some(endpoint) = tokens.revocation_endpoint.clone() {
-        let http = OAuthHttp::new(pages, tokens.is_private);
-        let (token, kind) = match &tokens.refresh {
-            Some(refresh) => (refresh.as_str(), "refresh_token"),
-            None => (tokens.access.as_str(), "access_token"),
-        };
-        // What is not reported expires; the tokens are gone from here in any case.
-        if let Err(error) =
-            post(&http, (&endpoint, &tokens), vec![("token", token), ("token_type_hint", kind)]).await
-        {
-            tracing::warn!("the login at the server `{server}` was not revoked: {error}");
-        }
+    // What is not revoked expires; the tokens are gone from here in any case.
+    if let Err(error) = revoke(&OAuthHttp::new(pages, tokens.is_private), &tokens).await {
+        tracing::warn!("the login at the server `{server}` was not revoked: {error}");
     }
     Ok(true)
 }

@@ -28,8 +28,10 @@ pub fn login_summary(name: &str, done: &LoginDone) -> String {
         (false, Some(seconds)) => format!("for {} minutes", seconds.div_ceil(60)),
         (false, None) => "until the server ends the login".into(),
     });
-    if done.place == LoginPlace::Keyring {
-        parts.push("in the system's keyring".into());
+    match (done.place, &done.unsaved) {
+        (LoginPlace::Keyring, _) => parts.push("in the system's keyring".into()),
+        (LoginPlace::Process, Some(why)) => parts.push(format!("until placet ends: {}", visible::line(why))),
+        _ => {}
     }
     parts.join(" · ")
 }

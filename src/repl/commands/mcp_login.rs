@@ -8,9 +8,8 @@ use crate::mcp::{
 use crate::repl::context::{CommandContext, CommandStop};
 use crate::text::visible;
 use crate::tools::ServerPool;
-use crate::ui::{browser, term};
+use crate::ui::browser;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 fn http_server<'p>(servers: &'p ServerPool, name: &str) -> Result<&'p HttpServer, CommandStop> {
     let found = servers.definitions().find(|definition| definition.name == name);
@@ -21,22 +20,6 @@ fn http_server<'p>(servers: &'p ServerPool, name: &str) -> Result<&'p HttpServer
             Err(CommandStop::error(message))
         }
     }
-}
-
-/// Waits for `work`, until Ctrl-C. In the mode of the shell that is a key, which nobody reads here.
-fn until_stopped<T>(context: &CommandContext<'_>, work: impl Future<Output = T>) -> Option<T> {
-    let stop = CancellationToken::new();
-    (context.on_turn)(Some(stop.clone()));
-    let waiting = async {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => None,
-            done = work => Some(done),
-        }
-    };
-    let done = term::with_interrupt_key(|| context.runtime.block_on(waiting));
-    (context.on_turn)(None);
-    done
 }
 
 pub(super) fn log_in(
@@ -55,9 +38,9 @@ pub(super) fn log_in(
         }
     };
     let stopped = || CommandStop::note(format!("stopped: no login at {name}"));
-    let options = LoginOptions::default();
+    let options = LoginOptions { can_keep: true, ..LoginOptions::default() };
     let begin = PendingLogin::begin((name, server), (access.logins, access.pages), &options);
-    let pending = until_stopped(context, begin).ok_or_else(stopped)?.map_err(failed)?;
+    let pending = context.until_stopped(begin).ok_or_else(stopped)?.map_err(failed)?;
     for line in login_request(name, server, &pending) {
         context.output.note(&line);
     }
@@ -71,7 +54,7 @@ pub(super) fn log_in(
     ));
     // Nothing is pasted here: keys that are typed meanwhile belong to the next line.
     let (_open, mut pasted) = mpsc::channel(1);
-    let done = until_stopped(context, pending.finish(&mut pasted)).ok_or_else(stopped)?.map_err(failed)?;
+    let done = context.until_stopped(pending.finish(&mut pasted)).ok_or_else(stopped)?.map_err(failed)?;
     context.output.note(&login_summary(name, &done));
     Ok(())
 }
@@ -84,7 +67,7 @@ pub(super) fn log_out_of(
     let server = http_server(servers, name)?;
     let (access, address) = (servers.access(), server.login_address());
     let ending = log_out((&access.logins, access.pages), (name, &address));
-    let had_login = until_stopped(context, ending).ok_or_else(|| CommandStop::note("stopped"))?;
+    let had_login = context.until_stopped(ending).ok_or_else(|| CommandStop::note("stopped"))?;
     let had_login = had_login
         .map_err(|error| CommandStop::error(format!("cannot remove the login at `{name}`: {error}")))?;
     context.output.note(&logout_line(name, had_login));

@@ -33,6 +33,8 @@ struct PoolState {
     dir: PathBuf,
     client: Arc<HttpClient>,
     pages: Arc<PageClient>,
+    /// Shared by all conversations of the process: a login that cannot be stored is in it.
+    logins: LoginStore,
     /// The pool of the conversation that began last: menus have the pool of the settings, in which nothing runs.
     latest: Mutex<Weak<PoolState>>,
 }
@@ -52,12 +54,13 @@ impl ServerSlot {
 
 impl ServerPool {
     pub fn new(definitions: Vec<ServerDefinition>, dir: PathBuf) -> ServerPool {
-        ServerPool::with_client(definitions, dir, HttpClientSettings::default())
+        let logins = LoginStore::new(dir.clone());
+        ServerPool::with_client(definitions, (dir, logins), HttpClientSettings::default())
     }
 
     fn with_client(
         definitions: Vec<ServerDefinition>,
-        dir: PathBuf,
+        (dir, logins): (PathBuf, LoginStore),
         client: HttpClientSettings,
     ) -> ServerPool {
         let pages = Arc::new(PageClient::new(client.clone()));
@@ -69,6 +72,7 @@ impl ServerPool {
             dir,
             client,
             pages,
+            logins,
             latest: Mutex::default(),
         }))
     }
@@ -76,7 +80,8 @@ impl ServerPool {
     /// The same servers for another conversation, with processes and connections of its own.
     #[must_use]
     pub fn fresh(&self, client: HttpClientSettings) -> ServerPool {
-        let pool = ServerPool::with_client(self.definitions().cloned().collect(), self.0.dir.clone(), client);
+        let place = (self.0.dir.clone(), self.0.logins.clone());
+        let pool = ServerPool::with_client(self.definitions().cloned().collect(), place, client);
         *self.0.latest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&pool.0);
         pool
     }
@@ -86,7 +91,7 @@ impl ServerPool {
         HttpAccess {
             client: Arc::clone(&self.0.client),
             pages: Arc::clone(&self.0.pages),
-            logins: LoginStore::new(self.0.dir.clone()),
+            logins: self.0.logins.clone(),
         }
     }
 
@@ -96,7 +101,7 @@ impl ServerPool {
         if server.has_key() {
             return None;
         }
-        let stored = LoginStore::new(self.0.dir.clone()).load(&definition.name, &server.login_address());
+        let stored = self.0.logins.load(&definition.name, &server.login_address());
         match stored {
             Ok(stored) => stored.map(|stored| stored.state()),
             Err(_) => Some(LoginState::Unusable),
@@ -221,9 +226,9 @@ impl ServerPool {
     }
 
     /// Ends the servers that have changed files since their last call, at the end of a turn: the changes are pending
-    /// when the person is asked about them. Returns a sentence for each.
+    /// when the person is asked about them. Tries again to store logins. Returns a sentence for each.
     pub async fn settle(&self, workspace: &Workspace, limit: LossLimit) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut told = self.0.logins.retry().await;
         for slot in &self.0.slots {
             let Ok(mut running) = slot.running.try_lock() else { continue };
             if !running.as_ref().is_some_and(|server| server.has_written(workspace)) {
@@ -243,6 +248,11 @@ impl ServerPool {
             }
         }
         told
+    }
+
+    /// The process ends: revokes logins that could not be stored. Returns a sentence for each.
+    pub async fn end_logins(&self) -> Vec<String> {
+        self.0.logins.end(&self.0.pages).await
     }
 
     /// Ends a server at the person's request. Its changes are collected.
