@@ -119,6 +119,8 @@ fn what_an_undo_could_not_remove_is_removed_by_the_next_start() {
     let said = place.undo_without(libc::SYS_unlinkat);
     assert!(place.path("made").is_dir() && !place.path("gone").exists(), "{said}");
     assert!(!place.strays().is_empty(), "this test needs a staged content that stays: {said}");
+    let left = "nothing was changed, but 1 temporary file (`.placet-*`) could not be removed: the next start";
+    assert!(said.contains(left), "{said}");
 
     place.run(&["changes"]);
     assert_eq!(place.strays(), Vec::<String>::new());

@@ -44,6 +44,7 @@ use super::history::objects::ObjectStore;
 use super::history::origin::{OriginMarks, OriginTable};
 use super::repository::RepositorySet;
 use super::view::node_at;
+use crate::text::count;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,10 +56,10 @@ pub enum ApplyError {
     #[error("{} changed in the meantime", list(.0))]
     Changed(Vec<PathBuf>),
     /// What had been done was rolled back.
-    #[error("`{}`: {error}; nothing was changed", .path.display())]
-    Failed { path: PathBuf, error: io::Error },
-    #[error("stopped; nothing was changed")]
-    Cancelled,
+    #[error("`{}`: {error}; nothing was changed{}", .path.display(), remains(*.left))]
+    Failed { path: PathBuf, error: io::Error, left: usize },
+    #[error("stopped; nothing was changed{}", remains(*.left))]
+    Cancelled { left: usize },
     /// Taking it back failed as well; the journal will finish at the next start.
     #[error("`{}`: {error}; some files were changed already, and the next start of placet completes or reverts them", .path.display())]
     Half { path: PathBuf, error: io::Error },
@@ -93,6 +94,17 @@ impl ApplyError {
         match error.kind() {
             io::ErrorKind::ResourceBusy => ApplyError::Busy(error),
             _ => ApplyError::Journal(error),
+        }
+    }
+}
+
+/// What an apply that failed could not remove.
+fn remains(left: usize) -> String {
+    match left {
+        0 => String::new(),
+        left => {
+            let files = count::of(left, "temporary file");
+            format!(", but {files} (`.placet-*`) could not be removed: the next start of placet removes them")
         }
     }
 }
@@ -134,7 +146,7 @@ pub(super) fn commit_steps(
     progress.enter(ApplyPhase::Checking, steps.len());
     let verified = verify::all(&steps, &shut, progress);
     if progress.is_cancelled() {
-        return Err(ApplyError::Cancelled);
+        return Err(ApplyError::Cancelled { left: 0 });
     }
     let mut names = verified.map_err(ApplyError::Changed)?;
     let (mut changes, mut plans) = (Vec::with_capacity(steps.len()), Vec::with_capacity(steps.len()));
@@ -159,23 +171,17 @@ pub(super) fn commit_steps(
     let (staged, made) = staged(journal, objects, &mut entry, (&plans, progress));
     crash_point();
     if let Err((path, error)) = staged {
-        // An entry that stays says that nothing was begun: the next start clears it.
-        if stage::clear(&entry, made) {
-            drop(journal.drop_open(entry.id));
-        }
+        let left = clear(journal, &entry, made);
         return Err(match error.kind() {
-            _ if stage::is_stop(&error) => ApplyError::Cancelled,
+            _ if stage::is_stop(&error) => ApplyError::Cancelled { left },
             io::ErrorKind::ResourceBusy => ApplyError::Changed(vec![path]),
-            _ => ApplyError::Failed { path, error },
+            _ => ApplyError::Failed { path, error, left },
         });
     }
     drop(plans);
     // The last moment in which nothing has changed.
     if !progress.begin_commit() {
-        if stage::clear(&entry, made) {
-            drop(journal.drop_open(entry.id));
-        }
-        return Err(ApplyError::Cancelled);
+        return Err(ApplyError::Cancelled { left: clear(journal, &entry, made) });
     }
     progress.enter(ApplyPhase::Committing, entry.changes.len());
     entry.renames = renames;
@@ -206,10 +212,10 @@ fn commit_staged(
             if back.is_err() {
                 return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
             }
-            abandon(journal, &mut entry, made)?;
+            let left = abandon(journal, &mut entry, made)?;
             return Err(match trouble.raced {
                 true => ApplyError::Changed(vec![trouble.path]),
-                false => ApplyError::Failed { path: trouble.path, error: trouble.error },
+                false => ApplyError::Failed { path: trouble.path, error: trouble.error, left },
             });
         }
     };
@@ -241,7 +247,7 @@ fn staged(
         let mut made = Vec::new();
         match stage::all(objects, entry, (plans, progress), &mut made) {
             Err((path, error)) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
-                if !stage::clear(entry, made.iter().copied()) {
+                if stage::clear(entry, made.iter().copied()) > 0 {
                     return (Err((path, error)), made);
                 }
                 entry.rename();
@@ -256,18 +262,24 @@ fn staged(
 }
 
 /// Nothing is changed, or not any more: staged contents and the open entry go. While the entry says that targets are
-/// being changed, the next start would do so, and needs what is staged.
-fn abandon(journal: &Journal, entry: &mut JournalEntry, made: Vec<usize>) -> Result<(), ApplyError> {
+/// being changed, the next start would do so, and needs what is staged. Returns how many staged contents remain.
+fn abandon(journal: &Journal, entry: &mut JournalEntry, made: Vec<usize>) -> Result<usize, ApplyError> {
     entry.state = TransactionState::Staging;
     if journal.save(entry).is_ok() {
-        if stage::clear(entry, made) {
-            drop(journal.drop_open(entry.id));
-        }
-        return Ok(());
+        return Ok(clear(journal, entry, made));
     }
     journal.drop_open(entry.id).map_err(ApplyError::Open)?;
-    stage::clear(entry, made);
-    Ok(())
+    Ok(stage::clear(entry, made))
+}
+
+/// Removes the staged contents of an apply that has not begun, and then its entry. An entry that stays says that nothing
+/// was begun: the next start removes what remains. Returns how many that are.
+fn clear(journal: &Journal, entry: &JournalEntry, made: Vec<usize>) -> usize {
+    let left = stage::clear(entry, made);
+    if left == 0 {
+        drop(journal.drop_open(entry.id));
+    }
+    left
 }
 
 /// Every change is done, and an error from here on does not revert it. `left` are temporary files that the next start

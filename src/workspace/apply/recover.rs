@@ -64,7 +64,7 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
                 let cleared = stage::clear(&entry, 0..entry.changes.len());
                 restore_dir_modes(&entry);
                 // Nothing was changed, so an entry that stays for its staged contents is in nobody's way.
-                if cleared {
+                if cleared == 0 {
                     journal.drop_open(entry.id)?;
                     recovered.cleared.push(entry.id);
                 }

@@ -22,6 +22,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(super) type PathError = (PathBuf, io::Error);
 
@@ -320,21 +321,35 @@ fn open_named(dir: &OwnedFd, name: &OsStr) -> io::Result<File> {
     Ok(open_anyway(dir, name, OFlags::NONBLOCK)?.0)
 }
 
-/// Removes the staged contents of these changes. False when one is still there: then the entry must stay open, because
-/// only the entry knows its name.
-pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>) -> bool {
-    let mut dirs = OpenDirs::default();
-    let mut all = true;
-    for index in made {
-        let Some(dir) = dirs.anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
-        let _eased = WritableDirGuard::of(&dir);
-        let name = temp_name(entry, index, "new");
-        if let Err(error) = rustix::fs::unlinkat(&*dir, &name, AtFlags::empty())
-            && error != Errno::NOENT
-        {
-            tracing::warn!(?name, %error, "a staged content stays until the next start");
-            all = false;
+/// How often a staged content is removed that cannot be removed at once, and the pause before that.
+const AGAIN: usize = 2;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Removes the staged contents of these changes. Returns how many are still there: then the entry must stay open,
+/// because only the entry knows their names.
+pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>) -> usize {
+    let mut left: Vec<usize> = made.into_iter().collect();
+    for attempt in 0..=AGAIN {
+        if attempt > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        let mut dirs = OpenDirs::default();
+        left.retain(|index| {
+            let place = dirs.anchor(entry, *index).and_then(|place| dirs.at(&place).ok());
+            let Some(dir) = place else { return false };
+            let _eased = WritableDirGuard::of(&dir);
+            let name = temp_name(entry, *index, "new");
+            match rustix::fs::unlinkat(&*dir, &name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => false,
+                Err(error) => {
+                    tracing::warn!(?name, %error, "a staged content is not removed");
+                    true
+                }
+            }
+        });
+        if left.is_empty() {
+            break;
         }
     }
-    all
+    left.len()
 }

@@ -240,6 +240,7 @@ impl View {
                 Arc::new(bytes.ok_or_else(|| ApplyError::Failed {
                     path: change.path.to_path_buf(),
                     error: io::Error::other("it has no hunks to choose from"),
+                    left: 0,
                 })?)
             }
         };

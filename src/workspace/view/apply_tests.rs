@@ -234,7 +234,7 @@ fn an_apply_that_is_stopped_while_it_stages_changes_nothing_and_one_that_commits
         });
         progress.reset();
         match applied {
-            Err(ApplyError::Cancelled) => {
+            Err(ApplyError::Cancelled { left: 0 }) => {
                 assert_ne!(phase, Committing);
                 assert!(tree(&b.root) == old, "no staged content is left");
                 assert!(recover(b.view.journal(), b.view.objects()).unwrap().is_empty());

@@ -132,7 +132,7 @@ impl View {
             ApplyError::Changed(mut paths) => {
                 WorkspaceError::Raced(paths.pop().unwrap_or_else(|| path.to_path_buf()))
             }
-            ApplyError::Failed { path, error } => WorkspaceError::from_io(&path, error),
+            ApplyError::Failed { path, error, .. } => WorkspaceError::from_io(&path, error),
             other => WorkspaceError::from_io(path, io::Error::other(other)),
         })?;
         self.turn().made.extend(made);
