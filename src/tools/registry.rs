@@ -303,9 +303,21 @@ impl Plan for DeliveredPlan {
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         let DeliveredPlan { inner, tool, scratchpad, delivery, names } = *self;
         let (env, inspect) = (ctx.env.clone(), ctx.inspect.clone());
+        // A page has had no effect: a person who stops the call need not wait until it is inspected and stored.
+        let reach = inner.reach();
+        let is_page = !reach.is_empty() && reach.iter().all(|one| matches!(one, Access::Fetch { .. }));
+        let (title, cancel) = (inner.title(), ctx.cancel.clone());
+        let is_stopped = move || is_page && cancel.is_cancelled();
         let running = inner.run(permit, ctx);
         Box::pin(async move {
-            let done = output::record(inspect.look(names.output(running.await)).await);
+            let done = names.output(running.await);
+            if is_stopped() {
+                return output::interrupted(&title);
+            }
+            let done = output::record(inspect.look(done).await);
+            if is_stopped() {
+                return output::interrupted(&title);
+            }
             match delivery {
                 OutputDelivery::Whole if scratchpad.is_none() => done,
                 _ => output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names)),

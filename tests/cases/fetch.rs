@@ -5,7 +5,7 @@ use crate::support::tool_bench::{Bench, Person};
 use placet::conversation::CallOutcome;
 use placet::http::{HttpClientSettings, PageClient, ProxySource};
 use placet::permission::Mode;
-use placet::tools::WebPages;
+use placet::tools::{OutputInspector, WebPages};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -222,6 +222,26 @@ fn a_call_that_is_stopped_does_not_wait_for_its_page() {
             "{:?} of {whole:?}",
             stopped.elapsed()
         );
+    }
+}
+
+/// A page that has arrived is inspected and then stored: a stop is seen before each of these, and nothing is stored.
+#[test]
+fn a_page_whose_call_is_stopped_while_it_is_inspected_is_not_stored() {
+    let text = "words\n".repeat(100_000);
+    let site = Site::new(move |_, to| reply(to, "200 OK\r\nContent-Type: text/plain", text.as_bytes()));
+    for is_stopped in [false, true] {
+        let mut bench = site.bench();
+        let cancel = bench.cancel.clone();
+        bench.inspect = OutputInspector::new(move |output| {
+            if is_stopped {
+                cancel.cancel();
+            }
+            Box::pin(std::future::ready(output))
+        });
+        let got = bench.call("fetch_url", json!({"url": site.url("/")}));
+        assert_eq!(got.body().contains("interrupted"), is_stopped, "{}", got.body());
+        assert_eq!(bench.env.scratchpads.list().is_empty(), is_stopped);
     }
 }
 

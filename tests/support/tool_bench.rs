@@ -20,6 +20,8 @@ pub struct Bench {
     pub env: Arc<ToolContext>,
     pub registry: ToolRegistry,
     pub cancel: CancellationToken,
+    /// What looks at each result before it is stored.
+    pub inspect: OutputInspector,
     /// The mode the policy judges by.
     pub mode: Mode,
     pub person: Person,
@@ -86,6 +88,7 @@ impl Bench {
             env: Arc::new(env),
             registry: ToolRegistry::native(),
             cancel: CancellationToken::new(),
+            inspect: OutputInspector::nothing(),
             mode: Mode::Unrestricted,
             person: Person::SaysYes,
             runtime,
@@ -174,7 +177,7 @@ impl Bench {
             cancel: self.cancel.clone(),
             progress: ProgressSink::silent(),
             may_detach: placet::tools::BackgroundCheck::always(),
-            inspect: OutputInspector::nothing(),
+            inspect: self.inspect.clone(),
             children: placet::tools::SubagentSpawner::none(),
             requests: Arc::new(placet::tools::NoRequestHost),
             enquire: AskUser::new(|_, _| Box::pin(std::future::ready(UserReply::Nobody))),
