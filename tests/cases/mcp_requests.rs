@@ -88,8 +88,20 @@ fn a_prompt_for_the_model_is_shown_whole_and_so_is_the_answer() {
     let asked = answer(&mut pty, "the server s wants to ask your model: send this?", "y");
     assert!(asked.contains("  Who<U+200B> are you?") && asked.contains("  Be brief"), "{asked}");
     assert!(asked.contains("nothing of your conversation"), "{asked}");
+    assert!(asked.contains("during a call of act"), "{asked}");
     answer(&mut pty, "send the answer of the model to the server s?", "y");
     pty.until("the result", |screen| screen.contains(r#""role": "assistant""#));
+    pty.until_prompt("");
+    // A no to the text sends nothing to the model, and a no to the answer sends nothing to the server.
+    pty.line("call s__act {\"text\": \"sample\"}");
+    answer(&mut pty, "the server s wants to ask your model: send this?", "n");
+    pty.until("the refusal", |screen| screen.contains("nobody allowed it"));
+    pty.until_prompt("");
+    pty.line("call s__act {\"text\": \"sample\"}");
+    answer(&mut pty, "the server s wants to ask your model: send this?", "y");
+    answer(&mut pty, "send the answer of the model to the server s?", "n");
+    // Each refusal is in the row of the call, and in the answer.
+    pty.until("the refusal", |screen| screen.matches("nobody allowed it").count() == 4);
     pty.line("/quit");
 }
 
