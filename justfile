@@ -24,6 +24,10 @@ update:
 dist *FLAGS:
     .ci/dist {{ FLAGS }}
 
+# Builds and tests the crate as `cargo package` packs it, unpacked elsewhere
+packed:
+    .ci/packed --test
+
 # The pictures of the guide, from the real program; names the packages that are missing. `just pictures tour` makes some
 pictures *SCENES:
     cargo build --bin placet && .ci/pictures/make {{ SCENES }}
