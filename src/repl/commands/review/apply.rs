@@ -138,7 +138,7 @@ pub fn apply_review(
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
         let report = run(Box::new(|| view.apply_and_report(&set, land, &approval, label)));
-        let is_stopped = matches!(report.result, Err(ApplyError::Cancelled));
+        let is_stopped = matches!(report.result, Err(ApplyError::Cancelled { .. }));
         let mut told = UserReport::of(&report, undo, &|path| workspace.shortened(path));
         if told.done {
             steps.push((AuditKind::Apply, told));
