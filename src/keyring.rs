@@ -45,6 +45,9 @@ pub enum KeyringError {
     #[error("the keyring has no entry with service `{SERVICE}` and user name `{0}`")]
     NoEntry(String),
     #[cfg(feature = "keyring")]
+    #[error("the keyring could not be {0}: it is locked, or the question for its password was dismissed")]
+    Locked(KeyringAction),
+    #[cfg(feature = "keyring")]
     #[error("the keyring could not be {0}: {1}")]
     Store(KeyringAction, keyring_core::Error),
 }
@@ -178,6 +181,7 @@ mod with {
                 Ok(Err(_)) => Err(KeyringError::Crashed(action)),
                 Ok(Ok(Ok(done))) => Ok(done),
                 Ok(Ok(Err(Error::NoEntry))) => Err(KeyringError::NoEntry(name.into())),
+                Ok(Ok(Err(Error::NoStorageAccess(_)))) => Err(KeyringError::Locked(action)),
                 Ok(Ok(Err(e))) => Err(KeyringError::Store(action, e)),
             }
         }
@@ -216,6 +220,10 @@ mod with {
             let gone = Keyring::of(|| Err(Error::NoDefaultStore), SOON);
             let words = gone.read("a").await.unwrap_err().to_string();
             assert!(words.starts_with("the keyring could not be read: "), "{words}");
+            let locked = Keyring::of(|| Err(Error::NoStorageAccess("dismissed".into())), SOON);
+            let words = locked.read("a").await.unwrap_err().to_string();
+            let why = "it is locked, or the question for its password was dismissed";
+            assert_eq!(words, format!("the keyring could not be read: {why}"));
             let words = gone.write("a", "b").await.unwrap_err().to_string();
             assert!(words.starts_with("the keyring could not be changed: "), "{words}");
             let (held, waiting) = std::sync::mpsc::channel::<()>();
