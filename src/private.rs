@@ -195,7 +195,7 @@ mod tests {
             |left, _| fs::write(left, "a key that is longer than the new content").unwrap(),
             |left, other| std::os::unix::fs::symlink(other, left).unwrap(),
             |left, other| fs::hard_link(other, left).unwrap(),
-            |left, _| rustix::fs::mkfifoat(rustix::fs::CWD, left, rustix::fs::Mode::RWXU).unwrap(),
+            |left, _| crate::text::regular_file::make_pipe(left),
         ];
         for way in ways {
             way(&left, &other);

@@ -129,9 +129,7 @@ mod tests {
     fn a_pipe_is_found_before_git_starts_or_when_it_does_not_answer() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        let pipe = |name: &str| {
-            rustix::fs::mkfifoat(rustix::fs::CWD, at(name), 0o600.into()).unwrap();
-        };
+        let pipe = |name: &str| crate::text::regular_file::make_pipe(&at(name));
         std::fs::create_dir_all(at("tree/.git/info")).unwrap();
         std::fs::create_dir_all(at("tree/sub/deep")).unwrap();
         std::fs::write(at("tree/.git/HEAD"), "ref: refs/heads/main\n").unwrap();

@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
+use crate::support::special::whiteout;
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::sandbox::SandboxBackend;
@@ -110,11 +111,6 @@ fn who(line: &BlameLine) -> String {
         LineStatus::Outside { after, before } => format!("outside {after:?} {before:?}"),
         LineStatus::Unknown { why } => format!("unknown, {why}"),
     }
-}
-
-fn whiteout(path: &Path) {
-    let (kind, mode) = (rustix::fs::FileType::CharacterDevice, rustix::fs::Mode::empty());
-    rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, rustix::fs::makedev(0, 0)).unwrap();
 }
 
 #[test]

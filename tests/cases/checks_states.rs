@@ -1,6 +1,7 @@
 //! What a check sees of a part of the changes is what an apply of this part leaves in the workspace.
 
 use crate::support::den::sandbox_or_skip;
+use crate::support::special::whiteout;
 use placet::audit::AuditKind;
 use placet::repl::{ReviewApply, apply_review, review_of, taken_by};
 use placet::sandbox::SandboxBackend;
@@ -202,13 +203,6 @@ fn change(view: &View, root: &Path, random: &mut Numbers, by_review: bool) {
     put("new/x.txt", "new\n".into());
     put("new/deep/y.txt", "also new\n".into());
     view.finish(command, &|_| false).unwrap();
-}
-
-/// A file that was deleted, as the kernel writes it in a layer.
-fn whiteout(at: &Path) {
-    let device = rustix::fs::makedev(0, 0);
-    let (kind, mode) = (rustix::fs::FileType::CharacterDevice, rustix::fs::Mode::empty());
-    rustix::fs::mknodat(rustix::fs::CWD, at, kind, mode, device).unwrap();
 }
 
 /// Adds the files of a layer to what is seen: whiteouts take away. No layer of this test is opaque.

@@ -97,14 +97,7 @@ fn a_search_without_time_says_what_it_did_not_search() {
 fn a_search_opens_nothing_but_files() {
     let bench = bench(Duration::from_secs(20));
     bench.write("a.txt", "word\n");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        bench.path("pipe"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::from_raw_mode(0o600),
-        0,
-    )
-    .unwrap();
+    crate::support::special::fifo(&bench.path("pipe"));
     let _socket = std::os::unix::net::UnixListener::bind(bench.path("socket")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", bench.path("zero")).unwrap();
     let body = bench.call("search_contents", json!({"pattern": "word"})).done();

@@ -1,5 +1,6 @@
 //! Attempts to get out. Each must fail with the error that the wall in question gives, so that a test does not pass
 //! because the attempt itself was wrong.
+#![cfg(target_os = "linux")]
 
 use crate::support::den::{Den, sandbox_or_skip};
 use crate::support::require::require;

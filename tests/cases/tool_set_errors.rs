@@ -32,14 +32,7 @@ pub(super) fn ground(bench: &Bench) {
     let outside = bench.outside("secret.txt");
     std::fs::write(&outside, "secret\n").unwrap();
     link(outside.to_str().unwrap(), "out");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        bench.path("pipe"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR,
-        0,
-    )
-    .unwrap();
+    crate::support::special::fifo(&bench.path("pipe"));
     bench.env.workspace.set_hidden(&["hidden*".into()]).unwrap();
     bench.write("hidden.txt", "h\n");
 }

@@ -147,10 +147,7 @@ fn lay(upper: &Path, old: &Model, new: &Model, recreated: &BTreeSet<PathBuf>, ra
         let held = parent.as_os_str().is_empty() || matches!(old.get(parent), Some(Thing::Dir(_)));
         if there && held && !above(path, &opaque) {
             parents(path);
-            let device = rustix::fs::makedev(0, 0);
-            let kind = rustix::fs::FileType::CharacterDevice;
-            rustix::fs::mknodat(rustix::fs::CWD, upper.join(path), kind, rustix::fs::Mode::empty(), device)
-                .unwrap();
+            crate::support::special::whiteout(&upper.join(path));
         }
     }
 }

@@ -119,7 +119,7 @@ fn outside_opens_only_with_consent_to_exactly_that() {
 #[test]
 fn what_is_no_file_is_never_waited_for() {
     let g = ground();
-    rustix::fs::mkfifoat(rustix::fs::CWD, g.root.join("fifo"), 0o600.into()).unwrap();
+    crate::support::special::fifo(&g.root.join("fifo"));
     let _socket = std::os::unix::net::UnixListener::bind(g.root.join("socket")).unwrap();
     let kind = |path: &str| {
         let at = g.workspace.resolve(path).unwrap();

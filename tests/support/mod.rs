@@ -16,6 +16,7 @@ pub mod pty;
 pub mod request;
 pub mod require;
 pub mod schema;
+pub mod special;
 pub mod talk;
 pub mod tool_bench;
 pub mod txn;

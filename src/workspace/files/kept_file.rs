@@ -208,7 +208,7 @@ mod tests {
         std::fs::create_dir(&source).unwrap();
         assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
         std::fs::remove_dir(&source).unwrap();
-        rustix::fs::mknodat(rustix::fs::CWD, &source, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        crate::text::regular_file::make_pipe(&source);
         assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
         std::fs::remove_dir_all(layer.join(".agent")).unwrap();
         symlink("/etc", layer.join(".agent")).unwrap();

@@ -221,14 +221,7 @@ mod tests {
         assert_eq!(String::from_utf8_lossy(&patch), expected);
         std::os::unix::fs::symlink(base.join("secret"), base.join("upper/link")).unwrap();
         std::os::unix::fs::symlink(&base, base.join("upper/dir")).unwrap();
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            base.join("upper/fifo"),
-            FileType::Fifo,
-            rustix::fs::Mode::from_raw_mode(0o600),
-            0,
-        )
-        .unwrap();
+        crate::text::regular_file::make_pipe(&base.join("upper/fifo"));
         fs::write(base.join("upper/binary"), b"a\0b").unwrap();
         fs::write(base.join("upper/large"), vec![b'x'; 2 << 20]).unwrap();
         let why =

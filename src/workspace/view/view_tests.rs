@@ -94,15 +94,8 @@ pub(super) fn label(turn: &str) -> TransactionLabel {
 }
 
 pub(super) fn whiteout(path: &Path) {
-    let device = rustix::fs::makedev(0, 0);
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        path,
-        rustix::fs::FileType::CharacterDevice,
-        rustix::fs::Mode::empty(),
-        device,
-    )
-    .unwrap();
+    let dir = super::background::open_dir(path.parent().unwrap()).unwrap();
+    super::layer::Layer::whiteout(&dir, path.file_name().unwrap()).unwrap();
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub fn lay_out(root: &Path) -> Kept {
     std::fs::hard_link(root.join("hard-one"), root.join("hard-two")).unwrap();
     std::fs::write(root.join(std::ffi::OsStr::from_bytes(b"bad\xff")), "not UTF-8 in its name\n").unwrap();
     links(root, base);
-    rustix::fs::mkfifoat(rustix::fs::CWD, root.join("fifo"), 0o600.into()).unwrap();
+    crate::support::special::fifo(&root.join("fifo"));
     let socket = UnixListener::bind(root.join("socket")).unwrap();
     let open = |path| File::open(path).unwrap();
     Kept { inside: open(root.join("d/f")), outside: open(base.join("outside/secret")), _socket: socket }
