@@ -78,6 +78,62 @@ pub(super) fn run_alone(words: impl Iterator<Item = OsString>) -> Option<Args> {
     Some(Args { prompt: None, options, command: Some(CliCommand::Run(run)) })
 }
 
+/// The names of all subcommands, for [`conversation_alone`].
+const COMMANDS: [&str; 31] = [
+    "session",
+    "tool",
+    "config",
+    "changes",
+    "apply",
+    "discard",
+    "undo",
+    "redo",
+    "blame",
+    "try",
+    "compare",
+    "review",
+    "journal",
+    "run",
+    "runs",
+    "sandbox",
+    "permission",
+    "audit",
+    "provider",
+    "metrics",
+    "checks",
+    "mcp",
+    "usage",
+    "theme",
+    "setup",
+    "import",
+    "tour",
+    "doctor",
+    "completions",
+    "man",
+    "help",
+];
+
+/// What a command line without a subcommand has.
+#[derive(Debug, Parser)]
+#[command(name = "placet")]
+struct ConversationArgs {
+    prompt: Option<String>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// A command line without a subcommand, parsed without the descriptions of all subcommands, which takes longer than to
+/// read the settings. `None` where a word is the name of a subcommand, whatever it means there, and for a command line
+/// that clap does not accept: help and errors name what all commands have.
+pub(super) fn conversation_alone(words: impl Iterator<Item = OsString>) -> Option<Args> {
+    let words: Vec<OsString> = words.collect();
+    if words.iter().skip(1).any(|word| COMMANDS.iter().any(|name| word == name)) {
+        return None;
+    }
+    let ConversationArgs { prompt, options } = ConversationArgs::try_parse_from(words).ok()?;
+    Some(Args { prompt, options, command: None })
+}
+
 /// Options of a conversation; the subcommands that run tools take them too.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Options {
@@ -576,6 +632,41 @@ mod tests {
         for line in ["run --apply --discard -- x", "run --help", "runs", "--mode ask run -- x", ""] {
             let words = std::iter::once("placet").chain(line.split(' ')).map(OsString::from);
             assert!(run_alone(words).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_parsed_alone_as_with_all_commands() {
+        let lines = [
+            "",
+            "hello",
+            "-p hello",
+            "-p --mode ask hello",
+            "--provider offline --print",
+            "-p",
+            "-r",
+            "-r abc",
+            "-c -p more",
+            "--add-dir a --add-dir b --set ui.theme=dark",
+            "--output-format json -p x",
+            "-- run",
+            "-vv",
+        ];
+        for line in lines {
+            let words = || std::iter::once("placet").chain(line.split_terminator(' ')).map(OsString::from);
+            let alone = conversation_alone(words()).map(|args| format!("{args:?}"));
+            let whole = Args::try_parse_from(words()).ok().map(|args| format!("{args:?}"));
+            let may_differ = line.contains("run");
+            assert!(may_differ && alone.is_none() || alone == whole, "{line}: {alone:?} {whole:?}");
+        }
+        for line in ["-p hello world", "--no-such", "--help", "--version", "doctor", "-p x changes", "--mode"]
+        {
+            let words = std::iter::once("placet").chain(line.split(' ')).map(OsString::from);
+            assert!(conversation_alone(words).is_none(), "{line}");
+        }
+        let command = <Args as clap::CommandFactory>::command();
+        for name in command.get_subcommands().flat_map(|sub| sub.get_all_aliases().chain([sub.get_name()])) {
+            assert!(COMMANDS.contains(&name), "{name}");
         }
     }
 }

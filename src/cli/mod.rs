@@ -118,9 +118,11 @@ fn parsed() -> Result<Args, clap::Error> {
 
 /// As `Args::try_parse`, without freeing what describes all commands.
 fn parsed_words() -> Result<Args, clap::Error> {
-    // To describe the options of every command takes longer than the rest of the start of a run.
-    if let Some(run) = args::run_alone(std::env::args_os()) {
-        return Ok(run);
+    // To describe the options of every command takes longer than the rest of the start.
+    let alone =
+        args::run_alone(std::env::args_os()).or_else(|| args::conversation_alone(std::env::args_os()));
+    if let Some(alone) = alone {
+        return Ok(alone);
     }
     let mut command = <Args as clap::CommandFactory>::command();
     let parsed = command

@@ -266,7 +266,7 @@ fn written_default(key: &SettingKey) -> SettingsLayer {
     SettingsLayer::user_file(std::path::Path::new(""), &format!("{} = {}", key.name, key.default))
 }
 
-/// The same for a single plain value, without the general parser: every start reads every default.
+/// The same for plain values, without the general parser: every start reads every default.
 fn plain_default(key: &SettingKey) -> Option<SettingValue> {
     match key.kind {
         SettingKind::Number => key.default.parse().ok().map(SettingValue::Number),
@@ -275,8 +275,23 @@ fn plain_default(key: &SettingKey) -> Option<SettingValue> {
             let text = key.default.strip_prefix('"')?.strip_suffix('"')?;
             (!text.contains(['"', '\\'])).then(|| SettingValue::Text(text.into()))
         }
-        SettingKind::Texts | SettingKind::Rules | SettingKind::Hooks => None,
+        SettingKind::Texts => plain_list(key.default).map(SettingValue::Texts),
+        SettingKind::Rules => plain_list(key.default)?.is_empty().then(|| SettingValue::Rules(Vec::new())),
+        SettingKind::Hooks => plain_list(key.default)?.is_empty().then(|| SettingValue::Hooks(Vec::new())),
     }
+}
+
+/// A list of texts without quotes, escapes and commas in them.
+fn plain_list(text: &str) -> Option<Vec<String>> {
+    let items = text.strip_prefix('[')?.strip_suffix(']')?.trim();
+    if items.is_empty() {
+        return Some(Vec::new());
+    }
+    let plain = |item: &str| {
+        let item = item.trim().strip_prefix('"')?.strip_suffix('"')?;
+        (!item.contains(['"', '\\'])).then(|| item.to_string())
+    };
+    items.split(',').map(plain).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod credential_files;
 mod table;
+mod table_rows;
 mod variable;
 
 pub use credential_files::credential_files;
@@ -16,7 +17,7 @@ pub use variable::{WithheldReason, judge_environment, why_withheld};
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
-use table::{SecretShape, any, table};
+use table::{SecretShape, any, name_words, table};
 
 /// The beginning of a mark; `]` ends it.
 const MARK: &str = "[redacted: ";
@@ -44,7 +45,7 @@ pub fn redact<'t>(text: &'t str, known: &[String]) -> Cow<'t, str> {
     let named = names_in(&out);
     for shape in hits {
         let Some(regex) = shape.regex() else { continue };
-        replace(&mut out, regex, |found| replaced(found, &shape.kind));
+        replace(&mut out, regex, |found| replaced(found, shape.kind));
     }
     if let Some(regex) = NAMED.as_ref().filter(|_| named) {
         replace(&mut out, regex, replaced_value);
@@ -71,7 +72,7 @@ fn has_shape(text: &str) -> bool {
 
 /// True if a text may contain the name of a secret.
 fn names_in(text: &str) -> bool {
-    memchr::memchr(b'=', text.as_bytes()).is_some() && table().name_words.iter().any(|word| holds(text, word))
+    memchr::memchr(b'=', text.as_bytes()).is_some() && name_words().iter().any(|word| holds(text, word))
 }
 
 /// The longest text in which a word is searched by its first letter.
@@ -120,10 +121,10 @@ fn replaced_value(found: &regex::Captures<'_>) -> String {
     let names = &table().names;
     let mixed =
         || value.bytes().any(|b| b.is_ascii_digit()) && value.bytes().any(|b| b.is_ascii_alphabetic());
-    let secret = any(&names.secret, name) || any(&names.weak, name) && mixed();
+    let secret = any(names.secret, name) || any(names.weak, name) && mixed();
     let lower = value.to_ascii_lowercase();
     let stands = table().values.stands_for.iter().any(|word| lower.contains(word));
-    if !secret || any(&names.exempt, name) || stands || value.starts_with(MARK) {
+    if !secret || any(names.exempt, name) || stands || value.starts_with(MARK) {
         return format!("{before}{value}{after}");
     }
     format!("{before}{}{after}", mark(VALUE))
@@ -165,7 +166,7 @@ pub fn marks(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, MARK.as_bytes())
         .filter(|at| {
             let rest = text.get(at + MARK.len()..).unwrap_or_default();
-            let kinds = table().shapes.iter().map(|shape| shape.kind.as_str());
+            let kinds = table().shapes.iter().map(|shape| shape.kind);
             let mut kinds = kinds.chain([VALUE, OWN]);
             kinds.any(|kind| rest.strip_prefix(kind.as_bytes()).is_some_and(|r| r.starts_with(b"]")))
         })
@@ -271,7 +272,7 @@ mod tests {
         let hits: Vec<&SecretShape> =
             table().shapes.iter().filter(|s| s.regex().unwrap().is_match(text)).collect();
         for shape in hits {
-            replace(&mut out, shape.regex().unwrap(), |found| replaced(found, &shape.kind));
+            replace(&mut out, shape.regex().unwrap(), |found| replaced(found, shape.kind));
         }
         replace(&mut out, NAMED.as_ref().unwrap(), replaced_value);
         out.into_owned()
@@ -279,8 +280,9 @@ mod tests {
 
     /// Pieces of secrets, and of text that is almost a secret.
     fn pieces() -> Vec<String> {
-        let mut pieces: Vec<String> = table().shapes.iter().flat_map(|shape| &shape.words).cloned().collect();
-        pieces.extend(table().name_words.iter().cloned());
+        let words = table().shapes.iter().flat_map(|shape| shape.words);
+        let mut pieces: Vec<String> = words.map(|word| word.to_string()).collect();
+        pieces.extend(name_words().iter().map(|word| word.to_string()));
         pieces.extend(canaries());
         pieces.extend(
             [

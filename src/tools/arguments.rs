@@ -10,23 +10,35 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::{Arc, LazyLock};
 
-/// A tool's name and parameters.
-#[derive(Clone, Debug)]
+/// A tool's name and parameters. The parameters are described when they are first needed: a start needs the names only.
+#[derive(Clone)]
 pub struct ToolSchema {
-    spec: ToolSpec,
+    name: String,
+    spec: Arc<LazyLock<ToolSpec, Box<dyn FnOnce() -> ToolSpec + Send>>>,
 }
 
 impl ToolSchema {
     pub fn of<T: JsonSchema>(name: &str, description: &str) -> ToolSchema {
-        let settings = SchemaSettings::draft2020_12().with(|s| {
-            s.inline_subschemas = true;
-            s.meta_schema = None;
-        });
-        let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-        slim(&mut schema);
-        let description = description.trim().to_string();
-        ToolSchema { spec: ToolSpec { name: name.into(), description, schema } }
+        let (own_name, description) = (name.to_string(), description.trim().to_string());
+        ToolSchema::made_later(name, move || {
+            let settings = SchemaSettings::draft2020_12().with(|s| {
+                s.inline_subschemas = true;
+                s.meta_schema = None;
+            });
+            let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+            slim(&mut schema);
+            ToolSpec { name: own_name, description, schema }
+        })
+    }
+
+    fn made_later(name: &str, make: impl FnOnce() -> ToolSpec + Send + 'static) -> ToolSchema {
+        ToolSchema { name: name.into(), spec: Arc::new(LazyLock::new(Box::new(make))) }
+    }
+
+    pub fn name(&self) -> String {
+        self.name.clone()
     }
 
     /// The schema of a tool that does a part of what this tool does. `parameters` are the parameters that remain; a
@@ -46,22 +58,25 @@ impl ToolSchema {
         if !required.is_empty() {
             schema.insert("required".into(), required.into());
         }
-        ToolSchema {
-            spec: ToolSpec { name: name.into(), description: description.into(), schema: schema.into() },
-        }
+        let spec = ToolSpec { name: name.into(), description: description.into(), schema: schema.into() };
+        ToolSchema::made_later(name, move || spec)
     }
 
     /// The same schema without an optional parameter.
-    pub(super) fn without(mut self, parameter: &str) -> ToolSchema {
-        if let Some(Value::Object(properties)) = self.spec.schema.get_mut("properties") {
-            properties.shift_remove(parameter);
-        }
-        self
+    pub(super) fn without(self, parameter: &'static str) -> ToolSchema {
+        let ToolSchema { name, spec: whole } = self;
+        ToolSchema::made_later(&name, move || {
+            let mut spec = ToolSpec::clone(&whole);
+            if let Some(Value::Object(properties)) = spec.schema.get_mut("properties") {
+                properties.shift_remove(parameter);
+            }
+            spec
+        })
     }
 
     /// What a model gets. That numbers are not negative is checked and not said: no model sends one.
     pub fn spec(&self) -> ToolSpec {
-        let mut spec = self.spec.clone();
+        let mut spec = ToolSpec::clone(&self.spec);
         without_least(&mut spec.schema);
         spec
     }

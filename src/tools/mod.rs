@@ -82,6 +82,11 @@ pub type RunFuture = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 pub trait Tool: Send + Sync {
     fn spec(&self) -> ToolSpec;
 
+    /// The name in [`Tool::spec`], without the description of the parameters.
+    fn name(&self) -> String {
+        self.spec().name
+    }
+
     /// What the call touches, by the text of its arguments alone: only for the order of calls. An argument that cannot
     /// be read touches nothing; `plan` reports what is wrong with it.
     fn touches(&self, input: &Value) -> TouchedPaths;
@@ -89,7 +94,7 @@ pub trait Tool: Send + Sync {
     /// The name of placet's own tool that rules use: `run(rm *)` and `run_command(rm *)` apply whatever a tool set
     /// calls its tools. For a tool with several actions, the action of this call decides.
     fn judged_as(&self, _: &Value) -> String {
-        self.spec().name
+        self.name()
     }
 
     /// How its results are delivered to the model.

@@ -93,7 +93,7 @@ impl ToolRegistry {
     }
 
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> ToolRegistry {
-        let called: Vec<String> = tools.iter().map(|tool| tool.spec().name).collect();
+        let called: Vec<String> = tools.iter().map(|tool| tool.name()).collect();
         let wire = wire_names(called.iter().cloned());
         let names = ToolNames::of(&tools, &called);
         ToolRegistry {
@@ -170,7 +170,7 @@ impl ToolRegistry {
     /// The same registry with more tools after the others, except those whose name is taken.
     #[must_use]
     pub fn and(self, more: Vec<Arc<dyn Tool>>) -> ToolRegistry {
-        let more = more.into_iter().filter(|tool| self.get(&tool.spec().name).is_err());
+        let more = more.into_iter().filter(|tool| self.get(&tool.name()).is_err());
         let tools = self.tools.iter().cloned().chain(more).collect();
         let ToolRegistry { unlisted, servers, names, prefix, .. } = self.clone();
         ToolRegistry { unlisted, servers, names, prefix, ..ToolRegistry::of(tools) }
@@ -207,7 +207,7 @@ impl ToolRegistry {
     }
 
     pub fn names(&self) -> Vec<String> {
-        let servers = self.servers.advertised().iter().map(|tool| tool.spec().name);
+        let servers = self.servers.advertised().iter().map(|tool| tool.name());
         self.called.iter().cloned().chain(servers).collect()
     }
 
@@ -226,7 +226,7 @@ impl ToolRegistry {
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         let name = self.unprefixed(name);
         let named = |names: &[String]| names.iter().position(|n| n == name).and_then(|at| self.tools.get(at));
-        let unlisted = || self.unlisted.iter().find(|tool| tool.spec().name == name);
+        let unlisted = || self.unlisted.iter().find(|tool| tool.name() == name);
         let of_servers = || self.servers.find(name);
         let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire)).or_else(of_servers);
         found.ok_or_else(|| {

@@ -58,6 +58,10 @@ impl Tool for RememberTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         // Two lines for one file, one after the other.
         TouchedPaths { writes: vec!["remember:".into()], ..TouchedPaths::default() }
@@ -211,6 +215,10 @@ impl CommandWriteTool {
 impl Tool for CommandWriteTool {
     fn spec(&self) -> ToolSpec {
         self.schema.spec()
+    }
+
+    fn name(&self) -> String {
+        self.schema.name()
     }
 
     fn touches(&self, input: &Value) -> TouchedPaths {

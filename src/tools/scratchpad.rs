@@ -83,6 +83,10 @@ impl Tool for ScratchpadTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         let word = |name: &str| input.get(name).and_then(Value::as_str);
         let pads = ["name", "to"].into_iter().filter_map(word).map(|name| format!("scratchpad:{name}"));

@@ -39,6 +39,10 @@ impl Tool for SkillTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths::default()
     }

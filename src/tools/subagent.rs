@@ -40,6 +40,10 @@ impl Tool for SubagentTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         // The calls of the sub-agent are ordered where they run.
         TouchedPaths::default()

@@ -40,6 +40,10 @@ impl Tool for TodoTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         // The calls run one after the other.
         TouchedPaths { writes: vec!["todo:".into()], ..TouchedPaths::default() }

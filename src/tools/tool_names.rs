@@ -19,10 +19,34 @@ pub(super) struct ToolNames {
 }
 
 /// A tool in this tool set.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct RenamedTool {
     name: String,
-    parameters: Vec<String>,
+    parameters: ToolParameters,
+}
+
+/// Where the names of parameters are. Only an error needs them, and to describe a tool takes a part of a start.
+#[derive(Clone)]
+enum ToolParameters {
+    Of(Arc<dyn Tool>),
+    None,
+    #[cfg(test)]
+    Listed(Vec<String>),
+}
+
+impl ToolParameters {
+    fn names(&self) -> Vec<String> {
+        match self {
+            ToolParameters::Of(tool) => {
+                let schema = tool.spec().schema;
+                let properties = schema.get("properties").and_then(Value::as_object);
+                properties.into_iter().flat_map(|all| all.keys().cloned()).collect()
+            }
+            ToolParameters::None => Vec::new(),
+            #[cfg(test)]
+            ToolParameters::Listed(names) => names.clone(),
+        }
+    }
 }
 
 /// Other names for a parameter of placet's own tools.
@@ -33,30 +57,25 @@ const SYNONYMS: [(&str, &[&str]); 3] = [
 ];
 
 impl RenamedTool {
-    fn of(tool: &dyn Tool, name: &str) -> RenamedTool {
-        let schema = tool.spec().schema;
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let parameters = properties.into_iter().flat_map(|all| all.keys().cloned()).collect();
-        RenamedTool { name: name.into(), parameters }
-    }
-
     fn parameter(&self, native: &str) -> Option<String> {
         let synonyms = SYNONYMS.iter().find(|(name, _)| *name == native).map_or(&[][..], |(_, all)| all);
         let mut names = std::iter::once(native).chain(synonyms.iter().copied());
-        names.find(|name| self.parameters.iter().any(|has| has == name)).map(String::from)
+        let parameters = self.parameters.names();
+        names.find(|name| parameters.iter().any(|has| has == name)).map(String::from)
     }
 }
 
 impl ToolNames {
-    /// `called` are the names of `tools`: asking a tool for its name builds its whole description for the model.
+    /// `called` are the names of `tools`.
     pub(super) fn of(tools: &[Arc<dyn Tool>], called: &[String]) -> ToolNames {
         let has = |name: &str| called.iter().any(|called| called == name);
         let find = |is: &dyn Fn(&dyn Tool, &str) -> bool| {
             let mut all = tools.iter().zip(called);
             let found = all.find(|(tool, called)| is(tool.as_ref(), called));
-            found.map(|(tool, called)| RenamedTool::of(tool.as_ref(), called))
+            let parameters = |tool: &Arc<dyn Tool>| ToolParameters::Of(Arc::clone(tool));
+            found.map(|(tool, called)| RenamedTool { name: called.clone(), parameters: parameters(tool) })
         };
-        let call = |name: &str| Some(RenamedTool { name: name.into(), parameters: Vec::new() });
+        let call = |name: &str| Some(RenamedTool { name: name.into(), parameters: ToolParameters::None });
         let named = |tool: HintTool| match tool {
             HintTool::ScratchpadList if has("scratchpad_list") => call("scratchpad_list()"),
             HintTool::ScratchpadList => call(tool.native()).filter(|_| has("scratchpad")),
@@ -118,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_hint_names_the_tool_as_it_is_called_here_or_is_left_out() {
-        let parameters = vec!["file_path".to_string()];
+        let parameters = ToolParameters::Listed(vec!["file_path".to_string()]);
         let file_read = RenamedTool { name: "file_read".into(), parameters };
         let tools = [(HintTool::ReadFile, Some(file_read)), (HintTool::EditFile, None)];
         let names = ToolNames { tools: tools.into(), page: None };
@@ -135,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_hint_names_parameters_as_they_are_called_here_or_says_something_else() {
-        let parameters = vec!["file_path".to_string(), "limit".to_string()];
+        let parameters = ToolParameters::Listed(vec!["file_path".to_string(), "limit".to_string()]);
         let file_read = RenamedTool { name: "file_read".into(), parameters };
         let names = ToolNames { tools: [(HintTool::ReadFile, Some(file_read))].into(), page: None };
         let named = |hint| names.error(ToolError::hint("no", hint)).hint.map(|hint| hint.to_string());

@@ -134,3 +134,19 @@ fn amounts_are_shown_without_hiding_small_ones() {
         assert_eq!(Money::from_micros(micros).to_string(), shown);
     }
 }
+
+#[test]
+fn the_tables_of_one_provider_are_those_of_the_whole_file() {
+    let whole = shipped();
+    for provider in
+        ["anthropic", "openai", "gemini", "deepseek", "groq", "mistral", "xai", "none", "open", ""]
+    {
+        let mut alone = CatalogFile::default();
+        assert_eq!(alone.lay_over(&shipped_section(provider)), []);
+        let (alone, expected): (Vec<_>, Vec<_>) =
+            (alone.section(provider).collect(), whole.section(provider).collect());
+        assert_eq!(alone, expected, "{provider}");
+        let is_known = SHIPPED.contains(&format!("\n[{provider}."));
+        assert_eq!(!alone.is_empty(), is_known, "{provider}");
+    }
+}

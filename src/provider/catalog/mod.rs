@@ -13,19 +13,52 @@ pub use money::Money;
 
 use super::{ModelCapabilities, ProviderPreset};
 use file_format::CatalogFile;
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The person's entries over the built-in ones; set once, before the first question.
 static INSTALLED: OnceLock<CatalogFile> = OnceLock::new();
 
 const SHIPPED: &str = include_str!("models.toml");
 
+/// The built-in entries of each provider that was asked for, while no file of the person is installed. To read all of
+/// them takes an eighth of a turn with one answer.
+static SECTIONS: Mutex<BTreeMap<String, &'static CatalogFile>> = Mutex::new(BTreeMap::new());
+
+/// What is known of the models of a provider.
+fn file_of(provider: &str) -> &'static CatalogFile {
+    if let Some(file) = INSTALLED.get() {
+        return file;
+    }
+    let mut sections = SECTIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(file) = sections.get(provider) {
+        return file;
+    }
+    let mut file = CatalogFile::default();
+    file.lay_over(&shipped_section(provider));
+    // There are about twenty providers, and each is read once.
+    let file: &'static CatalogFile = Box::leak(Box::new(file));
+    sections.insert(provider.into(), file);
+    file
+}
+
+/// The tables of one provider in the built-in file.
+fn shipped_section(provider: &str) -> String {
+    let mut is_wanted = false;
+    let of_provider = |line: &&str| {
+        if let Some(name) = line.strip_prefix('[') {
+            is_wanted = name.strip_prefix(provider).is_some_and(|rest| rest.starts_with('.'));
+        }
+        is_wanted
+    };
+    SHIPPED.split_inclusive('\n').filter(of_provider).collect()
+}
+
 /// What is known of `model` under its name at `provider`; `None` for an unknown model.
 pub fn find(provider: &str, model: &str) -> Option<&'static CatalogModel> {
-    let file = INSTALLED.get_or_init(shipped);
-    file.find(provider, model).or_else(|| {
+    file_of(provider).find(provider, model).or_else(|| {
         let section = ProviderPreset::of(provider)?.catalog.as_deref()?;
-        file.find(section, model)
+        file_of(section).find(section, model)
     })
 }
 
@@ -37,9 +70,9 @@ pub fn compared() -> &'static str {
 
 /// Every model that is known of a provider, by its id.
 pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static CatalogModel)> {
-    let file = INSTALLED.get_or_init(shipped);
     let section = ProviderPreset::of(provider).and_then(|p| p.catalog.as_deref()).unwrap_or(provider);
-    let mut all: Vec<_> = file.section(provider).chain(file.section(section)).collect();
+    let own = file_of(provider).section(provider);
+    let mut all: Vec<_> = own.chain(file_of(section).section(section)).collect();
     // The sort is stable: of two entries with one id, the provider's own entry comes first and is used.
     all.sort_by_key(|(id, _)| *id);
     all.dedup_by_key(|(id, _)| *id);
@@ -51,7 +84,10 @@ pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static CatalogModel)>
 pub fn install(own: &str) -> Vec<CatalogProblem> {
     let mut file = shipped();
     let problems = file.lay_over(own);
-    drop(INSTALLED.set(file));
+    let was_asked = !SECTIONS.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    if !was_asked {
+        drop(INSTALLED.set(file));
+    }
     problems
 }
 

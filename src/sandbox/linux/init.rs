@@ -8,7 +8,7 @@
 use super::super::environment;
 use super::super::spec::{SandboxBackend, SandboxNetwork};
 use super::child_order::ChildOrder;
-use super::seccomp::SyscallFilters;
+use super::seccomp::SyscallFilter;
 pub(super) use super::setup_error::{SandboxSetupError, at};
 use super::terminal::{self, ViewTerminal};
 use super::{harden, landlock, mount_view, network_setup, raw};
@@ -63,7 +63,7 @@ impl SandboxChild {
     fn enter(&mut self) -> Result<StartedProgram, SandboxSetupError> {
         at(self.alone(), || "close what was inherited".into())?;
         // Made before the order, because this may be long before it.
-        let filters = SyscallFilters::of_views();
+        let filter = SyscallFilter::of_views();
         let order = at(ChildOrder::receive(&mut self.line_out), || "read from the supervisor".into())?;
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
         let ChildOrder { spec, line, variables, stdin } = order;
@@ -100,8 +100,8 @@ impl SandboxChild {
         harden::drop_capabilities(spec)?;
         landlock::apply(spec)?;
         match spec.backend {
-            SandboxBackend::Overlay => filters.install()?,
-            _ => SyscallFilters::of(spec).install()?,
+            SandboxBackend::Overlay => filter.install()?,
+            _ => SyscallFilter::of(spec).install()?,
         }
         // The drop of privileges clears this setting.
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;

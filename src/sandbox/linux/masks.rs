@@ -6,6 +6,7 @@
 
 use super::super::spec::SandboxSpec;
 use super::init::{SandboxSetupError, at};
+use super::layer_names::LayerNames;
 use super::mounts::{DetachedMount, OverlayLayers, TAME, place};
 use super::scratch_tmpfs::ScratchTmpfs;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -54,7 +55,8 @@ pub(super) fn cover(
     blank: &MaskSources,
     layers: &[OverlayLayers],
 ) -> Result<(), SandboxSetupError> {
-    for path in spec.masked.iter().filter(|path| may_exist(spec, layers, path)) {
+    let mut names = LayerNames::of(spec);
+    for path in spec.masked.iter().filter(|path| may_exist(spec, layers, path, &mut names)) {
         at(cover_one(spec, blank, path), || format!("mask `{}`", path.display()))?;
     }
     Ok(())
@@ -62,7 +64,7 @@ pub(super) fn cover(
 
 /// False if no layer has anything at `path`. Most masked paths do not exist, and the layers answer in a fraction of the
 /// time of the overlay, where each name is looked up for the first time.
-fn may_exist(spec: &SandboxSpec, layers: &[OverlayLayers], path: &Path) -> bool {
+fn may_exist(spec: &SandboxSpec, layers: &[OverlayLayers], path: &Path, names: &mut LayerNames) -> bool {
     let mut bound = spec.writable.iter().chain(&spec.scratch).chain(&spec.readable);
     // The last overlay is the topmost one.
     let above =
@@ -79,7 +81,10 @@ fn may_exist(spec: &SandboxSpec, layers: &[OverlayLayers], path: &Path) -> bool 
         !matches!(found, Err(Errno::NOENT | Errno::NOTDIR))
     };
     // The upper layer is empty.
-    rel.as_os_str().is_empty() || layers.lowers.iter().any(is_in)
+    let in_each = |(number, layer): (usize, &OwnedFd)| {
+        names.may_have((&layers.target, number), layer, rel) && is_in(layer)
+    };
+    rel.as_os_str().is_empty() || layers.lowers.iter().enumerate().any(in_each)
 }
 
 fn cover_one(spec: &SandboxSpec, blank: &MaskSources, path: &Path) -> io::Result<()> {

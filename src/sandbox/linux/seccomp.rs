@@ -4,10 +4,8 @@
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use super::init::{SandboxSetupError, at};
 use super::raw;
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    sock_filter,
-};
+use super::seccomp_program::{Refusal, program};
+use seccompiler::BpfProgram;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -84,75 +82,48 @@ const NAMESPACES: [i32; 7] = [
 const NEW_TIME: i32 = 0x80;
 
 /// Input injected into a terminal, and the console's own calls.
-const TERMINAL: [u64; 2] = [0x5412, 0x541c];
+const TERMINAL: [u32; 2] = [0x5412, 0x541c];
 
-/// The filters of a backend, ready to be installed.
-pub(super) struct SyscallFilters(io::Result<[BpfProgram; 3]>);
+/// The filter of a backend, ready to be installed.
+pub(super) struct SyscallFilter(io::Result<BpfProgram>);
 
-impl SyscallFilters {
-    /// The filters of every command with a view.
-    pub(super) fn of_views() -> SyscallFilters {
-        SyscallFilters::of(&SandboxSpec::default())
+impl SyscallFilter {
+    /// The filter of every command with a view.
+    pub(super) fn of_views() -> SyscallFilter {
+        SyscallFilter::of(&SandboxSpec::default())
     }
 
-    /// Where there are no namespaces, the filters depend on the network.
-    pub(super) fn of(spec: &SandboxSpec) -> SyscallFilters {
-        let make = || -> io::Result<[BpfProgram; 3]> {
-            let missing = u32::try_from(libc::ENOSYS).unwrap_or(38);
-            // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
-            let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-            // 1 is EPERM.
-            Ok([foreign_numbers(missing), filter(clone3, missing)?, filter(refused(spec)?, 1)?])
-        };
-        SyscallFilters(make())
+    /// Where there are no namespaces, the filter depends on the network.
+    pub(super) fn of(spec: &SandboxSpec) -> SyscallFilter {
+        let errno = |error: i32| u32::try_from(error).map_err(io::Error::other);
+        let make = || program(&refused(spec)?, (errno(libc::EPERM)?, errno(libc::ENOSYS)?));
+        SyscallFilter(make())
     }
 
     pub(super) fn install(self) -> Result<(), SandboxSetupError> {
-        let install = || -> io::Result<()> {
-            let filters = self.0?;
-            filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(io::Error::other))
-        };
+        let install = || seccompiler::apply_filter(&self.0?).map_err(io::Error::other);
         at(install(), || "filter system calls".into())
     }
 }
 
-fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: u32) -> io::Result<BpfProgram> {
-    let arch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), arch);
-    filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
+/// When each call is refused, in the order of their numbers.
+fn refused(spec: &SandboxSpec) -> io::Result<Vec<(u32, Refusal)>> {
+    let mut rules: BTreeMap<libc::c_long, Refusal> =
+        REFUSED.iter().map(|&number| (number, Refusal::Always)).collect();
+    let new = NAMESPACES.into_iter().fold(0, |bits, flag| bits | flag.cast_unsigned());
+    rules.insert(libc::SYS_clone, Refusal::AnyBit(0, new));
+    rules.insert(libc::SYS_unshare, Refusal::AnyBit(0, new | NEW_TIME.cast_unsigned()));
+    // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
+    rules.insert(libc::SYS_clone3, Refusal::AsMissing);
+    rules.insert(libc::SYS_ioctl, Refusal::OneOf(1, TERMINAL.to_vec()));
+    // Of netlink only routes and addresses, which `getaddrinfo` needs.
+    rules.insert(libc::SYS_socket, Refusal::Sockets(families(spec), libc::AF_NETLINK.cast_unsigned()));
+    let number = |(number, refusal)| u32::try_from(number).map(|number| (number, refusal));
+    rules.into_iter().map(number).collect::<Result<_, _>>().map_err(io::Error::other)
 }
 
-/// The second set of numbers of x86-64 (x32), with which every call could bypass a filter by number.
-fn foreign_numbers(errno: u32) -> BpfProgram {
-    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    vec![
-        // load the number; from 0x4000_0000 on answer `errno`, otherwise allow
-        step(0x20, 0, 0, 0),
-        step(0x35, 0, 1, 0x4000_0000),
-        step(0x06, 0, 0, 0x0005_0000 | errno),
-        step(0x06, 0, 0, 0x7fff_0000),
-    ]
-}
-
-fn refused(spec: &SandboxSpec) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.iter().map(|&number| (number, Vec::new())).collect();
-    let flag = |flag: i32| {
-        let bits = u64::from(flag.unsigned_abs());
-        rule(&[(0, SeccompCmpOp::MaskedEq(bits), bits)])
-    };
-    let mut new: Vec<SeccompRule> = NAMESPACES.into_iter().map(flag).collect::<io::Result<_>>()?;
-    rules.insert(libc::SYS_clone, new.clone());
-    new.push(flag(NEW_TIME)?);
-    rules.insert(libc::SYS_unshare, new);
-    let terminal = TERMINAL.map(|request| rule(&[(1, SeccompCmpOp::Eq, request)]));
-    rules.insert(libc::SYS_ioctl, terminal.into_iter().collect::<io::Result<_>>()?);
-    rules.insert(libc::SYS_socket, sockets(spec)?);
-    Ok(rules)
-}
-
-/// The socket families that are blocked.
-fn sockets(spec: &SandboxSpec) -> io::Result<Vec<SeccompRule>> {
+/// The socket families that are not blocked.
+fn families(spec: &SandboxSpec) -> Vec<u32> {
     let (unix, inet, inet6, netlink) = (libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK);
     let mut allowed = vec![netlink, unix, inet, inet6];
     if spec.backend == SandboxBackend::Landlock {
@@ -164,17 +135,142 @@ fn sockets(spec: &SandboxSpec) -> io::Result<Vec<SeccompRule>> {
             allowed.retain(|&family| family != inet && family != inet6);
         }
     }
-    let none = allowed.iter().map(|family| (0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())));
-    // Of netlink only routes and addresses, which `getaddrinfo` needs.
-    let routes = [(0, SeccompCmpOp::Eq, u64::from(netlink.unsigned_abs())), (2, SeccompCmpOp::Ne, 0)];
-    Ok(vec![rule(&none.collect::<Vec<_>>())?, rule(&routes)?])
+    allowed.into_iter().map(i32::cast_unsigned).collect()
 }
 
-/// True if every `(argument, comparison, value)` matches.
-fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> io::Result<SeccompRule> {
-    let conditions = conditions.iter().map(|(argument, comparison, value)| {
-        SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)
-    });
-    let all = conditions.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;
-    SeccompRule::new(all).map_err(io::Error::other)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seccompiler::{
+        SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+        sock_filter,
+    };
+    use std::collections::BTreeSet;
+
+    /// What the kernel answers: the machine, the number, and the lower halves of the arguments.
+    fn answer(program: &[sock_filter], machine: u32, number: u32, arguments: [u32; 6]) -> u32 {
+        run(program, machine, number, arguments).0
+    }
+
+    /// The same with the number of steps.
+    fn run(program: &[sock_filter], machine: u32, number: u32, arguments: [u32; 6]) -> (u32, usize) {
+        let (mut at, mut loaded) = (0, 0_u32);
+        for steps in 1.. {
+            let step = &program[at];
+            let branch = |yes: bool| usize::from(if yes { step.jt } else { step.jf });
+            at += 1;
+            match step.code {
+                0x20 => {
+                    loaded = match step.k {
+                        0 => number,
+                        4 => machine,
+                        at if at >= 16 && (at - 16) % 8 == 0 => {
+                            arguments[usize::try_from((at - 16) / 8).unwrap()]
+                        }
+                        other => panic!("loads {other}"),
+                    }
+                }
+                0x54 => loaded &= step.k,
+                0x05 => at += usize::try_from(step.k).unwrap(),
+                0x15 => at += branch(loaded == step.k),
+                0x25 => at += branch(loaded > step.k),
+                0x35 => at += branch(loaded >= step.k),
+                0x45 => at += branch(loaded & step.k != 0),
+                0x06 => return (step.k, steps),
+                other => panic!("{other:#x}"),
+            }
+        }
+        unreachable!("every program ends")
+    }
+
+    /// The same rules by the crate's own compiler, which compares one number after the other.
+    fn by_the_crate(rules: &[(u32, Refusal)]) -> Vec<BpfProgram> {
+        let rule = |conditions: &[(u8, SeccompCmpOp, u32)]| {
+            let conditions = conditions.iter().map(|(argument, comparison, value)| {
+                let length = SeccompCmpArgLen::Dword;
+                SeccompCondition::new(*argument, length, comparison.clone(), u64::from(*value)).unwrap()
+            });
+            SeccompRule::new(conditions.collect()).unwrap()
+        };
+        let (mut refused, mut missing) = (BTreeMap::new(), BTreeMap::new());
+        for (number, refusal) in rules {
+            let number = i64::from(*number);
+            let index = |index: &u32| u8::try_from(*index).unwrap();
+            let rules = match refusal {
+                Refusal::Always => vec![],
+                Refusal::AsMissing => {
+                    missing.insert(number, vec![]);
+                    continue;
+                }
+                Refusal::AnyBit(at, bits) => {
+                    let bits = (0..32).map(|bit| 1 << bit).filter(|bit| bits & bit != 0);
+                    let masked = |bit| (index(at), SeccompCmpOp::MaskedEq(u64::from(bit)), bit);
+                    bits.map(|bit| rule(&[masked(bit)])).collect()
+                }
+                Refusal::OneOf(at, values) => {
+                    values.iter().map(|value| rule(&[(index(at), SeccompCmpOp::Eq, *value)])).collect()
+                }
+                Refusal::Sockets(families, routes) => {
+                    let none = families.iter().map(|family| (0, SeccompCmpOp::Ne, *family));
+                    let protocol = [(0, SeccompCmpOp::Eq, *routes), (2, SeccompCmpOp::Ne, 0)];
+                    vec![rule(&none.collect::<Vec<_>>()), rule(&protocol)]
+                }
+            };
+            refused.insert(number, rules);
+        }
+        let build = |rules, error: i32| {
+            let machine = std::env::consts::ARCH.try_into().unwrap();
+            let action = SeccompAction::Errno(error.cast_unsigned());
+            BpfProgram::try_from(SeccompFilter::new(rules, SeccompAction::Allow, action, machine).unwrap())
+                .unwrap()
+        };
+        vec![build(refused, libc::EPERM), build(missing, libc::ENOSYS)]
+    }
+
+    #[test]
+    fn the_program_answers_each_call_as_its_rules_say() {
+        let landlock =
+            |network| SandboxSpec { backend: SandboxBackend::Landlock, network, ..SandboxSpec::default() };
+        let specs = [SandboxSpec::default(), landlock(SandboxNetwork::Off), landlock(SandboxNetwork::Open)];
+        let (allowed, missing) = (0x7fff_0000, 0x0005_0000 | libc::ENOSYS.cast_unsigned());
+        for spec in specs {
+            let rules = refused(&spec).unwrap();
+            let ours = SyscallFilter::of(&spec).0.unwrap();
+            let theirs = by_the_crate(&rules);
+            let machine = ours.get(1).unwrap().k;
+            assert_eq!(machine, theirs[0].get(1).unwrap().k, "the own machine");
+            let mut values: BTreeSet<u32> =
+                (0..32).map(|bit| 1 << bit).chain([0, 3, 16, 17, 0xff, u32::MAX]).collect();
+            values.extend(TERMINAL.iter().flat_map(|value| [*value, value - 1, value + 1]));
+            values.insert(libc::SIGCHLD.cast_unsigned() | libc::CLONE_NEWUSER.cast_unsigned());
+            for number in (0..1024).chain([0x3fff_ffff]) {
+                let mut answers = BTreeSet::new();
+                for (first, second) in values.iter().flat_map(|a| values.iter().map(move |b| (*a, *b))) {
+                    let arguments = [first, second, second, 7, 7, 7];
+                    let expected =
+                        theirs.iter().map(|program| answer(program, machine, number, arguments)).min();
+                    let got = answer(&ours, machine, number, arguments);
+                    assert_eq!(Some(got), expected, "call {number} with {arguments:x?}");
+                    answers.insert(got);
+                }
+                let is_named = rules.iter().any(|(named, _)| *named == number);
+                assert_eq!(answers != BTreeSet::from([allowed]), is_named, "call {number}");
+            }
+            for number in [0x4000_0000, 0x4000_0001, 0x4000_0000 | 165, 0x8000_0000, u32::MAX] {
+                assert_eq!(answer(&ours, machine, number, [0; 6]), missing, "x32");
+            }
+            for other in [0, machine ^ 1, 0x4000_0003] {
+                assert_eq!(answer(&ours, other, 1, [0; 6]), 0x8000_0000, "another machine ends the process");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_is_found_in_few_steps() {
+        let program = SyscallFilter::of_views().0.unwrap();
+        let machine = program.get(1).unwrap().k;
+        let most = (0..1024).map(|number| run(&program, machine, number, [0; 6]).1).max().unwrap();
+        // One after the other it would be more than fifty.
+        assert!(most <= 16, "{most} of {}", program.len());
+    }
 }

@@ -80,8 +80,12 @@ impl Tool for TransactionTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
-        TouchedPaths { anything: self.spec().name != CHANGES, ..TouchedPaths::default() }
+        TouchedPaths { anything: self.name() != CHANGES, ..TouchedPaths::default() }
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
@@ -91,7 +95,7 @@ impl Tool for TransactionTool {
         let resolved = |paths: Option<Vec<String>>| -> Result<Vec<PathBuf>, ToolError> {
             paths.unwrap_or_default().iter().map(pending_path).collect()
         };
-        let action = match self.spec().name.as_str() {
+        let action = match self.name().as_str() {
             CHANGES => {
                 let ListArgs { paths, patch } = self.0.parse(input)?;
                 TransactionAction::List { paths: resolved(paths)?, with_patch: patch == Some(true) }

@@ -12,15 +12,15 @@ const MOVED: [(&str, &str); 3] =
 pub fn credential_files(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let table = table();
     let mut found = Vec::new();
-    for path in table.files.iter().flat_map(|files| &files.paths) {
+    for path in table.files.iter().flat_map(|files| files.paths) {
         found.extend(home.map(|home| home.join(path)));
         let moved = MOVED.iter().find_map(|(below, name)| Some((path.strip_prefix(below)?, variable(name)?)));
         found.extend(moved.map(|(rest, dir)| PathBuf::from(dir).join(rest)));
     }
-    for located in &table.located {
-        let Some(value) = variable(&located.variable) else { continue };
+    for located in table.located {
+        let Some(value) = variable(located.variable) else { continue };
         for place in std::env::split_paths(&value) {
-            match located.paths.as_slice() {
+            match located.paths {
                 [] => found.push(place),
                 below => found.extend(below.iter().map(|rest| place.join(rest))),
             }

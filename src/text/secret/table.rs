@@ -1,95 +1,85 @@
-//! The table of secrets, as data. It is parsed on first use: the start of placet does not wait for it.
+//! The types of the table of secrets, and how its patterns are compared.
 
+use super::table_rows::TABLE;
 use regex::Regex;
-use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct SecretTable {
     pub(super) names: SecretNamePatterns,
     pub(super) values: SecretValuePatterns,
-    #[serde(rename = "shape")]
-    pub(super) shapes: Vec<SecretShape>,
-    pub(super) files: Vec<CredentialFiles>,
-    pub(super) located: Vec<CredentialVariable>,
-    /// The words of which a text must contain one before it can contain the name of a secret.
-    #[serde(skip)]
-    pub(super) name_words: Vec<String>,
+    pub(super) shapes: &'static [SecretShape],
+    pub(super) files: &'static [CredentialFiles],
+    pub(super) located: &'static [CredentialVariable],
 }
 
 /// Patterns of variables' names, in capitals.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct SecretNamePatterns {
-    pub(super) secret: Vec<String>,
-    pub(super) weak: Vec<String>,
-    pub(super) variable: Vec<String>,
-    pub(super) exempt: Vec<String>,
-    pub(super) harmless: Vec<String>,
-    pub(super) socket: Vec<String>,
+    pub(super) secret: &'static [&'static str],
+    pub(super) weak: &'static [&'static str],
+    pub(super) variable: &'static [&'static str],
+    pub(super) exempt: &'static [&'static str],
+    pub(super) harmless: &'static [&'static str],
+    pub(super) socket: &'static [&'static str],
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct SecretValuePatterns {
-    pub(super) plain: Vec<String>,
-    pub(super) stands_for: Vec<String>,
+    pub(super) plain: &'static [&'static str],
+    pub(super) stands_for: &'static [&'static str],
 }
 
 /// The shape of the secrets of one issuer.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct SecretShape {
-    pub(super) kind: String,
-    pub(super) words: Vec<String>,
-    pub(super) pattern: String,
-    #[serde(skip)]
+    pub(super) kind: &'static str,
+    pub(super) words: &'static [&'static str],
+    pattern: &'static str,
     made: OnceLock<Option<Regex>>,
 }
 
 impl SecretShape {
+    pub(super) const fn new(
+        kind: &'static str,
+        words: &'static [&'static str],
+        pattern: &'static str,
+    ) -> SecretShape {
+        SecretShape { kind, words, pattern, made: OnceLock::new() }
+    }
+
     /// Compiled when a text first contains one of the words: the compilation of all shapes takes longer than a start
     /// may take.
     pub(super) fn regex(&self) -> Option<&Regex> {
-        self.made.get_or_init(|| Regex::new(&self.pattern).ok()).as_ref()
+        self.made.get_or_init(|| Regex::new(self.pattern).ok()).as_ref()
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct CredentialFiles {
-    #[serde(rename = "of")]
-    _of: String,
-    pub(super) paths: Vec<String>,
+    pub(super) paths: &'static [&'static str],
 }
 
 /// A variable that contains the path of credentials.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct CredentialVariable {
-    pub(super) variable: String,
-    #[serde(default)]
-    pub(super) paths: Vec<String>,
+    pub(super) variable: &'static str,
+    pub(super) paths: &'static [&'static str],
 }
 
 pub(super) fn table() -> &'static SecretTable {
-    static TABLE: LazyLock<SecretTable> = LazyLock::new(|| {
-        // A test reads the same text, and so this cannot fail.
-        let mut table: SecretTable = toml::from_str(include_str!("table.toml")).unwrap_or_default();
-        let named = table.names.secret.iter().chain(&table.names.weak);
-        let mut words: Vec<String> = named.map(|pattern| longest_word(pattern).to_string()).collect();
-        words.sort_by_key(String::len);
-        let mut least: Vec<String> = Vec::new();
+    &TABLE
+}
+
+/// The words of which a text must contain one before it can contain the name of a secret.
+pub(super) fn name_words() -> &'static [&'static str] {
+    static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let named = TABLE.names.secret.iter().chain(TABLE.names.weak);
+        let mut words: Vec<&str> = named.map(|pattern| longest_word(pattern)).collect();
+        words.sort_by_key(|word| word.len());
+        let mut least: Vec<&str> = Vec::new();
         for word in words {
-            if !least.iter().any(|known| word.contains(known.as_str())) {
+            if !least.iter().any(|known| word.contains(known)) {
                 least.push(word);
             }
         }
-        table.name_words = least;
-        table
+        least
     });
-    &TABLE
+    &WORDS
 }
 
 fn longest_word(pattern: &str) -> &str {
@@ -101,6 +91,11 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     // Without a searcher of the standard library: each variable is compared with hundreds of patterns before a command
     // starts, and to prepare a searcher takes longer than to compare texts that are this short.
     let (mut pattern, mut text) = (pattern.as_bytes(), text.as_bytes());
+    // Most pairs differ in their first or last byte.
+    let differs = |wanted: Option<&u8>, found: Option<&u8>| wanted != Some(&b'*') && wanted != found;
+    if differs(pattern.first(), text.first()) || differs(pattern.last(), text.last()) {
+        return false;
+    }
     // The pattern behind the last `*`, and the text that it is compared with.
     let mut again: Option<(&[u8], &[u8])> = None;
     loop {
@@ -109,8 +104,9 @@ pub fn matches(pattern: &str, text: &str) -> bool {
                 if rest.is_empty() {
                     return true;
                 }
-                again = Some((rest, text));
-                pattern = rest;
+                let Some(from) = from_first_of(rest, text) else { return false };
+                again = Some((rest, from));
+                (pattern, text) = (rest, from);
             }
             ([wanted, pattern_rest @ ..], [found, text_rest @ ..]) if wanted == found => {
                 (pattern, text) = (pattern_rest, text_rest);
@@ -119,8 +115,9 @@ pub fn matches(pattern: &str, text: &str) -> bool {
             // The last `*` takes one more byte.
             _ => match again {
                 Some((rest, [_, later @ ..])) => {
-                    again = Some((rest, later));
-                    (pattern, text) = (rest, later);
+                    let Some(from) = from_first_of(rest, later) else { return false };
+                    again = Some((rest, from));
+                    (pattern, text) = (rest, from);
                 }
                 _ => return false,
             },
@@ -128,7 +125,15 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-pub(super) fn any(patterns: &[String], name: &str) -> bool {
+/// The text from the first byte of `pattern` on. `None` if the text does not have this byte.
+fn from_first_of<'t>(pattern: &[u8], text: &'t [u8]) -> Option<&'t [u8]> {
+    match pattern.first() {
+        None | Some(b'*') => Some(text),
+        Some(first) => text.get(text.iter().position(|byte| byte == first)?..),
+    }
+}
+
+pub(super) fn any(patterns: &[&str], name: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, name))
 }
 
@@ -137,23 +142,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_can_be_read_and_every_pattern_compiles_and_has_its_words() {
-        let table: SecretTable = toml::from_str(include_str!("table.toml")).unwrap();
+    fn every_pattern_of_the_table_compiles_and_has_its_words() {
+        let table = table();
         assert!(table.shapes.len() > 20 && table.files.iter().map(|f| f.paths.len()).sum::<usize>() > 150);
-        for shape in &table.shapes {
-            Regex::new(&shape.pattern).unwrap();
+        for shape in table.shapes {
+            Regex::new(shape.pattern).unwrap();
             assert!(!shape.words.is_empty(), "{}", shape.kind);
         }
         let names = &table.names;
-        for list in
-            [&names.secret, &names.weak, &names.variable, &names.exempt, &names.harmless, &names.socket]
-        {
+        for list in [names.secret, names.weak, names.variable, names.exempt, names.harmless, names.socket] {
             for name in list {
-                assert_eq!(name, &name.to_uppercase());
+                assert_eq!(*name, name.to_uppercase());
                 assert!(longest_word(name).len() >= 2, "{name} would match nearly everything");
             }
         }
-        for path in table.files.iter().flat_map(|f| &f.paths) {
+        for path in table.files.iter().flat_map(|f| f.paths) {
             assert!(!path.starts_with('/') && !path.contains(".."), "{path}");
         }
     }
@@ -171,6 +174,16 @@ mod tests {
             ("A*B*C", "AxxCyyB", false),
             ("*.b.c", "a.b.c", true),
             ("ab*b", "ab", false),
+            ("", "", true),
+            ("", "a", false),
+            ("a", "", false),
+            ("**", "", true),
+            ("a**b", "ab", true),
+            ("*ab*", "aaab", true),
+            ("*ab*", "ba", false),
+            ("*aab", "aaab", true),
+            ("*a", "ba", true),
+            ("*é*", "été", true),
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
         }

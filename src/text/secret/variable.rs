@@ -50,18 +50,18 @@ pub fn judge_environment() {
 fn judged(name: &str, value: &str) -> Option<WithheldReason> {
     let table = table();
     let names = &table.names;
-    if any(&names.socket, name) {
+    if any(names.socket, name) {
         return Some(WithheldReason::Socket);
     }
-    let listed = [&names.secret, &names.weak, &names.variable].into_iter().any(|list| any(list, name));
+    let listed = [names.secret, names.weak, names.variable].into_iter().any(|list| any(list, name));
     let plain = table.values.plain.iter().any(|plain| value.eq_ignore_ascii_case(plain));
-    if listed && !any(&names.exempt, name) && !plain {
+    if listed && !any(names.exempt, name) && !plain {
         return Some(WithheldReason::Name);
     }
     if super::has_shape(value) {
         return Some(WithheldReason::Shape);
     }
-    let known = any(&names.harmless, name) || any(&names.exempt, name);
+    let known = any(names.harmless, name) || any(names.exempt, name);
     (!known && looks_random(value)).then_some(WithheldReason::Random)
 }
 

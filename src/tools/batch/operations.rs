@@ -69,6 +69,10 @@ impl Tool for OperationsTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         let steps = input.get("operations").and_then(Value::as_array);
         let mut touches = TouchedPaths::default();

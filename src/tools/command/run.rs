@@ -80,6 +80,10 @@ impl Tool for RunCommand {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _input: &Value) -> TouchedPaths {
         TouchedPaths { anything: true, ..TouchedPaths::default() }
     }

@@ -80,6 +80,10 @@ impl Tool for EditFile {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         TouchedPaths::writing(input, "path")
     }

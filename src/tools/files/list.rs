@@ -47,6 +47,10 @@ impl Tool for ListDirectory {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         TouchedPaths::reading(input, "path", ".")
     }

@@ -63,6 +63,10 @@ impl Tool for ReadFile {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         let path = input.get("path").and_then(Value::as_str).map(String::from);
         TouchedPaths { reads: path.into_iter().collect(), ..TouchedPaths::default() }

@@ -62,6 +62,10 @@ impl Tool for WriteFile {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         TouchedPaths::writing(input, "path")
     }

@@ -59,6 +59,10 @@ impl Tool for ApplyPatch {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         let text = |name| input.get(name).and_then(Value::as_str);
         let mut names: Vec<String> = text("path").map(String::from).into_iter().collect();

@@ -104,6 +104,10 @@ impl Tool for FindTool {
         self.schema.spec()
     }
 
+    fn name(&self) -> String {
+        self.schema.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths::default()
     }
@@ -159,6 +163,10 @@ impl Plan for FindToolPlan {
 impl Tool for CallTool {
     fn spec(&self) -> ToolSpec {
         self.schema.spec()
+    }
+
+    fn name(&self) -> String {
+        self.schema.name()
     }
 
     fn touches(&self, _: &Value) -> TouchedPaths {

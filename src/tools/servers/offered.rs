@@ -117,7 +117,7 @@ fn offered(tools: Vec<Arc<ServerTool>>) -> OfferedTools {
     let all = || tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>);
     let advertised: Vec<Arc<dyn Tool>> =
         if total <= MOST_SCHEMAS { all().collect() } else { instead_of(&tools).into() };
-    let by_name = advertised.iter().cloned().chain(all()).map(|tool| (tool.spec().name, tool)).collect();
+    let by_name = advertised.iter().cloned().chain(all()).map(|tool| (tool.name(), tool)).collect();
     OfferedTools { advertised, by_name }
 }
 
@@ -170,7 +170,7 @@ mod tests {
         let many =
             named([(&server, known(&["a", "b", "c"], &"w".repeat(1500)))].into_iter(), &[], &mut Vec::new());
         let many = offered(many);
-        let names: Vec<String> = many.advertised.iter().map(|tool| tool.spec().name).collect();
+        let names: Vec<String> = many.advertised.iter().map(|tool| tool.name()).collect();
         assert_eq!((names, many.by_name.len()), (vec!["find_tool".into(), "call_tool".into()], 5));
     }
 }

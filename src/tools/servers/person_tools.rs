@@ -47,6 +47,10 @@ impl Tool for ServerResourceTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths { anything: true, ..TouchedPaths::default() }
     }
@@ -60,6 +64,10 @@ impl Tool for ServerResourceTool {
 impl Tool for ServerPromptTool {
     fn spec(&self) -> ToolSpec {
         self.0.spec()
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
     }
 
     fn touches(&self, _: &Value) -> TouchedPaths {

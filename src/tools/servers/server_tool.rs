@@ -36,6 +36,10 @@ impl Tool for ServerTool {
         }
     }
 
+    fn name(&self) -> String {
+        self.called.clone()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         // Nobody knows what it touches.
         TouchedPaths { anything: true, ..TouchedPaths::default() }

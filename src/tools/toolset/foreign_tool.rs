@@ -133,7 +133,7 @@ where
 
     /// Without one of its arguments, which an earlier version of the tool did not have.
     #[must_use]
-    pub(super) fn without(self, parameter: &str) -> Self {
+    pub(super) fn without(self, parameter: &'static str) -> Self {
         ForeignTool { shape: self.shape.without(parameter), ..self }
     }
 
@@ -224,12 +224,16 @@ where
         self.shape.spec()
     }
 
+    fn name(&self) -> String {
+        self.shape.name()
+    }
+
     fn touches(&self, input: &Value) -> TouchedPaths {
         (self.touches)(input, &self.shared)
     }
 
     fn judged_as(&self, input: &Value) -> String {
-        (self.rule)(input).map_or_else(|| self.shape.spec().name, String::from)
+        (self.rule)(input).map_or_else(|| self.shape.name(), String::from)
     }
 
     fn delivery(&self) -> OutputDelivery {

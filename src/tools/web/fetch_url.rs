@@ -50,6 +50,10 @@ impl Tool for FetchUrl {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths::default()
     }

@@ -40,6 +40,10 @@ impl Tool for SearchWeb {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths::default()
     }

@@ -3,9 +3,9 @@
 
 use super::layer::{Layer, dir_flags, remove_dir_all};
 use super::removal::remove_later;
-use rustix::fs::{CWD, FlockOperation, Mode, RenameFlags, Timestamps, UTIME_NOW};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, Timestamps, UTIME_NOW};
 use serde::{Deserialize, Serialize};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -113,6 +113,9 @@ pub(super) struct SpareDir {
 const SPARE: &str = "spare";
 const LAYERS: &str = "layers.json";
 
+/// The most bytes of that file: each layer takes less than a kilobyte, and its attributes are bounded by the kernel.
+const MOST_RECORD: u64 = 1 << 20;
+
 /// A layer that is used a second time must be like a new one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct UsedLayer {
@@ -197,6 +200,19 @@ impl UsedLayer {
     }
 }
 
+/// Reads the record of a directory that was left. Never waits: a pipe or a link in its place is an error.
+fn read_record(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() > MOST_RECORD {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the record of layers"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_RECORD).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The time of its last change of entries: a command that makes a file in it and removes the file changes it, too.
 fn changed(dir: &Path) -> Option<(i64, i64)> {
     let meta = std::fs::symlink_metadata(dir).ok()?;
@@ -228,7 +244,7 @@ impl SpareDir {
         let mut dir = left.removed_later();
         dir.path = path;
         let record = dir.path.join(LAYERS);
-        let layers: Vec<UsedLayer> = serde_json::from_slice(&std::fs::read(&record).ok()?).ok()?;
+        let layers: Vec<UsedLayer> = serde_json::from_slice(&read_record(&record).ok()?).ok()?;
         std::fs::remove_file(record).ok()?;
         let moved = |(index, mut layer): (usize, UsedLayer)| {
             let place = dir.path.join(index.to_string());
@@ -362,11 +378,21 @@ mod tests {
         assert!(SpareDir::left_in(&base).is_none());
         drop(lock);
 
-        let changes: [fn(&Path); 4] = [
-            |spare| fs::write(spare.join("0/upper/file"), "").unwrap(),
-            |spare| mode(&spare.join("0/upper"), 0o701),
-            |spare| fs::write(spare.join(LAYERS), "[]").unwrap(),
-            |spare| fs::write(spare.join(LAYERS), "x").unwrap(),
+        let replaced = |spare: &Path| {
+            fs::remove_file(spare.join(LAYERS)).unwrap();
+            spare.join(LAYERS)
+        };
+        let changes: [&dyn Fn(&Path); 6] = [
+            // Without a reader or a writer, the open of a pipe waits.
+            &|spare| {
+                let kind = rustix::fs::FileType::Fifo;
+                rustix::fs::mknodat(CWD, replaced(spare), kind, Mode::from_raw_mode(0o600), 0).unwrap();
+            },
+            &|spare| std::os::unix::fs::symlink("/dev/zero", replaced(spare)).unwrap(),
+            &|spare| fs::write(spare.join("0/upper/file"), "").unwrap(),
+            &|spare| mode(&spare.join("0/upper"), 0o701),
+            &|spare| fs::write(spare.join(LAYERS), "[]").unwrap(),
+            &|spare| fs::write(spare.join(LAYERS), "x").unwrap(),
         ];
         for change in changes {
             if !base.join(SPARE).exists() {

@@ -57,6 +57,10 @@ impl Tool for JobTool {
         self.0.spec()
     }
 
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
     fn touches(&self, _: &Value) -> TouchedPaths {
         // In order, and after the command that they ask about.
         TouchedPaths { anything: true, ..TouchedPaths::default() }

@@ -47,6 +47,10 @@ impl Tool for AgshScratchpad {
         self.shape.spec()
     }
 
+    fn name(&self) -> String {
+        self.shape.name()
+    }
+
     fn judged_as(&self, _: &Value) -> String {
         "scratchpad".into()
     }

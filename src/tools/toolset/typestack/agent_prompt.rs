@@ -111,6 +111,10 @@ impl Tool for TypestackPrompt {
         self.shape.spec()
     }
 
+    fn name(&self) -> String {
+        self.shape.name()
+    }
+
     /// A batch names paths by bases, and so it simply never runs in parallel with another call.
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths { anything: true, ..TouchedPaths::default() }
