@@ -13,11 +13,13 @@ use crate::conversation::{Message, Part, ToolSpec};
 use crate::provider::{ModelRequest, ModelSpec};
 use crate::session::{Scratchpads, SessionStore};
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(in crate::agent) struct ModelContext {
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
+    /// What the tools take in a request: to encode their schemas takes longer than all else that is measured for one.
+    tool_bytes: OnceLock<usize>,
     pictures: RequestImages,
     refused: RejectedContent,
     scratchpads: Option<Arc<Scratchpads>>,
@@ -48,6 +50,7 @@ impl ModelContext {
         ModelContext {
             system: system.into(),
             tools: tools.into(),
+            tool_bytes: OnceLock::new(),
             pictures: RequestImages::default(),
             refused: RejectedContent::default(),
             scratchpads: None,
@@ -59,7 +62,7 @@ impl ModelContext {
 
     /// Only before the first request of a conversation: the beginning of requests must not change.
     pub(in crate::agent) fn set_tools(&mut self, tools: Vec<ToolSpec>) {
-        self.tools = tools.into();
+        (self.tools, self.tool_bytes) = (tools.into(), OnceLock::new());
     }
 
     pub(in crate::agent) fn system(&self) -> &Arc<str> {
@@ -128,6 +131,7 @@ impl ModelContext {
         let name = self.tools.get(at)?.name.clone();
         self.tools =
             self.tools.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, t)| t.clone()).collect();
+        self.tool_bytes = OnceLock::new();
         Some(name)
     }
 
@@ -227,7 +231,7 @@ impl ModelContext {
 
     fn fixed_bytes(&self) -> usize {
         let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
-        self.system.len() + self.tools.iter().map(tool).sum::<usize>()
+        self.system.len() + self.tool_bytes.get_or_init(|| self.tools.iter().map(tool).sum())
     }
 }
 

@@ -1,8 +1,10 @@
 //! A path without links.
 
 use crate::workspace::WorkspaceError;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 /// As many as Linux follows in one path (path_resolution(7)).
@@ -11,6 +13,33 @@ pub(super) const MOST_LINKS: usize = 40;
 /// `path` with every link in it followed, as far as it exists.
 pub(in crate::workspace) fn without_links(path: &Path) -> PathBuf {
     real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |(real, _)| real)
+}
+
+/// The same for a path of placet's own files, whose directories are looked up once in a process: each view asks for four
+/// such paths, and a start opens several views. The last part may become a link at any time.
+pub(in crate::workspace) fn own_without_links(path: &Path) -> PathBuf {
+    /// Enough for the directories of one user. Tests have more, which are looked up each time.
+    const MOST: usize = 64;
+    static DIRS: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return without_links(path) };
+    let mut dirs = DIRS.lock().unwrap_or_else(PoisonError::into_inner);
+    let real = match dirs.get(dir) {
+        Some(real) => real.join(name),
+        None => {
+            let real = without_links(dir);
+            let found = real.join(name);
+            // What is missing may be made as a link.
+            if real.is_dir() && dirs.len() < MOST {
+                dirs.insert(dir.to_path_buf(), real);
+            }
+            found
+        }
+    };
+    drop(dirs);
+    match fs::symlink_metadata(&real) {
+        Ok(meta) if meta.is_symlink() => without_links(path),
+        _ => real,
+    }
 }
 
 /// The absolute path `from` without links, and whether it exists. `real` returns the place of a path's own entry, or

@@ -33,11 +33,18 @@ pub(super) struct CommandDir {
 impl CommandDir {
     pub(super) fn make(base: &Path) -> io::Result<CommandDir> {
         use std::os::unix::fs::DirBuilderExt;
+        let mut attempts = 0;
         loop {
             let path = new_name(base);
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 // Another pid namespace counts processes on its own, so the name may be taken.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                // Another process took the directory, which was empty, for one that nobody needs.
+                Err(e) if e.kind() == io::ErrorKind::NotFound && attempts < 3 => {
+                    attempts += 1;
+                    private(base)?;
+                    continue;
+                }
                 made => made?,
             }
             let lock = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
@@ -110,7 +117,7 @@ pub(super) struct SpareDir {
 }
 
 /// The name of a directory that a command of another process left, and of the file in it that says how its layers were made.
-const SPARE: &str = "spare";
+pub(super) const SPARE: &str = "spare";
 const LAYERS: &str = "layers.json";
 
 /// The most bytes of that file: each layer takes less than a kilobyte, and its attributes are bounded by the kernel.

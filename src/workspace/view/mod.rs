@@ -218,14 +218,14 @@ impl View {
         let inside = |root: &PathBuf| roots.iter().any(|r| r != root && root.starts_with(r));
         let roots: Vec<PathBuf> = roots.iter().filter(|r| !inside(r)).cloned().collect();
         // Layers are opened without following links, so the way to them must have none.
-        let view = super::files::resolve::without_links(&places.view);
-        let scratch = super::files::resolve::without_links(&places.scratch);
+        let view = super::files::resolve::own_without_links(&places.view);
+        let scratch = super::files::resolve::own_without_links(&places.scratch);
         let places = ViewPaths { view, scratch, ..places };
         View(Arc::new(ViewInner {
             scratch: LayerSet::at(&places.view.join("scratch"), roots.len(), 0),
             pending: LayerSet::at(&places.view.join("pending"), roots.len(), 1),
-            objects: ObjectStore::new(super::files::resolve::without_links(&places.objects)),
-            journal: Journal::at(super::files::resolve::without_links(&places.journal)),
+            objects: ObjectStore::new(super::files::resolve::own_without_links(&places.objects)),
+            journal: Journal::at(super::files::resolve::own_without_links(&places.journal)),
             places,
             roots,
             gate: Arc::default(),
