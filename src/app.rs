@@ -267,6 +267,9 @@ impl App {
             None => Arc::new(Scratchpads::in_memory()),
         };
         let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
+        if let Err(e) = self.take_over_jobs_of(&name) {
+            tracing::warn!("what interrupted jobs wrote cannot be read: {e}");
+        }
         let settings = &self.config.settings().conversation;
         Ok(Agent::new(AgentConfig {
             model: ActiveModel {
@@ -297,11 +300,13 @@ impl App {
         };
         let mut out = include_str!("../prompts/system.md").replace("{files}\n", files);
         let roots: Vec<String> = self.workspace.roots().iter().map(|r| r.display().to_string()).collect();
-        out.push_str(&format!(
-            "\nWorkspace: {}. Working directory: {}.\n",
-            roots.join(", "),
-            self.cwd().display()
-        ));
+        let cwd = self.cwd().display().to_string();
+        match roots.as_slice() {
+            [only] if *only == cwd => out.push_str(&format!("\nWorkspace and working directory: {cwd}.\n")),
+            roots => {
+                out.push_str(&format!("\nWorkspace: {}. Working directory: {cwd}.\n", roots.join(", ")));
+            }
+        }
         for mount in self.mounts.iter() {
             out.push_str(&format!("Mounted: {}, in commands {}.\n", mount.prefix, mount.dir().display()));
         }

@@ -125,6 +125,18 @@ impl App {
         found
     }
 
+    /// The same for the background commands of one conversation that resumes: its first command would remove what they left.
+    /// Returns how many changes there are. A view that another placet uses is left alone.
+    pub fn take_over_jobs_of(&self, session: &str) -> io::Result<ChangeCount> {
+        let places = self.places(session);
+        let Ok(roots) = roots_of(&places.view) else { return Ok(ChangeCount::default()) };
+        if is_locked(&places.view.join("lock")) {
+            return Ok(ChangeCount::default());
+        }
+        let view = self.guarded(View::at(places, &roots));
+        view.take_over_killed_jobs(&|path| self.workspace.is_hidden(path))
+    }
+
     /// What background commands of sessions of this directory wrote whose placet was killed becomes pending. The reasons why
     /// it cannot be read.
     pub(super) fn take_over_killed_jobs(&self) -> Vec<String> {

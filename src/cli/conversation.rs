@@ -256,6 +256,13 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) 
     let Some(store) = store else { return Ok(app.agent(answerer, None)?) };
     let (session, resumed) = open_session(&store, app, options, first)?;
     let loaded = if resumed { Some(store.load_for_resume(session.id())?) } else { None };
+    if resumed {
+        match app.take_over_jobs_of(session.id().as_str()) {
+            Ok(count) if count.total() == 0 => {}
+            Ok(count) => changes::warn_of_killed("a background command of this conversation", count),
+            Err(e) => warn(&format!("warning: what an interrupted job wrote cannot be read: {e}")),
+        }
+    }
     let mut agent = app.agent(answerer, Some(session))?;
     if let Some(loaded) = loaded {
         for note in agent.resume(loaded)? {

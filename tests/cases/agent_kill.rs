@@ -179,3 +179,35 @@ fn a_kill_between_two_attempts_keeps_what_was_asked() {
     let after = kill(running, &place, &server, "back-off");
     assert_eq!(after.transcript.messages().len(), 1);
 }
+
+/// Story: the first command after `placet -c -p` removed what the job had written, and nobody was asked about it.
+#[test]
+fn what_a_killed_job_wrote_is_pending_when_its_conversation_resumes() {
+    let job = r#"{"command":"echo x >made; rm old; echo written; exec sleep 1000","background":true}"#;
+    let wait = r#"{"action":"wait","job":1,"until":"written","timeout_ms":20000}"#;
+    let server = MockServer::start([
+        Reply::anthropic(&[Say::Call("c1", "run_command", job)]),
+        Reply::anthropic(&[Say::Call("c2", "job", wait)]),
+        Reply::stream().stall(),
+    ]);
+    let place = Place::new().answered_by(&server);
+    place.write("old", "o\n");
+    let running = place.placet(["-p", "go", "--mode", "ask"]).start();
+    let since = Instant::now();
+    while server.requests().len() < 3 {
+        assert!(since.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::KILL);
+    assert_eq!(running.end().code, 137);
+    server.push(Reply::anthropic(&[Say::Call("c3", "run_command", r#"{"command":"ls; test ! -e old"}"#)]));
+    server.push(Reply::anthropic(&[Say::Text("yes")]));
+    let out = place.run(["-c", "-p", "and on", "--mode", "ask"]);
+    assert!(out.stderr.contains("what it changed is pending (2 files)"), "{out:?}");
+    // The next command sees it, and nothing of it is in the workspace.
+    let sent = server.requests().last().unwrap().body["messages"].to_string();
+    assert!(sent.contains("made"), "{sent}");
+    assert!(!place.tree.join("made").exists() && place.read("old") == "o\n");
+    let out = place.run(["changes"]);
+    assert!(out.stdout.contains("A made") && out.stdout.contains("D old"), "{out:?}");
+}

@@ -41,7 +41,7 @@ pub(in crate::tools) struct Args {
     pub(in crate::tools) path: String,
     /// Lines to skip.
     pub(in crate::tools) offset: Option<usize>,
-    /// Default: 2000.
+    // 2000 where it is missing. A result that was cut says how to read on.
     pub(in crate::tools) limit: Option<usize>,
     /// Only lines that match.
     pub(in crate::tools) pattern: Option<String>,

@@ -3,8 +3,8 @@
 //! Unlike `realpath` this also resolves what does not exist yet, by its deepest existing directory, so that a new
 //! file below a link that leads outside is known to be outside. What it returns contains no link and no `..`.
 
-pub(in crate::workspace) use super::symlinks::{own_without_links, without_links};
 use super::symlinks::real_path;
+pub(in crate::workspace) use super::symlinks::{own_without_links, without_links};
 use crate::permission::{Access, AccessLocation};
 use crate::text::visible;
 use crate::workspace::repository::flat;
