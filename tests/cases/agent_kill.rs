@@ -206,7 +206,7 @@ fn what_a_killed_job_wrote_is_pending_when_its_conversation_resumes() {
     assert!(out.stderr.contains("what it changed is pending (2 files)"), "{out:?}");
     // The next command sees it, and nothing of it is in the workspace.
     let sent = server.requests().last().unwrap().body["messages"].to_string();
-    assert!(sent.contains("made"), "{sent}");
+    assert!(sent.contains("made\\n"), "{sent}");
     assert!(!place.tree.join("made").exists() && place.read("old") == "o\n");
     let out = place.run(["changes"]);
     assert!(out.stdout.contains("A made") && out.stdout.contains("D old"), "{out:?}");
