@@ -641,6 +641,7 @@ mod tests {
             "",
             "hello",
             "-p hello",
+            "-p hello world",
             "-p --mode ask hello",
             "--provider offline --print",
             "-p",
@@ -659,8 +660,7 @@ mod tests {
             let may_differ = line.contains("run");
             assert!(may_differ && alone.is_none() || alone == whole, "{line}: {alone:?} {whole:?}");
         }
-        for line in ["-p hello world", "--no-such", "--help", "--version", "doctor", "-p x changes", "--mode"]
-        {
+        for line in ["--no-such", "--help", "--version", "doctor", "-p x changes", "--mode"] {
             let words = std::iter::once("placet").chain(line.split(' ')).map(OsString::from);
             assert!(conversation_alone(words).is_none(), "{line}");
         }
