@@ -8,6 +8,7 @@
 mod credential_files;
 mod table;
 mod table_rows;
+mod table_types;
 mod variable;
 
 pub use credential_files::credential_files;

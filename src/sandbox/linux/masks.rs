@@ -6,7 +6,6 @@
 
 use super::super::spec::SandboxSpec;
 use super::init::{SandboxSetupError, at};
-use super::layer_names::LayerNames;
 use super::mounts::{DetachedMount, OverlayLayers, TAME, place};
 use super::scratch_tmpfs::ScratchTmpfs;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -55,8 +54,7 @@ pub(super) fn cover(
     blank: &MaskSources,
     layers: &[OverlayLayers],
 ) -> Result<(), SandboxSetupError> {
-    let mut names = LayerNames::of(spec);
-    for path in spec.masked.iter().filter(|path| may_exist(spec, layers, path, &mut names)) {
+    for path in spec.masked.iter().filter(|path| may_exist(spec, layers, path)) {
         at(cover_one(spec, blank, path), || format!("mask `{}`", path.display()))?;
     }
     Ok(())
@@ -64,7 +62,7 @@ pub(super) fn cover(
 
 /// False if no layer has anything at `path`. Most masked paths do not exist, and the layers answer in a fraction of the
 /// time of the overlay, where each name is looked up for the first time.
-fn may_exist(spec: &SandboxSpec, layers: &[OverlayLayers], path: &Path, names: &mut LayerNames) -> bool {
+fn may_exist(spec: &SandboxSpec, layers: &[OverlayLayers], path: &Path) -> bool {
     let mut bound = spec.writable.iter().chain(&spec.scratch).chain(&spec.readable);
     // The last overlay is the topmost one.
     let above =
@@ -81,10 +79,7 @@ fn may_exist(spec: &SandboxSpec, layers: &[OverlayLayers], path: &Path, names: &
         !matches!(found, Err(Errno::NOENT | Errno::NOTDIR))
     };
     // The upper layer is empty.
-    let in_each = |(number, layer): (usize, &OwnedFd)| {
-        names.may_have((&layers.target, number), layer, rel) && is_in(layer)
-    };
-    rel.as_os_str().is_empty() || layers.lowers.iter().enumerate().any(in_each)
+    rel.as_os_str().is_empty() || layers.lowers.iter().any(is_in)
 }
 
 fn cover_one(spec: &SandboxSpec, blank: &MaskSources, path: &Path) -> io::Result<()> {

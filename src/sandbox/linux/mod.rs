@@ -5,7 +5,7 @@
 //! | a child in its own namespaces, with mapped ids | `namespaces` | the supervisor, perhaps before the command is known |
 //! | the description of the view, and the command | `child_order` | the supervisor |
 //! | the view: overlays, a read-only rest, fresh directories | `mount_view`, `mounts`, `scratch_tmpfs` | the child |
-//! | the view: a fresh `/dev`, masks | `devices`, `masks`, `layer_names` | the child |
+//! | the view: a fresh `/dev`, masks | `devices`, `masks` | the child |
 //! | with a list of hosts: an address, and sockets for the supervisor | `network_setup` | the child |
 //! | limits, no capabilities, Landlock, seccomp | `harden`, `landlock`, `seccomp`, `seccomp_program` | the child |
 //! | a terminal of the view, and its job control | `terminal` | the child, process 1 of its namespace |
@@ -17,7 +17,6 @@ mod harden;
 mod init;
 mod join_netns;
 mod landlock;
-mod layer_names;
 mod masks;
 mod mount_view;
 mod mounts;

@@ -4,7 +4,7 @@
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use super::init::{SandboxSetupError, at};
 use super::raw;
-use super::seccomp_program::{Refusal, program};
+use super::seccomp_program::{SyscallRefusal, program};
 use seccompiler::BpfProgram;
 use std::collections::BTreeMap;
 use std::io;
@@ -107,17 +107,17 @@ impl SyscallFilter {
 }
 
 /// When each call is refused, in the order of their numbers.
-fn refused(spec: &SandboxSpec) -> io::Result<Vec<(u32, Refusal)>> {
-    let mut rules: BTreeMap<libc::c_long, Refusal> =
-        REFUSED.iter().map(|&number| (number, Refusal::Always)).collect();
+fn refused(spec: &SandboxSpec) -> io::Result<Vec<(u32, SyscallRefusal)>> {
+    let mut rules: BTreeMap<libc::c_long, SyscallRefusal> =
+        REFUSED.iter().map(|&number| (number, SyscallRefusal::Always)).collect();
     let new = NAMESPACES.into_iter().fold(0, |bits, flag| bits | flag.cast_unsigned());
-    rules.insert(libc::SYS_clone, Refusal::AnyBit(0, new));
-    rules.insert(libc::SYS_unshare, Refusal::AnyBit(0, new | NEW_TIME.cast_unsigned()));
+    rules.insert(libc::SYS_clone, SyscallRefusal::AnyBit(0, new));
+    rules.insert(libc::SYS_unshare, SyscallRefusal::AnyBit(0, new | NEW_TIME.cast_unsigned()));
     // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
-    rules.insert(libc::SYS_clone3, Refusal::AsMissing);
-    rules.insert(libc::SYS_ioctl, Refusal::OneOf(1, TERMINAL.to_vec()));
+    rules.insert(libc::SYS_clone3, SyscallRefusal::AsMissing);
+    rules.insert(libc::SYS_ioctl, SyscallRefusal::OneOf(1, TERMINAL.to_vec()));
     // Of netlink only routes and addresses, which `getaddrinfo` needs.
-    rules.insert(libc::SYS_socket, Refusal::Sockets(families(spec), libc::AF_NETLINK.cast_unsigned()));
+    rules.insert(libc::SYS_socket, SyscallRefusal::Sockets(families(spec), libc::AF_NETLINK.cast_unsigned()));
     let number = |(number, refusal)| u32::try_from(number).map(|number| (number, refusal));
     rules.into_iter().map(number).collect::<Result<_, _>>().map_err(io::Error::other)
 }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     /// The same rules by the crate's own compiler, which compares one number after the other.
-    fn by_the_crate(rules: &[(u32, Refusal)]) -> Vec<BpfProgram> {
+    fn by_the_crate(rules: &[(u32, SyscallRefusal)]) -> Vec<BpfProgram> {
         let rule = |conditions: &[(u8, SeccompCmpOp, u32)]| {
             let conditions = conditions.iter().map(|(argument, comparison, value)| {
                 let length = SeccompCmpArgLen::Dword;
@@ -197,20 +197,20 @@ mod tests {
             let number = i64::from(*number);
             let index = |index: &u32| u8::try_from(*index).unwrap();
             let rules = match refusal {
-                Refusal::Always => vec![],
-                Refusal::AsMissing => {
+                SyscallRefusal::Always => vec![],
+                SyscallRefusal::AsMissing => {
                     missing.insert(number, vec![]);
                     continue;
                 }
-                Refusal::AnyBit(at, bits) => {
+                SyscallRefusal::AnyBit(at, bits) => {
                     let bits = (0..32).map(|bit| 1 << bit).filter(|bit| bits & bit != 0);
                     let masked = |bit| (index(at), SeccompCmpOp::MaskedEq(u64::from(bit)), bit);
                     bits.map(|bit| rule(&[masked(bit)])).collect()
                 }
-                Refusal::OneOf(at, values) => {
+                SyscallRefusal::OneOf(at, values) => {
                     values.iter().map(|value| rule(&[(index(at), SeccompCmpOp::Eq, *value)])).collect()
                 }
-                Refusal::Sockets(families, routes) => {
+                SyscallRefusal::Sockets(families, routes) => {
                     let none = families.iter().map(|family| (0, SeccompCmpOp::Ne, *family));
                     let protocol = [(0, SeccompCmpOp::Eq, *routes), (2, SeccompCmpOp::Ne, 0)];
                     vec![rule(&none.collect::<Vec<_>>()), rule(&protocol)]

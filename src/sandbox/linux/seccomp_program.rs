@@ -37,7 +37,7 @@ const OWN_MACHINE: Option<u32> = match std::env::consts::ARCH.as_bytes() {
 
 /// When a system call is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum SyscallRefusal {
     Always,
     /// As if the kernel did not have the call.
     AsMissing,
@@ -51,7 +51,7 @@ pub(super) enum Refusal {
 
 /// The program for these rules, sorted by number.
 pub(super) fn program(
-    rules: &[(u32, Refusal)],
+    rules: &[(u32, SyscallRefusal)],
     (refused, missing): (u32, u32),
 ) -> io::Result<Vec<sock_filter>> {
     let machine = OWN_MACHINE.ok_or(io::ErrorKind::Unsupported)?;
@@ -93,19 +93,23 @@ impl Backwards {
     }
 
     /// The first step of the check of one call.
-    fn rule(&mut self, refusal: &Refusal, (allow, refuse, unknown): (Step, Step, Step)) -> io::Result<Step> {
+    fn rule(
+        &mut self,
+        refusal: &SyscallRefusal,
+        (allow, refuse, unknown): (Step, Step, Step),
+    ) -> io::Result<Step> {
         match refusal {
-            Refusal::Always => Ok(refuse),
-            Refusal::AsMissing => Ok(unknown),
-            Refusal::AnyBit(index, bits) => {
+            SyscallRefusal::Always => Ok(refuse),
+            SyscallRefusal::AsMissing => Ok(unknown),
+            SyscallRefusal::AnyBit(index, bits) => {
                 self.branch(IF_ANY_BIT, *bits, refuse, allow)?;
                 self.push(LOAD, argument(*index))
             }
-            Refusal::OneOf(index, values) => {
+            SyscallRefusal::OneOf(index, values) => {
                 self.one_of(values, (refuse, allow))?;
                 self.push(LOAD, argument(*index))
             }
-            Refusal::Sockets(families, routes) => {
+            SyscallRefusal::Sockets(families, routes) => {
                 self.branch(IF_EQUAL, 0, allow, refuse)?;
                 let protocol = self.push(LOAD, argument(2))?;
                 let others: Vec<u32> = families.iter().copied().filter(|family| family != routes).collect();

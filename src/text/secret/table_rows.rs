@@ -6,7 +6,7 @@
 //!
 //! It is Rust and not a file that is parsed: each start of placet and of a supervisor needs it.
 
-use super::table::{
+use super::table_types::{
     CredentialFiles, CredentialVariable, SecretNamePatterns, SecretShape, SecretTable, SecretValuePatterns,
 };
 

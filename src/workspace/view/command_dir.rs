@@ -10,7 +10,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
 
 /// One overlay: topmost lower directory first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +28,6 @@ pub(super) struct CommandDir {
     _lock: OwnedFd,
     /// It is removed while placet goes on.
     is_removed_later: bool,
-    /// Threads that remove parts of it.
-    removals: Vec<JoinHandle<()>>,
 }
 
 impl CommandDir {
@@ -52,7 +49,7 @@ impl CommandDir {
             }
             let lock = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
             rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-            return Ok(CommandDir { path, _lock: lock, is_removed_later: false, removals: Vec::new() });
+            return Ok(CommandDir { path, _lock: lock, is_removed_later: false });
         }
     }
 
@@ -60,7 +57,7 @@ impl CommandDir {
     pub(super) fn take_over(path: PathBuf) -> Option<CommandDir> {
         let lock = rustix::fs::open(&path, dir_flags(), Mode::empty()).ok()?;
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
-        Some(CommandDir { path, _lock: lock, is_removed_later: false, removals: Vec::new() })
+        Some(CommandDir { path, _lock: lock, is_removed_later: false })
     }
 
     /// Lets it be removed in the background. The process must call [`super::removal::wait_for_removals`] before it ends.
@@ -91,20 +88,8 @@ impl CommandDir {
     }
 }
 
-impl CommandDir {
-    /// Removes something in it while the next command starts. What stays is removed with the directory.
-    fn remove_part(&mut self, part: PathBuf) {
-        let work = move || drop(remove_dir_all(&part));
-        self.removals.extend(std::thread::Builder::new().name("removal".into()).spawn(work));
-    }
-}
-
 impl Drop for CommandDir {
     fn drop(&mut self) {
-        // Two removals of one directory would disturb each other.
-        for removal in self.removals.drain(..) {
-            drop(removal.join());
-        }
         if self.path.exists() && !(self.is_removed_later && remove_later(&self.path)) {
             drop(remove_dir_all(&self.path));
         }
@@ -134,9 +119,6 @@ pub(super) struct SpareDir {
 /// The name of a directory that a command of another process left, and of the file in it that says how its layers were made.
 pub(super) const SPARE: &str = "spare";
 const LAYERS: &str = "layers.json";
-
-/// The beginning of the name of a work directory that was used.
-const USED_WORK: &str = "used-";
 
 /// The most bytes of that file: each layer takes less than a kilobyte, and its attributes are bounded by the kernel.
 const MOST_RECORD: u64 = 1 << 20;
@@ -210,24 +192,18 @@ impl UsedLayer {
             && DirState::of(upper).is_ok_and(|now| now == self.upper)
     }
 
-    /// Gives the layer a new work directory: in the used one is a mark that the layer was used without syncing, with which
-    /// the kernel refuses the layer. Returns the used one. To remove it takes six calls, of which two wait for the disk on
-    /// some file systems.
-    fn renew_work(&self) -> io::Result<PathBuf> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let used = self.work.with_file_name(format!("{USED_WORK}{}-{number}", std::process::id()));
-        rustix::fs::renameat_with(CWD, &self.work, CWD, &used, RenameFlags::NOREPLACE)?;
-        crate::private::make_dir(&self.work)?;
-        Ok(used)
-    }
-
-    /// Used work directories that a process left to the next one.
-    fn used_works(&self) -> Vec<PathBuf> {
-        let entries = self.work.parent().and_then(|dir| std::fs::read_dir(dir).ok());
-        let names = entries.into_iter().flatten().flatten();
-        let is_used = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(USED_WORK);
-        names.filter(is_used).map(|entry| entry.path()).collect()
+    /// Removes what says that the layer was used without syncing: with it, the kernel refuses the layer.
+    fn clear_mark(&self) -> io::Result<()> {
+        let used = self.work.join("work");
+        let open =
+            |path: &Path| std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        open(&used)?;
+        let (all, volatile) = (used.join("incompat"), used.join("incompat/volatile"));
+        open(&all)?;
+        open(&volatile)?;
+        std::fs::remove_file(volatile.join("dirty"))?;
+        std::fs::remove_dir(&volatile)?;
+        std::fs::remove_dir(&all)
     }
 }
 
@@ -253,15 +229,8 @@ fn changed(dir: &Path) -> Option<(i64, i64)> {
 impl SpareDir {
     /// `None` if the command left anything. It must have ended.
     pub(super) fn of(dir: CommandDir, layers: Vec<UsedLayer>) -> Option<SpareDir> {
-        let is_spare = layers.iter().all(|layer| layer.is_as_new() && layer.renew_work().is_ok());
+        let is_spare = layers.iter().all(|layer| layer.is_as_new() && layer.clear_mark().is_ok());
         is_spare.then_some(SpareDir { dir, layers })
-    }
-
-    /// Removes the used work directories while placet goes on.
-    fn remove_used_works(&mut self) {
-        for used in self.layers.iter().flat_map(UsedLayer::used_works) {
-            self.dir.remove_part(used);
-        }
     }
 
     /// Leaves the directory for the first command of the next process. Where that cannot be, the directory is removed.
@@ -299,9 +268,7 @@ impl SpareDir {
         self,
         wanted: &[(PathBuf, Vec<PathBuf>)],
     ) -> Option<(CommandDir, Vec<OverlayMount>, Vec<UsedLayer>)> {
-        let mut spare = self;
-        spare.remove_used_works();
-        let SpareDir { dir, layers } = spare;
+        let SpareDir { dir, layers } = self;
         let fits = wanted.len() == layers.len()
             && layers.iter().zip(wanted).all(|(layer, (target, lowers))| {
                 let model = lowers.first().unwrap_or(target);
@@ -365,7 +332,7 @@ mod tests {
         let (dir, mount, layers) = used(&base, &root);
         let (dir, again, layers) = SpareDir::of(dir, layers).unwrap().reuse(&wanted).unwrap();
         assert_eq!(again, std::slice::from_ref(&mount));
-        assert!(!mount.work.join("work/incompat").exists() && mount.work.is_dir());
+        assert!(!mount.work.join("work/incompat").exists());
         drop((dir, layers));
         assert!(!mount.upper.exists(), "it ends with its last use");
         type LayerChange = fn(&Path);
@@ -399,11 +366,7 @@ mod tests {
         let names = || fs::read_dir(&base).unwrap().count();
         assert!(SpareDir::left_in(&base).is_none());
         leave();
-        let (mut dir, mounts, _) = SpareDir::left_in(&base).unwrap().reuse(&wanted).unwrap();
-        dir.removals.drain(..).for_each(|removal| removal.join().unwrap());
-        let parts: Vec<_> =
-            fs::read_dir(dir.path().join("0")).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(parts.len(), 2, "the used work directory is gone: {parts:?}");
+        let (dir, mounts, _) = SpareDir::left_in(&base).unwrap().reuse(&wanted).unwrap();
         assert!(
             mounts[0].upper.starts_with(dir.path()) && mounts[0].upper.is_dir() && mounts[0].work.is_dir()
         );
