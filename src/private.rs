@@ -195,7 +195,7 @@ mod tests {
             |left, _| fs::write(left, "a key that is longer than the new content").unwrap(),
             |left, other| std::os::unix::fs::symlink(other, left).unwrap(),
             |left, other| fs::hard_link(other, left).unwrap(),
-            |left, _| crate::text::regular_file::make_pipe(left),
+            |left, _| assert!(std::process::Command::new("mkfifo").arg(left).status().unwrap().success()),
         ];
         for way in ways {
             way(&left, &other);
