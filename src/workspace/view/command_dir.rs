@@ -391,10 +391,7 @@ mod tests {
         };
         let changes: [&dyn Fn(&Path); 6] = [
             // Without a reader or a writer, the open of a pipe waits.
-            &|spare| {
-                let kind = rustix::fs::FileType::Fifo;
-                rustix::fs::mknodat(CWD, replaced(spare), kind, Mode::from_raw_mode(0o600), 0).unwrap();
-            },
+            &|spare| crate::text::regular_file::make_pipe(&replaced(spare)),
             &|spare| std::os::unix::fs::symlink("/dev/zero", replaced(spare)).unwrap(),
             &|spare| fs::write(spare.join("0/upper/file"), "").unwrap(),
             &|spare| mode(&spare.join("0/upper"), 0o701),
