@@ -11,6 +11,7 @@ fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, F
     let listed = ListedChange {
         text: format!("M {name}"),
         lines: Some((count(b'+'), count(b'-'))),
+        is_edit: !before.is_empty() && !after.is_empty(),
         ..ListedChange::default()
     };
     (listed, FileDiff { name: name.into(), row, patch, left_out: None })
@@ -293,4 +294,42 @@ fn an_answer_gives_rows_to_changes_that_fit_with_them() {
         b.screen().matches("+ three").count()
     };
     assert_eq!((all(false), all(true)), (2, 2));
+}
+
+/// Story: a deletion was open, cut, and both files that were edited were closed.
+#[test]
+fn what_is_edited_opens_before_what_is_removed_or_new_also_where_nothing_fits_whole() {
+    let edited = lines(40).replace("line 1", "changed 1");
+    let four = vec![
+        change("a-gone.txt", 0, &lines(6), ""),
+        change("b-new.txt", 1, "", &lines(3)),
+        change("c-edited.txt", 2, &lines(40), &edited),
+        change("d-edited.txt", 3, &lines(40), &edited),
+    ];
+    for height in [18, 24] {
+        let mut b = bench_of(80, height);
+        let _answer = b.ask_to_apply(detail(four.clone()));
+        let screen = b.screen();
+        assert!(screen.contains("  M c-edited.txt") && screen.contains("- line 1"), "{height}: {screen}");
+        assert!(screen.contains("▸ M a-gone.txt") && screen.contains("▸ M b-new.txt"), "{height}: {screen}");
+        assert!(screen.contains("3 differences closed") || screen.contains("3 closed"), "{height}: {screen}");
+    }
+}
+
+/// Story: on a phone's screen `not all of ... was shown` left one row for the list of nine files.
+#[test]
+fn on_a_narrow_screen_the_list_keeps_eight_rows_below_a_long_answer() {
+    let mut b = bench_of(40, 24);
+    b.event(TurnEvent::Text((0..9).map(|n| format!("line {n} of the answer\n\n")).collect()));
+    let file =
+        |row: usize| change(&format!("src/module/file-{row}.txt"), row, "one\n2\n3\n", "1\ntwo\nthree\n");
+    let mut answer = b.ask_to_apply(detail((0..9).map(file).collect()));
+    let listed = |screen: &str| screen.lines().filter(|row| row.contains("M src/module/")).count();
+    let first = b.screen();
+    assert!(listed(&first) >= 8, "{first}");
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert!(answer.try_recv().is_err());
+    let again = b.screen();
+    assert!(again.contains("press a again") && listed(&again) >= 8, "{again}");
 }

@@ -28,6 +28,8 @@ pub struct ListedChange {
     pub needs_care: bool,
     /// It is applied only with an answer of its own: [`ListedChange::line`] marks it with `! `. Such a row needs care.
     pub needs_approval: bool,
+    /// The file was there before and is there after: neither new nor removed.
+    pub is_edit: bool,
     /// The row is about files that git writes in a repository: the rows give their meaning, and nobody needs to read
     /// their bytes.
     pub is_of_git: bool,
@@ -104,6 +106,7 @@ impl FileChange {
             text,
             lines: lines.filter(|counts| *counts != (0, 0)),
             note: note.into(),
+            is_edit: self.before.is_file() && self.after.is_file(),
             paths: vec![self.path.clone()],
             ..ListedChange::default()
         }
@@ -124,7 +127,8 @@ impl FileChange {
             text.push_str(&format!(" {words}"));
         }
         let lines = self.counts_from(old, objects).filter(|counts| *counts != (0, 0));
-        ListedChange { text, lines, paths: vec![self.path.clone()], ..ListedChange::default() }
+        let paths = vec![self.path.clone()];
+        ListedChange { text, lines, is_edit: true, paths, ..ListedChange::default() }
     }
 
     /// Which servers made a part of the change.

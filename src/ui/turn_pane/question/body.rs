@@ -102,8 +102,9 @@ impl QuestionBody {
         QuestionWindow { head: scroll..scroll + fits.min(total), tail: total..total }
     }
 
-    /// What was not shown, by file: `src/a.rs (12 rows), b.bin (70000 bytes)`; empty where that is not known.
-    pub(super) fn unseen(&self, asked: &AnyQuestion) -> String {
+    /// What was not shown, by file: `src/a.rs (12 rows), b.bin (70000 bytes)`; empty where that is not known. At
+    /// most `most` files are named.
+    pub(super) fn unseen(&self, asked: &AnyQuestion, most: usize) -> String {
         let (Some(overview), Some((_, _, body))) = (asked.overview(), &*self.laid_out.borrow()) else {
             return String::new();
         };
@@ -113,7 +114,7 @@ impl QuestionBody {
             let end = body.files.get(at + 1).map_or(body.rows.len(), |next| next.0);
             RangeSet::of(from..end).without(&self.seen).len()
         };
-        not_shown(overview, rows)
+        not_shown(overview, most, rows)
     }
 
     /// Everything that is asked about, wrapped to rows.

@@ -16,6 +16,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+/// Rows of the list for which what is above the question makes way.
+const LEAST_LIST: usize = 8;
+/// A difference that is cut is opened only where it gets more rows than this.
+const LEAST_CUT: usize = 3;
+
 pub(super) struct ChangeList {
     differences: Differences,
     /// By row: whether it opens to something, and whether that has to be seen before all of the question was.
@@ -45,8 +50,16 @@ struct RowKind {
     is_required: bool,
     /// The difference has no fewer rows.
     least_rows: usize,
-    /// Nothing is removed: such a row opens after those that change what is there.
-    only_adds: bool,
+    weight: RowWeight,
+}
+
+/// What a row does to a file, in the order in which rows open: what a person must read first comes first.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum RowWeight {
+    Edits,
+    Removes,
+    #[default]
+    OnlyAdds,
 }
 
 /// What of one row was on the screen.
@@ -87,9 +100,12 @@ impl ChangeList {
         for file in &overview.files {
             if let Some(kind) = kinds.get_mut(file.row) {
                 let least_rows = kind.least_rows + least_rows(file);
-                let only_adds = matches!(overview.list.get(file.row).and_then(|row| row.lines), Some((_, 0)));
-                *kind =
-                    RowKind { has_difference: true, is_required: !of_git(file.row), least_rows, only_adds };
+                let weight = match overview.list.get(file.row) {
+                    Some(row) if row.is_edit => RowWeight::Edits,
+                    Some(row) if matches!(row.lines, Some((_, 0))) => RowWeight::OnlyAdds,
+                    _ => RowWeight::Removes,
+                };
+                *kind = RowKind { has_difference: true, is_required: !of_git(file.row), least_rows, weight };
             }
         }
         ChangeList {
@@ -109,13 +125,16 @@ impl ChangeList {
         }
     }
 
-    /// The rows that fit into `room`, at a width of `columns`; `spare` more rows may be taken where that shows everything.
+    /// The rows that fit into `room`, at a width of `columns`; `spare` more rows may be taken where that shows everything,
+    /// and as far as the list has fewer than [`LEAST_LIST`] rows.
     pub(super) fn window(
         &mut self,
         overview: &ChangeOverview,
         columns: usize,
         (room, spare): (usize, usize),
     ) -> ListWindow {
+        let least = room.max(LEAST_LIST.min(room + spare));
+        let (room, spare) = (least, room + spare - least);
         if self.columns != columns {
             // Laid out at another width, rows are other rows. What was wholly seen stays seen.
             self.seen.iter_mut().filter(|seen| !seen.whole).for_each(|seen| *seen = RowSeen::default());
@@ -198,9 +217,9 @@ impl ChangeList {
         self.seen.iter().all(|seen| seen.whole)
     }
 
-    /// What was not, by file.
-    pub(super) fn unseen(&self, overview: &ChangeOverview) -> String {
-        not_shown(overview, |file| {
+    /// What was not, by file; at most `most` files are named.
+    pub(super) fn unseen(&self, overview: &ChangeOverview, most: usize) -> String {
+        not_shown(overview, most, |file| {
             let row = overview.files.get(file).map_or(0, |file| file.row);
             // Named once for a row of several files.
             let first = overview.files.iter().position(|file| file.row == row) == Some(file);
@@ -325,14 +344,18 @@ impl ChangeList {
         parts.iter().find(|part| part.at.contains(&at)).map_or(0, |part| part.row)
     }
 
-    /// Opens differences in their order as long as all rows fit; the first in any case, to be scrolled. Unchanged lines
-    /// make way where all differences fit without them: what is applied matters more than what is around it. That is
-    /// chosen once for a width: with more room later, more are opened, and without a key none is closed again.
+    /// Opens differences as long as all rows fit, of files that are edited first. Where none of those fits, the first of
+    /// them is opened to be scrolled, and nothing else: a new file or a removed one must not be open while each edit is
+    /// closed. Unchanged lines make way where all differences fit without them: what is applied matters more than what is
+    /// around it. That is chosen once for a width: with more room later, more are opened, and without a key none is closed
+    /// again.
     fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize, spare: usize) {
         let heads =
             (0..self.seen.len()).map(|row| self.with_layout(|l| l.heads.get(row).map_or(0, Vec::len)));
         let used: usize = heads.sum();
-        let required: Vec<usize> = (0..self.seen.len()).filter(|row| self.kind(*row).is_required).collect();
+        let mut required: Vec<usize> =
+            (0..self.seen.len()).filter(|row| self.kind(*row).is_required).collect();
+        required.sort_by_key(|row| self.kind(*row).weight);
         let least: usize = required.iter().map(|row| self.kind(*row).least_rows).sum();
         if self.fitted == Some(self.columns) {
             let room = room + self.spare.min(spare);
@@ -342,8 +365,6 @@ impl ChangeList {
             self.open.extend(more);
             return;
         }
-        let mut by_weight = required.clone();
-        by_weight.sort_by_key(|row| self.kind(*row).only_adds);
         // What is around the question makes way only where that shows everything.
         let mut layouts: Vec<(usize, usize)> = Vec::new();
         for room in [room, room + spare] {
@@ -354,14 +375,14 @@ impl ChangeList {
         layouts.push((ALL_CONTEXT, room));
         for (context, room_of_layout) in layouts {
             self.set_context(context);
-            self.open = self.fitting(&by_weight, overview, (used, room_of_layout));
+            self.open = self.fitting(&required, overview, (used, room_of_layout));
             self.spare = room_of_layout - room;
             if self.open.len() == required.len() {
                 break;
             }
         }
         self.fitted = Some(self.columns);
-        if let (true, Some(first)) = (self.open.is_empty() && used + 3 < room, required.first()) {
+        if let (true, Some(first)) = (self.open.is_empty() && used + LEAST_CUT < room, required.first()) {
             self.open.insert(*first);
         }
     }
@@ -373,18 +394,21 @@ impl ChangeList {
         (mut used, room): (usize, usize),
     ) -> BTreeSet<usize> {
         let mut fitting = BTreeSet::new();
+        let mut has_closed_edit = false;
         for row in required {
-            if used >= room {
+            let is_edit = self.kind(*row).weight == RowWeight::Edits;
+            // Nothing else is open while a file is closed that is edited.
+            if used >= room || !is_edit && has_closed_edit {
                 break;
             }
             // A difference that is certainly too long is not laid out to find that.
-            if used + self.kind(*row).least_rows > room {
-                continue;
-            }
-            let rows = self.difference_rows(*row, overview);
+            let may_fit = used + self.kind(*row).least_rows <= room;
+            let rows = if may_fit { self.difference_rows(*row, overview) } else { room + 1 };
             if used + rows <= room {
                 used += rows;
                 fitting.insert(*row);
+            } else {
+                has_closed_edit |= is_edit;
             }
         }
         fitting

@@ -2,15 +2,16 @@
 
 use super::answer::REASON;
 use super::any_question::AnyQuestion;
-use super::confirmation::second_words;
+use super::confirmation::{NAMED, NAMED_NARROW, second_words};
 use super::pane_question::{PaneQuestion, QuestionFocus};
 use crate::agent::{PromptAsker, UserPrompt};
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-/// Rows from which on a question is low.
+/// Rows from which on a question is low, and columns from which on it is narrow.
 const LOW: usize = 14;
+pub(super) const NARROW: usize = 75;
 
 /// Enter came with the text before it: that may be a paste which the terminal did not mark.
 const ONE_PIECE: &str = "text and Enter came in one piece: press Enter again to send it";
@@ -81,7 +82,7 @@ impl PaneQuestion {
             ));
         } else if let Some(unmet) = &self.unmet {
             lines.push(Line::styled(unmet.clone(), theme.style("warning")));
-        } else if let Some(text) = self.confirmation() {
+        } else if let Some(text) = self.confirmation(columns) {
             lines.push(Line::styled(text, theme.style("warning")));
         } else if self.types_reason {
             let text = "why not? Enter tells the agent and does nothing else, Esc goes back";
@@ -95,7 +96,11 @@ impl PaneQuestion {
         }
         let mut labels = match &self.asked {
             AnyQuestion::Enquiry(question) => self.answer_labels(question, theme),
-            _ => self.labels(theme, room >= LOW, focus),
+            _ => {
+                // What is said above the keys takes their rows, and the changes keep theirs.
+                let is_full = columns < NARROW && !lines.is_empty();
+                self.labels(theme, room >= LOW && !is_full, focus)
+            }
         };
         if self.reminds && self.typing.is_none() && focus != QuestionFocus::Draft {
             let lead = Span::styled("these keys answer: ", theme.style("warning"));
@@ -112,12 +117,13 @@ impl PaneQuestion {
     }
 
     /// What the key that was pressed once would do.
-    fn confirmation(&self) -> Option<String> {
+    fn confirmation(&self, columns: usize) -> Option<String> {
         let key = self.confirmed?;
         Some(match &self.asked {
             AnyQuestion::Choice(q) => {
                 let choice = q.choices.iter().find(|choice| choice.key == key)?;
-                second_words(choice, &self.unseen(), &format!("press {key}"), "key")
+                let named = if columns < NARROW { NAMED_NARROW } else { NAMED };
+                second_words(choice, &self.unseen(named), &format!("press {key}"), "key")
             }
             _ => format!("not all of it was shown: press {key} again to allow it unseen"),
         })

@@ -108,11 +108,11 @@ impl PaneQuestion {
         self.body.seen_end || list && !self.asked.is_cut()
     }
 
-    /// What was not shown, by file; empty where that is not known.
-    pub(super) fn unseen(&self) -> String {
+    /// What was not shown, by file, of which `most` are named; empty where that is not known.
+    pub(super) fn unseen(&self, most: usize) -> String {
         match (&self.changes, self.asked.overview()) {
-            (Some(list), Some(overview)) if !self.shows_patch => list.unseen(overview),
-            _ => self.body.unseen(&self.asked),
+            (Some(list), Some(overview)) if !self.shows_patch => list.unseen(overview, most),
+            _ => self.body.unseen(&self.asked, most),
         }
     }
 

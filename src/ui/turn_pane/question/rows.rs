@@ -3,6 +3,7 @@
 use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
 use super::change_list::ListWindow;
+use super::key_row::NARROW;
 use super::pane_question::{PaneQuestion, QuestionFocus};
 use crate::agent::PromptAsker;
 use crate::text::{count, visible, width};
@@ -104,7 +105,7 @@ impl PaneQuestion {
             && !self.shows_patch
         {
             // One row reports the hidden lines. On a narrow screen the report needs two rows.
-            let more = usize::from(columns < 75);
+            let more = usize::from(columns < NARROW);
             let ListWindow { rows: body, total, fits, below, closed } =
                 list.window(overview, columns, (room.saturating_sub(more), spare));
             let mut rows = head;
