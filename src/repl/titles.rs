@@ -23,6 +23,26 @@ pub(super) fn first_words(parts: &[Part]) -> String {
     said.or_else(noted).unwrap_or_default()
 }
 
+/// What the person typed for a turn: nothing where placet made the message.
+pub(super) fn typed_words(parts: &[Part]) -> String {
+    let is_typed = |part: &Part| match part {
+        Part::Text { .. } => true,
+        Part::Note(note) => matches!(note, Note::CustomCommand { .. }),
+        Part::Image(_) => false,
+    };
+    if parts.iter().any(is_typed) { first_words(parts) } else { String::new() }
+}
+
+/// The reports of reviews in a message, as they are sent again; `None` without one.
+pub(super) fn review_reports(parts: &[Part]) -> Option<String> {
+    let reports = parts.iter().filter_map(Part::as_note).filter_map(|note| match note {
+        Note::Review { report, .. } => Some(report.as_str()),
+        _ => None,
+    });
+    let reports: Vec<&str> = reports.collect();
+    (!reports.is_empty()).then(|| reports.join("\n"))
+}
+
 /// Milliseconds since 1970 as local date and time, to the minute.
 pub fn when(millis: i64) -> String {
     match jiff::Timestamp::from_millisecond(millis) {

@@ -48,6 +48,46 @@ fn decide_by(pty: &mut Pty, key: &str, decided: &str) {
     pty.until(decided, |s| s.contains(decided));
 }
 
+/// Story: the draft was the name of the review, the agent was sent this name, and the comment was gone.
+#[test]
+fn a_rewind_to_the_turn_of_a_review_sends_the_review_again() {
+    let text: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let pty = ask_mode().size(100, 30).file("a.txt", &text).open();
+    let mut pty = reviewing(pty, "sed -i -e s/^line.5$/five/ -e s/^line.35$/thirty-five/ a.txt");
+    decide_by(&mut pty, "a", "1/2 hunks");
+    decide_by(&mut pty, "r", "2/2 hunks");
+    pty.send("cwhy this?\r");
+    pty.until("the comment", |s| s.contains("» why this?"));
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
+    pty.answer("A");
+    pty.until("the turn", |s| s.contains("sent to the agent: review: 1 rejected, 1 comment"));
+    pty.until_prompt("");
+    pty.line("/rewind");
+    pty.until("the turns", |s| s.contains("Rewind to before a turn") && s.contains("review: 1 rejected"));
+    quiet();
+    pty.send("\r");
+    pty.until("the way back", |s| {
+        s.contains("review: 1 rejected, 1 comment: its decisions and comments go with your next message")
+    });
+    pty.until_prompt("");
+    pty.line("list");
+    pty.until("the answer", |s| s.matches("placet [a] > list").count() == 1 && s.trim_end().ends_with('>'));
+    pty.until_prompt("");
+    pty.line("/export it.json");
+    pty.until("the file", |_| pty.exists("it.json"));
+    pty.until_prompt("");
+    let exported: serde_json::Value = serde_json::from_str(&pty.read("it.json")).unwrap();
+    let of_person = exported["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "user");
+    let last = of_person.last().unwrap()["parts"].as_array().unwrap();
+    let of_review = |part: &&serde_json::Value| part["note"] == "review";
+    let review = last.iter().find(of_review).map(|part| part["report"].as_str().unwrap().to_string());
+    let report: serde_json::Value = serde_json::from_str(&review.expect("the report")).unwrap();
+    assert_eq!(report["rejected"][0]["added"], "thirty-five\n");
+    assert_eq!(report["comments"][0]["comment"], "why this?");
+    assert!(last.iter().any(|part| part["text"] == "list"), "{last:?}");
+}
+
 #[test]
 fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     let text: String = (1..=40).map(|n| format!("line {n}\n")).collect();

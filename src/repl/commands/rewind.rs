@@ -1,6 +1,7 @@
 //! `/rewind`: back to before a turn, with its files, its words, or both. What it would do is shown first.
 
 use super::changes::label;
+use super::review;
 use super::rewind_picker;
 use super::rewind_turn::{RewindScope, RewindTurn};
 use crate::audit::AuditKind;
@@ -9,6 +10,7 @@ use crate::repl::output::{ShellOutput, is_interactive};
 use crate::repl::prompt::UnfinishedLine;
 use crate::serve::changes::{figures, undo_entries};
 use crate::text::{sanitize, width};
+use crate::ui::review::summary;
 use crate::workspace::{JournalEntry, View, Workspace};
 use std::path::Path;
 
@@ -57,11 +59,27 @@ fn rewind_to_chosen(
     let chosen = rewind_picker::choose(context, view, &turns);
     let (from, what) = chosen.ok_or(CommandStop::Cancelled)?;
     let before = context.conversation.messages().len();
-    let said = turns.get(from).map(|turn| turn.text.clone()).unwrap_or_default();
+    let typed = turns.get(from).map(|turn| turn.typed.clone()).unwrap_or_default();
     let followed = rewind_to(context, view, turns.into_iter().skip(from).collect(), what, false)?;
     match context.conversation.messages().len() < before {
-        true => Ok(CommandFollowUp::EditLine(UnfinishedLine::new(said))),
+        true => Ok(CommandFollowUp::EditLine(UnfinishedLine::new(typed))),
         false => Ok(followed),
+    }
+}
+
+/// The report of a review left the conversation with its message: it goes with the next one. The turn before made the
+/// changes that it is about, so the agent understands it there.
+fn send_again(context: &CommandContext<'_>, view: &View, report: String) {
+    let brief = summary(&report).unwrap_or_default();
+    match review::report_is_unsent(view, report) {
+        Ok(()) => {
+            let then = "its decisions and comments go with your next message";
+            context.output.note(&format!("{brief}: {then}"));
+        }
+        Err(e) => {
+            let why = format!("the report of the review is not sent again: {e}");
+            context.output.error(&why, Some("/tree shows the branch with the report"));
+        }
     }
 }
 
@@ -87,7 +105,8 @@ fn rewind_to(
     what: RewindScope,
     rest: bool,
 ) -> SlashCommandResult {
-    let Some(index) = turns.first().map(|t| t.index) else { return Ok(CommandFollowUp::Nothing) };
+    let Some(first) = turns.first() else { return Ok(CommandFollowUp::Nothing) };
+    let (index, report) = (first.index, first.report.clone());
     let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
     if what != RewindScope::Conversation && !entries.is_empty() {
         let workspace = context.app.workspace;
@@ -108,6 +127,9 @@ fn rewind_to(
     {
         agent.rewind(index).map_err(|e| format!("the conversation could not be rewound: {e}"))?;
         context.output.note("the conversation is rewound to before that turn; /tree shows the branch that you left, and the agent reads files again before it edits them");
+        if let Some(report) = report {
+            send_again(context, view, report);
+        }
     }
     Ok(CommandFollowUp::Nothing)
 }

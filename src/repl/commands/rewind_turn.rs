@@ -1,7 +1,7 @@
 //! The turns to which a conversation can go back, and what each of them changed.
 
 use crate::conversation::Message;
-use crate::repl::titles::first_words;
+use crate::repl::titles::{first_words, review_reports, typed_words};
 use crate::ui::review;
 use crate::workspace::{ChangeCount, ChangeSet, FileChange, JournalEntry, LayerKind, TransactionLabel, View};
 
@@ -12,6 +12,10 @@ pub(super) struct RewindTurn {
     pub(super) said: String,
     /// All of it.
     pub(super) text: String,
+    /// The part of it that the person typed: it can be sent again.
+    pub(super) typed: String,
+    /// The report of a review that it brought the agent.
+    pub(super) report: Option<String>,
     pub(super) entries: Vec<JournalEntry>,
     /// What it changed that is still pending.
     pub(super) pending: ChangeCount,
@@ -33,10 +37,11 @@ impl RewindTurn {
         let mut standing: Vec<JournalEntry> = view.journal().turns().into_iter().flatten().collect();
         standing.sort_by_key(|entry| entry.id);
         let said = messages.iter().enumerate().filter_map(|(index, m)| match m {
-            Message::User { parts, .. } => Some((index, first_words(parts))),
+            Message::User { parts, .. } => Some((index, parts)),
             _ => None,
         });
-        said.map(|(index, text)| {
+        said.map(|(index, parts)| {
+            let text = first_words(parts);
             let turn = TransactionLabel::turn_of(&name, index, 0);
             let here =
                 |e: &&JournalEntry| e.turn().is_some_and(|name| TransactionLabel::place_of(name) == turn);
@@ -46,7 +51,9 @@ impl RewindTurn {
             let entries = entries.cloned().collect();
             let first = || text.lines().next().unwrap_or_default().to_string();
             let said = review::summary(&text).unwrap_or_else(first);
-            RewindTurn { index, said, text, entries, pending: pending_of(view, &waiting, &turn) }
+            let (typed, report) = (typed_words(parts), review_reports(parts));
+            let pending = pending_of(view, &waiting, &turn);
+            RewindTurn { index, said, text, typed, report, entries, pending }
         })
         .collect()
     }

@@ -84,6 +84,17 @@ impl SavedReview {
         SavedReview { version: VERSION, next_comment: 1, outbox, ..SavedReview::default() }
     }
 
+    /// The same with a report that is to be sent again, before what is not reported yet.
+    #[must_use]
+    pub fn with_report_first(self, report: String) -> SavedReview {
+        let outbox = match &self.outbox {
+            Some(unsent) => format!("{report}\n{unsent}"),
+            None => report,
+        };
+        let next_comment = self.next_comment.max(1);
+        SavedReview { version: VERSION, next_comment, outbox: Some(outbox), ..self }
+    }
+
     /// The state of `review` to save.
     pub fn of(review: &Review, outbox: Option<String>) -> SavedReview {
         let mut memory = SavedReview {

@@ -16,6 +16,7 @@ use crate::ui::review::{
 };
 use crate::ui::{full_screen, line_ui, review};
 use crate::workspace::{LargeLoss, LayerKind, PassedCheck, TransactionLabel, View, Workspace};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,7 +65,8 @@ fn open(context: &mut CommandContext<'_>, rest: &str, opened_from: ReviewOpenedF
         }
     };
     let left = context.conversation.pending();
-    if left.total() > 0 {
+    // The turn that follows says it at its end.
+    if left.total() > 0 && start.is_none() {
         let next = "/review, /apply or /discard decides them";
         context.output.note(&format!("changes to {left} are still pending: {next}"));
     }
@@ -187,6 +189,12 @@ pub(in crate::repl) fn report_part(report: String) -> Part {
 pub(in crate::repl) fn unsent_report(context: &CommandContext<'_>) -> Option<String> {
     let (_, view) = context.conversation.viewed()?;
     SavedReview::load(&memory_of(&view)).outbox
+}
+
+/// A report that was sent is to be sent again, before what has come since.
+pub(in crate::repl::commands) fn report_is_unsent(view: &View, report: String) -> io::Result<()> {
+    let file = memory_of(view);
+    SavedReview::load(&file).with_report_first(report).save(&file)
 }
 
 pub(in crate::repl) fn report_was_sent(context: &CommandContext<'_>) {

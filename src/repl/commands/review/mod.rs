@@ -11,5 +11,5 @@ pub use apply::{
 };
 pub(super) use blame::turn_numbers;
 pub use blame::{TurnNumbers, blamed};
-pub(super) use command::review;
+pub(super) use command::{report_is_unsent, review};
 pub(in crate::repl) use command::{report_part, report_was_sent, review_from_question, unsent_report};
