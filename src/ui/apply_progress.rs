@@ -1,6 +1,7 @@
 //! A line that shows how far an apply or an undo is, from half a second on, and the wait for the person who stops it.
 
 use super::term;
+use crate::text::count;
 use crate::workspace::{ApplyPhase, ApplyProgress};
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -38,14 +39,16 @@ fn watch(progress: &ApplyProgress, is_stopped: &dyn Fn() -> bool, ended: Receive
     let begun = Instant::now();
     let is_shown = io::stderr().is_terminal() && !term::is_dumb();
     let mut drawn: Option<Instant> = None;
-    let mut is_late = false;
+    let mut stop = StopRequest::None;
     while matches!(ended.recv_timeout(LOOK), Err(RecvTimeoutError::Timeout)) {
+        let before = stop;
         if is_stopped() {
-            is_late = !progress.cancel();
+            stop = if progress.cancel() { StopRequest::Accepted } else { StopRequest::TooLate };
         }
-        let is_due = drawn.map_or(begun.elapsed() >= LATER, |at| at.elapsed() >= DRAWN);
+        // The key is answered at once, whatever the apply is busy with.
+        let is_due = drawn.map_or(begun.elapsed() >= LATER, |at| at.elapsed() >= DRAWN) || stop != before;
         if is_shown && is_due {
-            draw(&line(progress.now(), is_late));
+            draw(&line(progress.now(), stop));
             drawn = Some(Instant::now());
         }
     }
@@ -62,6 +65,16 @@ fn draw(line: &str) {
     drop(write!(out, "\r\x1b[K{line}").and_then(|()| out.flush()));
 }
 
+/// What came of the person's request to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StopRequest {
+    None,
+    /// The apply ends before its first change, as soon as it looks.
+    Accepted,
+    /// Files change already.
+    TooLate,
+}
+
 /// How far an apply is: `preparing 3 of 10 files`.
 pub(super) fn how_far((phase, done, all): (ApplyPhase, usize, usize)) -> String {
     let doing = match phase {
@@ -71,18 +84,20 @@ pub(super) fn how_far((phase, done, all): (ApplyPhase, usize, usize)) -> String 
         ApplyPhase::Committing => "changing",
         ApplyPhase::Storing => "storing",
     };
-    match all {
-        0 => format!("{doing} files"),
+    match (done, all) {
+        (0, 0) => format!("{doing} files"),
+        (_, 0) => format!("{doing} {}", count::of(done, "file")),
         _ => format!("{doing} {} of {all} files", done.min(all)),
     }
 }
 
-fn line(now: (ApplyPhase, usize, usize), is_late: bool) -> String {
+fn line(now: (ApplyPhase, usize, usize), stop: StopRequest) -> String {
     let how_far = how_far(now);
-    match now.0.can_stop() {
-        true => format!("{how_far}; Ctrl-C stops"),
-        false if is_late => format!("{how_far}; too late to stop"),
-        false => how_far,
+    match stop {
+        StopRequest::Accepted => format!("{how_far}; stopping ..."),
+        StopRequest::None if now.0.can_stop() => format!("{how_far}; Ctrl-C stops"),
+        StopRequest::TooLate if !now.0.can_stop() => format!("{how_far}; too late to stop"),
+        StopRequest::None | StopRequest::TooLate => how_far,
     }
 }
 
@@ -92,13 +107,16 @@ mod tests {
 
     #[test]
     fn the_line_says_what_stops() {
-        let at = |phase, is_late| line((phase, 123_456, 500_000), is_late);
-        assert_eq!(line((ApplyPhase::Planning, 0, 0), false), "reading files; Ctrl-C stops");
-        assert_eq!(line((ApplyPhase::Checking, 3, 10), false), "checking 3 of 10 files; Ctrl-C stops");
-        assert_eq!(at(ApplyPhase::Committing, false), "changing 123456 of 500000 files");
-        assert_eq!(at(ApplyPhase::Committing, true), "changing 123456 of 500000 files; too late to stop");
+        use StopRequest::{Accepted, None, TooLate};
+        let at = |phase, stop| line((phase, 123_456, 500_000), stop);
+        assert_eq!(line((ApplyPhase::Planning, 0, 0), None), "reading files; Ctrl-C stops");
+        assert_eq!(line((ApplyPhase::Planning, 7, 0), None), "reading 7 files; Ctrl-C stops");
+        assert_eq!(line((ApplyPhase::Planning, 7, 0), Accepted), "reading 7 files; stopping ...");
+        assert_eq!(line((ApplyPhase::Checking, 3, 10), None), "checking 3 of 10 files; Ctrl-C stops");
+        assert_eq!(at(ApplyPhase::Committing, None), "changing 123456 of 500000 files");
+        assert_eq!(at(ApplyPhase::Committing, TooLate), "changing 123456 of 500000 files; too late to stop");
         // Twins are looked at once more.
-        assert_eq!(line((ApplyPhase::Storing, 11, 10), false), "storing 10 of 10 files");
+        assert_eq!(line((ApplyPhase::Storing, 11, 10), None), "storing 10 of 10 files");
     }
 
     #[test]

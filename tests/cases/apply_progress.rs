@@ -36,6 +36,9 @@ fn ctrl_c_stops_an_apply_before_the_first_file_changes_and_the_next_apply_comple
     let mut pty = ready("apply");
     pty.until("the line of the progress", |screen| screen.contains("files; Ctrl-C stops"));
     pty.send("\x03");
+    pty.until("the answer to the key", |screen| {
+        screen.contains("files; stopping ...") || screen.contains("ended ")
+    });
     pty.until("the end", |screen| screen.contains("ended "));
     let screen = pty.screen();
     let tree = pty.tree.path().to_path_buf();
@@ -56,16 +59,19 @@ fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
     let mut pty = ready("apply");
     pty.until("the end of the apply", |screen| screen.contains("ended 0"));
     let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
-    assert!(
-        raw.contains(&format!(" of {FILES}")) || raw.contains(&format!(" of {}", FILES + 1)),
-        "{raw:.2000}"
-    );
+    // The directory is no file: progress, result and list have one count.
+    assert!(raw.contains(&format!(" of {FILES} files")), "{raw:.2000}");
+    assert!(!raw.contains(&format!(" of {}", FILES + 1)), "{raw:.2000}");
     let screen = pty.screen();
     assert!(!screen.contains(" of 800"), "the line is removed: {screen}");
     assert_eq!(files(&pty.tree.path().join("new")), FILES);
     pty.line("undo");
     pty.until("the end of the undo", |screen| screen.matches("ended 0").count() == 2);
     assert!(!pty.tree.path().join("new").exists());
+    let said = std::fs::read_to_string(pty.tree.path().join("said")).unwrap();
+    assert!(said.contains(&format!("undid changes to {FILES} files")), "{said}");
+    let listed = said.lines().filter(|line| line.starts_with("D new/") && *line != "D new/").count();
+    assert!(said.contains(&format!("and {} more files", FILES - listed)), "{said}");
 }
 
 fn many_new_files() -> String {
@@ -76,7 +82,7 @@ fn many_new_files() -> String {
 fn stop_in_time(pty: &mut Pty, key: &str) {
     pty.until("the question", |screen| screen.contains("apply?"));
     pty.answer("a");
-    pty.until("the second step", |screen| screen.contains("press a") && screen.contains("unseen"));
+    pty.until("the second step", |screen| screen.contains("again to do it unseen"));
     pty.answer("a");
     pty.until("the progress", |screen| {
         (screen.contains("preparing ") || screen.contains("checking ")) && screen.contains(" of 800")

@@ -1,7 +1,7 @@
 //! What was applied: transactions as lines, and figures of them.
 
 use super::{DisplayPathFn, named, s};
-use crate::text::sanitize;
+use crate::text::{count, sanitize};
 use crate::workspace::{
     AppliedChange, ChangeCount, DamagedPart, DamagedRecord, Journal, JournalEntry, PathState, ProgramRun,
     RepairOutcome, RepairReport, TransactionKind, View, repositories_of, repository_of,
@@ -42,32 +42,52 @@ pub fn person_changes(entry: &JournalEntry) -> impl Iterator<Item = &AppliedChan
     entry.changes.iter().filter(move |change| !repositories.is_written_by_git(&change.path))
 }
 
-pub(super) fn letter(before: &PathState, after: &PathState) -> char {
-    match (before, after) {
-        (PathState::Absent, _) => 'A',
-        (_, PathState::Absent) => 'D',
-        _ => 'M',
+/// A path with what was there and what is there.
+pub(super) struct ListedPath<'a> {
+    pub(super) path: &'a Path,
+    pub(super) before: &'a PathState,
+    pub(super) after: &'a PathState,
+}
+
+impl ListedPath<'_> {
+    fn letter(&self) -> char {
+        match (self.before, self.after) {
+            (PathState::Absent, _) => 'A',
+            (_, PathState::Absent) => 'D',
+            _ => 'M',
+        }
+    }
+
+    fn is_of_file(&self) -> bool {
+        self.before.counts_as_file() || self.after.counts_as_file()
     }
 }
 
-/// At most twenty paths, each with its letter; a repository's own files are one line.
+/// At most twenty paths, each with its letter and a note; a repository's own files are one line.
 pub(super) fn list<'a>(
-    changed: impl Iterator<Item = (&'a Path, char, &'a str)>,
+    changed: impl Iterator<Item = (ListedPath<'a>, &'a str)>,
     repository: &dyn Fn(&Path) -> Option<PathBuf>,
     shown: DisplayPathFn<'_>,
 ) -> Vec<String> {
     let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
     const MOST: usize = 20;
-    let (mut lines, mut more) = (Vec::new(), 0);
-    for (path, letter, note) in changed {
-        match repository(path) {
+    let (mut lines, mut more, mut directories) = (Vec::new(), 0, 0);
+    for (change, note) in changed {
+        match repository(change.path) {
             Some(repository) => *repositories.entry(repository).or_default() += 1,
-            None if lines.len() < MOST => lines.push(format!("{letter} {}{note}", named(path, shown))),
-            None => more += 1,
+            None if lines.len() < MOST => {
+                lines.push(format!("{} {}{note}", change.letter(), named(change.path, shown)));
+            }
+            None if change.is_of_file() => more += 1,
+            None => directories += 1,
         }
     }
-    if more > 0 {
-        lines.push(format!("and {more} more"));
+    // Files are counted, as everywhere; directories only where nothing else is left to name.
+    match (more, directories) {
+        (0, 0) => {}
+        (0, 1) => lines.push("and 1 more directory".into()),
+        (0, more) => lines.push(format!("and {more} more directories")),
+        (more, _) => lines.push(format!("and {}", count::of(more, "more file"))),
     }
     let whole = |(path, count): (&PathBuf, &usize)| {
         format!("M {} ({count} file{} of the repository)", named(path, shown), s(*count))
@@ -81,7 +101,9 @@ pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String
     let known =
         |path: &Path| entry.repositories.iter().map(|r| &r.path).find(|dir| path.starts_with(dir)).cloned();
     let repository = |path: &Path| known(path).or_else(|| repository_of(path));
-    list(entry.changes.iter().map(|c| (&*c.path, c.letter(), "")), &repository, shown)
+    let listed = entry.changes.iter();
+    let listed = listed.map(|c| (ListedPath { path: &c.path, before: &c.before, after: &c.after }, ""));
+    list(listed, &repository, shown)
 }
 
 /// One transaction as a line: `12  2026-11-21 10:02  3 files  add a test`.
@@ -92,7 +114,7 @@ pub fn entry_line(entry: &JournalEntry) -> String {
         TransactionKind::Redo { of, part } => format!("redo of {}{}  ", numbers(of), in_part(part)),
     };
     let count = ChangeCount::of_entry(entry);
-    let title = sanitize::line(&entry.label.title).into_owned();
+    let title = sanitize::line(entry.label.title.trim_end()).into_owned();
     let ended = entry.label.program.as_ref().map(|program| program_ending(&title, program));
     let ended = ended.unwrap_or_default();
     format!("{:>4}  {}  {what}{count}  {title}{ended}", entry.id, when(entry.at))

@@ -1,6 +1,6 @@
 //! Undo and redo, with sentences for the person.
 
-use super::journal::{letter, list};
+use super::journal::{ListedPath, list};
 use super::{DisplayPathFn, UserReport, failure, named, s};
 use crate::workspace::{
     ChangeCount, DamagedRecord, JournalEntry, LayerKind, REPAIR_HINT, RestoreError, SAME_LINES,
@@ -210,7 +210,8 @@ fn apply_plan(
     }
     let changed = plan.paths().map(|(path, before, after)| {
         let merged = plan.merged.iter().any(|p| p == path);
-        (path, letter(before, after), if merged { " (merged with your later changes)" } else { "" })
+        let note = if merged { " (merged with your later changes)" } else { "" };
+        (ListedPath { path, before, after }, note)
     });
     let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
     let objects = plan.objects_left;

@@ -196,7 +196,7 @@ fn perform_part(
             }
         }
         part.done.push((index, act));
-        progress.step();
+        progress.step(&change.before, &change.after);
         crash_point();
     }
     part

@@ -143,7 +143,9 @@ pub(super) fn commit_steps(
     before
         .map_err(|e| ApplyError::Journal(io::Error::other(format!("an earlier apply is incomplete: {e}"))))?;
     let shut = shut_dirs(steps.iter().map(|step| &*step.path));
-    progress.enter(ApplyPhase::Checking, steps.len());
+    let is_file = |step: &&ApplyStep| step.before.counts_as_file() || step.after.counts_as_file();
+    let files = steps.iter().filter(is_file).count();
+    progress.enter(ApplyPhase::Checking, files);
     let verified = verify::all(&steps, &shut, progress);
     if progress.is_cancelled() {
         return Err(ApplyError::Cancelled { left: 0 });
@@ -167,7 +169,7 @@ pub(super) fn commit_steps(
     let mut entry =
         journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
     crash_point();
-    progress.enter(ApplyPhase::Staging, plans.len());
+    progress.enter(ApplyPhase::Staging, files);
     let (staged, made) = staged(journal, objects, &mut entry, (&plans, progress));
     crash_point();
     if let Err((path, error)) = staged {
@@ -183,10 +185,10 @@ pub(super) fn commit_steps(
     if !progress.begin_commit() {
         return Err(ApplyError::Cancelled { left: clear(journal, &entry, made) });
     }
-    progress.enter(ApplyPhase::Committing, entry.changes.len());
+    progress.enter(ApplyPhase::Committing, files);
     entry.renames = renames;
     entry.repositories = touched_repositories(&entry, repositories);
-    let done = commit_staged(journal, objects, entry, made, progress);
+    let done = commit_staged(journal, objects, entry, made, (files, progress));
     progress.end_commit();
     done
 }
@@ -197,7 +199,7 @@ fn commit_staged(
     objects: &ObjectStore,
     mut entry: JournalEntry,
     made: Vec<usize>,
-    progress: &ApplyProgress,
+    (files, progress): (usize, &ApplyProgress),
 ) -> Result<JournalEntry, ApplyError> {
     entry.state = TransactionState::Committing;
     if let Err(e) = journal.save(&entry) {
@@ -220,7 +222,7 @@ fn commit_staged(
         }
     };
     crash_point();
-    progress.enter(ApplyPhase::Storing, entry.changes.len());
+    progress.enter(ApplyPhase::Storing, files);
     let left = old_contents::keep_displaced(objects, &entry, Some(progress));
     crash_point();
     entry.repositories = states_of(&entry);

@@ -76,7 +76,7 @@ fn keep_part(
     for index in part {
         let Some(change) = entry.changes.get(index) else { continue };
         if let Some(progress) = checked {
-            progress.step();
+            progress.step(&change.before, &change.after);
         }
         if change.before.same_content(&change.after) || change.before.is_absent() {
             continue;

@@ -3,6 +3,7 @@
 //! A front end holds the progress of a view and reads it from another thread. Stopping is possible until the first file
 //! changes; from then on the apply completes.
 
+use crate::workspace::files::path_state::PathState;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// What an apply or an undo does now.
@@ -61,7 +62,7 @@ impl ApplyProgress {
         was != Err(COMMITTED)
     }
 
-    /// The phase, and how many of its files are done, of how many; 0 where the number is not known.
+    /// The phase, and how many of its files are done, of how many; 0 where that is not known.
     pub fn now(&self) -> (ApplyPhase, usize, usize) {
         let phase = PHASES.get(usize::from(self.phase.load(Ordering::Relaxed)));
         let phase = phase.copied().unwrap_or(ApplyPhase::Planning);
@@ -75,8 +76,25 @@ impl ApplyProgress {
         self.all.store(all, Ordering::Relaxed);
     }
 
-    pub(in crate::workspace) fn step(&self) {
-        self.done.fetch_add(1, Ordering::Relaxed);
+    /// A change was handled. Only files count, as in every report.
+    pub(in crate::workspace) fn step(&self, before: &PathState, after: &PathState) {
+        if before.counts_as_file() || after.counts_as_file() {
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The pending changes are read, from the first on.
+    pub(in crate::workspace) fn begin_reading(&self) {
+        if self.now().0 == ApplyPhase::Planning {
+            self.enter(ApplyPhase::Planning, 0);
+        }
+    }
+
+    /// A pending change was read. How many there are is not known before.
+    pub(in crate::workspace) fn read(&self, before: &PathState, after: &PathState) {
+        if self.now().0 == ApplyPhase::Planning {
+            self.step(before, after);
+        }
     }
 
     pub fn is_cancelled(&self) -> bool {
@@ -97,6 +115,7 @@ impl ApplyProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::files::path_state::FileAttrs;
 
     #[test]
     fn an_apply_is_stopped_before_its_first_change_or_not_at_all() {
@@ -118,7 +137,18 @@ mod tests {
         let progress = ApplyProgress::default();
         assert_eq!(progress.now(), (ApplyPhase::Planning, 0, 0));
         progress.enter(ApplyPhase::Committing, 3);
-        std::thread::scope(|scope| scope.spawn(|| progress.step()).join()).unwrap();
+        let (none, link) = (PathState::Absent, PathState::Link { target: "a".into() });
+        let dir = PathState::Directory { attrs: FileAttrs::default() };
+        std::thread::scope(|scope| scope.spawn(|| progress.step(&none, &link)).join()).unwrap();
         assert_eq!(progress.now(), (ApplyPhase::Committing, 1, 3));
+        // A directory is no file, and a change is read only before the apply begins.
+        progress.step(&dir, &none);
+        progress.begin_reading();
+        progress.read(&none, &link);
+        assert_eq!(progress.now(), (ApplyPhase::Committing, 1, 3));
+        progress.reset();
+        progress.read(&none, &link);
+        progress.read(&none, &dir);
+        assert_eq!(progress.now(), (ApplyPhase::Planning, 1, 0));
     }
 }

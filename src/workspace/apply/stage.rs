@@ -115,7 +115,7 @@ fn stage_part(
         if progress.is_cancelled() {
             return (staged, made, Some((change.path.to_path_buf(), stop())));
         }
-        progress.step();
+        progress.step(&change.before, &change.after);
         match stage_change(objects, entry, (index, change, plan, plans.len()), &mut dirs, &mut made) {
             Ok(found) => staged.extend(found),
             Err(error) => return (staged, made, Some((change.path.to_path_buf(), error))),

@@ -70,7 +70,7 @@ fn verify(steps: &[ApplyStep], part: Range<usize>, progress: &ApplyProgress) -> 
             }
             _ => found.changed.push(step.path.to_path_buf()),
         }
-        progress.step();
+        progress.step(&step.before, &step.after);
     }
     found
 }

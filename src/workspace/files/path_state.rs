@@ -101,6 +101,11 @@ impl PathState {
         matches!(self, PathState::Directory { .. })
     }
 
+    /// What a person counts as a file: neither nothing nor a directory.
+    pub fn counts_as_file(&self) -> bool {
+        !self.is_absent() && !self.is_directory()
+    }
+
     pub fn is_file(&self) -> bool {
         matches!(self, PathState::File { .. })
     }

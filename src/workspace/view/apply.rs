@@ -95,7 +95,11 @@ impl View {
             return Ok(ApplyOutcome::Nothing);
         }
         self.claim().map_err(ApplyError::of_claim)?;
+        // Reading takes seconds where there are very many files, and the person may have stopped the apply in it.
+        let stop = || if self.apply_progress().is_cancelled() { Err(ApplyError::Cancelled) } else { Ok(()) };
+        stop()?;
         let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
+        stop()?;
         let classes = self.classify(&set);
         let choice = View::completed(&set, &classes, choice);
         refuse_unapproved(&set, &classes, &choice, approval)?;

@@ -22,7 +22,10 @@ impl View {
     pub fn changes(&self, shelf: LayerKind) -> io::Result<ChangeSet> {
         self.prepare_reading(shelf)?;
         let mut changes = Vec::with_capacity(self.layer_set(shelf).bases().len());
+        let progress = self.apply_progress();
+        progress.begin_reading();
         self.each_change(shelf, |change| {
+            progress.read(&change.before, &change.after);
             changes.push(change);
             true
         })?;

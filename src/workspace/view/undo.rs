@@ -207,13 +207,17 @@ impl View {
         }
         let shut = shut_dirs(changes.paths());
         let progress = self.apply_progress();
-        progress.enter(ApplyPhase::Planning, wanted.len());
+        let is_file = |at: &&usize| {
+            let change = changes.0.get(**at);
+            change.is_some_and(|c| c.before.counts_as_file() || c.after.counts_as_file())
+        };
+        progress.enter(ApplyPhase::Planning, wanted.iter().filter(is_file).count());
         for batch in wanted.chunks(BATCH) {
             let parts = in_halves(&shut, 0..batch.len(), |part| {
                 let mut dirs = OpenDirs::default();
                 let chosen = batch.get(part).unwrap_or_default().iter().filter_map(|at| changes.0.get(*at));
                 let action = |change: &AppliedChange| {
-                    progress.step();
+                    progress.step(&change.before, &change.after);
                     let in_repository = repositories.of(&change.path).is_some();
                     match interrupted.get(&change.path) {
                         // A repository's own files are as the transaction left them, or the repository is left alone.
