@@ -162,6 +162,10 @@ impl TurnTally {
     fn count_event(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::Text(text) => self.answer.push_str(text),
+            // Another answer comes, without a call between them.
+            TurnEvent::Requested if !self.answer.is_empty() && !self.answer.ends_with('\n') => {
+                self.answer.push('\n');
+            }
             TurnEvent::CallComing { .. } | TurnEvent::CallPlanned { .. } => self.answer.clear(),
             TurnEvent::CallEnded { outcome: CallOutcome::Denied, .. } => self.refused += 1,
             TurnEvent::Usage { total, .. } => self.usage = ReportedUsage::from(*total),

@@ -80,6 +80,17 @@ impl TextWriter {
         }
     }
 
+    /// Another answer comes: the one before it ends with its line, also where no call is between them.
+    fn next_answer(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.reader != AnswerAudience::Program {
+            return self.end_line(out);
+        }
+        if !self.held.is_empty() && !self.held.ends_with('\n') {
+            self.held.push('\n');
+        }
+        Ok(())
+    }
+
     fn end_line(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let rest = self.margin.feed(&self.clean.finish());
         self.at_line_start &= rest.is_empty();
@@ -120,6 +131,7 @@ impl TurnWriter for TextWriter {
     ) -> io::Result<()> {
         match event {
             TurnEvent::Text(text) => self.text(text, out),
+            TurnEvent::Requested => self.next_answer(out),
             TurnEvent::CallComing { .. } | TurnEvent::CallPlanned { .. } => self.aside(out, side),
             TurnEvent::CallEnded { outcome, summary, .. } => {
                 let word = match outcome {

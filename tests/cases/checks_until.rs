@@ -63,8 +63,10 @@ fn failures_go_back_only_so_often_and_not_without_a_change() {
     }
     let server = MockServer::start([writes("bad"), says("done"), says("I cannot"), says("hello")]);
     let place = project(&server, &format!("{WORDS}when = \"turn\"\nrounds = 1\n"));
-    place.run(["-p", "go", "--mode", "ask"]).code(3).warns("the agent gets the failures (1 of 1)");
+    let out = place.run(["-p", "go", "--mode", "ask"]).code(3).warns("the agent gets the failures (1 of 1)");
     assert_eq!(server.requests().len(), 3);
+    // Story: the answers of the rounds ran together, `doneI cannot`.
+    assert_eq!(out.stdout, "done\nI cannot\n");
     // A turn that changes nothing checks nothing.
     let out = place.run(["-p", "hello", "--continue", "--mode", "ask"]);
     assert!(!out.stderr.contains("words: failed"), "{out:?}");
