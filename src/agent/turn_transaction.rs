@@ -6,14 +6,18 @@ use super::conversation::log::Conversation;
 use super::event::{TurnEvent, TurnEvents};
 use super::services::SharedServices;
 use crate::permission::Mode;
+use crate::text::width;
 use crate::workspace::TransactionLabel;
+
+/// The columns of a message that the journal stores: some rows of a narrow screen.
+const TITLE: usize = 200;
 
 /// From now on, applied changes are journaled under this turn's name.
 pub(super) fn begin(services: &SharedServices, conversation: &Conversation, start: &TurnStart) {
     let Some(view) = services.env.workspace.view().filter(|_| !services.subagents.is_child) else { return };
     let said = start.text();
     let said = services.secrets().redact(&said);
-    let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
+    let title = width::cut_words(said.lines().next().unwrap_or_default().trim(), TITLE);
     let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
     if let Err(e) = view.drop_unchanged() {
         tracing::warn!("files whose changes cancel out are still listed as pending: {e}");

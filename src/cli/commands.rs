@@ -1,7 +1,7 @@
 //! The subcommands.
 
 use super::args::{CliCommand, ConfigCommand, Options, RunsCommand, SandboxCommand, ToolCommand};
-use super::report::{self, CliError, print, print_foreign, warn};
+use super::report::{self, CliError, print, print_foreign, print_list, warn};
 use super::{
     apply, audit, blame, changes, checks, compare, doctor, import, mcp, metrics, permission, provider,
     review, session, setup, start, theme, tour, tries, usage,
@@ -78,16 +78,24 @@ fn man() -> Result<u8, CliError> {
     print(&text).map(|()| report::DONE)
 }
 
+/// The first sentence of a description: a full stop ends it where a blank or the end follows, and not in a glob.
+fn first_sentence(description: &str) -> &str {
+    let text = description.trim();
+    let end = text.match_indices('.').map(|(at, _)| at + 1);
+    let mut ends = end
+        .filter(|end| text.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n'])));
+    ends.next().and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
 fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     match command {
         ToolCommand::List => {
             let mut out = String::new();
             for spec in app.registry.specs() {
-                let first = spec.description.split_inclusive('.').next().unwrap_or("").trim();
-                let _ = writeln!(out, "{:<16} {first}", spec.name);
+                let _ = writeln!(out, "{:<16} {}", spec.name, first_sentence(&spec.description));
             }
-            print(&out).map(|()| report::DONE)
+            print_list(&out).map(|()| report::DONE)
         }
         ToolCommand::Show { name } => {
             let tool = app.registry.get(&name).map_err(tool_failure)?;
@@ -175,7 +183,7 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, CliError> {
                     if origin { format!("{name} = {value}  # {from}") } else { format!("{name} = {value}") };
                 let _ = writeln!(out, "{shown}");
             }
-            print_foreign(&out).map(|()| report::DONE)
+            print_list(&out).map(|()| report::DONE)
         }
         ConfigCommand::Path => {
             let paths = start::paths()?;
@@ -183,7 +191,7 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, CliError> {
             let home = crate::config::home_dir();
             let project = crate::config::AppDirs::project_file(&cwd, home.as_deref());
             let project = project.map_or("none".to_string(), |p| p.display().to_string());
-            print(&format!(
+            print_list(&format!(
                 "user file     {}\nkey file      {}\nproject file  {project}\nsessions      {}\nlog           {}\n",
                 paths.user_file().display(),
                 paths.keys_file().display(),
@@ -283,6 +291,14 @@ fn trust(options: &Options) -> Result<u8, CliError> {
 mod tests {
     use super::*;
     use crate::config::{Config, SettingsLayer, SettingsSources};
+
+    /// Story: the tool that finds files was described as ``Finds files by a glob: `*.``.
+    #[test]
+    fn a_description_is_cut_after_its_first_sentence() {
+        assert_eq!(first_sentence("Finds `*.rs` and e.g.x. More.\n"), "Finds `*.rs` and e.g.x.");
+        assert_eq!(first_sentence("Reads.\nMore."), "Reads.");
+        assert_eq!(first_sentence("No stop"), "No stop");
+    }
 
     #[test]
     fn every_line_of_the_template_can_be_set_alone_and_with_all_others() {

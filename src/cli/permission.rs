@@ -1,7 +1,7 @@
 //! `placet permission`: the rules, and how a command would be judged. Runs nothing.
 
 use super::args::{Options, PermissionCommand};
-use super::report::{self, CliError, print_foreign};
+use super::report::{self, CliError, print_foreign, print_list};
 use super::start;
 use crate::permission::{Access, Policy};
 use serde_json::json;
@@ -18,17 +18,22 @@ pub(super) fn run(command: PermissionCommand, options: &Options) -> Result<u8, C
                 false => app.command_access(command),
             };
             let explained = policy.explain("run_command", &reach);
-            let text = if json {
-                serde_json::to_string_pretty(&explained).map_err(CliError::new)? + "\n"
-            } else {
-                explained.to_string()
-            };
-            print_foreign(&text)?;
+            match json {
+                true => {
+                    print_foreign(
+                        &(serde_json::to_string_pretty(&explained).map_err(CliError::new)? + "\n"),
+                    )?;
+                }
+                false => print_list(&explained.to_string())?,
+            }
             Ok(if explained.verdict == "allow" { report::DONE } else { report::REFUSED })
         }
         PermissionCommand::List { json } => {
-            let text = if json { as_json(&policy)? } else { as_text(&policy) };
-            print_foreign(&text).map(|()| report::DONE)
+            match json {
+                true => print_foreign(&as_json(&policy)?)?,
+                false => print_list(&as_text(&policy))?,
+            }
+            Ok(report::DONE)
         }
     }
 }

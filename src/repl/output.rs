@@ -205,7 +205,7 @@ impl<'r> ShellOutput<'r> {
             } else {
                 vec![lead, name, Span::raw(" ".repeat(names - wide + 2))]
             };
-            let indent = ProseIndent { first, further: further.clone() };
+            let indent = ProseIndent { first, further: further.clone(), ..ProseIndent::default() };
             lines.extend(prose::lines(indent, prose::of_spans([text]), width));
         }
         lines

@@ -35,6 +35,14 @@ pub fn cut(text: &str, columns: usize) -> String {
     format!("{}…", prefix(text, columns - 1))
 }
 
+/// The same without blanks in front of the sign.
+pub fn cut_words(text: &str, columns: usize) -> String {
+    match of(text) <= columns || columns == 0 {
+        true => cut(text, columns),
+        false => format!("{}…", prefix(text, columns - 1).trim_end()),
+    }
+}
+
 /// `text` cut to `columns` in its middle: the end of a path is more useful than its beginning.
 pub fn cut_middle(text: &str, columns: usize) -> String {
     if of(text) <= columns {
@@ -69,6 +77,7 @@ mod tests {
         assert_eq!(prefix("日本", 3), "日");
         assert_eq!(cut("hello world", 6), "hello…");
         assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!((cut_words("hello world", 7), cut_words("hello", 7)), ("hello…".into(), "hello".into()));
         assert_eq!(cut_middle("src/very/long/path/to/file.rs", 16), "src/v…to/file.rs");
         for columns in 0..12 {
             assert!(of(&cut_middle("a/日本語/👩\u{200d}👩\u{200d}👧.rs", columns)) <= columns, "{columns}");

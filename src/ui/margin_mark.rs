@@ -82,7 +82,7 @@ pub fn list_rows(text: &str, columns: usize) -> String {
         let words = row.trim_start_matches(' ');
         let blanks = " ".repeat(row.len() - words.len());
         let further = format!("{blanks}{}", " ".repeat(CONTINUED_ROW));
-        let indent = ProseIndent { first: vec![Span::raw(blanks)], further };
+        let indent = ProseIndent { first: vec![Span::raw(blanks)], further, breaks_words: true };
         let rows = prose::lines(indent, prose::of_spans([Span::raw(words.to_string())]), width);
         out.push_str(&rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
         out.push_str(end);
@@ -107,7 +107,7 @@ fn broken_line(line: Line<'static>, further: usize, width: ProseWidth) -> Vec<Li
         head.content = head.content.get(blanks..).unwrap_or("").to_string().into();
     }
     let columns: usize = first.iter().map(Span::width).sum();
-    let indent = ProseIndent { first, further: " ".repeat(columns + further) };
+    let indent = ProseIndent { first, further: " ".repeat(columns + further), breaks_words: further > 0 };
     prose::lines(indent, prose::of_spans(rest), width)
 }
 
@@ -213,6 +213,11 @@ mod tests {
         assert_eq!(
             list_rows("a: one two three four\n  not run yet, and long\n\nend", 20),
             "a: one two three\n    four\n  not run yet, and\n      long\n\nend"
+        );
+        // Story: the letter was alone on its row, and the rest of the path at column 0.
+        assert_eq!(
+            list_rows("A src/deep/er/file-with-a-long-name.txt +1 -0", 20),
+            "A src/deep/er/\n    file-with-a-long\n    -name.txt +1 -0"
         );
     }
 

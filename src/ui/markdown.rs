@@ -310,7 +310,7 @@ impl<'t> MarkdownWriter<'t> {
         let (first, further) = self.indent();
         let first = quote.clone() + &first;
         let first = if first.is_empty() { Vec::new() } else { vec![Span::raw(first)] };
-        let indent = ProseIndent { first, further: quote + &further };
+        let indent = ProseIndent { first, further: quote + &further, ..ProseIndent::default() };
         self.lines.extend(prose::lines(indent, std::mem::take(&mut self.spans), width));
     }
 

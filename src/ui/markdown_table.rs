@@ -126,7 +126,7 @@ impl MarkdownTable {
                     first.push(Span::styled(piece.span.content.clone(), theme.style("strong")));
                 }
                 first.push(Span::raw(": "));
-                let indent = ProseIndent { first, further: "  ".into() };
+                let indent = ProseIndent { first, further: "  ".into(), ..ProseIndent::default() };
                 out.extend(prose::lines(indent, cell.clone(), room));
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! Only prose is broken here. Code, commands, paths and output stay whole lines, which the terminal wraps itself, so that
 //! copying them is exact. For the same reason a word wider than the screen, such as an address, stays whole: the terminal
-//! breaks the word at the margin.
+//! breaks the word at the margin. In the rows of a list such a word is broken after a `/`, and continues as far in as the
+//! row does.
 
 use crate::config::WrapSetting;
 use crate::text::width;
@@ -44,11 +45,14 @@ pub struct ProseSpan {
 pub struct ProseIndent {
     pub first: Vec<Span<'static>>,
     pub further: String,
+    /// A word wider than a line is broken here and not by the terminal: in rows of a list, where the indent shows what
+    /// belongs together.
+    pub breaks_words: bool,
 }
 
 /// The lines of `prose`.
 pub fn lines(indent: ProseIndent, prose: Vec<ProseSpan>, width: ProseWidth) -> Vec<Line<'static>> {
-    let ProseIndent { first, further } = indent;
+    let ProseIndent { first, further, breaks_words } = indent;
     let of_first: usize = first.iter().map(|span| width::of(&span.content)).sum();
     let total: usize = of_first + prose.iter().map(|piece| width::of(&piece.span.content)).sum::<usize>();
     if width.wrap == WrapSetting::Terminal || total <= width.columns {
@@ -59,6 +63,7 @@ pub fn lines(indent: ProseIndent, prose: Vec<ProseSpan>, width: ProseWidth) -> V
     let mut lines = ProseLines {
         columns: width.columns,
         indent: if has_room { further } else { String::new() },
+        breaks_words,
         done: Vec::new(),
         line: first,
         used: of_first,
@@ -81,6 +86,28 @@ struct StyledText {
 }
 
 impl StyledText {
+    /// The word in pieces, each of which ends after a `/` or has `columns`.
+    fn pieces(&self, columns: usize) -> Vec<StyledText> {
+        let (mut pieces, mut piece) = (Vec::new(), StyledText::default());
+        let graphemes = |(text, style): &(String, Style)| {
+            let style = *style;
+            text.graphemes(true).map(move |one| (one.to_string(), style)).collect::<Vec<_>>()
+        };
+        for (grapheme, style) in self.spans.iter().flat_map(graphemes) {
+            let wide = width::of_grapheme(&grapheme);
+            if piece.columns + wide > columns {
+                pieces.push(std::mem::take(&mut piece));
+            }
+            piece.push(&grapheme, wide, style);
+            if grapheme == "/" {
+                pieces.push(std::mem::take(&mut piece));
+            }
+        }
+        pieces.push(piece);
+        pieces.retain(|piece| piece.columns > 0);
+        pieces
+    }
+
     fn push(&mut self, text: &str, columns: usize, style: Style) {
         self.columns += columns;
         match self.spans.last_mut() {
@@ -94,6 +121,7 @@ impl StyledText {
 struct ProseLines {
     columns: usize,
     indent: String,
+    breaks_words: bool,
     done: Vec<Line<'static>>,
     line: Vec<Span<'static>>,
     /// Columns of the last row of the line: a line with a word wider than the screen takes several rows.
@@ -152,18 +180,31 @@ impl ProseLines {
             return;
         }
         let blanks = std::mem::take(&mut self.blanks);
-        if !self.is_empty && self.used + blanks.columns + word.columns > self.columns {
-            let full = std::mem::take(&mut self.line);
-            self.done.push(Line::from(full));
-            self.used = width::of(&self.indent);
-            if self.used > 0 {
-                self.line.push(Span::raw(self.indent.clone()));
+        let of_line = self.columns.saturating_sub(width::of(&self.indent));
+        let pieces = match self.breaks_words && word.columns > of_line {
+            true => word.pieces(of_line),
+            false => vec![word],
+        };
+        let mut gap = Some(blanks);
+        for piece in pieces {
+            let blanks = gap.take().unwrap_or_default();
+            if !self.is_empty && self.used + blanks.columns + piece.columns > self.columns {
+                self.end_line();
+            } else {
+                self.append(blanks);
             }
-        } else {
-            self.append(blanks);
+            self.append(piece);
+            self.is_empty = false;
         }
-        self.append(word);
-        self.is_empty = false;
+    }
+
+    fn end_line(&mut self) {
+        let full = std::mem::take(&mut self.line);
+        self.done.push(Line::from(full));
+        self.used = width::of(&self.indent);
+        if self.used > 0 {
+            self.line.push(Span::raw(self.indent.clone()));
+        }
     }
 
     fn append(&mut self, text: StyledText) {

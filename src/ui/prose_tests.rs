@@ -10,7 +10,11 @@ fn plain(text: &str) -> Vec<ProseSpan> {
 }
 
 fn indent(first: &str) -> ProseIndent {
-    ProseIndent { first: vec![Span::raw(first.to_string())], further: " ".repeat(width::of(first)) }
+    ProseIndent {
+        first: vec![Span::raw(first.to_string())],
+        further: " ".repeat(width::of(first)),
+        ..ProseIndent::default()
+    }
 }
 
 fn broken(lead: &str, text: &str, columns: usize) -> Vec<String> {

@@ -46,7 +46,11 @@ pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: us
 pub fn broken_call(head: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
     let [lead, mark, text] = head.spans.as_slice() else { return vec![head] };
     let words = vec![ProseSpan { span: text.clone(), is_whole: false }];
-    let indent = ProseIndent { first: vec![lead.clone(), mark.clone()], further: FURTHER.into() };
+    let indent = ProseIndent {
+        first: vec![lead.clone(), mark.clone()],
+        further: FURTHER.into(),
+        ..ProseIndent::default()
+    };
     prose::lines(indent, words, width)
 }
 

@@ -106,7 +106,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     pty.answer("ara");
     pty.until("all decided", |s| s.contains("3/3 hunks"));
     pty.by_hand("\r");
-    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: is applied"));
+    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: are applied"));
     pty.answer("a");
     pty.until("the end", |s| {
         s.contains("applied changes to 3 files") || s.contains("applied changes to 2 files")
@@ -133,6 +133,32 @@ fn messages_of_the_command_line_are_broken_at_words() {
     let pty = shell().size(36, 20).arg("undo").arg("0").spawn();
     let words = |s: &str| s.split_whitespace().collect::<Vec<_>>().join(" ");
     pty.until("the error", |s| words(s).contains("undo needs a number of turns of 1 or more, or a path"));
+}
+
+/// Story: the terminal broke rows of lists in a word, and a word longer than the row continued at column 0.
+#[test]
+fn rows_of_every_list_are_broken_at_words_and_paths_below_their_letter() {
+    let path = "src/a-directory/of-the-project/file-with-a-name-that-is-long.txt";
+    for arguments in ["permission list", "tool list", "config show", "provider list", "audit show", "changes"]
+    {
+        let command = crate::support::program::placet();
+        let script = format!(
+            "'{command}' tool call write_file '{{\"path\": \"{path}\", \"content\": \"x\"}}' --mode ask >/dev/null 2>&1 </dev/null
+             '{command}' {arguments} >plain; clear; '{command}' {arguments}; echo the end of it\n"
+        );
+        let pty = shell().size(44, 400).program("sh").arg("script").file("script", script).spawn();
+        pty.until("the list", |s| s.contains("the end of it"));
+        let screen = pty.screen();
+        let shown: std::collections::HashSet<&str> = screen.split_whitespace().collect();
+        let plain = pty.read("plain");
+        assert!(!plain.trim().is_empty(), "{arguments}");
+        for word in plain.split_whitespace().filter(|word| word.len() < 36 && !word.contains('/')) {
+            assert!(shown.contains(word), "{arguments}: {word:?} is broken:\n{screen}");
+        }
+        if arguments == "changes" {
+            assert!(screen.contains("A src/a-directory/of-the-project/\n    file-with-"), "{screen}");
+        }
+    }
 }
 
 /// Story: the journal named an undo by the message of the turn after the one that was undone.

@@ -9,8 +9,10 @@ use crate::app::configured_provider::ConfiguredProvider;
 use crate::app::model_selection::KeyStatus;
 use crate::provider::catalog::{self, CatalogModel, ModelPrice, Money};
 use crate::provider::{ProviderError, ProviderPreset, ServerLocation};
-use crate::text::width;
+use crate::text::{sanitize, width};
+use crate::ui::term;
 use serde_json::{Value, json};
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 /// Where servers are looked for.
@@ -24,6 +26,11 @@ pub(super) enum ServerDiscovery {
 const NEAR: Duration = Duration::from_secs(2);
 /// How long the list of models may take.
 const FAR: Duration = Duration::from_secs(30);
+
+/// The head of the column of names, which are behind the mark of the one that is chosen.
+const NAME: &str = "  name";
+/// In front of the second row of a provider.
+const BELOW: &str = "    ";
 
 struct ProviderRow {
     server: ConfiguredProvider,
@@ -49,7 +56,7 @@ pub(super) fn run(
         let text = serde_json::to_string_pretty(&all).map_err(CliError::new)?;
         return print(&(text + "\n")).map(|()| report::DONE);
     }
-    let mut lines = vec![["  name".into(), "speaks".into(), "model".into(), "key".into(), "address".into()]];
+    let mut lines = vec![[NAME, "speaks", "model", "key", "address"].map(String::from)];
     lines.extend(rows.iter().map(|row| {
         let preset = &row.server.preset;
         let mark = if row.server.name == chosen { '*' } else { ' ' };
@@ -65,7 +72,22 @@ pub(super) fn run(
         }
         [format!("{mark} {}", row.server.name), preset.wire.name().into(), model, row.key.1.clone(), address]
     }));
-    print_list(&columns(&lines)).map(|()| report::DONE)
+    let table = columns(&lines);
+    // On a narrow terminal each provider has two rows, none of which ends within a cell.
+    let room = usize::from(term::size().0);
+    let is_narrow = io::stdout().is_terminal() && table.lines().any(|row| width::of(row) > room);
+    let text = if is_narrow { in_two_rows(&lines) } else { table };
+    print_list(&text).map(|()| report::DONE)
+}
+
+/// Name, protocol and model in one row; key and address, which are longer, below.
+fn in_two_rows(lines: &[[String; 5]]) -> String {
+    let first: Vec<[String; 3]> =
+        lines.iter().map(|[name, speaks, model, ..]| [name, speaks, model].map(String::clone)).collect();
+    let second = lines.iter().map(|[.., key, address]| format!("{BELOW}{key}  {address}"));
+    let rows = columns(&first);
+    let rows = rows.lines().zip(second);
+    rows.map(|(above, below)| format!("{above}\n{}\n", sanitize::line(&below))).collect()
 }
 
 fn rows(app: &App) -> Result<Vec<ProviderRow>, CliError> {

@@ -8,7 +8,7 @@
 pub use super::approved_by::ApprovedBy;
 use super::program_run::ProgramRun;
 use crate::permission::WritePolicy;
-use crate::text::sanitize;
+use crate::text::{sanitize, width};
 use crate::workspace::Hash;
 use crate::workspace::files::path_state::hash_text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The longest title that is stored, in bytes.
+/// The longest title that is stored, in columns.
 const TITLE: usize = 200;
 
 /// What changed a path: one call of one turn.
@@ -58,9 +58,8 @@ impl ChangeOrigin {
         tool: &str,
         title: &str,
     ) -> ChangeOrigin {
-        let title = sanitize::line(title.lines().next().unwrap_or_default()).into_owned();
-        let cut = title.floor_char_boundary(TITLE);
-        let title = title.get(..cut).unwrap_or_default().to_string();
+        let title = sanitize::line(title.lines().next().unwrap_or_default().trim_end()).into_owned();
+        let title = width::cut_words(&title, TITLE);
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         ChangeOrigin {
             turn: label.turn.clone(),
