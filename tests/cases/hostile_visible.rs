@@ -202,7 +202,7 @@ fn the_question_about_a_command_shows_its_standard_input() {
     pty.until("the input", |s| {
         s.contains("wants to connect to `example.org`")
             && s.contains("with 13 bytes of standard input, which follow the command:")
-            && s.contains("touch PWNED␍")
+            && s.contains("touch PWNED⏎")
     });
     pty.answer("y");
     pty.until("what was allowed", |s| s.contains("allowed for this command: example.org"));
@@ -218,7 +218,7 @@ fn a_protected_file_with_carriage_returns_is_shown_with_them() {
     ]);
     let mut pty = with_model(&server).open();
     pty.line("go on");
-    pty.until("both lines", |s| s.contains("export A=1␍") && s.contains("export B=2␍"));
+    pty.until("both lines", |s| s.contains("export A=1⏎") && s.contains("export B=2⏎"));
 }
 
 /// Lines that are alike for the eye and differ in their bytes, and some that chance made.

@@ -81,9 +81,14 @@ pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
+/// A blank that would not be seen. Not the control picture `␠`: common monospaced fonts such as DejaVu do not have it.
+pub const BLANK_SIGN: char = '\u{2423}';
+/// A carriage return, the control character that texts have most often; for the same reason not `␍`.
+pub(super) const RETURN_SIGN: char = '\u{23ce}';
+
 /// The picture of a control character.
 pub(super) fn is_picture(c: char) -> bool {
-    matches!(c, '\u{2400}'..='\u{2426}')
+    matches!(c, '\u{2400}'..='\u{2426}' | RETURN_SIGN)
 }
 
 /// The rendering's own signs, which no text may imitate.
@@ -100,6 +105,7 @@ fn is_reserved(c: char, manner: VisibleMode) -> bool {
 pub(super) fn shown(c: char, manner: VisibleMode) -> CharRendering {
     match c {
         ' '..='~' => CharRendering::AsIs,
+        '\r' => CharRendering::Picture(RETURN_SIGN),
         '\u{0}'..='\u{1f}' => CharRendering::Picture(char::from_u32(0x2400 + c as u32).unwrap_or('\u{FFFD}')),
         '\u{7f}' => CharRendering::Picture('\u{2421}'),
         c if is_reserved(c, manner) || is_hidden(c, manner) => CharRendering::Written,

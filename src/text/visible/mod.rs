@@ -19,6 +19,7 @@ mod stream;
 mod unescape;
 mod writer;
 
+pub use char_class::BLANK_SIGN;
 pub use lookalikes::{looks_like, looks_like_own, skeleton};
 pub use mode::{CONTINUED, LineBreaks, OWN, TAB, VisibleMode};
 pub use piece::{VisiblePiece, VisiblePieceKind};

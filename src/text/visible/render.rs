@@ -1,5 +1,6 @@
 //! Renders a whole text at once, in the mode that its place needs.
 
+use super::char_class::BLANK_SIGN;
 use super::mode::{LineBreaks, VisibleMode};
 use super::piece::{VisiblePiece, VisiblePieceKind, joined};
 use super::repeat::{Repeats, Token};
@@ -28,7 +29,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     if blanks == 0 {
         return shown;
     }
-    Cow::Owned(format!("{}{rest}", "\u{2420}".repeat(blanks)))
+    Cow::Owned(format!("{}{rest}", BLANK_SIGN.to_string().repeat(blanks)))
 }
 
 /// A path as a person reads it: exact, even if its name is not UTF-8, and on one line.
@@ -43,7 +44,7 @@ pub fn path_name(path: &Path) -> String {
 /// A path inside a list or a sentence: in quotes if spaces or quotes would hide where the name ends.
 pub fn path(path: &Path) -> String {
     let shown = path_name(path);
-    if !shown.is_empty() && !shown.contains([' ', '\u{2420}', '"']) {
+    if !shown.is_empty() && !shown.contains([' ', BLANK_SIGN, '"']) {
         return shown;
     }
     format!("\"{}\"", shown.replace('"', "<U+0022>"))

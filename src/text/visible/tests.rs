@@ -12,7 +12,7 @@ fn everything_that_acts_or_hides_becomes_a_sign() {
         ("a\u{1b}[31mred\u{1b}[0m", "a␛[31mred␛[0m"),
         ("\"\u{1b}]\" ; evil #\u{7}", "\"␛]\" ; evil #␇"),
         ("\u{9b}2Jx", "<U+009B>2Jx"),
-        ("a\rb", "a␍b"),
+        ("a\rb", "a⏎b"),
         ("a\tb", "a⇥  b"),
         ("a\u{202e}b", "a<U+202E>b"),
         ("a\u{200b}\u{200b}b", "a<U+200B x2>b"),
@@ -20,7 +20,7 @@ fn everything_that_acts_or_hides_becomes_a_sign() {
         ("a\u{a0}b", "a<U+00A0>b"),
         ("e\u{301}", "e<U+0301>"),
         ("⚠\u{fe0f}", "⚠<U+FE0F>"),
-        ("end  ", "end␠␠"),
+        ("end  ", "end␣␣"),
         ("<U+200B>", "<U+003C>U+200B>"),
         ("<FF x3> <b> <U+12", "<U+003C>FF x3> <b> <U+12"),
         ("␛ ⇥ ◆", "<U+241B> <U+21E5> <U+25C6>"),
@@ -32,9 +32,9 @@ fn everything_that_acts_or_hides_becomes_a_sign() {
         assert_eq!(line(raw), shown, "{raw:?}");
         assert_eq!(read_back(&line(raw)), raw.as_bytes(), "{raw:?}");
     }
-    assert_eq!(block("a\r\nb \nc"), "a␍\nb␠\nc");
+    assert_eq!(block("a\r\nb \nc"), "a⏎\nb␣\nc");
     assert_eq!(line("a\nb"), "a␊b");
-    assert_eq!(name(" a"), "␠a");
+    assert_eq!(name(" a"), "␣a");
     for (bytes, shown) in [
         (&b"a.rs"[..], "a.rs"),
         (b"A new.txt", "\"A new.txt\""),
@@ -99,7 +99,7 @@ fn signs_that_repeat_in_turn_are_counted() {
         assert_eq!(line(said), said);
     }
     // Lines remain unchanged.
-    assert_eq!(line(&"\r\n".repeat(9)), "␍␊".repeat(9));
+    assert_eq!(line(&"\r\n".repeat(9)), "⏎␊".repeat(9));
 }
 
 #[test]

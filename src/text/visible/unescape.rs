@@ -23,6 +23,8 @@ pub fn read_back(shown: &str) -> Vec<u8> {
             match c {
                 '\u{2400}'..='\u{2420}' => out.extend(u8::try_from(c as u32 - 0x2400)),
                 '\u{2421}' => out.push(0x7f),
+                char_class::BLANK_SIGN => out.push(b' '),
+                char_class::RETURN_SIGN => out.push(b'\r'),
                 c => out.extend(c.encode_utf8(&mut [0; 4]).bytes()),
             }
             column =

@@ -3,7 +3,7 @@
 //! sign.
 
 use super::char_class;
-use super::char_class::{BLANKS, CharRendering, EscapeMatch, MARKS, TABS};
+use super::char_class::{BLANK_SIGN, BLANKS, CharRendering, EscapeMatch, MARKS, TABS};
 use super::lookalikes::looks_like_own;
 use super::repeat::{Repeats, Token};
 use super::{LineBreaks, TAB, VisibleMode, VisiblePiece, VisiblePieceKind};
@@ -266,7 +266,7 @@ impl VisibleWriter {
             (0..count).for_each(|n| self.plain(out, at + n, ' '));
             self.column += count;
         } else if last && count < PICTURES {
-            self.stand_in(range, "\u{2420}".repeat(count), VisiblePieceKind::Blank, out);
+            self.stand_in(range, BLANK_SIGN.to_string().repeat(count), VisiblePieceKind::Blank, out);
         } else {
             self.stand_in(range, counted(' ', count), VisiblePieceKind::Blank, out);
         }

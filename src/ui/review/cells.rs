@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn tabs_stand_at_their_stops_and_blanks_can_be_seen() {
         assert_eq!(shown("\ta\tb ", WhitespaceMode::Plain), "    a   b ");
-        assert_eq!(shown("\ta\tb c ", WhitespaceMode::Exact), "⇥   a⇥  b c␠");
+        assert_eq!(shown("\ta\tb c ", WhitespaceMode::Exact), "⇥   a⇥  b c␣");
         assert_eq!(shown("日\tb c", WhitespaceMode::Shown), "日⇥ b·c");
     }
 
@@ -185,7 +185,7 @@ mod tests {
     fn nothing_that_acts_or_hides_reaches_the_screen() {
         for blanks in [WhitespaceMode::Plain, WhitespaceMode::Exact] {
             assert_eq!(shown("a\u{1b}[31mb\u{7}", blanks), "a␛[31mb␇");
-            assert_eq!(shown("x\u{202e}y\r", blanks), "x<U+202E>y␍");
+            assert_eq!(shown("x\u{202e}y\r", blanks), "x<U+202E>y⏎");
             assert_eq!(shown("\u{9b}2J", blanks), "<U+009B>2J");
             assert_eq!(shown("e\u{301} 👩\u{200d}👧", blanks), "e<U+0301> 👩<U+200D>👧");
         }

@@ -122,7 +122,7 @@ impl Review {
 /// A line with its end, where that is not a line feed alone.
 fn exact(doc: &SideText, line: usize) -> String {
     let end = match doc.end(line) {
-        LineTerminator::CrLf => "␍",
+        LineTerminator::CrLf => "⏎",
         LineTerminator::Lf => "",
         LineTerminator::None => "  (no line end)",
     };
