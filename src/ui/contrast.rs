@@ -52,6 +52,25 @@ pub(super) fn readable_shade(color: Color, grounds: &[Color]) -> Color {
     }
 }
 
+/// A colour for a title on these grounds, in this shade or the other one, if one of the two can be read.
+pub(super) fn readable_head(color: Color, grounds: &[Color]) -> Option<Color> {
+    let shades = [Some(color), ansi::other_shade(color)];
+    shades.into_iter().flatten().find(|shade| is_readable(*shade, grounds))
+}
+
+/// True where one of the terminal's own sixteen, as it usually is, can be read on all of these grounds.
+pub(super) fn is_readable(color: Color, grounds: &[Color]) -> bool {
+    let Some(parts) = ansi::usual_rgb(color) else { return true };
+    let mut grounds = grounds.iter().filter_map(|c| ansi::rgb(*c).or(ansi::usual_rgb(*c)));
+    grounds.all(|ground| ratio(parts, ground) >= READABLE)
+}
+
+/// Black or white, whichever is read better on one of the terminal's own sixteen.
+pub(super) fn text_on(color: Color) -> Color {
+    let ground = ansi::usual_rgb(color).unwrap_or_default();
+    if ratio((0, 0, 0), ground) >= ratio((255, 255, 255), ground) { Color::Black } else { Color::White }
+}
+
 /// True where one of the terminal's own sixteen is hardly seen on one of these grounds.
 pub(super) fn is_faint(color: Color, grounds: &[Color]) -> bool {
     let Some(parts) = ansi::usual_rgb(color) else { return false };

@@ -4,7 +4,9 @@
 //! as well.
 
 use super::ansi::{ColorDepth, ColorName};
-use super::contrast::{ContrastAdjuster, hue_of, is_faint, readable_shade};
+use super::contrast::{
+    ContrastAdjuster, hue_of, is_faint, is_readable, readable_head, readable_shade, text_on,
+};
 use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -63,6 +65,9 @@ pub const LABELS: &[&str] = &[
     "status",
     "hint",
 ];
+
+/// Labels of titles: without a colour that can be read they are bold, which says enough.
+const TITLES: [&str; 3] = ["heading", "title", "question"];
 
 /// Labels of words that are green in some themes.
 const GREEN_WORDS: [&str; 2] = ["accepted", "mode.read"];
@@ -185,6 +190,9 @@ impl Theme {
                 let own: Vec<Color> = style.bg.into_iter().collect();
                 let grounds = if own.is_empty() { &backgrounds } else { &own };
                 style.fg = style.fg.map(|fg| readable_shade(fg, grounds));
+                if TITLES.contains(label) {
+                    style.fg = style.fg.and_then(|fg| readable_head(fg, grounds));
+                }
                 // Their words and signs say the same: green on white cannot be read.
                 if GREEN_WORDS.contains(label) && style.fg.is_some_and(|fg| is_faint(fg, grounds)) {
                     style.fg = None;
@@ -217,6 +225,22 @@ impl Theme {
     /// The names of the built-in themes.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, ..)| *name).collect()
+    }
+
+    /// The style of the sign and of the counts of changed lines. Of sixteen colours none may be readable on the background,
+    /// as green on white: that colour is then the ground of the sign.
+    pub fn sign(&self, label: &str) -> Style {
+        let style = self.style(label);
+        match style.fg {
+            Some(fg)
+                if self.depth == ColorDepth::Sixteen
+                    && style.bg.is_none()
+                    && !is_readable(fg, &self.backgrounds) =>
+            {
+                Style { fg: Some(text_on(fg)), bg: Some(fg), ..style }
+            }
+            _ => style,
+        }
     }
 
     /// The style for the text of a changed line, of which the sign has the style of `label`: with sixteen colours on

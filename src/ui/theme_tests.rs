@@ -210,6 +210,32 @@ fn with_sixteen_colours_nothing_is_fainter_than_its_hue_has_to_be() {
     assert!(judged > 100, "only {judged}");
 }
 
+/// Story: in an xterm of sixteen colours on white the question was bright magenta, and the `+` of added lines green.
+#[test]
+fn with_sixteen_colours_titles_and_signs_can_be_read() {
+    let usual = |color: Color| ansi::rgb(color).or(ansi::usual_rgb(color)).unwrap();
+    let mut judged = 0;
+    for name in Theme::names() {
+        let theme = load(name, ColorDepth::Sixteen, None);
+        let titles = ["title", "heading", "question"].map(|label| (label, theme.style(label)));
+        let signs = ["diff.add", "diff.remove"].map(|label| (label, theme.sign(label)));
+        for (label, style) in titles.into_iter().chain(signs) {
+            let Some(color) = style.fg else { continue };
+            for ground in style.bg.map_or(theme.backgrounds.clone(), |own| vec![own]) {
+                judged += 1;
+                let ratio = contrast::ratio(usual(color), usual(ground));
+                assert!(ratio >= contrast::READABLE, "{name} {label} {style:?} on {ground:?}: {ratio:.2}");
+            }
+        }
+        let greens = [Some(Color::Green), Some(Color::LightGreen)];
+        let is_green = |style: Style| greens.contains(&style.fg) || greens.contains(&style.bg);
+        if ["light", "neutral", "dark"].contains(&name) {
+            assert!(is_green(theme.sign("diff.add")), "{name}: {:?}", theme.sign("diff.add"));
+        }
+    }
+    assert!(judged > 20, "only {judged}");
+}
+
 #[test]
 fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
     let dark = include_str!("../../themes/dark.toml");

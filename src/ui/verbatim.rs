@@ -4,7 +4,9 @@
 //! A row that continues a line begins with `↪`, which no text can have ([`crate::text::visible`]).
 
 use super::theme::Theme;
-use crate::text::visible::{CONTINUED, LineBreaks, VisibleMode, VisiblePieceKind, looks_like, pieces};
+use crate::text::visible::{
+    BLANK_SIGN, CONTINUED, LineBreaks, VisibleMode, VisiblePieceKind, looks_like, pieces,
+};
 use crate::text::{width, word_diff};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -54,7 +56,7 @@ fn content(
                 let changed = |at: usize| marked.changed.iter().any(|range| range.contains(&at));
                 for (at, c) in piece.text.char_indices() {
                     match c == ' ' && changed(piece.bytes.start + at) {
-                        true => out.push(Span::styled("\u{2420}", blank)),
+                        true => out.push(Span::styled(BLANK_SIGN.to_string(), blank)),
                         false => out.push(Span::styled(c.to_string(), style)),
                     }
                 }
@@ -87,8 +89,8 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
             // Lines around the hunks: names, modes, data.
             _ => return line("  ", text, theme.style("text"), theme),
         };
-        let mut spans =
-            vec![Span::styled(format!("  {}", String::from_utf8_lossy(sign)), theme.style(label))];
+        let sign = String::from_utf8_lossy(sign).into_owned();
+        let mut spans = vec![Span::raw("  "), Span::styled(sign, theme.sign(label))];
         spans.extend(content(rest, theme.changed_text(label), theme, manner, &marked));
         Line::from(spans)
     };

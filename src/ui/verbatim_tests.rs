@@ -10,12 +10,12 @@ fn shown(patch: &str) -> Vec<String> {
 #[test]
 fn a_change_that_no_eye_can_tell_is_marked() {
     for (patch, rows) in [
-        ("-a\n+a\r\n", ["  -a", "  +a␍"]),
-        ("-a b\n+a  b\n", ["  -a b", "  +a ␠b"]),
-        ("-a\n+a \n", ["  -a", "  +a␠"]),
-        ("-    a\n+\ta\n", ["  -␠␠␠␠a", "  +⇥   a"]),
+        ("-a\n+a\r\n", ["  -a", "  +a⏎"]),
+        ("-a b\n+a  b\n", ["  -a b", "  +a ␣b"]),
+        ("-a\n+a \n", ["  -a", "  +a␣"]),
+        ("-    a\n+\ta\n", ["  -␣␣␣␣a", "  +⇥   a"]),
         ("-let a\n+let a\u{3164}\n", ["  -let a", "  +let a<U+3164>"]),
-        ("-a b\n+a\u{a0}b\n", ["  -a␠b", "  +a<U+00A0>b"]),
+        ("-a b\n+a\u{a0}b\n", ["  -a␣b", "  +a<U+00A0>b"]),
         (
             "-if admin\n+if \u{430}dmin\n",
             ["  -if admin  (looks like the other line)", "  +if <U+0430>dmin  (looks like the other line)"],

@@ -158,7 +158,7 @@ impl ReviewPainter<'_> {
             let shown = number.filter(|_| n == 0).map_or(String::new(), |n| n.to_string());
             let mut row = cells(&format!("{shown:>digits$} "), |_| gutter.patch(back(look)));
             let sign = if n == 0 { *sign } else { " " };
-            row.extend(cells(&format!("{sign} "), |_| look));
+            row.extend(self.sign(sign, look));
             row.extend(text.get(n).cloned().unwrap_or_default());
             let used: usize = row.iter().map(|c| c.width).sum();
             row.extend((used..half).map(|_| cell(" ", back(look))));
@@ -172,6 +172,20 @@ impl ReviewPainter<'_> {
                 row
             })
             .collect()
+    }
+
+    /// The sign of a line and the blank behind it.
+    fn sign(&self, sign: &str, look: Style) -> Vec<StyledCell> {
+        let own = match sign {
+            "+" => self.theme.sign("diff.add"),
+            "-" => self.theme.sign("diff.remove"),
+            _ => look,
+        };
+        // Where it needs a ground of its own to be read.
+        let style = if own.bg.is_some() && look.bg.is_none() { own } else { look };
+        let mut out = cells(sign, |_| style);
+        out.extend(cells(" ", |_| look));
+        out
     }
 
     /// Numbers, reviewed mark and sign in front of a line.
@@ -201,7 +215,7 @@ impl ReviewPainter<'_> {
             out.extend(cells(&format!("{who:<wide$} "), |_| style));
         }
         out.extend(cells(&numbers, |_| style));
-        out.extend(cells(&format!("{sign} "), |_| look));
+        out.extend(self.sign(sign, look));
         out
     }
 
@@ -424,7 +438,7 @@ impl ReviewPainter<'_> {
     ) {
         let hint = self.theme.style("hint");
         match doc.end(line) {
-            LineTerminator::CrLf if blanks != WhitespaceMode::Plain => out.push(cell("␍", hint)),
+            LineTerminator::CrLf if blanks != WhitespaceMode::Plain => out.push(cell("⏎", hint)),
             LineTerminator::None if changed => {
                 out.extend(cells("  (no line end)", |_| hint));
             }

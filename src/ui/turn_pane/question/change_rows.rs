@@ -229,9 +229,9 @@ fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static
         spans.push(Span::raw(" ".repeat(gap)));
         let (plus, minus) = counts(added, removed);
         let gap_to_bar = columns.counts - (plus.len() + minus.len()) + 2;
-        spans.push(Span::styled(plus, theme.style("diff.add")));
+        spans.push(Span::styled(plus, theme.sign("diff.add")));
         spans.push(Span::raw(" "));
-        spans.push(Span::styled(minus, theme.style("diff.remove")));
+        spans.push(Span::styled(minus, theme.sign("diff.remove")));
         if row.note.is_empty() {
             spans.push(Span::raw(" ".repeat(gap_to_bar)));
             spans.extend(bar(added, removed, columns.most, theme));
@@ -247,8 +247,11 @@ fn bar(added: usize, removed: usize, most: usize, theme: &Theme) -> Vec<Span<'st
         // Whatever happens at all can be seen.
         lines => (lines * BAR / most.max(BAR)).max(1),
     };
-    vec![
-        Span::styled("█".repeat(scaled(added)), theme.style("diff.add")),
-        Span::styled("█".repeat(scaled(removed)), theme.style("diff.remove")),
-    ]
+    let part = |lines: usize, label: &str| {
+        let style = theme.sign(label);
+        // A sign that has a ground of its own: the bar is of the ground.
+        let cell = if style.bg.is_some() { " " } else { "█" };
+        Span::styled(cell.repeat(scaled(lines)), style)
+    };
+    vec![part(added, "diff.add"), part(removed, "diff.remove")]
 }
