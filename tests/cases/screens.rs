@@ -55,6 +55,7 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
         renamed: None,
         letter,
         facts: Vec::new(),
+        care: Vec::new(),
         runs_later: None,
         decided_with: None,
         body,

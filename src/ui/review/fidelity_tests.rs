@@ -22,6 +22,7 @@ fn file(name: &str, old: &[u8], new: &[u8]) -> Option<ReviewFile> {
         renamed: None,
         letter: 'M',
         facts: super::load::encodings(old, new).into_iter().collect(),
+        care: Vec::new(),
         runs_later: None,
         decided_with: None,
         body: ReviewBody::Lines(lines),

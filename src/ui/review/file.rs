@@ -32,6 +32,8 @@ pub struct ReviewFile {
     pub letter: char,
     /// Facts besides the lines: a mode, a move, the command that made the change.
     pub facts: Vec<String>,
+    /// Those of the facts that stand out, such as commits that are dropped.
+    pub care: Vec<String>,
     /// Why the file runs later, if it does: such a file is accepted by itself and never with others.
     pub runs_later: Option<String>,
     /// A file of a commit: the path of the repository that it is decided with.

@@ -13,6 +13,7 @@ fn file(lines: ReviewLines) -> ReviewFile {
         renamed: None,
         letter: 'M',
         facts: Vec::new(),
+        care: Vec::new(),
         runs_later: None,
         decided_with: None,
         body: ReviewBody::Lines(lines),

@@ -116,6 +116,7 @@ mod tests {
             renamed: None,
             letter: 'M',
             facts: Vec::new(),
+            care: Vec::new(),
             runs_later: None,
             decided_with: None,
             body: ReviewBody::Lines(ReviewLines::new(doc(old), doc(new))),

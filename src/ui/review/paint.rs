@@ -310,8 +310,10 @@ impl<'a> ReviewPainter<'a> {
             ReviewBody::Whole(whole) => whole.words.get(n - file.facts.len().min(n)),
             ReviewBody::Lines(_) => None,
         });
+        let stands_out = text.is_some_and(|text| text.starts_with("! ") || file.care.contains(text));
         // Only a difference that is decided as a whole begins so.
         let label = match text.and_then(|text| text.chars().next()) {
+            _ if stands_out => "warning",
             Some('+') => "diff.add",
             Some('-') => "diff.remove",
             _ => "notice",

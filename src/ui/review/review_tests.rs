@@ -32,6 +32,7 @@ fn file(name: &str, letter: char, body: ReviewBody) -> ReviewFile {
         renamed: None,
         letter,
         facts: Vec::new(),
+        care: Vec::new(),
         runs_later: None,
         decided_with: None,
         body,
@@ -511,7 +512,7 @@ fn rows_of_the_summary_are_whole_and_what_is_below_is_announced() {
     for row in screen.lines() {
         assert!(crate::text::width::of(row) <= 40, "{row}");
     }
-    assert!(screen.contains(" more: "), "{screen}");
+    assert!(screen.contains(" more: Down"), "{screen}");
     let mut last = screen;
     for _ in 0..40 {
         desk.press("<Down>");

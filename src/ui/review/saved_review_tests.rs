@@ -22,6 +22,7 @@ fn review(versions: &[u8]) -> (Review, Vec<usize>) {
         renamed: None,
         letter: 'M',
         facts: Vec::new(),
+        care: Vec::new(),
         runs_later: None,
         decided_with: None,
         body: ReviewBody::Lines(lines),

@@ -93,6 +93,7 @@ mod tests {
             renamed: None,
             letter: 'M',
             facts: Vec::new(),
+            care: Vec::new(),
             runs_later: None,
             decided_with: None,
             body: ReviewBody::Whole(WholeChange::default()),

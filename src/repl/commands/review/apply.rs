@@ -70,6 +70,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         if let Some(file) = files.get_mut(at) {
             for (event, row) in repository.events.iter().zip(&rows) {
                 file.facts.push(row.line());
+                file.care.extend(row.needs_care.then(|| row.line()));
                 if let (GitEvent::Commit { id, .. }, Some(patch)) = (event, &row.patch) {
                     commits.extend(commit_files(file, id, &patch.bytes));
                     let left_out = format!("{} more bytes of this commit are not shown", patch.left_out);
