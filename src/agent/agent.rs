@@ -255,6 +255,11 @@ impl Agent {
         (self.client.costs.session.usage, self.client.costs.last_prompt)
     }
 
+    /// The tokens of the window that a request may have.
+    pub fn usable_window(&self) -> u64 {
+        self.client.usable_window() as u64
+    }
+
     pub fn context_usage(&self) -> ContextUsage {
         context_usage(&self.client, &self.conversation)
     }

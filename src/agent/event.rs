@@ -67,7 +67,7 @@ pub enum TurnEvent {
     Silent {
         since: Duration,
     },
-    /// Tokens until now in this session, and how full the window is.
+    /// Tokens until now in this session, and how full the window is: `window` is without what is reserved for the answer.
     Usage {
         total: TokenUsage,
         prompt: u64,

@@ -25,7 +25,7 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
     let (provider, name) = (agent.provider_name(), agent.model().name.clone());
     TurnPaneStatus {
         model: if provider == name { name } else { format!("{provider} {name}") },
-        window: agent.model().window,
+        window: agent.usable_window(),
         usage,
         prompt_tokens,
         fold: config.settings().ui.fold_lines,

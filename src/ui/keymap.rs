@@ -141,6 +141,14 @@ impl<A: Copy + PartialEq> Keymap<A> {
         row.and_then(|(chords, _)| chords.first()).map_or_else(String::new, KeyChord::to_string)
     }
 
+    /// The same, for a person who knows no letters: a named key such as `Down`, where there is one.
+    pub fn plain_key(&self, action: A) -> String {
+        let row = self.rows.iter().find(|(_, row)| row.action == action);
+        let named =
+            row.and_then(|(chords, _)| chords.iter().map(KeyChord::to_string).find(|key| key.len() > 1));
+        named.unwrap_or_else(|| self.key(action))
+    }
+
     /// Every action with its keys and what it does: the `?` page.
     pub fn help(&self) -> Vec<(String, &'static str)> {
         let keys = |chords: &[KeyChord]| chords.iter().map(KeyChord::to_string).collect::<Vec<_>>().join(" ");

@@ -268,6 +268,39 @@ impl RunPage {
         });
     }
 
+    fn screen_key(&mut self, key: KeyEvent) -> PaneFlow {
+        match self.screen.key(&self.rows, key, "Program", &self.hands) {
+            TextScreenKey::Own(RunPageAction::Allow) => {
+                self.allow();
+                PaneFlow::Stay
+            }
+            TextScreenKey::Own(RunPageAction::Open) => {
+                self.open();
+                PaneFlow::Stay
+            }
+            TextScreenKey::Goto(_) => PaneFlow::Stay,
+            TextScreenKey::Done(flow) => flow,
+        }
+    }
+
+    /// A step from row `before` goes on to the next row on which a key acts, if there is one that way.
+    fn skip_plain_rows(&mut self, before: usize) {
+        let now = self.screen.scroll.cursor().block;
+        let is_plain =
+            |target: &RunPageTarget| matches!(target, RunPageTarget::Nothing | RunPageTarget::Host(_, None));
+        if !is_plain(&self.target()) || now.abs_diff(before) != 1 {
+            return;
+        }
+        let acts = |at: &usize| self.rows.targets.get(*at).is_some_and(|target| !is_plain(target));
+        let next = match now > before {
+            true => (now..self.rows.targets.len()).find(acts),
+            false => (0..now).rev().find(acts),
+        };
+        if let Some(next) = next {
+            self.screen.scroll.to(&self.rows, PagerPosition::of(next, 0));
+        }
+    }
+
     fn open(&mut self) {
         let RunPageTarget::Change(path) = self.target() else {
             self.screen.note = Some("go to the row of a changed file first".into());
@@ -357,7 +390,7 @@ impl RunPageHost {
 
 /// `M src/a.rs  +1 -1`; where there is no room, a part of the path makes way.
 fn change_line(change: &RunPageChange, room: usize, theme: &Theme) -> Line<'static> {
-    let style = theme.style(match change.letter {
+    let style = theme.sign(match change.letter {
         'A' => "diff.add",
         'D' => "diff.remove",
         _ => "text",
@@ -366,11 +399,14 @@ fn change_line(change: &RunPageChange, room: usize, theme: &Theme) -> Line<'stat
     let taken = counts.as_ref().map_or(0, |(added, removed)| added.len() + removed.len());
     // The letter with its blanks, and a column for the sign of what continues.
     let path = width::cut_middle(&change.path, room.saturating_sub(taken + 4));
-    let mut spans =
-        vec![Span::styled(format!(" {} ", change.letter), style), Span::styled(path, theme.style("text"))];
+    let mut spans = vec![
+        Span::raw(" "),
+        Span::styled(change.letter.to_string(), style),
+        Span::styled(format!(" {path}"), theme.style("text")),
+    ];
     if let Some((added, removed)) = counts {
-        spans.push(Span::styled(added, theme.style("diff.add")));
-        spans.push(Span::styled(removed, theme.style("diff.remove")));
+        spans.push(Span::styled(added, theme.sign("diff.add")));
+        spans.push(Span::styled(removed, theme.sign("diff.remove")));
     }
     Line::from(spans)
 }
@@ -406,18 +442,10 @@ impl FullScreenPane for RunPage {
             return PaneFlow::Stay;
         }
         self.wanted = None;
-        match self.screen.key(&self.rows, key, "Program", &self.hands) {
-            TextScreenKey::Own(RunPageAction::Allow) => {
-                self.allow();
-                PaneFlow::Stay
-            }
-            TextScreenKey::Own(RunPageAction::Open) => {
-                self.open();
-                PaneFlow::Stay
-            }
-            TextScreenKey::Goto(_) => PaneFlow::Stay,
-            TextScreenKey::Done(flow) => flow,
-        }
+        let before = self.screen.scroll.cursor().block;
+        let flow = self.screen_key(key);
+        self.skip_plain_rows(before);
+        flow
     }
 
     fn paste(&mut self, text: &str) {
@@ -540,7 +568,8 @@ mod tests {
         }
         press(&mut page, 'a');
         assert!(asked.try_recv().is_err(), "this row is no host");
-        for key in "jjjj".chars() {
+        // One step to the refused host, over rows on which no key acts, and back.
+        for key in "jkj".chars() {
             press(&mut page, key);
         }
         // What comes in between moves the row, and not what the key acts on.

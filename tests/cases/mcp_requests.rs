@@ -210,3 +210,29 @@ fn what_a_person_names_is_sent_as_the_server_gave_it_and_a_rule_can_deny_it() {
     pty.by_hand("\x15");
     pty.line("/quit");
 }
+
+#[test]
+fn each_key_of_the_question_about_a_tool_of_a_server_does_what_its_row_says() {
+    if !is_possible() {
+        return;
+    }
+    let config = format!("provider = \"offline\"\n{}", settings("s", "server.py".as_ref(), "", ""));
+    for (key, end) in [
+        ("y", "s__echo:"),
+        ("n", "you refused this call"),
+        ("v", "you refused this call: not in this session"),
+    ] {
+        let start = shell().size(100, 40).arg("--mode").arg("ask");
+        let mut pty = start.file("server.py", SERVER).config(&config).open();
+        pty.line("call s__echo {\"text\": \"hello\"}");
+        let asked = answer(&mut pty, "v never", key);
+        assert!(asked.contains("y yes") && asked.contains("n no") && asked.contains("s__echo"), "{asked}");
+        pty.until(end, |screen| screen.contains(end));
+        pty.until_prompt("");
+        if key == "v" {
+            pty.line("call s__echo {\"text\": \"again\"}");
+            pty.until("the refusal", |screen| screen.contains("you denied it for this session"));
+        }
+        pty.line("/quit");
+    }
+}

@@ -125,11 +125,18 @@ impl ModelClient {
         }
     }
 
+    /// The tokens that a request may have: the window without the room that is reserved for the answer. How full the
+    /// window is means this, in the note about the summary and in the status row.
+    pub(in crate::agent) fn usable_window(&self) -> f64 {
+        let (system, tools) = self.context.fixed();
+        self.context.room(&self.model.spec, self.model.max_output) + system + tools
+    }
+
     /// Reports the cost of the session, including the open answer until now.
     pub(in crate::agent) fn report_usage(&mut self, open: Option<TokenUsage>, events: &TurnEvents) {
         let mut total = self.costs.session.usage;
         total += open.unwrap_or_default();
         let prompt = open.map_or(self.costs.last_prompt, |usage| usage.prompt());
-        self.costs.report_usage(total, prompt, self.model.spec.window, events);
+        self.costs.report_usage(total, prompt, self.usable_window() as u64, events);
     }
 }

@@ -48,10 +48,9 @@ fn correction(client: &ModelClient) -> f64 {
 
 /// The tokens in the window, and the most possible, as the provider counts tokens.
 fn used_and_whole(client: &ModelClient, conversation: &Conversation) -> (f64, f64) {
-    let room = client.context.room(&client.model.spec, client.model.max_output);
     let (system, tools) = client.context.fixed();
     let estimated = estimate(&conversation.sent());
-    ((estimated + system + tools) * correction(client), room + system + tools)
+    ((estimated + system + tools) * correction(client), client.usable_window())
 }
 
 /// How full the window is, from 0 to 1 and beyond.

@@ -64,7 +64,7 @@ fn list(context: &CommandContext<'_>, servers: &ServerPool) {
             }
             None => {}
         }
-        parts.push(status.known.as_ref().map_or("tools not read yet".into(), sizes));
+        parts.push(tools_words(&status));
         parts.extend(status.last_error.map(|error| format!("last error: {error}")));
         (definition.name.clone(), parts.join(" · "))
     };
@@ -83,6 +83,15 @@ fn state(status: &ServerStatus, is_enabled: bool) -> String {
     }
 }
 
+/// What is known of its tools, in a row of the list.
+fn tools_words(status: &ServerStatus) -> String {
+    match (&status.known, status.state) {
+        (Some(known), _) => sizes(known),
+        (None, ServerState::Failed) => "its tools are not offered".into(),
+        (None, _) => "tools not read yet".into(),
+    }
+}
+
 /// `2 tools, about 300 tokens`
 fn sizes(known: &KnownTools) -> String {
     format!("{}, about {} tokens", count::of(known.tools.len(), "tool"), known.tokens())
@@ -98,7 +107,19 @@ fn show(context: &CommandContext<'_>, servers: &ServerPool, name: &str) {
         context.output.hint(&format!("last error: {error}"));
     }
     let Some(known) = status.known else {
-        return context.output.hint("its tools are read before the first request");
+        let words = match status.pause() {
+            _ if status.state != ServerState::Failed => {
+                "its tools are read before the first request".to_string()
+            }
+            Some(wait) if wait.as_secs() > 0 => {
+                format!(
+                    "its tools are not offered; placet tries again with a request after {} s",
+                    wait.as_secs()
+                )
+            }
+            _ => "its tools are not offered; placet tries again with the next request".into(),
+        };
+        return context.output.hint(&words);
     };
     let row = |tool: &crate::mcp::ServerToolSpec| {
         let mut about = visible::line(tool.first_line(120)).into_owned();

@@ -263,7 +263,7 @@ pub(in crate::repl) fn resume_and_show(
 }
 
 fn say_resumed(context: &CommandContext<'_>, row: &SessionRow, messages: usize) {
-    context.output.note(&format!("resumed {}: {} ({messages} messages)", row.id, row.title));
+    context.output.note(&format!("resumed {}: {} ({})", row.id, row.title, count::of(messages, "message")));
 }
 
 /// Resumes a session: its conversation, its scratchpads, what the model has seen.

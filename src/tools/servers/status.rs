@@ -68,7 +68,7 @@ impl ServerStatus {
     }
 
     /// How long the server may not be started.
-    pub(super) fn pause(&self) -> Option<Duration> {
+    pub fn pause(&self) -> Option<Duration> {
         self.retry_at.and_then(|at| at.checked_duration_since(Instant::now())).filter(|left| !left.is_zero())
     }
 }

@@ -343,7 +343,8 @@ impl Review {
             put(buffer, 0, y + 1, &cells(text, |_| scene.theme.style(label)));
         }
         if hidden > 0 {
-            let text = format!("  {} more: {}", hidden + 1, scene.keys.key(ReviewAction::Move(Move::Down)));
+            let text =
+                format!("  {} more: {}", hidden + 1, scene.keys.plain_key(ReviewAction::Move(Move::Down)));
             let row = cells(&text, |_| scene.theme.style("warning"));
             put(buffer, 0, shown + 1, window(&row, 0, columns));
         }
@@ -367,27 +368,28 @@ impl Review {
         self.summary_rows(usize::from(self.size.0)).len().saturating_sub(self.places().rows)
     }
 
-    /// What becomes of hunks with a mark.
-    fn consequence(&self, mark: ReviewDecision) -> String {
-        let words = match (self.subject, mark) {
-            (ReviewSubject::Pending, ReviewDecision::Accepted) => "is applied",
-            (ReviewSubject::Pending, ReviewDecision::Rejected) => "is discarded",
-            (ReviewSubject::Pending, ReviewDecision::Open) => "stays pending",
-            (ReviewSubject::Stage, ReviewDecision::Accepted) => "is staged",
-            (ReviewSubject::Stage, _) => "stays unstaged",
-            (ReviewSubject::Unstage, ReviewDecision::Rejected) => "is unstaged",
-            (ReviewSubject::Unstage, _) => "stays staged",
+    /// What becomes of so many hunks with a mark.
+    fn consequence(&self, mark: ReviewDecision, hunks: usize) -> String {
+        let (one, several) = match (self.subject, mark) {
+            (ReviewSubject::Pending, ReviewDecision::Accepted) => ("is applied", "are applied"),
+            (ReviewSubject::Pending, ReviewDecision::Rejected) => ("is discarded", "are discarded"),
+            (ReviewSubject::Pending, ReviewDecision::Open) => ("stays pending", "stay pending"),
+            (ReviewSubject::Stage, ReviewDecision::Accepted) => ("is staged", "are staged"),
+            (ReviewSubject::Stage, _) => ("stays unstaged", "stay unstaged"),
+            (ReviewSubject::Unstage, ReviewDecision::Rejected) => ("is unstaged", "are unstaged"),
+            (ReviewSubject::Unstage, _) => ("stays staged", "stay staged"),
             (ReviewSubject::Patch, ReviewDecision::Accepted) => match &self.output {
-                Some(file) => return format!("goes into {file}"),
-                None => "nothing is saved; --output FILE saves a patch",
+                Some(file) => return format!("{} into {file}", if hunks == 1 { "goes" } else { "go" }),
+                None => return "nothing is saved; --output FILE saves a patch".into(),
             },
-            (ReviewSubject::Patch, _) => "is left out",
+            (ReviewSubject::Patch, _) => ("is left out", "are left out"),
             (ReviewSubject::Compare, ReviewDecision::Accepted) => {
-                return format!("becomes pending in {}", self.output.as_deref().unwrap_or_default());
+                let verb = if hunks == 1 { "becomes" } else { "become" };
+                return format!("{verb} pending in {}", self.output.as_deref().unwrap_or_default());
             }
-            (ReviewSubject::Compare, _) => "is not taken",
+            (ReviewSubject::Compare, _) => ("is not taken", "are not taken"),
         };
-        words.into()
+        if hunks == 1 { one.into() } else { several.into() }
     }
 
     /// What is done to the index, in one line.
@@ -437,8 +439,8 @@ impl Review {
         ] {
             let (hunks, files) = self.counted(mark);
             if hunks > 0 {
+                let then = self.consequence(mark, hunks);
                 let (hunks, files) = (count::of(hunks, "hunk"), count::of(files, "file"));
-                let then = self.consequence(mark);
                 out.push((format!("{word:<10} {hunks} in {files}: {then}"), label));
             }
         }
