@@ -96,7 +96,9 @@ impl View {
         }
         self.claim().map_err(ApplyError::of_claim)?;
         // Reading takes seconds where there are very many files, and the person may have stopped the apply in it.
-        let stop = || if self.apply_progress().is_cancelled() { Err(ApplyError::Cancelled) } else { Ok(()) };
+        let stop = || {
+            if self.apply_progress().is_cancelled() { Err(ApplyError::Cancelled { left: 0 }) } else { Ok(()) }
+        };
         stop()?;
         let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
         stop()?;
