@@ -1,19 +1,14 @@
 //! The loop: a prompt, a line, what comes of it, and again.
 
-use super::attach::{
-    AttachError, attach_all, may_name_skills, mentioned, missing, named_skills, without_escapes,
-};
+mod sending;
+
 use super::background::RememberedBackground;
 use super::coming::ComingMessages;
-use super::commands::review::{report_was_sent, review_from_question};
-use super::commands::{COMMANDS, custom, directory, jobs, run as run_command, sessions, tries};
-use super::context::{CommandContext, CommandFollowUp, CommandStop};
+use super::commands::{COMMANDS, directory, jobs, run as run_command, sessions, tries};
+use super::context::{CommandContext, CommandFollowUp};
 use super::conversation::ShellConversation;
-use super::custom_prompt::CustomPrompt;
-use super::custom_turn;
 use super::directory_change::{DirectoryChange, ShellDirectory};
 use super::error::ReplError;
-use super::message_parts::{HasReport, parts_before};
 use super::output::ShellOutput;
 use super::pending_elsewhere::pending_elsewhere;
 use super::project_trust::ask_project_trust;
@@ -24,19 +19,13 @@ use super::prompt::{
 use super::start_card;
 use super::terminal_status::TerminalStatus;
 use super::tour::Tour;
-use super::turn;
 use super::user_context::UserContext;
-use crate::agent::{TurnDecision, TurnEnding, TurnStart};
 use crate::config::{ProjectSettings, TrustStore, is_shown_first};
-use crate::conversation::Part;
-use crate::provider::{OfflineProvider, catalog};
+use crate::provider::catalog;
 use crate::session::{SessionStore, TryName};
-use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::input::{answering_decoder, background};
-use crate::ui::turn_pane::TurnPaneSettings;
 use crate::ui::{Theme, term};
-use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -84,16 +73,16 @@ const WARM: u32 = 10;
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// What the next round begins with: what was typed and not sent.
-type UnsentText = String;
+pub(super) type UnsentText = String;
 
-struct Shell<'r> {
+pub(super) struct Shell<'r> {
     /// All that a command may use.
-    context: CommandContext<'r>,
+    pub(super) context: CommandContext<'r>,
     prompter: PromptEditor,
-    unsent: UnsentInput,
-    signals: TerminalStatus,
+    pub(super) unsent: UnsentInput,
+    pub(super) signals: TerminalStatus,
     /// Thinking and output are shown at length.
-    expanded: bool,
+    pub(super) expanded: bool,
     tour: Option<Tour>,
     background: RememberedBackground,
 }
@@ -375,7 +364,7 @@ impl Shell<'_> {
         }))
     }
 
-    fn remember(&mut self, line: &str) {
+    pub(super) fn remember(&mut self, line: &str) {
         let CommandContext { app, conversation, .. } = &self.context;
         self.prompter.remember(line, app.cwd(), conversation.store.as_ref());
     }
@@ -394,7 +383,7 @@ impl Shell<'_> {
     }
 
     /// Does what a command asked for.
-    fn follow(&mut self, after: CommandFollowUp, draft: String) -> Result<UnsentText, ReplError> {
+    pub(super) fn follow(&mut self, after: CommandFollowUp, draft: String) -> Result<UnsentText, ReplError> {
         match after {
             CommandFollowUp::Nothing | CommandFollowUp::Quit(_) => {}
             CommandFollowUp::Turn(start) => return self.take_turn(start, draft),
@@ -418,192 +407,5 @@ impl Shell<'_> {
             Ok(status) => self.context.output.note(&status.to_string()),
             Err(e) => self.context.output.error(&format!("`sh` cannot be started: {e}"), None),
         }
-    }
-
-    /// Runs operations if the tool set allows them in a line. Sends all other text as a message.
-    fn send_or_run(&mut self, text: &str, draft: String) -> Result<UnsentText, ReplError> {
-        let tool_set = self.context.app.tools.tool_set;
-        if tool_set == ToolSet::Typestack
-            && let Some(start) = TurnStart::of_operations(&self.unsent.pastes.expanded(text), tool_set)
-        {
-            self.context.conversation.agent_for(text, &self.context.output)?;
-            return self.take_turn(start, draft);
-        }
-        self.say(text, draft)
-    }
-
-    /// Says something. What is attached goes through the same gate as a call; when it cannot be, the line comes back.
-    /// `draft` is what was typed next to it already.
-    fn say(&mut self, text: &str, draft: String) -> Result<UnsentText, ReplError> {
-        // Files are named by what was typed, and never by what a paste says.
-        let mentioned = mentioned(&self.unsent.pastes.expand_typed(text));
-        let whole = self.unsent.pastes.expanded(&without_escapes(text)).into_owned();
-        if self.has_nobody_to_answer(&whole) {
-            return Ok(draft);
-        }
-        // Before a session is made of a message that is not sent.
-        if let Some(missing) = missing(&self.context, &mentioned) {
-            let hint = format!("nothing was sent; to send it as text, write \\@{missing}");
-            self.context.output.error(&format!("@{missing}: {}", AttachError::NoFile), Some(&hint));
-            return Ok(self.unsent.take(Some(text.to_string()), draft));
-        }
-        let skills = match self.chosen_skills(&self.unsent.pastes.expand_typed(text)) {
-            Ok(parts) => parts,
-            Err(stop) => {
-                stop.tell(&self.context.output);
-                return Ok(self.unsent.take(Some(text.to_string()), draft));
-            }
-        };
-        let context = &mut self.context;
-        context.conversation.agent_for(&whole, &context.output)?;
-        let (mut parts, has_report) = parts_before(context);
-        parts.push(Part::text(whole));
-        parts.extend(skills);
-        match attach_all(context, &mentioned) {
-            Ok(attached) => parts.extend(attached),
-            Err((path, why)) => {
-                let hint = "nothing was sent; change the line or remove the file";
-                context.output.error(&format!("@{path}: {why}"), Some(hint));
-                return Ok(self.unsent.take(Some(text.to_string()), draft));
-            }
-        }
-        self.send(parts, has_report, draft)
-    }
-
-    /// Sends a message, with what goes along with the next one.
-    fn send(
-        &mut self,
-        mut parts: Vec<Part>,
-        has_report: HasReport,
-        draft: String,
-    ) -> Result<UnsentText, ReplError> {
-        let conversation = &mut self.context.conversation;
-        conversation.notes.clear();
-        let pinned = std::mem::take(&mut conversation.pinned);
-        parts.extend(pinned.into_iter().flat_map(|pinned| pinned.parts));
-        match has_report {
-            HasReport::Yes => self.take_turn_with_report(TurnStart::Say(parts), draft),
-            HasReport::No => self.take_turn(TurnStart::Say(parts), draft),
-        }
-    }
-
-    /// The text of the skills that a message names. Nothing is read for a message without a sign.
-    fn chosen_skills(&self, text: &str) -> Result<Vec<Part>, CommandStop> {
-        if !may_name_skills(text) {
-            return Ok(Vec::new());
-        }
-        let catalog = self.context.app.guidance.skills();
-        let named = named_skills(text, &catalog);
-        let parts = named.iter().map(|skill| custom::parts_of(&self.context, skill));
-        Ok(parts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    }
-
-    /// Sends the message of a command, whose model and permissions hold for its turn.
-    fn say_custom(&mut self, prompt: CustomPrompt, draft: String) -> Result<UnsentText, ReplError> {
-        if self.has_nobody_to_answer(&prompt.text) {
-            return Ok(draft);
-        }
-        let context = &mut self.context;
-        context.conversation.agent_for(&prompt.line, &context.output)?;
-        let (mut parts, has_report) = parts_before(context);
-        parts.extend(prompt.parts);
-        let before = prompt.model.and_then(|model| custom_turn::switch_model(context, &model));
-        let grants = custom_turn::grant(context, &prompt.allowed);
-        let sent = self.send(parts, has_report, draft);
-        custom_turn::end(&mut self.context, grants, before);
-        sent
-    }
-
-    /// Returns true when no model is configured and the first message needs a model, and reports that.
-    fn has_nobody_to_answer(&self, text: &str) -> bool {
-        let CommandContext { conversation, output, .. } = &self.context;
-        // The messages last: asking for them reads the beginning of a long conversation.
-        let nobody = conversation.lacks_model()
-            && conversation.messages().is_empty()
-            && !OfflineProvider::understands(text);
-        if nobody {
-            let words = "`help` lists what works without one";
-            let line = format!("no model yet, so nothing was sent: {}, {words}", start_card::ADD_A_MODEL);
-            output.paragraphs(&[(&line, "warning")]);
-        }
-        nobody
-    }
-
-    fn take_turn(&mut self, start: TurnStart, draft: String) -> Result<UnsentText, ReplError> {
-        let (decision, draft) = self.run_turn(start, draft)?;
-        self.review_if(decision, draft)
-    }
-
-    /// A turn that brings the agent the report of a review, which is forgotten then.
-    fn take_turn_with_report(&mut self, start: TurnStart, draft: String) -> Result<UnsentText, ReplError> {
-        let (decision, draft) = self.run_turn(start, draft)?;
-        report_was_sent(&self.context);
-        self.review_if(decision, draft)
-    }
-
-    fn review_if(&mut self, decision: TurnDecision, draft: String) -> Result<UnsentText, ReplError> {
-        if decision != TurnDecision::Review {
-            return Ok(draft);
-        }
-        let after = review_from_question(&mut self.context);
-        self.follow(after, draft)
-    }
-
-    /// The apply question again, after a review of the same changes.
-    fn ask_to_apply(&mut self, draft: String) -> Result<UnsentText, ReplError> {
-        let settings = self.pane_settings(draft)?;
-        let (decision, ended) = turn::ask_again(&mut self.context, settings)?;
-        if let Some(cleared) = ended.cleared {
-            self.remember(&cleared);
-        }
-        self.review_if(decision, ended.draft)
-    }
-
-    /// One turn; what the person decided about its changes, and what was typed meanwhile and not sent.
-    fn run_turn(&mut self, start: TurnStart, draft: String) -> Result<(TurnDecision, UnsentText), ReplError> {
-        let stop = CancellationToken::new();
-        (self.context.on_turn)(Some(stop.clone()));
-        self.signals.title(&start);
-        if !self.context.output.is_linear() {
-            self.context.output.print(&[Line::default()]);
-        }
-        let settings = self.pane_settings(draft)?;
-        let (decision, ended) = turn::run(&mut self.context, settings, start, stop.clone())?;
-        (self.context.on_turn)(None);
-        if std::mem::replace(&mut self.expanded, ended.expanded) != ended.expanded {
-            let (file, expanded) = (self.context.app.settings_file(), self.expanded);
-            let hint = format!("to make it permanent: ui.expanded = {expanded} in {}", file.display());
-            self.context.output.hint(&hint);
-        }
-        self.signals.turn_ended(&ended.ending);
-        if let Some(cleared) = ended.cleared {
-            self.remember(&cleared);
-        }
-        // Ctrl-C at the last question stops what was to follow, too.
-        if ended.ending == TurnEnding::Done && !stop.is_cancelled() {
-            return Ok((decision, ended.draft));
-        }
-        // What was to follow a turn that did not end well is for the person to look at again.
-        Ok((decision, self.unsent.take(None, ended.draft)))
-    }
-
-    fn pane_settings(&mut self, draft: String) -> Result<TurnPaneSettings, ReplError> {
-        let context = &mut self.context;
-        let agent = context.conversation.agent_for("", &context.output)?;
-        let UnsentInput { queue, drafts, pastes } = self.unsent.clone();
-        Ok(TurnPaneSettings {
-            theme: context.output.theme.clone(),
-            facts: turn::status(context.app, agent, self.expanded),
-            mode: context.app.mode.clone(),
-            modes: context.app.modes.to_vec(),
-            draft,
-            queue,
-            drafts,
-            pastes,
-            notifier: self.signals.notifier.clone(),
-            links: self.signals.links.clone(),
-            jobs: context.app.tools.jobs.clone(),
-            check_output: context.output.check_output(&agent.env().workspace, &agent.env().checks),
-        })
     }
 }
