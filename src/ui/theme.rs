@@ -227,8 +227,8 @@ impl Theme {
         BUILT_IN.iter().map(|(name, ..)| *name).collect()
     }
 
-    /// The style of the sign and of the counts of changed lines. Of sixteen colours none may be readable on the background,
-    /// as green on white: that colour is then the ground of the sign.
+    /// The style of the sign and of the counts of changed lines. Of sixteen colours the other shade may be needed, and both
+    /// may be unreadable on the background, as green on white: that colour is then the ground of the sign.
     pub fn sign(&self, label: &str) -> Style {
         let style = self.style(label);
         match style.fg {
@@ -237,7 +237,10 @@ impl Theme {
                     && style.bg.is_none()
                     && !is_readable(fg, &self.backgrounds) =>
             {
-                Style { fg: Some(text_on(fg)), bg: Some(fg), ..style }
+                match readable_head(fg, &self.backgrounds) {
+                    Some(shade) => Style { fg: Some(shade), ..style },
+                    None => Style { fg: Some(text_on(fg)), bg: Some(fg), ..style },
+                }
             }
             _ => style,
         }

@@ -145,10 +145,16 @@ fn added_lines_are_green_and_removed_lines_red_in_the_review() {
             [("+", "diff.add", ColorName::Green), ("-", "diff.remove", ColorName::Red)]
         {
             let line = theme.style(&format!("{label}.line"));
-            let fg = line.fg.or(theme.style(label).fg);
+            // Where no shade of the colour can be read, it is the ground of the sign.
+            let ground = theme.sign(label).bg;
+            let fg = if ground.is_some() { theme.sign(label).fg } else { line.fg.or(theme.style(label).fg) };
             let signs = buffer.content().iter().filter(|cell| cell.symbol() == sign && Some(cell.fg) == fg);
-            let hues: BTreeSet<String> =
-                signs.map(|cell| format!("{:?}", hue(cell.fg).or_else(|| hue(cell.bg)))).collect();
+            let hues: BTreeSet<String> = signs
+                .map(|cell| match ground {
+                    Some(_) => format!("{:?}", hue(cell.bg)),
+                    None => format!("{:?}", hue(cell.fg).or_else(|| hue(cell.bg))),
+                })
+                .collect();
             assert!(!hues.is_empty(), "{} {:?}: no {sign} is drawn", theme.name, theme.depth);
             assert_eq!(
                 hues,

@@ -137,7 +137,12 @@ impl<'a> ReviewPainter<'a> {
         cells.extend((used..self.columns).map(|_| cell(" ", Style::default())));
         // What changed inside the line, and what was searched, stays marked under the cursor.
         let marked = ["diff.add.word", "diff.remove.word", "match"].map(|l| self.theme.style(l).bg);
+        // A sign with a ground of its own is written in what can be read on that.
+        let signs = ["diff.add", "diff.remove"].map(|l| self.theme.sign(l)).map(|sign| (sign.fg, sign.bg));
         for cell in cells.iter_mut() {
+            if cell.style.bg.is_some() && signs.contains(&(cell.style.fg, cell.style.bg)) {
+                continue;
+            }
             let keeps = cell.style.bg.is_some() && marked.contains(&cell.style.bg);
             let kept = cell.style;
             cell.style = cell.style.patch(style);
