@@ -216,8 +216,8 @@ impl CommandContext<'_> {
     }
 
     /// True if the conversation can be saved. Otherwise waits for the program that has the database locked; false, with
-    /// a sentence, if it does not unlock it.
-    pub(super) fn can_save(&self) -> bool {
+    /// a sentence that ends with `undone`, if it does not unlock it.
+    pub(super) fn can_save(&self, undone: &str) -> bool {
         let Some(store) = self.conversation.store.as_ref().filter(|store| !store.can_write()) else {
             return true;
         };
@@ -225,11 +225,11 @@ impl CommandContext<'_> {
         match self.until_stopped(store.until_writable(&never, |words| self.output.note(words))) {
             Some(DatabaseWait::Free) => true,
             None | Some(DatabaseWait::Stopped) => {
-                self.output.note("stopped: nothing was sent");
+                self.output.note(&format!("stopped: {undone}"));
                 false
             }
             Some(DatabaseWait::TimedOut) => {
-                self.output.error(DATABASE_LOCKED, Some("nothing was sent"));
+                self.output.error(DATABASE_LOCKED, Some(undone));
                 false
             }
         }

@@ -83,6 +83,8 @@ pub(super) struct Shell<'r> {
     pub(super) signals: TerminalStatus,
     /// Thinking and output are shown at length.
     pub(super) expanded: bool,
+    /// The last message is not stored, and has a report that is not forgotten for that reason.
+    pub(super) keeps_report: bool,
     tour: Option<Tour>,
     background: RememberedBackground,
 }
@@ -136,7 +138,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let in_review = None;
     let context =
         CommandContext { app, runtime, output, conversation, directory, commands, in_review, on_turn };
-    let mut shell = Shell { context, prompter, unsent, signals, expanded, tour, background };
+    let mut shell = Shell { context, prompter, unsent, signals, expanded, keeps_report: false, tour, background };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
     }
@@ -268,7 +270,7 @@ impl Shell<'_> {
             };
             interrupted = None;
             if !text.trim().is_empty() {
-                if !self.context.can_save() {
+                if !self.context.can_save("nothing was sent") {
                     draft = self.unsent.take(Some(text), draft);
                     continue;
                 }

@@ -88,6 +88,37 @@ fn a_rewind_to_the_turn_of_a_review_sends_the_review_again() {
     assert!(last.iter().any(|part| part["text"] == "list"), "{last:?}");
 }
 
+/// Story: another program had the database locked, the files were applied, and the report was sent nowhere and forgotten.
+#[test]
+fn a_review_waits_for_a_locked_database_and_ctrl_c_leaves_it_as_it_was() {
+    let text: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let pty = ask_mode().size(100, 30).file("a.txt", &text).open();
+    let mut pty = reviewing(pty, "sed -i -e s/^line.5$/five/ -e s/^line.35$/thirty-five/ a.txt");
+    decide_by(&mut pty, "a", "1/2 hunks");
+    decide_by(&mut pty, "r", "2/2 hunks");
+    let other = rusqlite::Connection::open(pty.home().join(".local/state/placet/placet.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
+    pty.answer("A");
+    pty.until("the reason", |s| s.contains("another program has locked the session database: waiting for it"));
+    pty.by_hand("\x03");
+    pty.until("the end of the wait", |s| {
+        s.contains("stopped: nothing was applied; your decisions are saved")
+    });
+    pty.until("a prompt", |s| s.trim_end().ends_with('>'));
+    assert_eq!(pty.read("a.txt"), text);
+    other.execute_batch("COMMIT").unwrap();
+    pty.line("/review");
+    pty.until("the decisions", |s| s.contains("2/2 hunks"));
+    quiet();
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
+    pty.answer("A");
+    pty.until("the turn", |s| s.contains("sent to the agent: review: 1 rejected"));
+    assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
+}
+
 #[test]
 fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     let text: String = (1..=40).map(|n| format!("line {n}\n")).collect();

@@ -137,8 +137,8 @@ impl Shell<'_> {
     }
 
     pub(super) fn take_turn(&mut self, start: TurnStart, draft: String) -> Result<UnsentText, ReplError> {
-        let (decision, draft) = self.run_turn(start, draft)?;
-        self.review_if(decision, draft)
+        let has_report = self.keeps_report && matches!(start, TurnStart::Retry);
+        self.take_turn_of(start, has_report, draft)
     }
 
     /// A turn that brings the agent the report of a review, which is forgotten then.
@@ -147,8 +147,23 @@ impl Shell<'_> {
         start: TurnStart,
         draft: String,
     ) -> Result<UnsentText, ReplError> {
-        let (decision, draft) = self.run_turn(start, draft)?;
-        report_was_sent(&self.context);
+        self.take_turn_of(start, true, draft)
+    }
+
+    fn take_turn_of(
+        &mut self,
+        start: TurnStart,
+        has_report: bool,
+        draft: String,
+    ) -> Result<UnsentText, ReplError> {
+        let (decision, is_unsaved, draft) = self.run_turn(start, draft)?;
+        if has_report {
+            // A message that is not stored ends with this process: then its report goes with another one.
+            self.keeps_report = is_unsaved;
+            if !is_unsaved {
+                report_was_sent(&self.context);
+            }
+        }
         self.review_if(decision, draft)
     }
 
@@ -170,8 +185,13 @@ impl Shell<'_> {
         self.review_if(decision, ended.draft)
     }
 
-    /// One turn; what the person decided about its changes, and what was typed meanwhile and not sent.
-    fn run_turn(&mut self, start: TurnStart, draft: String) -> Result<(TurnDecision, UnsentText), ReplError> {
+    /// One turn; what the person decided about its changes, whether the session could not be saved, and what was typed
+    /// meanwhile and not sent.
+    fn run_turn(
+        &mut self,
+        start: TurnStart,
+        draft: String,
+    ) -> Result<(TurnDecision, bool, UnsentText), ReplError> {
         let stop = CancellationToken::new();
         (self.context.on_turn)(Some(stop.clone()));
         self.signals.title(&start);
@@ -187,15 +207,16 @@ impl Shell<'_> {
             self.context.output.hint(&hint);
         }
         self.signals.turn_ended(&ended.ending);
+        let is_unsaved = matches!(ended.ending, TurnEnding::Unsaved(_));
         if let Some(cleared) = ended.cleared {
             self.remember(&cleared);
         }
         // Ctrl-C at the last question stops what was to follow, too.
         if ended.ending == TurnEnding::Done && !stop.is_cancelled() {
-            return Ok((decision, ended.draft));
+            return Ok((decision, is_unsaved, ended.draft));
         }
         // What was to follow a turn that did not end well is for the person to look at again.
-        Ok((decision, self.unsent.take(None, ended.draft)))
+        Ok((decision, is_unsaved, self.unsent.take(None, ended.draft)))
     }
 
     fn pane_settings(&mut self, draft: String) -> Result<TurnPaneSettings, ReplError> {

@@ -138,6 +138,9 @@ fn apply_decisions(
     let confirm = |losses: &[LargeLoss]| {
         line_ui::confirm_losses(losses, &|path: &Path| workspace.shortened(path), line_ui::consent)
     };
+    if !context.can_save("nothing was applied; your decisions are saved") {
+        return None;
+    }
     let checks = match passed_on(env, view, review) {
         Ok(checks) => checks,
         Err(e) => {
