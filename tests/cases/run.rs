@@ -433,6 +433,25 @@ fn what_a_killed_run_left_is_shown_and_applied_without_another_run() {
     assert_eq!(bench.place.read("notes.txt"), "one\n");
 }
 
+/// Story: SIGTERM and Ctrl-C without a terminal discarded what the program had written, without a word; kill -9 kept it.
+#[test]
+fn what_a_stopped_run_left_is_pending_and_never_applied() {
+    needs_a_view!();
+    use rustix::process::Signal;
+    let bench = Bench::with("claude", "echo x > made.txt; echo started; read go");
+    for (signal, options) in [(Signal::TERM, &["claude"][..]), (Signal::INT, &["--apply", "claude"])] {
+        let mut running = bench.run(options).start();
+        running.line_where(|line| line.contains("started"));
+        running.signal(signal);
+        let out = running.end();
+        assert_eq!(out.code, 130, "{out:?}");
+        assert!(out.stderr.contains("A made.txt") && out.stderr.contains("pending"), "{out:?}");
+        assert!(!bench.place.tree.join("made.txt").exists(), "{out:?}");
+        bench.place.run(["changes"]).code(0).says("made.txt");
+        bench.place.run(["discard"]).code(0);
+    }
+}
+
 #[test]
 fn a_fresh_run_does_not_continue_with_what_a_killed_run_left() {
     needs_a_view!();

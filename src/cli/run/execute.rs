@@ -46,13 +46,13 @@ pub(super) struct EndedRun {
     pub(super) terminal: Option<QuestionTerminal>,
 }
 
-/// `None` where the person interrupted it: its changes are discarded.
+/// Runs the program to its end, or until a signal stops it. What it wrote is pending then.
 pub(super) fn execute(
     app: &App,
     plan: &ProgramPlan,
     (name, options): (&str, &Options),
     (runtime, ready, continued): (&Runtime, Option<ReadySupervisor>, Option<ContinuedTerminal>),
-) -> Result<Option<EndedRun>, CliError> {
+) -> Result<EndedRun, CliError> {
     let env = app.program_env(name, &plan.access);
     let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
     let own_home = plan.own_home(app);
@@ -114,8 +114,6 @@ pub(super) fn execute(
     let code = match ending {
         CommandExit::Exit(code) => u8::try_from(code).unwrap_or(report::ERROR),
         CommandExit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(report::ERROR),
-        // Without a terminal its changes are discarded.
-        CommandExit::Cancelled if !in_terminal => return Ok(None),
         CommandExit::Cancelled => report::INTERRUPTED,
         CommandExit::TimedOut | CommandExit::Lost => report::ERROR,
     };
@@ -129,7 +127,7 @@ pub(super) fn execute(
     held.inspect(|held| held.step(EndStep::Question));
     let (label, is_stopped) = (with_end(&label, ending), ending == CommandExit::Cancelled);
     let (name, network) = (name.to_string(), sandbox_report);
-    Ok(Some(EndedRun { env, name, label, code, home, state, network, is_stopped, terminal }))
+    Ok(EndedRun { env, name, label, code, home, state, network, is_stopped, terminal })
 }
 
 /// Whether the program gets a terminal of its own.

@@ -105,9 +105,7 @@ fn run_in(
     let runtime = &*runtime.insert(early.runtime()?);
     loop {
         let start = (runtime, early.supervisor.take(), continued.take());
-        let Some(mut ran) = execute::execute(&app, &plan, (&name, options), start)? else {
-            return Ok(super::report::INTERRUPTED);
-        };
+        let mut ran = execute::execute(&app, &plan, (&name, options), start)?;
         if options.output_format == OutputFormat::Text {
             ran.network_lines(&plan).iter().for_each(|line| warn(line));
         }

@@ -62,9 +62,14 @@ pub(super) fn settle(
         changes.extend(pending::values(&set, view));
         changes.extend(ran.home.iter().flat_map(|home| pending::values(&at_home, home)));
     }
+    // Half of what was to be applied is something else: it waits for the person.
+    let then = if ran.is_stopped && then == RunAction::Apply { RunAction::Ask } else { then };
     let settling = Settling { app, plan, ran, view, then, runtime, is_incomplete: Cell::new(false) };
     let views: Vec<&View> = std::iter::once(view).chain(&ran.home).collect();
-    let approvals = named_and_pending(&views, &ran.env.workspace, options)?;
+    let mut approvals = named_and_pending(&views, &ran.env.workspace, options)?;
+    if ran.is_stopped {
+        approvals.iter_mut().for_each(|approval| *approval = ChangeApproval::none());
+    }
     if set.is_empty() && at_home.is_empty() {
         // Not before the paths of options were checked.
         warn("no changes");
@@ -105,6 +110,7 @@ pub(super) fn settle(
     }
     let code = match (failed, is_left) {
         (true, _) => report::ERROR,
+        (_, true) if ran.is_stopped && ran.terminal.is_none() => ran.code,
         (_, true) => report::REFUSED,
         _ if settling.is_incomplete.get() => report::INCOMPLETE,
         _ => ran.code,

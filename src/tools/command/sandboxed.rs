@@ -201,12 +201,10 @@ pub async fn run_confined(
         command.run_below(ready, cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
     let origin = ChangeOrigin::new(&with_end(label, finished.ending), "", "placet run", &label.title);
     let view_of_command = view_of_command.made_by(Some(Arc::new(origin)));
-    let effects = match finished.ending {
-        CommandExit::Cancelled => CommandEffects::default(),
-        _ => view
-            .finish(view_of_command, &|path| env.workspace.is_hidden(path))
-            .map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?,
-    };
+    // However it ended: it is the person's program, and what it wrote before a stop may be all that there is.
+    let effects = view
+        .finish(view_of_command, &|path| env.workspace.is_hidden(path))
+        .map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
     Ok((finished, effects))
 }
 

@@ -2,6 +2,7 @@
 
 use super::View;
 use super::command_dir::SPARE;
+use super::job_record::JobRecord;
 use super::layer::remove_dir_all;
 use super::removal::ENDED;
 use super::roots::{may_exist, roots_of};
@@ -40,7 +41,7 @@ impl View {
                 let is_run = name.to_string_lossy().starts_with("run-");
                 is_single || is_run && is_of_nothing(&dir) && layers().all(|layers| is_unused(&layers))
             };
-            if dir == self.dir() || !idle(&dir, is_needless) {
+            if dir == self.dir() || layers().any(|layers| keeps_work(&layers)) || !idle(&dir, is_needless) {
                 continue;
             }
             let scratch = self.0.places.scratch.parent().map(|place| place.join(&name));
@@ -63,7 +64,7 @@ impl View {
             let age = entry.metadata().and_then(|meta| meta.modified()).ok();
             let Some(age) = age.and_then(|at| at.elapsed().ok()) else { continue };
             let is_old = || age > KEPT || age > SWEPT_EACH && holds_nothing(&entry.path());
-            if is_old() && !may_exist(&views.join(entry.file_name())) {
+            if is_old() && !keeps_work(&entry.path()) && !may_exist(&views.join(entry.file_name())) {
                 drop(remove_dir_all(&entry.path()));
             }
         }
@@ -87,6 +88,20 @@ fn is_sweep_due(views: &Path) -> bool {
 fn is_of_nothing(dir: &Path) -> bool {
     !may_exist(&dir.join("discarded"))
         && roots_of(dir).is_ok_and(|roots| roots.first().is_some_and(|root| !may_exist(root)))
+}
+
+/// True for the layers of a view in which a program of `placet run` or a job left something that nobody has seen yet: its
+/// placet was killed, or it runs still. It is offered when placet starts there again, however late.
+fn keeps_work(layers: &Path) -> bool {
+    let is_run = layers.file_name().is_some_and(|name| name.to_string_lossy().starts_with("run-"));
+    let is_work = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        // What could not be made pending was kept, and the person was told where.
+        name.starts_with("kept-")
+            || name.starts_with("run-") && (is_run || JobRecord::read(&entry.path()).is_some())
+    };
+    std::fs::read_dir(layers).into_iter().flatten().flatten().any(|entry| is_work(&entry))
 }
 
 /// True for the layers of a view that no process uses, and in which no command left anything: only what the next command
@@ -180,10 +195,15 @@ mod tests {
         // What a killed run changed, and a discard that can be restored.
         fs::create_dir_all(base.join("layers/run-c/run-1-0/0/upper")).unwrap();
         fs::create_dir_all(base.join("state/views/run-d/discarded/1")).unwrap();
-        // Layers without a view: of yesterday, of today, and with something in them.
-        for (name, more, age) in
-            [("x", "spare", SWEPT_EACH), ("y", "spare", Duration::ZERO), ("z", "kept-run-1", SWEPT_EACH)]
-        {
+        // Layers without a view: of yesterday, of today, with something in them, and with what a program wrote for which
+        // another state directory has the view.
+        for (name, more, age) in [
+            ("x", "spare", SWEPT_EACH),
+            ("y", "spare", Duration::ZERO),
+            ("z", "kept-run-1", KEPT),
+            ("run-z", "run-9-0", KEPT),
+            ("old", "run-9-0", KEPT),
+        ] {
             let layers = base.join("layers").join(name);
             fs::create_dir_all(layers.join(more)).unwrap();
             is_older(&layers, age);
@@ -195,7 +215,15 @@ mod tests {
         is_older(&mark, SWEPT_EACH);
         own.sweep_others();
         assert_eq!(names(&base.join("state/views")), ["own", "run-a", "run-c", "run-d"]);
-        assert_eq!(names(&base.join("layers")), ["run-a", "run-c", "run-d", "y", "z"]);
+        assert_eq!(names(&base.join("layers")), ["run-a", "run-c", "run-d", "run-z", "y", "z"]);
+        // A week later the views of runs go as well, but not what nobody has seen yet.
+        for name in ["run-a", "run-c", "run-d"] {
+            is_older(&base.join("state/views").join(name).join("lock"), KEPT);
+        }
+        is_older(&mark, SWEPT_EACH);
+        own.sweep_others();
+        assert_eq!(names(&base.join("state/views")), ["own", "run-c"]);
+        assert!(base.join("layers/run-c/run-1-0/0/upper").exists());
         // Nothing is removed twice a day.
         is_older(&base.join("layers/y"), SWEPT_EACH);
         own.sweep_others();
