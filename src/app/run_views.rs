@@ -137,11 +137,11 @@ impl App {
         view.take_over_killed_jobs(&|path| self.workspace.is_hidden(path))
     }
 
-    /// What background commands of sessions of this directory wrote whose placet was killed becomes pending. The reasons why
-    /// it cannot be read.
-    pub(super) fn take_over_killed_jobs(&self) -> Vec<String> {
+    /// What background commands of sessions of this directory wrote whose placet was killed becomes pending: for each
+    /// session how many changes there are, or why they cannot be read.
+    pub fn take_over_killed_jobs(&self) -> Vec<(String, io::Result<ChangeCount>)> {
         let views = self.places("x").view.parent().map(Path::to_path_buf);
-        let mut unread = Vec::new();
+        let mut found = Vec::new();
         for place in views_in(views.as_slice()).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_here =
@@ -151,11 +151,12 @@ impl App {
             }
             let Ok(roots) = roots_of(&place) else { continue };
             let view = self.guarded(View::at(self.places(&name), &roots));
-            if let Err(e) = view.take_over_killed_jobs(&|path| self.workspace.is_hidden(path)) {
-                unread.push(format!("what an interrupted job of `{}` wrote: {e}", place.display()));
+            match view.take_over_killed_jobs(&|path| self.workspace.is_hidden(path)) {
+                Ok(count) if count.total() == 0 => {}
+                taken => found.push((name, taken)),
             }
         }
-        unread
+        found
     }
 
     /// The changes in the home directory of the run with this view, where there are any or were.

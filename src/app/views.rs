@@ -87,7 +87,11 @@ impl App {
     pub fn waiting_and_unread(&self) -> (Vec<PendingView>, Vec<String>) {
         let dir = self.places("x").view;
         let Some(dir) = dir.parent() else { return Default::default() };
-        let (mut found, mut unread) = (Vec::new(), self.take_over_killed_jobs());
+        let jobs = self.take_over_killed_jobs().into_iter();
+        let unread_job = |(name, taken): (String, std::io::Result<_>)| {
+            taken.err().map(|e| format!("what an interrupted job of the session {name} wrote: {e}"))
+        };
+        let (mut found, mut unread) = (Vec::new(), jobs.filter_map(unread_job).collect::<Vec<_>>());
         // `App::damage_at_start` reports damage, and also a directory that cannot be listed.
         for place in views_in(&[dir.to_path_buf()]).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -32,8 +32,21 @@ pub(super) struct SelectedView {
     pub(super) workspace: Workspace,
 }
 
-/// What a killed `placet run` left becomes pending before changes are listed, applied or undone.
+/// What a killed `placet run` or a killed background command left becomes pending before changes are listed, applied or
+/// undone.
 pub(super) fn take_over_killed(app: &App) {
+    for (name, found) in app.take_over_killed_jobs() {
+        match found {
+            Ok(count) => {
+                let session = visible::name(name.get(..8).unwrap_or(&name)).into_owned();
+                warn_of_killed(&format!("a background command of session {session}"), count);
+            }
+            Err(e) => {
+                let line = format!("what an interrupted job ({name}) wrote cannot be read: {e}");
+                warn(&visible::guard(&format!("warning: {line}")));
+            }
+        }
+    }
     for (name, found) in app.take_over_killed_runs() {
         match found {
             Ok(count) => warn_of_killed(&format!("an earlier run ({})", visible::name(&name)), count),

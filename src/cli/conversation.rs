@@ -259,7 +259,15 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) 
     if resumed {
         match app.take_over_jobs_of(session.id().as_str()) {
             Ok(count) if count.total() == 0 => {}
-            Ok(count) => changes::warn_of_killed("a background command of this conversation", count),
+            Ok(count) => {
+                changes::warn_of_killed("a background command of this conversation", count);
+                if options.apply {
+                    // Nobody has seen it, and nothing would list it before it is applied.
+                    let why = "`--apply` would apply what was interrupted, and nobody has seen it";
+                    let hint = "`placet changes` lists it; then `placet apply` or `placet discard`";
+                    return Err(CliError { code: report::REFUSED, ..CliError::new(why) }.hint(hint));
+                }
+            }
             Err(e) => warn(&format!("warning: what an interrupted job wrote cannot be read: {e}")),
         }
     }

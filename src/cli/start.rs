@@ -41,6 +41,14 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     let cwd = working_directory(options)?;
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };
     let (mut sources, trust) = app::sources(&paths, &cwd, with);
+    if options.tour.is_some() {
+        // The tour shows placet alone: no server, hook, rule or provider of the person has a part in it.
+        let is_look = |name: &str| name.starts_with("ui.") || name.starts_with("keys.");
+        for layer in [&mut sources.user, &mut sources.environment] {
+            layer.values.retain(|(name, ..)| is_look(name));
+            layer.problems.clear();
+        }
+    }
     // In read mode there is never anything that `--apply` could apply.
     if started == StartedFor::Shell || options.apply {
         sources.defaults.default_of("mode", Mode::Ask.name());

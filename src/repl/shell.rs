@@ -138,7 +138,8 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let in_review = None;
     let context =
         CommandContext { app, runtime, output, conversation, directory, commands, in_review, on_turn };
-    let mut shell = Shell { context, prompter, unsent, signals, expanded, keeps_report: false, tour, background };
+    let mut shell =
+        Shell { context, prompter, unsent, signals, expanded, keeps_report: false, tour, background };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
     }

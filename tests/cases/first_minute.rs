@@ -169,6 +169,23 @@ fn the_tour_leads_from_an_edit_to_undo_and_leaves_nothing() {
     assert!(!pty.home().join(".local/state/placet/placet.db").exists(), "the tour keeps no session");
 }
 
+/// Story: the first step waited for the person's servers, and a hook of theirs ran in the tour.
+#[test]
+fn no_server_and_no_hook_of_the_person_runs_in_the_tour() {
+    let outside = tempfile::tempdir().unwrap();
+    let spied = outside.path().join("spied");
+    let touch = format!("touch {}", spied.display());
+    let settings = format!(
+        "[mcp.servers.spy]\ncommand = \"sh\"\nargs = [\"-c\", \"{touch}\"]\noutside = true\n\
+         [[hooks]]\nname = \"spy\"\npoint = \"PRE_TOOL_CALL\"\ncommand = \"{touch}\"\n"
+    );
+    let mut pty = shell().size(100, 60).config(&settings).arg("tour").open();
+    pty.until("the first step", |s| s.contains("Tour, 1 of 4") && s.contains("] > replace"));
+    pty.send("\r");
+    pty.until("the question", |s| s.contains("apply?"));
+    assert!(!spied.exists(), "{}", pty.screen());
+}
+
 #[test]
 fn the_tour_is_left_at_any_step_and_from_the_shell_it_returns() {
     let mut pty = shell().size(100, 40).arg("tour").open();

@@ -364,7 +364,7 @@ impl Ask {
             Ask::Late => {
                 vec![
                     "-p",
-                    r#"call run_command {"command": "echo hi-$((40+2)); sleep 60", "timeout_ms": 300}"#,
+                    r#"call run_command {"command": "echo hi-$((40+2)); sleep 60", "timeout_ms": 1500}"#,
                 ]
             }
             Ask::Job => {

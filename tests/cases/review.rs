@@ -101,7 +101,9 @@ fn a_review_waits_for_a_locked_database_and_ctrl_c_leaves_it_as_it_was() {
     pty.send("\r");
     pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
     pty.answer("A");
-    pty.until("the reason", |s| s.contains("another program has locked the session database: waiting for it"));
+    pty.until("the reason", |s| {
+        s.contains("another program has locked the session database: waiting for it")
+    });
     pty.by_hand("\x03");
     pty.until("the end of the wait", |s| {
         s.contains("stopped: nothing was applied; your decisions are saved")

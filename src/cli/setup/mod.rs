@@ -71,11 +71,13 @@ pub(super) fn run(linear: bool, options: &Options) -> Result<u8, CliError> {
 fn show(flow: &mut SetupFlow<'_>, app: &App, linear: bool) -> Result<(), CliError> {
     let settings = app.config.settings();
     // A theme that is wrong in the settings must not keep a person from changing the provider.
-    let theme = screen::theme(app).map_or_else(|_| Theme::plain(), |(theme, _)| theme);
+    let or_plain = |theme: Result<_, CliError>| theme.map_or_else(|_| Theme::plain(), |(theme, _)| theme);
     let keys = keymap(&app.config, "picker", picker::KEYS).map_err(CliError::usage)?;
     let base = term::BaseMode::enter_any().map_err(|e| CliError::new(format!("no terminal: {e}")))?;
+    let is_linear = linear || settings.ui.linear;
+    let theme = or_plain(if is_linear { screen::theme(app) } else { screen::theme_of_screen(app) });
     let mut pane = WizardPane::new(flow, &theme, keys);
-    if linear || settings.ui.linear {
+    if is_linear {
         pane.run_line_ui(&mut TerminalLineUi);
     } else {
         full_screen::run(&mut pane).map_err(|e| CliError::new(format!("the terminal failed: {e}")))?;

@@ -335,8 +335,14 @@ pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>)
         }
         let mut dirs = OpenDirs::default();
         left.retain(|index| {
-            let place = dirs.anchor(entry, *index).and_then(|place| dirs.at(&place).ok());
-            let Some(dir) = place else { return false };
+            let Some(place) = dirs.anchor(entry, *index) else { return false };
+            let dir = match dirs.at(&place) {
+                Ok(dir) => dir,
+                // With the directory its staged contents are gone; of one that cannot be opened nobody knows.
+                Err(error) => {
+                    return !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+                }
+            };
             let _eased = WritableDirGuard::of(&dir);
             let name = temp_name(entry, *index, "new");
             match rustix::fs::unlinkat(&*dir, &name, AtFlags::empty()) {

@@ -4,6 +4,7 @@ use super::change_set::{ChangeKind, ChangeSet, FileChange};
 use super::classify::{ChangeClass, ChangeClasses, lost_paths};
 use super::renames::RenamedFiles;
 use crate::text::{count, sanitize, visible};
+use crate::workspace::GitEvent;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::repository::{
@@ -180,6 +181,12 @@ impl ChangeSet {
         let name = |path: &Path| visible::path(&shown(path));
         let change_rows = self.rows(classes);
         let renamed = self.renames_among(&change_rows, classes, objects);
+        // A commit is applied whole: who keeps the file pending does not keep it out of the commit.
+        let is_commit =
+            |event: &GitEvent| matches!(event, GitEvent::Commit { .. } | GitEvent::MoreCommits { .. });
+        let has_commit = git.iter().any(|repository| repository.events.iter().any(is_commit));
+        let in_commit =
+            has_commit.then(|| "a new commit may hold it, and is applied with the rest".to_string());
         let listed = |row: ChangeRow<'_>| {
             let row = match row {
                 ChangeRow::One(change) if renamed.is_old(&change.path) => return Vec::new(),
@@ -214,7 +221,7 @@ impl ChangeSet {
                             (row.needs_care, row.needs_approval) = (true, true);
                             let settings = self.harmless_settings(&change.path, &name);
                             let why = sanitize::line(&runner.why).into_owned();
-                            let parts = std::iter::once(why).chain(settings);
+                            let parts = std::iter::once(why).chain(settings).chain(in_commit.clone());
                             format!("({})", parts.collect::<Vec<_>>().join("; "))
                         }
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
