@@ -125,6 +125,12 @@ impl Config {
         names.map(read).collect()
     }
 
+    /// Whether a project that is not trusted has a server of this name.
+    pub fn has_untrusted_server(&self, name: &str) -> bool {
+        let table = format!("mcp.servers.{name}.");
+        self.untrusted_names.iter().any(|setting| setting.starts_with(&table))
+    }
+
     /// How many checks an untrusted project sets.
     pub fn untrusted_checks(&self) -> usize {
         let fields = self.untrusted_names.iter().filter_map(|name| name.strip_prefix("checks."));

@@ -221,6 +221,11 @@ impl Pty {
     /// Answers a question that is on the screen: after the half second in which nothing counts, by hand.
     pub fn answer(&mut self, keys: &str) {
         std::thread::sleep(Duration::from_millis(600));
+        // A program that is busy drew the question later: its row about the half second is still there.
+        let started = Instant::now();
+        while self.screen().contains("(a moment:") && started.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         self.by_hand(keys);
     }
 

@@ -30,7 +30,7 @@ pub(super) fn output(result: CallToolResult, title: &str, most_bytes: usize) -> 
     let line = if has_failed { format!("{title}: the server reports an error") } else { title.to_string() };
     let detail = match first {
         Some(image) if text.trim().is_empty() => DisplayDetail::Image(image),
-        _ => DisplayDetail::Text(text),
+        _ => DisplayDetail::Text(for_screen(&parts)),
     };
     ToolOutput {
         outcome: if has_failed { CallOutcome::Failed } else { CallOutcome::Done },
@@ -39,6 +39,17 @@ pub(super) fn output(result: CallToolResult, title: &str, most_bytes: usize) -> 
         facts: OutputFacts::None,
         recorded: Vec::new(),
     }
+}
+
+/// The text of the parts, with a row in the place of each picture.
+fn for_screen(parts: &[Part]) -> String {
+    let shown = parts.iter().filter_map(|part| match part {
+        Part::Image(Image { width, height, media_type, .. }) => {
+            Some(format!("[picture, {width}x{height}, {media_type}]\n"))
+        }
+        part => part.as_text().map(String::from),
+    });
+    shown.collect::<Vec<_>>().join("\n")
 }
 
 struct ResultRenderer {
@@ -51,7 +62,7 @@ impl ResultRenderer {
     fn block(&mut self, block: ContentBlock) {
         match block {
             ContentBlock::Text(text) => self.text(text.text),
-            ContentBlock::Image(image) => self.picture(&image.data, &image.mime_type, "picture"),
+            ContentBlock::Image(image) => self.picture(&image.data, &image.mime_type, "from the server"),
             ContentBlock::Audio(audio) => {
                 let size = audio.data.len() / 4 * 3;
                 self.text(format!("[audio ({}, about {size} bytes) is not passed on]", audio.mime_type));
@@ -148,6 +159,8 @@ mod tests {
             {"type": "resource_link", "uri": "a://d", "name": "d"},
         ]}));
         assert_eq!(result.for_model.iter().filter(|p| p.as_image().is_some()).count(), 1);
+        let DisplayDetail::Text(shown) = &result.for_person.detail else { panic!("text") };
+        assert!(shown.contains("one\n\n[picture, 1x1, image/png]\n"), "{shown}");
         let text = text_of(&result.for_model);
         for expected in
             ["one\n", "it is not base64", "audio/wav", "[resource a://b]\ninside", "not a picture", "a://d"]

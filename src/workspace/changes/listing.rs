@@ -221,7 +221,9 @@ impl ChangeSet {
                             (row.needs_care, row.needs_approval) = (true, true);
                             let settings = self.harmless_settings(&change.path, &name);
                             let why = sanitize::line(&runner.why).into_owned();
-                            let parts = std::iter::once(why).chain(settings).chain(in_commit.clone());
+                            let is_of_git = change.path.iter().any(|part| part == ".git");
+                            let note = in_commit.clone().filter(|_| !is_of_git);
+                            let parts = std::iter::once(why).chain(settings).chain(note);
                             format!("({})", parts.collect::<Vec<_>>().join("; "))
                         }
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
