@@ -69,6 +69,7 @@ fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
             runs_later: None,
             letter: 'M',
             facts: Vec::new(),
+            care: Vec::new(),
             body: ReviewBody::Lines(lines),
             decided_with: None,
             key: name.clone(),
