@@ -78,8 +78,8 @@ fn a_rewind_to_the_turn_of_a_review_sends_the_review_again() {
     pty.until("the file", |_| pty.exists("it.json"));
     pty.until_prompt("");
     let exported: serde_json::Value = serde_json::from_str(&pty.read("it.json")).unwrap();
-    let of_person = exported["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "user");
-    let last = of_person.last().unwrap()["parts"].as_array().unwrap();
+    let mut of_person = exported["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "user");
+    let last = of_person.next_back().unwrap()["parts"].as_array().unwrap();
     let of_review = |part: &&serde_json::Value| part["note"] == "review";
     let review = last.iter().find(of_review).map(|part| part["report"].as_str().unwrap().to_string());
     let report: serde_json::Value = serde_json::from_str(&review.expect("the report")).unwrap();
