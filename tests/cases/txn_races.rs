@@ -139,6 +139,10 @@ fn in_place(path: &Path, number: u64) {
     std::fs::write(path, format!("theirs {number}\n")).unwrap();
 }
 
+/// Applies that succeed and that are refused, so that both were tried.
+const LEAST_LANDED: u64 = 20;
+const LEAST_REFUSED: u64 = 5;
+
 /// The outsider is the only one who writes `theirs`, and what lands keeps that line: before he writes the next number
 /// he must find his last one. A stale apply would show him an older one, for good.
 fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
@@ -173,7 +177,11 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
             (!finds(number)).then_some(number)
         });
         let (mut round, since) = (0, Instant::now());
-        while round < rounds && !theirs.is_finished() && since.elapsed() < Duration::from_secs(60) {
+        // On a busy machine the outsider is first nearly always: more rounds then.
+        while (round < rounds || landed <= LEAST_LANDED || refused <= LEAST_REFUSED)
+            && !theirs.is_finished()
+            && since.elapsed() < Duration::from_secs(60)
+        {
             // Story: while the outsider stood still in the middle of his write, all the rounds went by with nothing tried.
             let whole = std::fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'));
             let Some(text) = whole else {
@@ -213,11 +221,11 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
 #[test]
 fn no_write_of_somebody_who_renames_is_lost_to_an_apply() {
     let (landed, refused) = contest(by_rename, times(500, 10_000));
-    assert!(landed > 20 && refused > 5, "{landed} {refused}");
+    assert!(landed > LEAST_LANDED && refused > LEAST_REFUSED, "{landed} {refused}");
 }
 
 #[test]
 fn no_write_of_somebody_who_writes_in_place_is_lost_to_an_apply() {
     let (landed, refused) = contest(in_place, times(500, 10_000));
-    assert!(landed > 20 && refused > 5, "{landed} {refused}");
+    assert!(landed > LEAST_LANDED && refused > LEAST_REFUSED, "{landed} {refused}");
 }
