@@ -13,6 +13,7 @@ mod checks;
 mod checks_args;
 mod checks_detect;
 mod commands;
+mod common_args;
 mod compare;
 mod conversation;
 mod custom_prompt;
@@ -119,8 +120,8 @@ fn parsed() -> Result<Args, clap::Error> {
 /// As `Args::try_parse`, without freeing what describes all commands.
 fn parsed_words() -> Result<Args, clap::Error> {
     // To describe the options of every command takes longer than the rest of the start.
-    let alone =
-        args::run_alone(std::env::args_os()).or_else(|| args::conversation_alone(std::env::args_os()));
+    let alone = common_args::run_alone(std::env::args_os())
+        .or_else(|| common_args::conversation_alone(std::env::args_os()));
     if let Some(alone) = alone {
         return Ok(alone);
     }

@@ -2,7 +2,7 @@
 //!
 //! One table for two uses: what commands of the agent do not get (variables, files) and what is replaced by a mark before
 //! text reaches the model (shapes, names). Add a row here and a line to the test of its kind.
-//! In names `*` stands for any text; names are compared in capitals.
+//! In names `*` matches any text; names are compared in capitals.
 //!
 //! It is Rust and not a file that is parsed: each start of placet and of a supervisor needs it.
 
@@ -284,7 +284,7 @@ pub(super) static TABLE: SecretTable = SecretTable {
             "", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "always",
             "never", "default",
         ],
-        // What stands in examples where a secret would.
+        // Words of examples, in the place of a secret.
         stands_for: &["your", "example", "changeme", "change_me", "placeholder", "xxxx", "dummy", "insert"],
     },
     shapes: &SHAPES,
