@@ -1,5 +1,5 @@
-//! Command lines that are parsed without the descriptions of all commands, because making those takes longer than to read the
-//! settings: that of `placet run`, and one without a subcommand. All others are parsed as [`Args`].
+//! Command lines that are parsed without the descriptions of all commands, because making those takes longer than to
+//! read the settings: that of `placet run`, and one without a subcommand. All others are parsed as [`Args`].
 
 use super::args::{Args, CliCommand, Options};
 use super::run::RunArgs;
