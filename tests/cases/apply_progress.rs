@@ -7,16 +7,22 @@ use crate::support::pty::{Pty, shell};
 use placet::sandbox::SandboxBackend;
 use std::path::Path;
 
-/// So many that an apply takes longer than half a second on any machine on which tests of a debug build run.
-const FILES: usize = 8_000;
+/// So many that an apply takes well over half a second, from which on it shows how far it is, also on a fast machine:
+/// 8,000 were applied before that once.
+const FILES: usize = 30_000;
+
+/// What makes them, in a second.
+fn many_new_files() -> String {
+    format!("mkdir new; cd new; seq {FILES} | split -l 1 -a 4")
+}
 
 /// A shell that makes new files pending and then runs placet once for each line that is typed.
 fn ready(lines: &str) -> Pty {
     let placet = placet();
     let script = format!(
-        "'{placet}' sandbox run -- 'mkdir new; cd new; i=0; while [ $i -lt {FILES} ]; do echo $i > $i; i=$((i+1)); done' \
-         >made 2>&1 </dev/null\necho made $?; trap : INT\n\
-         while read arguments; do '{placet}' $arguments >said; echo \"ended $?\"; done\n"
+        "'{placet}' sandbox run -- '{}' >made 2>&1 </dev/null\necho made $?; trap : INT\n\
+         while read arguments; do '{placet}' $arguments >said; echo \"ended $?\"; done\n",
+        many_new_files()
     );
     let mut pty = shell().program("sh").arg("script").file("script", script).spawn();
     pty.until("the pending changes", |screen| screen.contains("made 3"));
@@ -63,7 +69,7 @@ fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
     assert!(raw.contains(&format!(" of {FILES} files")), "{raw:.2000}");
     assert!(!raw.contains(&format!(" of {}", FILES + 1)), "{raw:.2000}");
     let screen = pty.screen();
-    assert!(!screen.contains(" of 800"), "the line is removed: {screen}");
+    assert!(!screen.contains(&format!(" of {FILES}")), "the line is removed: {screen}");
     assert_eq!(files(&pty.tree.path().join("new")), FILES);
     pty.line("undo");
     pty.until("the end of the undo", |screen| screen.matches("ended 0").count() == 2);
@@ -74,10 +80,6 @@ fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
     assert!(said.contains(&format!("and {} more files", FILES - listed)), "{said}");
 }
 
-fn many_new_files() -> String {
-    format!("mkdir new; cd new; i=0; while [ $i -lt {FILES} ]; do echo $i > $i; i=$((i+1)); done")
-}
-
 /// Waits until the files are being prepared, stops that, and waits for the sentence about it.
 fn stop_in_time(pty: &mut Pty, key: &str) {
     pty.until("the question", |screen| screen.contains("apply?"));
@@ -85,7 +87,8 @@ fn stop_in_time(pty: &mut Pty, key: &str) {
     pty.until("the second step", |screen| screen.contains("again to do it unseen"));
     pty.answer("a");
     pty.until("the progress", |screen| {
-        (screen.contains("preparing ") || screen.contains("checking ")) && screen.contains(" of 800")
+        (screen.contains("preparing ") || screen.contains("checking "))
+            && screen.contains(&format!(" of {FILES}"))
     });
     pty.send(key);
     pty.until("the end", |screen| screen.contains("stopped; nothing was changed"));
