@@ -138,6 +138,41 @@ fn changes_are_applied_with_the_files_at_home_and_undone() {
     assert_eq!(text(bench.home(".claude/projects/x/1.jsonl")), "session\n", "a conversation is no change");
 }
 
+/// A login may name the address that placet's guard cannot see, or variables with commands: the agent obeys it outside.
+#[test]
+fn a_login_that_can_make_the_agent_run_something_is_asked_about() {
+    needs_a_view!();
+    let (api, other) =
+        (r#"{"x":{"type":"api","key":"1"}}"#, r#"{"x":{"type":"wellknown","key":"A","token":"t"}}"#);
+    let opencode = ".local/share/opencode/auth.json";
+    for (agent, file, harmless, harmful) in [
+        ("opencode", opencode, Some(api), other),
+        ("opencode", opencode, None, "no JSON"),
+        ("aider", ".aider/oauth-keys.env", None, "AIDER_LINT_CMD=touch x"),
+        (
+            "qwen",
+            ".qwen/oauth_creds.json",
+            Some(r#"{"access_token":"1"}"#),
+            r#"{"resource_url":"evil.example"}"#,
+        ),
+    ] {
+        // Long enough for the thread that writes a login while the agent runs.
+        let write = |text: &str| format!("mkdir -p ~/$(dirname {file}); echo '{text}' > ~/{file}; sleep 0.6");
+        let bench = Bench::with(agent, &harmless.map(write).unwrap_or_default());
+        bench.go(&["--discard", agent]).code(0);
+        let home = || std::fs::read_to_string(bench.home(file)).ok();
+        let before = home();
+        assert_eq!(before.as_deref().map(str::trim), harmless, "{agent}");
+        bench.program(agent, &write(harmful));
+        let out = bench.go(&[agent]).code(3);
+        assert!(out.stderr.contains(&format!("~/{file}")) && out.stderr.contains("! "), "{}", out.stderr);
+        assert_eq!(home(), before, "{agent} wrote {harmful}");
+        // Not by the way, either.
+        bench.go(&["--apply", agent]).code(3);
+        assert_eq!(home(), before, "{agent}");
+    }
+}
+
 #[test]
 fn files_at_home_that_wait_are_listed_and_applied_by_the_subcommands() {
     needs_a_view!();

@@ -61,7 +61,7 @@ pub(super) fn execute(
     announce(app, plan, &view, options)?;
     let home = match (&plan.preset, own_home) {
         (Some(preset), Some(home)) => {
-            Some(app.home_changes(&view, home, (&preset.name, &preset.later)).map_err(CliError::new)?)
+            Some(app.home_changes(&view, home, (&preset.name, &preset.all_later())).map_err(CliError::new)?)
         }
         _ => None,
     };
@@ -82,8 +82,8 @@ pub(super) fn execute(
         }
         let home = own_home.filter(|_| !credentials.is_empty());
         let (Some(layer), Some(home)) = (view.layer.home_layer(), home) else { return };
-        let Some(known) = watched.take() else { return };
-        match CredentialWatch::start(layer, home, known) {
+        let (Some(known), Some(preset)) = (watched.take(), &plan.preset) else { return };
+        match CredentialWatch::start(layer, home, preset, known) {
             Ok(thread) => watch = Some(thread),
             Err(e) => tracing::warn!("login files are not written while the program runs: {e}"),
         }

@@ -172,6 +172,14 @@ impl RunPreset {
             let more: Vec<String> = list.iter().filter_map(|pattern| behind_links(home, pattern)).collect();
             list.extend(more);
         }
+        for list in [&mut self.later_keys, &mut self.harmless_keys] {
+            let more = list.iter().filter_map(|text| {
+                let (file, keys) = text.split_once(':')?;
+                Some(format!("{}:{keys}", behind_links(home, file)?))
+            });
+            let more: Vec<String> = more.collect();
+            list.extend(more);
+        }
         self
     }
 
@@ -179,6 +187,12 @@ impl RunPreset {
     pub(super) fn own_files(&self, home: &Path) -> Vec<PathBuf> {
         let own = self.credentials.iter().chain(&self.keep).chain(&self.later);
         own.map(|path| home.join(path.trim_end_matches('/'))).collect()
+    }
+
+    /// All files of which a change can make something run later.
+    pub(super) fn all_later(&self) -> Vec<String> {
+        let by_key = self.later_keys.iter().filter_map(|text| Some(text.split_once(':')?.0.to_owned()));
+        self.later.iter().cloned().chain(by_key).collect()
     }
 
     /// The keys of this JSON file that make something run later, each as its names.

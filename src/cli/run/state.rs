@@ -55,7 +55,7 @@ impl ProgramState<'_> {
                     gone.insert(change.path.clone());
                 }
                 StateKind::Kept if !is_file => drop(gone.insert(change.path.clone())),
-                StateKind::Kept if self.runs_later_by_key(path, change) => {
+                StateKind::Kept | StateKind::Credential if self.runs_later_by_key(path, change) => {
                     report.pending.push(change.path.to_path_buf())
                 }
                 kind => {
@@ -112,11 +112,11 @@ impl ProgramState<'_> {
                 return false;
             }
             (None, _) => Err(KeepError::NotRegular),
-            (Some(content), Some(expected)) => keep_file(content, self.home, path, expected),
+            (Some(content), Some(expected)) => keep_file(content, self.home, path, expected, None),
             (Some(_), None) if change.raced => Err(KeepError::Changed),
             (Some(content), None) => {
                 let now = KeptFileStamp::of(self.home, path);
-                now.and_then(|now| keep_file(content, self.home, path, now))
+                now.and_then(|now| keep_file(content, self.home, path, now, None))
             }
         };
         match done {

@@ -14,10 +14,8 @@ impl ProgramState<'_> {
     pub(super) fn runs_later_by_key(&self, path: &Path, change: &FileChange) -> bool {
         let keys = self.preset.later_keys_of(path);
         let Some(content) = change.content_path().filter(|_| !keys.is_empty()) else { return false };
-        // What cannot be compared may run something later.
-        let Some(new) = read(&content, path) else { return true };
-        let old = read(&change.path, path).unwrap_or(Value::Null);
-        keys.iter().any(|names| values_at(&new, names) != values_at(&old, names))
+        // What cannot be read may run something later.
+        regular_file::read(&content, MOST).map_or(true, |new| is_key_changed(&keys, &new, &change.path))
     }
 
     /// True where all that differs from the file at home are keys that make nothing run later, or where a new file says
@@ -40,12 +38,22 @@ impl ProgramState<'_> {
     }
 }
 
+/// True where one of the keys differs in the new bytes of the file `home`, and where they cannot be compared.
+pub(super) fn is_key_changed(keys: &[Vec<&str>], new: &[u8], home: &Path) -> bool {
+    let Some(new) = parse(new, home) else { return true };
+    let old = read(home, home).unwrap_or(Value::Null);
+    keys.iter().any(|names| values_at(&new, names) != values_at(&old, names))
+}
+
 /// The settings in a file; `name` says in which form. Nothing where they cannot be read.
 fn read(file: &Path, name: &Path) -> Option<Value> {
-    let bytes = regular_file::read(file, MOST).ok()?;
+    parse(&regular_file::read(file, MOST).ok()?, name)
+}
+
+fn parse(bytes: &[u8], name: &Path) -> Option<Value> {
     match name.extension()?.to_str()? {
-        "json" => serde_json::from_slice(&bytes).ok(),
-        "toml" => toml::from_str(std::str::from_utf8(&bytes).ok()?).ok(),
+        "json" => serde_json::from_slice(bytes).ok(),
+        "toml" => toml::from_str(std::str::from_utf8(bytes).ok()?).ok(),
         _ => None,
     }
 }

@@ -1,9 +1,11 @@
 //! Login files are written while the program runs: a login that is renewed makes the one at home invalid at once.
 //!
 //! The layer of the home directory is looked at a few times each second, because a few files cost nothing to look at. A file
-//! is written when it did not change between two looks.
+//! is written when it did not change between two looks, and when no key in it can make the program run something later.
 
-use crate::workspace::{KeepError, KeptFileStamp, keep_file};
+use super::preset::RunPreset;
+use super::state_keys::is_key_changed;
+use crate::workspace::{AcceptBytes, KeepError, KeptFileStamp, keep_file};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -59,15 +61,17 @@ impl CredentialWatch {
     pub(super) fn start(
         layer: &Path,
         home: &Path,
+        preset: &RunPreset,
         mut known: WatchedCredentials,
     ) -> std::io::Result<CredentialWatch> {
         let stop = Arc::new(AtomicBool::new(false));
         // `/var/tmp` may be a link; in the layer itself nothing is followed.
         let (layer, home, stopped) = (layer.canonicalize()?, home.to_path_buf(), Arc::clone(&stop));
+        let preset = preset.clone();
         let work = move || {
             let mut seen: BTreeMap<PathBuf, CredentialLook> = BTreeMap::new();
             while !stopped.load(Ordering::Acquire) {
-                known.look(&layer, &home, &mut seen);
+                known.look(&layer, &home, &preset, &mut seen);
                 std::thread::park_timeout(INTERVAL);
             }
             known
@@ -91,7 +95,13 @@ struct CredentialLook {
 }
 
 impl WatchedCredentials {
-    fn look(&mut self, layer: &Path, home: &Path, seen: &mut BTreeMap<PathBuf, CredentialLook>) {
+    fn look(
+        &mut self,
+        layer: &Path,
+        home: &Path,
+        preset: &RunPreset,
+        seen: &mut BTreeMap<PathBuf, CredentialLook>,
+    ) {
         for (path, stamp) in &mut self.stamps {
             let file = layer.join(path);
             let Ok(meta) = std::fs::symlink_metadata(&file) else { continue };
@@ -104,7 +114,10 @@ impl WatchedCredentials {
             let mut is_written = is_same && before.is_some_and(|look| look.is_written);
             // An empty file is one that is being written.
             if is_same && !is_written && meta.size() > 0 {
-                match keep_file(&file, home, path, *stamp) {
+                let keys = preset.later_keys_of(path);
+                let accept = |bytes: &[u8]| !is_key_changed(&keys, bytes, &home.join(path));
+                let accept = (!keys.is_empty()).then_some(&accept as AcceptBytes);
+                match keep_file(&file, home, path, *stamp, accept) {
                     Ok(new) => {
                         *stamp = new;
                         self.written.insert(path.clone());
@@ -114,7 +127,8 @@ impl WatchedCredentials {
                         KeepError::Changed
                         | KeepError::NotRegular
                         | KeepError::NoDirectory
-                        | KeepError::TooLarge,
+                        | KeepError::TooLarge
+                        | KeepError::RunsLater,
                     ) => {}
                     Err(e) => tracing::warn!("a login file was not written: {e}"),
                 }

@@ -22,7 +22,7 @@ settings_table! {
         /// Files below your home directory that make something run later: the question shows them, marked `!`.
         "run.presets.*.later" => later: SettingTexts = [], Never;
 
-        /// Keys of a JSON file in `keep`; a change of one of them runs later: `.agent.json:mcpServers`.
+        /// Keys of a JSON file in `keep` or `credentials`; a change of one of them runs later: `.agent.json:mcpServers`.
         "run.presets.*.later_keys" => later_keys: SettingTexts = [], Never;
 
         /// Keys of a JSON or TOML file in `later` that make nothing run later; a change of only these is written for

@@ -38,6 +38,8 @@ pub enum KeepError {
     NoDirectory,
     #[error("it has more than {} MB", MOST >> 20)]
     TooLarge,
+    #[error("it can make the program run something later")]
+    RunsLater,
     #[error("{0}")]
     View(#[from] WorkspaceError),
     #[error("{0}")]
@@ -79,13 +81,17 @@ impl KeptFileStamp {
     }
 }
 
-/// Writes `source`, a file of a view, to `relative` below `home`, if the file there has the stamp `expected`. Only its owner
-/// gets rights over a new file. Returns the new stamp.
+/// Returns true for bytes that may be written.
+pub type AcceptBytes<'a> = &'a dyn Fn(&[u8]) -> bool;
+
+/// Writes `source`, a file of a view, to `relative` below `home`, if the file there has the stamp `expected` and `accept`
+/// returns true for the bytes that would be written. Only its owner gets rights over a new file. Returns the new stamp.
 pub fn keep_file(
     source: &Path,
     home: &Path,
     relative: &Path,
     expected: KeptFileStamp,
+    accept: Option<AcceptBytes<'_>>,
 ) -> Result<KeptFileStamp, KeepError> {
     let mut opened = open_regular(source, OFlags::RDONLY).map_err(|e| match e {
         WorkspaceError::Directory(_) | WorkspaceError::Special { .. } | WorkspaceError::Moved(_) => {
@@ -103,7 +109,20 @@ pub fn keep_file(
     let file = rustix::fs::openat(&dir, &temporary, flags, mode).map_err(io::Error::from)?;
     let mut file = File::from(file);
     let mut write = || -> Result<KeptFileStamp, KeepError> {
-        if io::copy(&mut (&mut opened.file).take(MOST + 1), &mut file)? > MOST {
+        let mut source = (&mut opened.file).take(MOST + 1);
+        let written = match accept {
+            None => io::copy(&mut source, &mut file)?,
+            // The program may write the file again while it is read: what is looked at is what is written.
+            Some(accept) => {
+                let mut bytes = Vec::new();
+                source.read_to_end(&mut bytes)?;
+                if !accept(&bytes) {
+                    return Err(KeepError::RunsLater);
+                }
+                io::copy(&mut bytes.as_slice(), &mut file)?
+            }
+        };
+        if written > MOST {
             return Err(KeepError::TooLarge);
         }
         file.sync_data()?;
@@ -186,13 +205,13 @@ mod tests {
         std::fs::set_permissions(&source, PermissionsExt::from_mode(0o4644)).unwrap();
         let stamp = KeptFileStamp::of(&home, rel).unwrap();
         assert_eq!(stamp, KeptFileStamp::Absent);
-        let stamp = keep_file(&source, &home, rel, stamp).unwrap();
+        let stamp = keep_file(&source, &home, rel, stamp, None).unwrap();
         assert_eq!(std::fs::read_to_string(home.join(rel)).unwrap(), "one");
         assert_eq!(std::fs::metadata(home.join(rel)).unwrap().permissions().mode() & 0o7777, 0o600);
         std::fs::write(&source, "two").unwrap();
-        let newer = keep_file(&source, &home, rel, stamp).unwrap();
+        let newer = keep_file(&source, &home, rel, stamp, None).unwrap();
         std::fs::write(home.join(rel), "by another program").unwrap();
-        assert!(matches!(keep_file(&source, &home, rel, newer), Err(KeepError::Changed)));
+        assert!(matches!(keep_file(&source, &home, rel, newer, None), Err(KeepError::Changed)));
         assert_eq!(std::fs::read_to_string(home.join(rel)).unwrap(), "by another program");
         assert_eq!(std::fs::read_dir(home.join(".agent")).unwrap().count(), 1, "a temporary file is left");
     }
@@ -203,23 +222,38 @@ mod tests {
         let rel = Path::new(".agent/login");
         let source = layer.join(rel);
         symlink("/etc/passwd", &source).unwrap();
-        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        assert!(matches!(
+            keep_file(&source, &home, rel, KeptFileStamp::Absent, None),
+            Err(KeepError::NotRegular)
+        ));
         std::fs::remove_file(&source).unwrap();
         std::fs::create_dir(&source).unwrap();
-        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        assert!(matches!(
+            keep_file(&source, &home, rel, KeptFileStamp::Absent, None),
+            Err(KeepError::NotRegular)
+        ));
         std::fs::remove_dir(&source).unwrap();
         crate::text::regular_file::make_pipe(&source);
-        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        assert!(matches!(
+            keep_file(&source, &home, rel, KeptFileStamp::Absent, None),
+            Err(KeepError::NotRegular)
+        ));
         std::fs::remove_dir_all(layer.join(".agent")).unwrap();
         symlink("/etc", layer.join(".agent")).unwrap();
         let through = layer.join(".agent/passwd");
-        assert!(matches!(keep_file(&through, &home, rel, KeptFileStamp::Absent), Err(KeepError::NotRegular)));
+        assert!(matches!(
+            keep_file(&through, &home, rel, KeptFileStamp::Absent, None),
+            Err(KeepError::NotRegular)
+        ));
         std::fs::remove_file(layer.join(".agent")).unwrap();
         std::fs::create_dir(layer.join(".agent")).unwrap();
         std::fs::write(&source, "x").unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         symlink(elsewhere.path(), home.join(".agent")).unwrap();
-        assert!(matches!(keep_file(&source, &home, rel, KeptFileStamp::Absent), Err(KeepError::NoDirectory)));
+        assert!(matches!(
+            keep_file(&source, &home, rel, KeptFileStamp::Absent, None),
+            Err(KeepError::NoDirectory)
+        ));
         assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
     }
 }
