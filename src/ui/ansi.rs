@@ -295,6 +295,14 @@ pub(super) fn of_sixteen(number: u8) -> Color {
     SIXTEEN.get(usize::from(number)).map_or(Color::Reset, |(color, _)| *color)
 }
 
+/// The normal colour of a hue for its bright one.
+pub(super) fn normal_shade(color: Color) -> Color {
+    match number_of_sixteen(color) {
+        Some(number @ 9..=14) => of_sixteen(number - 8),
+        _ => color,
+    }
+}
+
 /// The parts that one of the first sixteen usually has.
 pub(super) fn usual_rgb(color: Color) -> Option<(u8, u8, u8)> {
     SIXTEEN.into_iter().find(|(known, _)| *known == color).map(|(_, parts)| parts)

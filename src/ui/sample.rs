@@ -98,7 +98,7 @@ fn change(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
 /// The style of a line's number, as the review draws it on that line.
 fn gutter_on(line: Style, theme: &Theme) -> Style {
     let gutter = theme.style("gutter");
-    let gutter = match line.bg.filter(|_| line.fg.is_some()) {
+    let gutter = match line.bg.filter(|_| theme.adjusts_on(line)) {
         Some(ground) => ContrastAdjuster::new(&[ground], theme.depth).style(gutter),
         None => gutter,
     };

@@ -3,10 +3,8 @@
 //! Code names labels, never colours. Meaning never hangs on colour alone: what a colour says, a word or a sign says
 //! as well.
 
-use super::ansi::{ColorDepth, ColorName};
-use super::contrast::{
-    ContrastAdjuster, hue_of, is_faint, is_readable, readable_head, readable_shade, text_on,
-};
+use super::ansi::{self, ColorDepth, ColorName};
+use super::contrast::{ContrastAdjuster, hue_of, is_faint, readable_head, readable_shade, text_on};
 use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -68,6 +66,9 @@ pub const LABELS: &[&str] = &[
 
 /// Labels of titles: without a colour that can be read they are bold, which says enough.
 const TITLES: [&str; 3] = ["heading", "title", "question"];
+
+/// The two kinds of changed lines.
+const CHANGES: [&str; 2] = ["diff.add", "diff.remove"];
 
 /// Labels of words that are green in some themes.
 const GREEN_WORDS: [&str; 2] = ["accepted", "mode.read"];
@@ -228,40 +229,52 @@ impl Theme {
     }
 
     /// The style of the sign and of the counts of changed lines. Of sixteen colours the other shade may be needed, and both
-    /// may be unreadable on the background, as green on white: that colour is then the ground of the sign.
+    /// may be unreadable on the background, as green on white: the colour is then the ground of the sign, and that of its
+    /// counterpart, too, because two kinds of signs for one pair look like two kinds of facts.
     pub fn sign(&self, label: &str) -> Style {
         let style = self.style(label);
-        match style.fg {
-            Some(fg)
-                if self.depth == ColorDepth::Sixteen
-                    && style.bg.is_none()
-                    && !is_readable(fg, &self.backgrounds) =>
-            {
-                match readable_head(fg, &self.backgrounds) {
-                    Some(shade) => Style { fg: Some(shade), ..style },
-                    None => Style { fg: Some(text_on(fg)), bg: Some(fg), ..style },
-                }
+        let (ColorDepth::Sixteen, None, Some(fg)) = (self.depth, style.bg, style.fg) else { return style };
+        let shade = |label: &str| self.style(label).fg.map(|fg| readable_head(fg, &self.backgrounds));
+        let plain = match CHANGES.contains(&label) {
+            true if CHANGES.iter().any(|label| shade(label) == Some(None)) => None,
+            _ => readable_head(fg, &self.backgrounds),
+        };
+        match plain {
+            Some(shade) => Style { fg: Some(shade), ..style },
+            None => {
+                let ground = ansi::normal_shade(fg);
+                Style { fg: Some(text_on(ground)), bg: Some(ground), ..style }
             }
-            _ => style,
         }
     }
 
     /// The style for the text of a changed line, of which the sign has the style of `label`: with sixteen colours on
-    /// white, green is for the sign alone.
+    /// white, green is for the sign alone, and so is red next to it.
     pub fn changed_text(&self, label: &str) -> Style {
         let style = self.style(label);
+        let is_faint = |label: &&str| {
+            let style = self.style(label);
+            style.bg.is_none() && style.fg.is_some_and(|fg| is_faint(fg, &self.backgrounds))
+        };
         let is_hidden = self.depth == ColorDepth::Sixteen
-            && style.bg.is_none()
-            && style.fg.is_some_and(|fg| is_faint(fg, &self.backgrounds));
+            && (is_faint(&label) || CHANGES.contains(&label) && CHANGES.iter().any(is_faint));
         if is_hidden { Style { fg: None, ..style } } else { style }
     }
 
-    /// Everything on which code can stand: the backgrounds of the theme, of changed lines and of what is selected. A
-    /// line with a text of its own is not among them: the review adjusts colours to that line alone.
+    /// True for a changed line whose colours are adjusted to its ground when they are drawn: it has a text of its own, or
+    /// there are so few colours that its ground is lighter than the others.
+    pub(super) fn adjusts_on(&self, line: Style) -> bool {
+        line.fg.is_some() || self.depth == ColorDepth::Indexed
+    }
+
+    /// Everything on which code can stand: the backgrounds of the theme, of what is selected, and of changed lines to
+    /// whose ground no colour is adjusted when they are drawn.
     fn grounds(&self) -> Vec<Color> {
-        let labels = ["diff.add.line", "diff.remove.line", "select"];
-        let lines = labels.iter().map(|label| self.style(label)).filter(|style| style.fg.is_none());
-        self.backgrounds.iter().copied().chain(lines.filter_map(|style| style.bg)).collect()
+        let changed = ["diff.add.line", "diff.remove.line"].map(|label| self.style(label));
+        let changed = changed.into_iter().filter(|line| !self.adjusts_on(*line));
+        let select = Some(self.style("select")).filter(|select| select.fg.is_none());
+        let lines = changed.chain(select).filter_map(|style| style.bg);
+        self.backgrounds.iter().copied().chain(lines).collect()
     }
 
     /// Makes colours of code readable on all of them.
@@ -275,7 +288,7 @@ impl Theme {
     }
 
     pub(super) fn hues_of_changes(&self) -> Vec<ColorName> {
-        let colors = ["diff.add", "diff.remove"].map(|label| self.style(label).fg);
+        let colors = CHANGES.map(|label| self.style(label).fg);
         let own = colors.into_iter().flatten().filter_map(hue_of);
         own.chain([ColorName::Red, ColorName::Green]).collect()
     }

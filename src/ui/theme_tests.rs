@@ -43,15 +43,25 @@ fn grounds_of(theme: &Theme, label: &str) -> Vec<Color> {
     if let Some(own) = theme.style(label).bg {
         return vec![own];
     }
-    let mut lines = vec!["select"];
+    let select = Some(theme.style("select")).filter(|select| select.fg.is_none());
+    let mut lines = Vec::new();
     if ON_CHANGES.contains(&label) {
         lines.extend((label != "diff.remove").then_some("diff.add.line"));
         lines.extend((label != "diff.add").then_some("diff.remove.line"));
     }
-    // On a line with a text of its own colours are adjusted when they are drawn; `drawn_colours` judges those.
-    let lines = lines.into_iter().map(|line| theme.style(line)).filter(|line| line.fg.is_none());
+    // `on_adjusted_lines` judges the lines to whose ground colours are adjusted when they are drawn.
+    let lines = lines.into_iter().map(|line| theme.style(line)).filter(|line| !theme.adjusts_on(*line));
     let lines = lines.filter_map(|line| line.bg);
-    theme.backgrounds.iter().copied().chain(lines).collect()
+    theme.backgrounds.iter().copied().chain(select.and_then(|select| select.bg)).chain(lines).collect()
+}
+
+/// A colour as it is drawn on each changed line to whose ground colours are adjusted, with that ground.
+fn on_adjusted_lines(theme: &Theme, color: Color) -> Vec<(Color, Color)> {
+    let lines = ["diff.add.line", "diff.remove.line"].map(|label| theme.style(label));
+    let grounds = lines.into_iter().filter(|line| theme.adjusts_on(*line)).filter_map(|line| line.bg);
+    grounds
+        .map(|ground| (contrast::ContrastAdjuster::new(&[ground], theme.depth).colour(color), ground))
+        .collect()
 }
 
 /// WCAG AA, on the backgrounds the theme is for and on all that it draws itself.
@@ -68,7 +78,11 @@ fn every_colour_can_be_read_on_the_background_it_is_for() {
             let least = if DECORATION.contains(label) { 3.0 } else { 4.5 };
             let grounds = grounds_of(&theme, label);
             assert!(!grounds.is_empty(), "{name} has colours and says no background");
-            for ground in grounds {
+            let mut drawn: Vec<(Color, Color)> = grounds.into_iter().map(|ground| (color, ground)).collect();
+            if ON_CHANGES.contains(label) && theme.style(label).bg.is_none() {
+                drawn.extend(on_adjusted_lines(&theme, color));
+            }
+            for (color, ground) in drawn {
                 judged += 1;
                 let ratio = contrast::ratio(parts(color), parts(ground));
                 if ratio < least {
@@ -97,7 +111,8 @@ fn code_can_be_read_on_every_line_it_stands_on() {
             let shown = syntax::style_of(code, depth, &mut lift).fg.unwrap();
             let plain = depth.limit(Style::new().fg(Color::Rgb(color.r, color.g, color.b))).fg.unwrap();
             lifted += usize::from(shown != plain);
-            for ground in theme.grounds() {
+            let plain = theme.grounds().into_iter().map(|ground| (shown, ground));
+            for (shown, ground) in plain.chain(on_adjusted_lines(&theme, shown)) {
                 let ratio = contrast::ratio(parts(shown), parts(ground));
                 if ratio < 4.5 {
                     faint.push(format!("{name} {depth:?} {color:?} as {shown:?} on {ground:?}: {ratio:.2}"));
@@ -125,8 +140,11 @@ fn code_next_to_changed_lines_never_has_the_hue_of_a_change() {
                 let code = syntect::highlighting::Style { foreground: color, ..Default::default() };
                 let Some(shown) = syntax::style_of(code, depth, &mut lift).fg else { continue };
                 turned += usize::from(Some(shown) != syntax::style_of(code, depth, &mut usual).fg);
-                if contrast::hue_of(shown).is_some_and(|hue| taken.contains(&hue)) {
-                    wrong.push(format!("{name} {depth:?} {color:?} as {shown:?}"));
+                let adjusted = on_adjusted_lines(&theme, shown);
+                for shown in adjusted.iter().map(|(shown, _)| *shown).chain([shown]) {
+                    if contrast::hue_of(shown).is_some_and(|hue| taken.contains(&hue)) {
+                        wrong.push(format!("{name} {depth:?} {color:?} as {shown:?}"));
+                    }
                 }
                 let Some(parts_of_it) = ansi::rgb(shown) else { continue };
                 for ground in theme.grounds() {
@@ -281,22 +299,46 @@ fn a_broken_file_is_listed_with_its_error_and_one_of_a_built_in_name_stands_for_
     assert_eq!(broken, ["cannot read the theme `bad`: the label `dim` is missing"]);
 }
 
-/// A colour that can be read on black and on white can be read on no third background: the changed lines of `neutral`
-/// bring a text of their own.
+/// Story: in tmux on a light terminal, where nobody knows the background, added and removed lines were dark bars on white.
 #[test]
-fn changed_lines_of_neutral_have_a_background_and_a_text_of_their_own() {
-    for depth in [ColorDepth::True, ColorDepth::Indexed] {
+fn changed_lines_of_neutral_have_no_background() {
+    for depth in [ColorDepth::Sixteen, ColorDepth::Indexed, ColorDepth::True] {
         let theme = load("neutral", depth, None);
-        for (line, word) in [("diff.add.line", "diff.add.word"), ("diff.remove.line", "diff.remove.word")] {
-            for style in [theme.style(line), theme.style(word)] {
-                let (text, ground) = (parts(style.fg.unwrap()), parts(style.bg.unwrap()));
-                assert!(contrast::ratio(text, ground) >= contrast::READABLE, "{depth:?} {line} {style:?}");
-            }
-            assert_ne!(theme.style(line).bg, theme.style(word).bg);
+        for label in ["diff.add.line", "diff.remove.line", "diff.add.word", "diff.remove.word"] {
+            assert_eq!((theme.style(label).fg, theme.style(label).bg), (None, None), "{label} {depth:?}");
+        }
+        assert!(theme.style("diff.add.word").add_modifier.contains(Modifier::UNDERLINED));
+    }
+}
+
+/// Story: with 256 colours added lines were nearly as black as the others, and removed lines dark red.
+#[test]
+fn with_few_colours_added_and_removed_lines_are_equally_marked() {
+    for name in ["dark", "light", "solarized-dark", "solarized-light", "colorblind"] {
+        for depth in [ColorDepth::Indexed, ColorDepth::True] {
+            let theme = load(name, depth, None);
+            let ground = parts(theme.backgrounds[0]);
+            let seen = ["diff.add.line", "diff.remove.line"].map(|label| {
+                let line = parts(theme.style(label).bg.unwrap());
+                let spread = |(r, g, b): (u8, u8, u8)| r.max(g).max(b) - r.min(g).min(b);
+                assert!(spread(line) >= 14, "{name} {depth:?} {label} {line:?} is a grey");
+                contrast::ratio(line, ground)
+            });
+            assert!(seen.iter().all(|ratio| *ratio >= 1.05), "{name} {depth:?} {seen:?}");
         }
     }
-    let theme = load("neutral", ColorDepth::Sixteen, None);
-    assert_eq!((theme.style("diff.add.line").fg, theme.style("diff.add.line").bg), (None, None));
+}
+
+/// Story: with 16 colours one of `+` and `-` was a coloured cell and the other coloured text.
+#[test]
+fn with_sixteen_colours_both_signs_of_a_change_are_alike() {
+    for name in Theme::names() {
+        let theme = load(name, ColorDepth::Sixteen, None);
+        let [add, remove] = ["diff.add", "diff.remove"].map(|label| theme.sign(label));
+        assert_eq!(add.bg.is_some(), remove.bg.is_some(), "{name}: {add:?} and {remove:?}");
+        let [add, remove] = ["diff.add", "diff.remove"].map(|label| theme.changed_text(label));
+        assert_eq!(add.fg.is_some(), remove.fg.is_some(), "{name}: {add:?} and {remove:?}");
+    }
 }
 
 /// Story: in an xterm of sixteen colours on white, added lines and code could not be read.

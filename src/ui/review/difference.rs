@@ -5,7 +5,7 @@ use super::file::{ReviewBody, ReviewFile};
 use super::from_patch::of_patch;
 use super::inline_diff::InlineDiffCache;
 use super::load::encodings;
-use super::paint::{ReviewAnnotations, ReviewPainter};
+use super::paint::{ReviewAnnotations, ReviewPainter, adjusters};
 use super::query::ReviewQuery;
 use super::rows::ReviewRow;
 use super::side_text::DiffSide;
@@ -80,6 +80,7 @@ impl Differences {
             // The painter leaves two for cursor and decision.
             columns: columns + 2,
             needle: ReviewQuery::new(""),
+            adjusters: adjusters(theme),
         };
         // The row that opens names a single file.
         let is_named = |row: &ReviewRow| files.len() > 1 || !matches!(row, ReviewRow::File(_));

@@ -14,9 +14,11 @@ use super::side_text::{DiffSide, LineTerminator};
 use super::state::Review;
 use crate::text::{count, sanitize, width};
 use crate::ui::Theme;
+use crate::ui::contrast::ContrastAdjuster;
 use crate::ui::keymap::Keymap;
 use crate::ui::picture::TerminalPicture;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -67,6 +69,17 @@ pub(super) struct ReviewPainter<'a> {
     pub inline: &'a InlineDiffCache,
     pub columns: usize,
     pub(super) needle: ReviewQuery,
+    /// The styles of changed lines, and what makes colours readable on their grounds.
+    pub(super) adjusters: [(Style, RefCell<ContrastAdjuster>); 2],
+}
+
+/// For each kind of changed line.
+pub(super) fn adjusters(theme: &Theme) -> [(Style, RefCell<ContrastAdjuster>); 2] {
+    ["diff.add.line", "diff.remove.line"].map(|label| {
+        let line = theme.style(label);
+        let ground: Vec<Color> = line.bg.into_iter().collect();
+        (line, RefCell::new(ContrastAdjuster::new(&ground, theme.depth)))
+    })
 }
 
 impl<'a> ReviewPainter<'a> {
@@ -79,6 +92,7 @@ impl<'a> ReviewPainter<'a> {
             inline,
             columns,
             needle: ReviewQuery::new(&review.search),
+            adjusters: adjusters(theme),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Lines of text as rows of the screen: one below the other, or two sides next to each other, with their gutter. Other
 //! modules know what changed in a line, and its colours.
 
-use super::super::contrast::ContrastAdjuster;
 use super::cells::{self, StyledCell, WhitespaceMode, cell, cells, shorten, window, wrap};
 use super::file::ReviewLines;
 use super::paint::ReviewPainter;
@@ -123,15 +122,14 @@ impl ReviewPainter<'_> {
         self.readable(self.columns_of(lines, side(one(old)), side(one(new))))
     }
 
-    /// Where the theme's changed lines have a background and a text of their own, all that is drawn on them is read on
-    /// that background: a theme for any terminal chooses its other colours for black and for white.
+    /// What is drawn on a changed line is read on the background of that line, where the theme's other colours are chosen
+    /// without it.
     fn readable(&self, mut rows: Vec<Vec<StyledCell>>) -> Vec<Vec<StyledCell>> {
-        for label in ["diff.add.line", "diff.remove.line"] {
-            let line = self.theme.style(label);
-            let (Some(text), Some(ground)) = (line.fg, line.bg) else { continue };
-            let mut adjuster = ContrastAdjuster::new(&[ground], self.theme.depth);
+        for (line, adjuster) in &self.adjusters {
+            let Some(ground) = line.bg.filter(|_| self.theme.adjusts_on(*line)) else { continue };
+            let mut adjuster = adjuster.borrow_mut();
             for cell in rows.iter_mut().flatten().filter(|cell| cell.style.bg == Some(ground)) {
-                cell.style.fg = Some(cell.style.fg.map_or(text, |fg| adjuster.colour(fg)));
+                cell.style.fg = cell.style.fg.map(|fg| adjuster.colour(fg)).or(line.fg);
             }
         }
         rows
