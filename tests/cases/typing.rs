@@ -419,3 +419,46 @@ fn lines_pasted_into_a_linear_turn_run_nothing_and_answer_nothing() {
     pty.until("the mode is as it was", |s| s.contains("placet [a] > "));
     assert!(!pty.exists("made"));
 }
+
+/// Story: the sent line was cut inside words (`round(total,` / ` 2)`), and what followed began at the margin.
+#[test]
+fn a_line_that_was_sent_is_broken_at_words_and_indented() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("understood")])]);
+    let mut pty = with_model(&server).arg("--mode").arg("ask").size(40, 24).open();
+    let long = "rewrite the total so that it uses round(total, 2) and nothing else of it";
+    pty.send(long);
+    pty.until("the line", |s| s.contains("of it"));
+    // The cursor is inside the line: the rows below are drawn all the same.
+    pty.send("\x1b[D\x1b[D\x1b[D\r");
+    pty.until("the answer", |s| s.contains("understood"));
+    let rows: Vec<String> = pty.transcript().lines().map(String::from).collect();
+    let at = rows.iter().position(|row| row.contains("rewrite the")).unwrap();
+    let end = rows.iter().position(|row| row.contains("understood")).unwrap();
+    assert_eq!(
+        rows[at..end].join("\n").trim_end(),
+        "◆ placet [a] > rewrite the total so that\n  it uses round(total, 2) and nothing\n  else of it"
+    );
+    assert_eq!(rows[at..end].iter().filter(|row| row.is_empty()).count(), 1, "{rows:?}");
+    assert_eq!(said(&server, 0), long);
+}
+
+/// The line as it was typed fills its last row: rustyline goes to the next row by itself.
+#[test]
+fn a_sent_line_that_fills_its_row_leaves_one_blank_row() {
+    for columns in 0..3 {
+        let server = MockServer::start([Reply::openai(&[Say::Text("understood")])]);
+        let mut pty = with_model(&server).arg("--mode").arg("ask").size(40, 24).open();
+        let prompt = "◆ placet [a] > ".chars().count();
+        let line = "words ".repeat(20);
+        let line = &line[..80 - prompt - columns];
+        pty.send(line);
+        pty.until("the line", |s| s.split_whitespace().collect::<String>().contains(&line.replace(' ', "")));
+        pty.send("\r");
+        pty.until("the answer", |s| s.contains("understood"));
+        let transcript = pty.transcript();
+        let rows: Vec<&str> = transcript.lines().collect();
+        let at = rows.iter().position(|row| row.contains("placet [a] > words")).unwrap();
+        let end = rows.iter().position(|row| row.contains("understood")).unwrap();
+        assert_eq!(rows[at..end].iter().filter(|row| row.is_empty()).count(), 1, "{rows:?}");
+    }
+}

@@ -88,7 +88,7 @@ impl PromptEditor {
             (app.cwd(), app.guidance, app.tools.servers),
             theme,
             unsent.clone(),
-            (pump.clone(), menu.clone()),
+            (pump.clone(), menu.clone(), ui.wrap),
         );
         editor.set_helper(Some(helper));
         let keys = KeyHandlerContext { pump, pastes, teller, menu: menu.clone(), left: Arc::default() };

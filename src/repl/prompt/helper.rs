@@ -5,14 +5,17 @@ use super::file_list::resources;
 use super::path_completion::PathCompletions;
 use super::typing_menu::{PromptHint, TypingMenu, written_out};
 use super::unsent::UnsentInput;
+use crate::config::WrapSetting;
 use crate::guidance::Guidance;
 use crate::repl::commands::COMMANDS;
 use crate::repl::commands::server_prompts::own_names;
 use crate::text::{visible, width};
 use crate::tools::ServerPool;
 use crate::ui::input::pty_proxy::PtyProxy;
+use crate::ui::prose::{self, ProseIndent, ProseSpan, ProseWidth};
 use crate::ui::{Theme, ansi, margin_mark, term};
 use ratatui::style::Style;
+use ratatui::text::Span;
 use rustyline::completion::{Candidate, Completer};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
@@ -42,6 +45,8 @@ pub(super) struct ShellHelper {
     /// Receives a notification when a line continues after Enter.
     pump: Option<PtyProxy>,
     menu: TypingMenu,
+    /// Who breaks a line that was sent.
+    wrap: WrapSetting,
 }
 
 /// A completion, and what is listed for it.
@@ -65,13 +70,13 @@ impl ShellHelper {
         (cwd, guidance, servers): (&Path, &Arc<Guidance>, &ServerPool),
         theme: &Theme,
         unsent: UnsentInput,
-        (pump, menu): (Option<PtyProxy>, TypingMenu),
+        (pump, menu, wrap): (Option<PtyProxy>, TypingMenu, WrapSetting),
     ) -> ShellHelper {
         let (hint, said) = (theme.style("hint"), theme.style("said"));
         let (files, root) = (PathCompletions::new(cwd), cwd.to_path_buf());
         let (guidance, servers) = (Arc::clone(guidance), servers.clone());
         let is_sent = Cell::new(false);
-        ShellHelper { files, root, guidance, servers, hint, said, is_sent, unsent, pump, menu }
+        ShellHelper { files, root, guidance, servers, hint, said, is_sent, unsent, pump, menu, wrap }
     }
 
     pub(super) fn set_theme(&mut self, theme: &Theme) {
@@ -191,7 +196,16 @@ impl Highlighter for ShellHelper {
     /// A line that was sent is marked, so that it can be found in the scrollback.
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
         match self.is_sent.get() {
-            true => Cow::Owned(sent(line, self.said, usize::from(term::size().0))),
+            true => {
+                let width = ProseWidth::new(usize::from(term::size().0), self.wrap);
+                let (prompt, ends_at_margin) = self.menu.prompt_and_end(line, width.columns);
+                let mut out = sent(line, self.said, prompt, width);
+                if ends_at_margin {
+                    // rustyline goes to the next row by itself where the line as it was typed fills its last one.
+                    out.push_str("\x1b[A");
+                }
+                Cow::Owned(out)
+            }
             false => Cow::Borrowed(line),
         }
     }
@@ -248,27 +262,36 @@ fn fits(line: &str, (columns, rows): (u16, u16)) -> bool {
     each.sum::<usize>() + prompt < usize::from(rows)
 }
 
-/// A line that was sent, with its further lines as far in as placet's own. A line that would take one more row for that
-/// is not moved: rustyline counts the rows of the line as it was typed.
-fn sent(line: &str, style: Style, columns: usize) -> String {
-    let mut out = String::new();
+/// A line that was sent, behind a prompt of `prompt` columns: broken at words, and its further rows as far in as placet's own.
+/// rustyline counts the rows of the line as it was typed, moves up by some of them and down again, so that more rows do no
+/// harm.
+fn sent(line: &str, style: Style, prompt: usize, width: ProseWidth) -> String {
+    // Commands are copied, and stay whole lines.
+    let wrap = if line.starts_with(['/', '!']) { WrapSetting::Terminal } else { width.wrap };
+    let (mut out, mut is_code) = (String::new(), false);
     for (at, text) in line.split('\n').enumerate() {
-        if at > 0 {
-            out.push('\n');
-            let wide = width::of(text);
-            let is_room = wide == 0 || !wide.is_multiple_of(columns.max(1));
-            let wider = (wide + margin_mark::UNDER.len()).div_ceil(columns.max(1));
-            if is_room && wider == wide.div_ceil(columns.max(1)).max(1) {
-                out.push_str(margin_mark::UNDER);
+        let is_fence = text.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        let wrap = if is_code || is_fence { WrapSetting::Terminal } else { wrap };
+        let before = if at == 0 { " ".repeat(prompt) } else { margin_mark::UNDER.to_string() };
+        let indent = ProseIndent {
+            first: vec![Span::raw(before)],
+            further: margin_mark::UNDER.into(),
+            breaks_words: false,
+        };
+        let words = ProseSpan { span: Span::styled(text.to_string(), style), is_whole: false };
+        for (row, mut words) in
+            prose::lines(indent, vec![words], ProseWidth { wrap, ..width }).into_iter().enumerate()
+        {
+            match (at, row) {
+                // The prompt is there already.
+                (0, 0) if !words.spans.is_empty() => drop(words.spans.remove(0)),
+                (0, 0) => {}
+                _ => out.push('\n'),
             }
+            words.spans.retain(|span| !span.content.is_empty());
+            out.push_str(&ansi::line(&words));
         }
-        if style == Style::default() || text.is_empty() {
-            out.push_str(text);
-            continue;
-        }
-        ansi::push_style(&mut out, style);
-        out.push_str(text);
-        out.push_str("\x1b[0m");
     }
     out
 }
@@ -295,6 +318,7 @@ mod tests {
             unsent: UnsentInput::open(None, dir).0,
             pump: None,
             menu: TypingMenu::new(false, None, &Theme::plain()),
+            wrap: WrapSetting::Words,
         }
     }
 
@@ -308,14 +332,28 @@ mod tests {
     }
 
     #[test]
-    fn further_lines_of_what_was_sent_are_indented_where_they_take_no_more_rows() {
-        let bold = Style::new().bold();
-        assert_eq!(sent("one", bold, 10), "\x1b[0;1mone\x1b[0m");
-        assert_eq!(sent("one\ntwo\n\nx", Style::default(), 10), "one\n  two\n  \n  x");
-        assert_eq!(
-            sent("a\n12345678\n123456789\n1234567890", Style::default(), 10),
-            "a\n  12345678\n123456789\n1234567890"
-        );
+    fn a_line_that_was_sent_is_broken_at_words_and_its_further_rows_are_indented() {
+        let words = ProseWidth::new(20, WrapSetting::Words);
+        let plain = |line: &str| sent(line, Style::default(), 9, words);
+        assert_eq!(sent("one", Style::new().bold(), 9, words), "\x1b[0;1mone\x1b[0m");
+        assert_eq!(plain("one\ntwo\n\nx"), "one\n  two\n  \n  x");
+        assert_eq!(plain("call round(total, 2) again"), "call\n  round(total, 2)\n  again");
+        assert_eq!(plain("a\nwords that are wider than that"), "a\n  words that are\n  wider than that");
+        // What is copied stays whole, and a word is never broken by placet.
+        for whole in
+            ["!echo words that are wider", "/cmd words that are wider", "0123456789012345678901234567"]
+        {
+            assert_eq!(plain(whole), whole);
+        }
+        let code = "```\nlet words = that_are(wider, than_it);\n```";
+        assert_eq!(plain(code), code.replace('\n', "\n  "));
+        let terminal = ProseWidth::new(20, WrapSetting::Terminal);
+        let long = "call round(total, 2) again";
+        assert_eq!(sent(long, Style::default(), 9, terminal), long);
+    }
+
+    #[test]
+    fn a_line_is_drawn_again_where_all_of_its_rows_are_on_the_screen() {
         assert!(fits("one\ntwo", (80, 24)));
         assert!(!fits(&"x\n".repeat(30), (80, 24)));
         assert!(!fits(&"x".repeat(2000), (80, 24)));

@@ -17,6 +17,7 @@ pub(super) use completed::written_out;
 pub(super) use keys::{MenuStep, bindings};
 pub(in crate::repl) use source::MenuSources;
 
+use crate::text::width;
 use crate::ui::input::background::{self, TerminalBackground};
 use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerMatches};
@@ -206,6 +207,13 @@ impl TypingMenu {
         state.sources = Some(sources.clone());
         state.cause = MenuCause::Other;
         state.drawn = None;
+    }
+
+    /// The columns of the prompt, and whether `line` behind it fills the last of its rows.
+    pub(super) fn prompt_and_end(&self, line: &str, columns: usize) -> (usize, bool) {
+        let state = self.lock();
+        let end = ScreenPlace::after_prompt(&state.prompt, columns).after(line, columns);
+        (width::of(&state.prompt), end.is_wrapped())
     }
 
     /// The line has ended, and the cursor is in the row below it.
