@@ -4,8 +4,10 @@ use super::layout::ScreenPlace;
 use super::place::MenuKind;
 use crate::text::{sanitize, visible, width};
 use crate::ui::picker::{PickerItem, matched_letters};
+use crate::ui::wrap::wrap;
 use crate::ui::{Theme, ansi};
 use nucleo_matcher::Matcher;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,6 +20,9 @@ const LEAD: usize = 2;
 const GAP: usize = 2;
 /// A description that gets less room than this is not shown.
 const NOTE: usize = 8;
+
+/// Rows more that the description of the marked row may take.
+const NOTE_ROWS: usize = 3;
 
 /// What is drawn.
 pub(super) struct MenuFrame<'m> {
@@ -52,6 +57,7 @@ impl MenuFrame<'_> {
         let texts: Vec<String> = listed.iter().map(|item| sanitize::name(&item.text).into_owned()).collect();
         let has_notes = listed.iter().any(|item| !item.note.is_empty());
         let names = self.name_columns(&texts, columns, has_notes);
+        let free = rows.saturating_sub(end.row + 1 + count + usize::from(has_more));
         let mut out = String::new();
         let mut down = 0;
         if end.is_wrapped() {
@@ -60,10 +66,14 @@ impl MenuFrame<'_> {
         }
         for (at, (item, text)) in listed.iter().zip(&texts).enumerate() {
             let is_selected = self.selected == Some(self.top + at);
-            let line = self.row((theme, &mut *matcher), (item, text), is_selected, (names, columns));
-            out.push_str("\r\n");
-            out.push_str(&ansi::line(&line));
-            down += 1;
+            let note_rows = if is_selected { free.min(NOTE_ROWS) } else { 0 };
+            let lines =
+                self.row((theme, &mut *matcher), (item, text), (is_selected, note_rows), (names, columns));
+            for line in lines {
+                out.push_str("\r\n");
+                out.push_str(&ansi::line(&line));
+                down += 1;
+            }
         }
         if has_more {
             let more = format!("  … {} more", self.total.max(self.rows.len()) - count);
@@ -89,37 +99,64 @@ impl MenuFrame<'_> {
         widest.min(most)
     }
 
+    /// A name and its description. Of the marked row the description goes on in up to `note_rows` rows below; of the others
+    /// it is cut.
     fn row(
         &self,
         (theme, matcher): (&Theme, &mut Matcher),
         (item, text): (&PickerItem, &str),
-        is_selected: bool,
+        (is_selected, note_rows): (bool, usize),
         (names, columns): (usize, usize),
-    ) -> Line<'static> {
-        let base = if is_selected { theme.style("select") } else { ratatui::style::Style::default() };
+    ) -> Vec<Line<'static>> {
+        let base = if is_selected { theme.style("select") } else { Style::default() };
         let name = width::cut_middle(text, names.saturating_sub(self.sign().len()));
         let mut spans = vec![
             Span::styled(if is_selected { "❯ " } else { "  " }, theme.style("key")),
             Span::styled(self.sign(), theme.style("text")),
         ];
-        let mut used = LEAD + self.sign().len() + width::of(&name);
+        let used = LEAD + self.sign().len() + width::of(&name);
         spans.extend(matched_letters(&name, self.query, theme, matcher));
-        let note_at = LEAD + names + GAP;
+        // In reverse a dim text is a block of another colour within the row.
+        let style = if is_selected { theme.style("text") } else { theme.style("dim") };
         let note = visible::guard_line(&item.note).into_owned();
-        if !note.is_empty() && columns >= note_at + NOTE {
-            let note = width::cut(&note, columns - note_at);
+        let is_beside = columns >= LEAD + names + GAP + NOTE;
+        let note_at = if is_beside { LEAD + names + GAP } else { LEAD + GAP };
+        let mut notes =
+            note_pieces(&note, (columns.saturating_sub(note_at), note_rows + usize::from(is_beside)));
+        if is_beside && !notes.is_empty() {
             let pad = " ".repeat(note_at.saturating_sub(used));
-            used = used.max(note_at) + width::of(&note);
-            // In reverse a dim text is a block of another colour within the row.
-            let style = if is_selected { theme.style("text") } else { theme.style("dim") };
-            spans.push(Span::styled(format!("{pad}{note}"), style));
+            spans.push(Span::styled(format!("{pad}{}", notes.remove(0)), style));
         }
-        if is_selected {
-            spans.push(Span::raw(" ".repeat(columns.saturating_sub(used))));
-        }
-        spans.iter_mut().for_each(|span| span.style = base.patch(span.style));
-        Line::from(spans)
+        let below = notes.into_iter().map(|note| vec![Span::styled(" ".repeat(note_at) + &note, style)]);
+        let finished = |mut spans: Vec<Span<'static>>| {
+            if is_selected {
+                let used: usize = spans.iter().map(Span::width).sum();
+                spans.push(Span::raw(" ".repeat(columns.saturating_sub(used))));
+            }
+            spans.iter_mut().for_each(|span| span.style = base.patch(span.style));
+            Line::from(spans)
+        };
+        std::iter::once(spans).chain(below).map(finished).collect()
     }
+}
+
+/// A description in at most `rows` rows of `columns`, broken at words; what does not fit is cut.
+fn note_pieces(note: &str, (columns, rows): (usize, usize)) -> Vec<String> {
+    if note.is_empty() || rows == 0 {
+        return Vec::new();
+    }
+    if rows == 1 {
+        return vec![width::cut(note, columns)];
+    }
+    let mut pieces: Vec<String> = wrap(&Line::raw(note.to_string()), columns)
+        .iter()
+        .map(|row| row.to_string().trim_end().into())
+        .collect();
+    if pieces.len() > rows {
+        let rest = pieces.split_off(rows - 1).join(" ");
+        pieces.push(width::cut(&rest, columns));
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -145,7 +182,25 @@ mod tests {
         );
         assert_eq!(drawn, wide);
         let narrow = frame(&rows, "").paint((&Theme::plain(), &mut Matcher::default()), end, (20, 24));
-        assert_eq!(narrow, "\r\n  /mode   show or …\r\n❯ /model  show or …\x1b[2A");
+        assert_eq!(
+            narrow,
+            "\r\n  /mode   show or …\r\n❯ /model  show or  \r\n          change the\r\n          model    \x1b[4A"
+        );
+    }
+
+    /// Story: at 40 columns nearly every description was cut, and nobody could read what the marked command does.
+    #[test]
+    fn the_description_of_the_marked_row_is_shown_whole_where_there_is_room() {
+        let rows = items(&[("long-name-of-a-command", ""), ("compact", "summarizes the beginning of it")]);
+        let drawn = |height| {
+            let end = ScreenPlace { row: 0, column: 9 };
+            let drawn = frame(&rows, "").paint((&Theme::plain(), &mut Matcher::default()), end, (25, height));
+            drawn.split("\r\n").skip(1).map(|row| row.trim_end().to_string()).collect::<Vec<_>>()
+        };
+        let long = "  /long-name-of…ommand";
+        assert_eq!(drawn(24), [long, "❯ /compact", "    summarizes the", "    beginning of it     \x1b[3A"]);
+        assert_eq!(drawn(4), [long, "❯ /compact", "    summarizes the begi…\x1b[2A"]);
+        assert_eq!(drawn(3), [long, "❯ /compact             \x1b[1A"]);
     }
 
     #[test]
