@@ -11,7 +11,7 @@ use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::picker::{KEYS, Picker, PickerFeed};
 use crate::ui::picture::PictureDisplay;
 use crate::ui::prose::{self, ProseIndent, ProseWidth};
-use crate::ui::viewer::{self, CheckOutputScreen, Viewer, ViewerCallbacks, ViewerText};
+use crate::ui::viewer::{self, CheckOutputScreen, LineNumbers, Viewer, ViewerCallbacks, ViewerText};
 use crate::ui::{Theme, ansi, editor, margin_mark, pager, scrollback, term};
 use crate::workspace::Workspace;
 use ratatui::text::{Line, Span};
@@ -26,8 +26,8 @@ pub(super) struct ShellOutput<'r> {
 
 /// Columns that the second of two columns needs.
 const SECOND_COLUMN: usize = 24;
-/// Columns of the line numbers on a screen of its own, without those of the mark.
-const NUMBERS: usize = 6;
+/// Columns of the cursor on a screen of its own.
+const CURSOR: usize = 2;
 /// Rows that a list leaves for the prompt, the line that was typed, and the hint below the list.
 const ROWS_OF_PROMPT: usize = 5;
 /// What the second column begins with where it is below the first.
@@ -175,10 +175,10 @@ impl<'r> ShellOutput<'r> {
             let words = text.strip_prefix(margin_mark::LEAD).or(text.strip_prefix(margin_mark::UNDER));
             format!("{}\n", words.unwrap_or(&text))
         };
-        let beside_numbers =
-            ProseWidth { columns: usize::from(columns).saturating_sub(NUMBERS), ..self.width() };
-        let text: String = lines(beside_numbers).into_iter().map(text).collect();
-        self.look_at(name, &text);
+        let beside_cursor =
+            ProseWidth { columns: usize::from(columns).saturating_sub(CURSOR), ..self.width() };
+        let text: String = lines(beside_cursor).into_iter().map(text).collect();
+        self.look_at_numbered(name, &text, LineNumbers::Hidden);
     }
 
     /// The second column is below the first where the first is wider than `names`, and on a narrow screen.
@@ -270,6 +270,10 @@ impl<'r> ShellOutput<'r> {
 
     /// A text on a screen of its own.
     pub(super) fn look_at(&self, name: &str, text: &str) {
+        self.look_at_numbered(name, text, LineNumbers::Shown);
+    }
+
+    fn look_at_numbered(&self, name: &str, text: &str, numbers: LineNumbers) {
         let (clipboard, program) = (self.clipboard(), self.editor());
         let hands = ViewerCallbacks {
             keys: self.keymap("viewer", viewer::KEYS),
@@ -278,7 +282,7 @@ impl<'r> ShellOutput<'r> {
             edit: Box::new(|_| Ok(editor::edit(&program, text, ".txt").map(drop)?)),
         };
         let shown = ViewerText::in_memory(text.into());
-        self.show(&mut Viewer::new(shown, name, None, &self.theme, hands));
+        self.show(&mut Viewer::new(shown, name, None, &self.theme, hands).with_numbers(numbers));
     }
 
     pub(super) fn clipboard(&self) -> Clipboard {

@@ -13,7 +13,22 @@ use std::rc::Rc;
 #[derive(Default)]
 pub struct HelpPage(Option<(HelpLines, PagerViewport)>);
 
-struct HelpLines(Rc<Vec<Line<'static>>>);
+/// A title, and its keys with what each does.
+pub(super) type HelpSection = (String, Vec<(String, &'static str)>);
+
+struct HelpLines {
+    sections: Vec<HelpSection>,
+    theme: Theme,
+    /// For the width of the screen.
+    rows: Rc<Vec<Line<'static>>>,
+}
+
+impl HelpLines {
+    fn layout(&mut self, columns: u16) {
+        let rows = help_page(&self.sections, &self.theme, usize::from(columns));
+        self.rows = Rc::new(rows);
+    }
+}
 
 impl PagerSource for HelpLines {
     fn blocks(&self) -> usize {
@@ -21,7 +36,7 @@ impl PagerSource for HelpLines {
     }
 
     fn lines(&self, _: usize) -> Rc<Vec<Line<'static>>> {
-        Rc::clone(&self.0)
+        Rc::clone(&self.rows)
     }
 }
 
@@ -32,7 +47,9 @@ impl HelpPage {
         theme: &Theme,
         (columns, rows): (u16, u16),
     ) {
-        let lines = HelpLines(Rc::new(help_page(sections, theme)));
+        let sections = sections.iter().map(|(title, rows)| ((*title).to_string(), rows.clone())).collect();
+        let mut lines = HelpLines { sections, theme: theme.clone(), rows: Rc::default() };
+        lines.layout(columns);
         let mut scroll = PagerViewport::new(WrapMode::Rows);
         scroll.resize(&lines, columns, rows.saturating_sub(1));
         // The cursor is not shown here: at the last row, the first step down scrolls.
@@ -48,6 +65,7 @@ impl HelpPage {
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
         if let Some((lines, scroll)) = &mut self.0 {
+            lines.layout(columns);
             scroll.resize(lines, columns, rows.saturating_sub(1));
         }
     }

@@ -352,3 +352,33 @@ fn escape_twice_clears_the_line_or_opens_the_list_of_turns() {
     assert_eq!(pty.read("a.txt"), "one\n");
     pty.until_prompt("run echo two >> a.txt");
 }
+
+/// Story: at 40 columns the description of the marked command was cut, while other shells wrap it.
+#[test]
+fn the_description_of_the_marked_row_is_shown_whole() {
+    let mut pty = shell().arg("--mode").arg("ask").size(40, 24).open();
+    pty.by_hand("/mo");
+    pty.until("the menu", |s| s.contains("❯ /mode"));
+    press(&mut pty, UP);
+    pty.until("the last row", |s| s.contains("❯ /permission"));
+    insta::assert_snapshot!(from_prompt(&pty).join("\n"), @"");
+    press(&mut pty, ESC);
+    no_menu(&pty);
+}
+
+/// Story: the help was a file of numbered lines, and Enter spoke of checks.
+#[test]
+fn help_that_does_not_fit_is_a_text_without_numbers() {
+    let mut pty = shell().arg("--mode").arg("ask").size(60, 16).open();
+    pty.line("/help");
+    pty.until("the help", |s| s.contains("Start here") && s.contains("q close"));
+    let first = pty.screen().lines().next().unwrap().trim_end().to_string();
+    assert_eq!(first, "❯ Start here");
+    assert!(!pty.screen().contains("help.txt"), "{}", pty.screen());
+    pty.send("\r");
+    pty.until("what Enter says", |s| s.contains("nothing to open in this line"));
+    pty.send("/undo\r");
+    pty.until("the match", |s| s.contains("/undo  match 1 of"));
+    pty.send("q");
+    pty.until_prompt("");
+}

@@ -156,7 +156,7 @@ pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
         if !own.is_empty() {
             rows.push((OWN.into(), names(own)));
         }
-        output.print_or_page("help.txt", &|width| {
+        output.print_or_page("help", &|width| {
             let mut lines = output.titled_lines(start, &first, FIRST_COLUMN, width);
             lines.extend(output.titled_lines("More commands", &rows, TITLE_COLUMN, width));
             lines
@@ -185,7 +185,7 @@ fn custom_row(custom: &CustomName) -> (String, String) {
 fn show_keys(context: &CommandContext<'_>) {
     let output = &context.output;
     let rows = KEYS.map(|(key, about)| (key.to_string(), about.to_string()));
-    output.print_or_page("keys.txt", &|width| output.row_lines(&rows, width));
+    output.print_or_page("keys", &|width| output.row_lines(&rows, width));
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 use super::scroll::{PagerViewport, WrapMode};
 use super::search::marked;
 use super::source::{PagerPosition, PagerSource, RowFocus};
+use crate::config::WrapSetting;
 use crate::text::width;
 use crate::ui::Theme;
+use crate::ui::help_page::HelpSection;
+use crate::ui::prose::{self, ProseIndent, ProseWidth};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -113,23 +115,29 @@ pub fn bar(buffer: &mut Buffer, y: u16, theme: &Theme, left: &Line<'_>, right: &
     }
 }
 
-/// Actions and their keys in rows: the `?` page, as lines to be scrolled.
-pub fn help_page(sections: &[(&str, Vec<(String, &'static str)>)], theme: &Theme) -> Vec<Line<'static>> {
+/// Actions and their keys in rows, broken at words for a screen of `columns`: the `?` page, as lines to be scrolled.
+pub(in crate::ui) fn help_page(
+    sections: &[HelpSection],
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let all = || sections.iter().flat_map(|(_, rows)| rows);
     let wide = all().map(|(keys, _)| width::of(keys)).max().unwrap_or(0).min(24);
+    let width = ProseWidth::new(columns, WrapSetting::Words);
     let mut out = Vec::new();
     for (title, rows) in sections {
         if !out.is_empty() {
             out.push(Line::default());
         }
-        out.push(Line::styled((*title).to_string(), theme.style("title")));
+        out.push(Line::styled(title.clone(), theme.style("title")));
         for (keys, help) in rows {
             let pad = " ".repeat(wide.saturating_sub(width::of(keys)) + 2);
-            out.push(Line::from(vec![
-                Span::raw("  "),
-                Span::styled(keys.clone(), theme.style("key")),
-                Span::styled(format!("{pad}{help}"), Style::default()),
-            ]));
+            let indent = ProseIndent {
+                first: vec![Span::raw("  "), Span::styled(keys.clone(), theme.style("key")), Span::raw(pad)],
+                further: " ".repeat(wide + 4),
+                ..ProseIndent::default()
+            };
+            out.extend(prose::lines(indent, prose::of_spans([Span::raw(*help)]), width));
         }
     }
     out

@@ -15,7 +15,8 @@ mod typing;
 #[cfg(test)]
 mod tests;
 
-pub use draw::{bar, help_page};
+pub use draw::bar;
+pub(in crate::ui) use draw::help_page;
 pub use keys::{KEYS, PagerAction, PagerRequest};
 pub use scroll::{PagerViewport, WrapMode};
 pub use search::PagerSearch;

@@ -74,7 +74,13 @@ impl PagerSearch {
         }
         let at = self.found.partition_point(|found| *found <= (cursor.block, cursor.line));
         let more = if self.counted_to.is_some() { "+" } else { "" };
-        Some(format!("/{}  {at} of {}{more} lines", self.needle, self.found.len()))
+        let found = self.found.len();
+        let words = match at {
+            // The cursor is above the first match.
+            0 => format!("{found}{more} {}", if found == 1 { "match" } else { "matches" }),
+            at => format!("match {at} of {found}{more}"),
+        };
+        Some(format!("/{}  {words}", self.needle))
     }
 
     /// The ranges of a text that match, by bytes.

@@ -116,7 +116,7 @@ fn a_search_goes_along_while_it_is_typed_and_comes_back_when_it_is_left() {
     assert_eq!(scroll.cursor(), PagerPosition::of(7, 7));
     assert_eq!(scroll.search.typed(80).unwrap(), ("/line 77".to_string(), 8));
     scroll.typed(&text, KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
-    assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77  1 of 111 lines");
+    assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77  match 1 of 111");
     scroll.find_next(&text);
     finish_search(&mut scroll, &text);
     assert_eq!(scroll.cursor(), PagerPosition::of(77, 0));

@@ -30,6 +30,7 @@ use crossterm::event::KeyEvent;
 use provenance::ProvenanceState;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
+pub use source::LineNumbers;
 use source::{ProvenanceColumn, ViewerLines};
 pub(crate) use source::{exact, styled};
 use thiserror::Error;
@@ -115,6 +116,12 @@ impl<'h> Viewer<'h> {
         self
     }
 
+    #[must_use]
+    pub fn with_numbers(mut self, numbers: LineNumbers) -> Viewer<'h> {
+        self.lines.numbers = numbers;
+        self
+    }
+
     /// Lines the model has seen as they are now.
     #[must_use]
     pub fn with_seen(mut self, seen: SeenLines) -> Viewer<'h> {
@@ -157,7 +164,7 @@ impl<'h> Viewer<'h> {
             }
             ViewerAction::NextSeen => self.next_seen(),
             ViewerAction::Follow if self.link.is_none() => {
-                self.screen.note = Some("only the output of a check names files".into());
+                self.screen.note = Some("nothing to open in this line".into());
             }
             ViewerAction::Follow => return PaneFlow::Cover,
             ViewerAction::Edit => return PaneFlow::Lend,

@@ -22,6 +22,9 @@ const TURN_AGAIN: usize = 10;
 /// Blocks whose lines are cached.
 const KEPT: usize = 64;
 
+/// Columns of the cursor where lines have no numbers.
+const CURSOR: u16 = 2;
+
 /// Whether the column of who wrote what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProvenanceColumn {
@@ -29,11 +32,19 @@ pub(super) enum ProvenanceColumn {
     Shown,
 }
 
+/// Whether lines have numbers: those of a file, and not those of a text of placet's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineNumbers {
+    Shown,
+    Hidden,
+}
+
 pub(super) struct ViewerLines {
     pub(super) text: ViewerText,
     pub(super) seen: SeenLines,
     pub(super) who: ProvenanceState,
     pub(super) column: ProvenanceColumn,
+    pub(super) numbers: LineNumbers,
     name: String,
     theme: Theme,
     tint: RefCell<SyntaxHighlighter>,
@@ -49,6 +60,7 @@ impl ViewerLines {
             seen: SeenLines::default(),
             who: ProvenanceState::Unknown,
             column: ProvenanceColumn::Hidden,
+            numbers: LineNumbers::Shown,
             name: name.into(),
             theme: theme.clone(),
             tint: RefCell::new(SyntaxHighlighter::new(theme)),
@@ -175,6 +187,9 @@ impl PagerSource for ViewerLines {
     }
 
     fn gutter_width(&self) -> u16 {
+        if self.numbers == LineNumbers::Hidden {
+            return CURSOR;
+        }
         u16::try_from(self.turn_width() + self.digits() + self.who_width() + 4).unwrap_or(12)
     }
 
@@ -182,6 +197,9 @@ impl PagerSource for ViewerLines {
         let line = self.line_of(at);
         let (digits, who) = (self.digits(), self.who_width());
         let sign = if under == RowFocus::Here { "❯" } else { " " };
+        if self.numbers == LineNumbers::Hidden {
+            return Line::from(vec![Span::styled(sign, self.theme.style("key")), Span::raw(" ")]);
+        }
         let seen = if self.seen.lines.covers(&(line..line + 1)) { "▎" } else { " " };
         let goes_on = at.line == 0 && self.text.is_within(at.block);
         let number = match at.row == 0 {
