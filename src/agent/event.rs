@@ -226,11 +226,21 @@ impl QuestionChoice {
     }
 }
 
+/// What placet does with a message to a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageUse {
+    /// The program gets it when it starts again.
+    Sent,
+    /// It is copied, and the person pastes it.
+    Copied,
+}
+
 /// Who asks a question that is answered with text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptAsker {
     Model,
-    Placet,
+    /// placet itself, for a message to a program.
+    Placet(MessageUse),
     /// A server whose tool runs; the question names it.
     Server,
 }

@@ -38,8 +38,8 @@ pub use end_of_turn::{
     TurnDecision, ask_about_losses, ask_about_path, ask_about_pending, overview,
 };
 pub use event::{
-    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, PromptAsker, QuestionChoice,
-    TurnEvent, UserPrompt,
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, MessageUse, PromptAsker,
+    QuestionChoice, TurnEvent, UserPrompt,
 };
 pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};
 pub use request::usage::{ContextUsage, UsagePart};

@@ -4,8 +4,8 @@
 use super::report::CliError;
 use super::screen;
 use crate::agent::{
-    ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, MessageQueue, PromptAsker, TurnDecision,
-    TurnEvent, UserPrompt, ask_about_pending,
+    ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, MessageQueue, MessageUse, PromptAsker,
+    TurnDecision, TurnEvent, UserPrompt, ask_about_pending,
 };
 use crate::app::App;
 use crate::audit::AuditKind;
@@ -65,16 +65,16 @@ pub(super) fn check_env(app: &App, workspace: &Workspace) -> Option<Arc<ToolCont
     Some(Arc::new(ToolContext { workspace: workspace.clone(), ..env.for_child() }))
 }
 
-/// Asks for a text, or one of `choices`. `None` where the person gives none. The base mode must hold.
-pub(super) async fn ask_for_text(
+/// Asks for a message, or one of `choices`. `None` where the person gives none. The base mode must hold.
+pub(super) async fn ask_for_message(
     app: &App,
-    question: &str,
+    (question, message_use): (&str, MessageUse),
     choices: Vec<String>,
 ) -> Result<Option<String>, CliError> {
     let question = question.to_string();
     let asking = async |events: UnboundedSender<TurnEvent>| {
         let (reply, answer) = oneshot::channel();
-        let asked = UserPrompt { asker: PromptAsker::Placet, question, choices, reply };
+        let asked = UserPrompt { asker: PromptAsker::Placet(message_use), question, choices, reply };
         match events.send(TurnEvent::Enquiry(asked)) {
             Ok(()) => answer.await.ok(),
             Err(_) => None,

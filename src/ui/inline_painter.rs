@@ -28,6 +28,8 @@ pub struct InlinePainter {
     /// The row of the pane with the cursor; `None` while there is no pane.
     cursor_row: Option<u16>,
     cursor_column: u16,
+    /// Nothing is typed in the pane that is shown.
+    hides_cursor: bool,
     settle_until: Option<Instant>,
     /// The first resize since the last frame.
     unsettled_since: Option<Instant>,
@@ -44,6 +46,7 @@ impl InlinePainter {
             shown: Buffer::empty(Rect::ZERO),
             cursor_row: None,
             cursor_column: 0,
+            hides_cursor: false,
             settle_until: None,
             unsettled_since: None,
             last_resize: None,
@@ -81,7 +84,7 @@ impl InlinePainter {
     }
 
     /// Draws a frame: the inserted text, and a pane of `height` rows filled by `draw`, which returns the position of
-    /// the cursor. `size` is the size of the terminal as the kernel reports it.
+    /// the cursor, or `None` where no cursor is shown. `size` is the size of the terminal as the kernel reports it.
     pub fn frame(
         &mut self,
         now: Instant,
@@ -164,7 +167,8 @@ impl InlinePainter {
         let unchanged = had_pane && self.shown == next;
         let mut at = self.cursor_row.unwrap_or(0);
         let target = cursor.unwrap_or((0, height - 1));
-        if !unchanged {
+        let was_hidden = std::mem::replace(&mut self.hides_cursor, cursor.is_none());
+        if !unchanged || was_hidden != self.hides_cursor {
             out.push_str("\x1b[?25l\x1b[?7l\r");
             if at > 0 {
                 out.push_str(&format!("\x1b[{at}A"));
@@ -183,7 +187,10 @@ impl InlinePainter {
             if old_height > height {
                 out.push_str("\r\n\x1b[J\x1b[A");
             }
-            out.push_str("\x1b[?7h\x1b[?25h");
+            out.push_str("\x1b[?7h");
+            if !self.hides_cursor {
+                out.push_str("\x1b[?25h");
+            }
         } else if self.cursor_row == Some(target.1) && out.is_empty() && self.cursor_column == target.0 {
             return;
         }

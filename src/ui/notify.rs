@@ -132,7 +132,7 @@ fn words(event: &TurnEvent) -> Option<String> {
         TurnEvent::LoopQuestion(question) => format!("placet asks: continue with {}?", question.tool),
         TurnEvent::Choice(question) => format!("placet asks: {}", question.title),
         TurnEvent::Enquiry(question) => match question.asker {
-            PromptAsker::Placet => question.question.clone(),
+            PromptAsker::Placet(_) => question.question.clone(),
             PromptAsker::Model => format!("the agent asks: {}", question.question),
             PromptAsker::Server => "a server asks for input".into(),
         },

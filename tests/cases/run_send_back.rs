@@ -181,11 +181,17 @@ fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
     }
     let mut pty = agent("echo x >> made.txt").arg("--").arg("sh").arg("agent").spawn();
     question(&pty);
+    // Nothing is typed there, and a cursor behind the last key would say that something is.
+    assert!(pty.hides_cursor(), "{}", pty.screen());
     pty.answer("s");
     pty.until("the message", |screen| {
-        screen.contains("message that you paste into sh") && screen.contains("goes back")
+        screen.contains("message that you paste into sh") && screen.contains("type a message  Esc goes back")
     });
-    pty.answer("once more\r");
+    let last = pty.screen().trim_end().lines().last().unwrap().to_string();
+    assert_eq!((last.trim_end(), pty.cursor().0, pty.hides_cursor()), (">", 2, false), "{}", pty.screen());
+    pty.answer("once more");
+    pty.until("what Enter does", |screen| screen.contains("your message; Enter copies it, Esc goes back"));
+    pty.answer("\r");
     pty.until("the text", |screen| {
         screen.contains("About your changes: once more") && screen.contains("Enter starts sh again")
     });

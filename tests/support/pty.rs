@@ -243,6 +243,11 @@ impl Pty {
         (column, row)
     }
 
+    /// True where the cursor is not shown.
+    pub fn hides_cursor(&self) -> bool {
+        self.seen.lock().unwrap().parser.screen().hide_cursor()
+    }
+
     /// Everything that stands in the scrollback and on the screen.
     pub fn transcript(&self) -> String {
         let mut seen = self.seen.lock().unwrap();

@@ -5,6 +5,7 @@ use super::execute::EndedRun;
 use super::plan::ProgramPlan;
 use super::resume::argument;
 use crate::agent::MessageReceiver;
+use crate::agent::MessageUse;
 use crate::app::App;
 use crate::cli::apply_question;
 use crate::cli::approvals::UNDO;
@@ -39,14 +40,17 @@ pub(super) fn compose(
     let program = visible::name(&receiver.program);
     let unsent = unsent_review(workspace, view).map_err(CliError::new)?;
     let summary = unsent.as_deref().and_then(review::summary);
-    let message = if receiver.resumes { "message to" } else { "message that you paste into" };
+    let (message, message_use) = match receiver.resumes {
+        true => ("message to", MessageUse::Sent),
+        false => ("message that you paste into", MessageUse::Copied),
+    };
     let question = match &summary {
         Some(summary) => format!("{message} {program}, with your {summary}"),
         None => format!("{message} {program}"),
     };
     let review_alone = "send the review without more text";
     let choices = summary.iter().map(|_| review_alone.to_string()).collect();
-    let asked = runtime.block_on(apply_question::ask_for_text(app, &question, choices))?;
+    let asked = runtime.block_on(apply_question::ask_for_message(app, (&question, message_use), choices))?;
     let Some(typed) = asked.map(|text| text.trim().to_string()).filter(|text| !text.is_empty()) else {
         return Ok(None);
     };

@@ -38,7 +38,8 @@ const MOST_TODOS: usize = 5;
 /// One frame of the pane, laid out.
 pub struct TurnPaneFrame {
     rows: Vec<Line<'static>>,
-    column: usize,
+    /// The column of the cursor in the last row; `None` where nothing is typed.
+    column: Option<usize>,
     /// The rows of the question's body, and how many of them are in the frame.
     asked: Option<(usize, usize)>,
 }
@@ -48,14 +49,14 @@ impl TurnPaneFrame {
         u16::try_from(self.rows.len()).unwrap_or(u16::MAX)
     }
 
-    /// Draws the frame; returns the position of the cursor.
+    /// Draws the frame; returns the position of the cursor, if it is shown.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect) -> Option<(u16, u16)> {
         // In a pane that became too low the last rows matter: the line that is typed in.
         let skip = self.rows.len().saturating_sub(usize::from(area.height));
         for (y, row) in (0..area.height).zip(self.rows.iter().skip(skip)) {
             buffer.set_line(area.x, area.y + y, row, area.width);
         }
-        let column = u16::try_from(self.column).unwrap_or(0).min(area.width.saturating_sub(1));
+        let column = u16::try_from(self.column?).unwrap_or(0).min(area.width.saturating_sub(1));
         Some((column, area.height.saturating_sub(1)))
     }
 }
@@ -81,6 +82,10 @@ impl TurnPane {
         let asked = self.question.as_ref().filter(|_| self.focus != QuestionFocus::Draft);
         let (typed, lead) = match asked.and_then(PaneQuestion::typed) {
             Some(answer) => (answer, "question"),
+            // The line on which the answer will be typed.
+            None if self.facts.questions_only && asked.is_some_and(PaneQuestion::wants_text) => {
+                (&self.composer, "question")
+            }
             None => (&self.composer, "prompt"),
         };
         let (text, column) = typed.view(self.columns.saturating_sub(2));
@@ -101,7 +106,8 @@ impl TurnPane {
             // What was answered stays in view above the question, as far as that leaves it three quarters.
             let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
             // Without an answer there is nothing from which changes would have to be set off.
-            let is_ruled = room >= RULED && (answer > 0 || !open.is_about_changes());
+            let has_above = answer > 0 || !open.is_about_changes() && !self.facts.questions_only;
+            let is_ruled = room >= RULED && has_above;
             let rule = is_ruled.then(|| Line::styled("─".repeat(self.columns), self.theme.style("rule")));
             // The rule takes the place of a row of the answer, where there is one.
             let above = answer.max(usize::from(rule.is_some()));
@@ -117,9 +123,8 @@ impl TurnPane {
         rows.append(&mut rest);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
-        // Without a line that is typed in, the cursor rests behind the last row.
         let has_line = !self.facts.questions_only || lead == "question";
-        let column = if has_line { column } else { rows.last().map_or(0, Line::width) };
+        let column = has_line.then_some(column);
         TurnPaneFrame { rows, column, asked }
     }
 

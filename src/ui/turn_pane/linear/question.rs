@@ -140,7 +140,7 @@ impl LinearQuestion {
                 }
                 let back = match question.asker {
                     PromptAsker::Model => "leave it open",
-                    PromptAsker::Placet => "go back",
+                    PromptAsker::Placet(_) => "go back",
                     PromptAsker::Server => "give no answer",
                 };
                 choice(back, LinearChoice::Said(UserReply::Open));

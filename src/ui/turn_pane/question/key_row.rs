@@ -4,7 +4,7 @@ use super::answer::REASON;
 use super::any_question::AnyQuestion;
 use super::confirmation::{NAMED, NAMED_NARROW, second_words};
 use super::pane_question::{PaneQuestion, QuestionFocus};
-use crate::agent::{PromptAsker, UserPrompt};
+use crate::agent::{MessageUse, PromptAsker, UserPrompt};
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
@@ -40,23 +40,28 @@ impl PaneQuestion {
     /// The answer that is typed, or how to give one.
     fn answer_labels(&self, question: &UserPrompt, theme: &Theme) -> Vec<KeyLabel> {
         if let Some(typed) = &self.typing {
-            let text = if typed.is_empty() {
-                "your answer; Esc goes back"
-            } else {
-                "your answer; Enter sends it, Esc goes back"
+            let text = match question.asker {
+                PromptAsker::Placet(_) if typed.is_empty() => "your message; Esc goes back",
+                PromptAsker::Placet(MessageUse::Copied) => "your message; Enter copies it, Esc goes back",
+                PromptAsker::Placet(MessageUse::Sent) => "your message; Enter sends it, Esc goes back",
+                _ if typed.is_empty() => "your answer; Esc goes back",
+                _ => "your answer; Enter sends it, Esc goes back",
             };
             return vec![vec![Span::styled(text, theme.style("question"))]];
         }
         let label =
             |key: String, text: &'static str| vec![Span::styled(key, theme.style("key")), Span::raw(text)];
+        let is_message = matches!(question.asker, PromptAsker::Placet(_));
         let how = match question.choices.len() {
+            0 if is_message => vec![Span::raw("type a message")],
             0 => vec![Span::raw("type an answer")],
+            1 if is_message => label("1".into(), " chooses it, or type a message"),
             1 => label("1".into(), " chooses it, or type an answer"),
             n => label(format!("1-{n}"), " chooses, or type an answer"),
         };
         let escape = match question.asker {
             PromptAsker::Model => " leaves it open",
-            PromptAsker::Placet => " goes back",
+            PromptAsker::Placet(_) => " goes back",
             PromptAsker::Server => " gives no answer",
         };
         vec![how, label("Esc".into(), escape)]

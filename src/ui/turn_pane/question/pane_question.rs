@@ -81,6 +81,11 @@ impl PaneQuestion {
         }
     }
 
+    /// It is answered with text.
+    pub(in crate::ui::turn_pane) fn wants_text(&self) -> bool {
+        matches!(self.asked, AnyQuestion::Enquiry(_))
+    }
+
     pub(in crate::ui::turn_pane) fn is_about_changes(&self) -> bool {
         self.changes.is_some()
     }
