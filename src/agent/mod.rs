@@ -50,4 +50,4 @@ pub use turn::ending::TurnEnding;
 pub use turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput, TurnLimits};
 pub use turn::repair::TurnRepair;
 pub use turn_checks::{CheckGoal, CheckGoalError, GoalEnd};
-pub use written_text::{command_parts, skill_parts};
+pub use written_text::{command_output, command_parts, skill_parts};

@@ -2,7 +2,7 @@
 //! a project must be trusted already, and a command line in it runs only if the rules allow it.
 
 use super::report::{self, CliError, warn};
-use crate::agent::{Agent, ApprovalReply, call_with_summary, command_parts, skill_parts};
+use crate::agent::{Agent, ApprovalReply, call_with_summary, command_output, command_parts, skill_parts};
 use crate::app::App;
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::guidance::{CommandFile, CommandPiece, Skill};
@@ -116,14 +116,14 @@ fn output_of(
     let (registry, env) = (Arc::new(app.registry.for_person()), Arc::clone(agent.env()));
     let (policy, origin) = (Arc::clone(&app.policy), agent.call_origin());
     let running = call_with_summary(registry, env, policy, origin, call, ApprovalReply::Nobody, stop.clone());
-    let (result, _) = runtime.block_on(running);
+    let (result, shown) = runtime.block_on(running);
     if result.outcome == CallOutcome::Denied {
         let message = format!("/{}: `{line}`: {}", command.name, result.body());
         return Err(
             CliError { code: report::REFUSED, ..CliError::new(message.trim_end()) }.hint("nothing was sent")
         );
     }
-    Ok(result.body().trim_end().to_string())
+    Ok(command_output(&result, shown.as_ref()))
 }
 
 /// Lets the model of the command answer, if the provider lists it.

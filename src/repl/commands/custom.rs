@@ -1,7 +1,7 @@
 //! Commands that people write, and skills that are typed as commands: their text becomes a message.
 
 use super::trust_question::{TrustedText, ask_trust};
-use crate::agent::{ApprovalReply, command_parts, skill_parts};
+use crate::agent::{ApprovalReply, command_output, command_parts, skill_parts};
 use crate::conversation::{CallId, CallOutcome, Part};
 use crate::guidance::{CommandFile, CommandPiece, GuidanceOrigin, Skill, SkillFileError};
 use crate::permission::{Decision, PolicyQuestion};
@@ -10,7 +10,6 @@ use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCo
 use crate::repl::custom_prompt::CustomPrompt;
 use crate::repl::prompt::words;
 use crate::text::visible;
-use crate::tools::DisplayDetail;
 use crate::ui::line_ui;
 
 /// The tool that runs the command lines in a command.
@@ -139,15 +138,7 @@ fn output_of(
         return Err(CommandStop::note(format!("stopped {}; {nothing}", visible::line(command_line))));
     }
     context.output.note(&format!("ran {}", visible::line(command_line)));
-    let whole = result.body();
-    // A command line that fails is an answer, too: the model gets its exit code with the output. So it does with an output
-    // that the screen shows in part.
-    let plain = shown.filter(|shown| shown.command.as_ref().is_some_and(|end| !end.has_failed()));
-    let plain = plain.and_then(|shown| match shown.detail {
-        DisplayDetail::Text(text) if whole.starts_with(&text) => Some(text),
-        _ => None,
-    });
-    Ok(plain.unwrap_or(whole).trim_end().to_string())
+    Ok(command_output(&result, shown.as_ref()))
 }
 
 /// Asks about a command line. A line that destroys the workspace or the home needs the word that a call of the model
