@@ -78,22 +78,13 @@ fn man() -> Result<u8, CliError> {
     print(&text).map(|()| report::DONE)
 }
 
-/// The first sentence of a description: a full stop ends it where a blank or the end follows, and not in a glob.
-fn first_sentence(description: &str) -> &str {
-    let text = description.trim();
-    let end = text.match_indices('.').map(|(at, _)| at + 1);
-    let mut ends = end
-        .filter(|end| text.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n'])));
-    ends.next().and_then(|end| text.get(..end)).unwrap_or(text)
-}
-
 fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     match command {
         ToolCommand::List => {
             let mut out = String::new();
             for spec in app.registry.specs() {
-                let _ = writeln!(out, "{:<16} {}", spec.name, first_sentence(&spec.description));
+                let _ = writeln!(out, "{:<16} {}", spec.name, spec.summary());
             }
             print_list(&out).map(|()| report::DONE)
         }
@@ -291,14 +282,6 @@ fn trust(options: &Options) -> Result<u8, CliError> {
 mod tests {
     use super::*;
     use crate::config::{Config, SettingsLayer, SettingsSources};
-
-    /// Story: the tool that finds files was described as ``Finds files by a glob: `*.``.
-    #[test]
-    fn a_description_is_cut_after_its_first_sentence() {
-        assert_eq!(first_sentence("Finds `*.rs` and e.g.x. More.\n"), "Finds `*.rs` and e.g.x.");
-        assert_eq!(first_sentence("Reads.\nMore."), "Reads.");
-        assert_eq!(first_sentence("No stop"), "No stop");
-    }
 
     #[test]
     fn every_line_of_the_template_can_be_set_alone_and_with_all_others() {

@@ -13,6 +13,7 @@ use crate::text::placet_mark::MarkEscaper;
 use crate::text::placet_mark::clear_block;
 pub use crate::text::placet_mark::{LEAD, UNDER, marked, marked_within};
 use crate::text::visible::{OWN, looks_like_own};
+use crate::text::width;
 use ratatui::text::{Line, Span};
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -20,8 +21,11 @@ use std::io::IsTerminal;
 /// What a line of placet's own may begin with; further lines are below the words behind it.
 const LABELS: [&str; 2] = ["error: ", "hint: "];
 
-/// How much further in a row of a list continues.
+/// How much further in a row of a list continues, where its text is not a column of its own.
 const CONTINUED_ROW: usize = 4;
+
+/// Columns that the text of a second column needs.
+const SECOND_COLUMN: usize = 24;
 
 /// The mark's style is muted: readers look at the text.
 pub fn lead(theme: &Theme) -> Span<'static> {
@@ -65,12 +69,12 @@ pub fn under(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
 
 /// Lines of placet's own blocks, broken at words; lines of others are not changed.
 pub fn broken(lines: Vec<Line<'static>>, width: ProseWidth) -> Vec<Line<'static>> {
-    lines.into_iter().flat_map(|line| broken_line(line, 0, width)).collect()
+    lines.into_iter().flat_map(|line| broken_line(line, RowKind::Words, width)).collect()
 }
 
 /// The same for rows of a list: what does not fit continues further in than the rows begin.
 pub fn broken_list(lines: Vec<Line<'static>>, width: ProseWidth) -> Vec<Line<'static>> {
-    lines.into_iter().flat_map(|line| broken_line(line, CONTINUED_ROW, width)).collect()
+    lines.into_iter().flat_map(|line| broken_line(line, RowKind::List, width)).collect()
 }
 
 /// The rows of a list without the mark, for a terminal of `columns`, broken at words.
@@ -81,7 +85,7 @@ pub fn list_rows(text: &str, columns: usize) -> String {
         let (row, end) = line.strip_suffix('\n').map_or((line, ""), |row| (row, "\n"));
         let words = row.trim_start_matches(' ');
         let blanks = " ".repeat(row.len() - words.len());
-        let further = format!("{blanks}{}", " ".repeat(CONTINUED_ROW));
+        let further = " ".repeat(blanks.len() + continues_at(words, columns.saturating_sub(blanks.len())));
         let indent = ProseIndent { first: vec![Span::raw(blanks)], further, breaks_words: true };
         let rows = prose::lines(indent, prose::of_spans([Span::raw(words.to_string())]), width);
         out.push_str(&rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
@@ -90,7 +94,25 @@ pub fn list_rows(text: &str, columns: usize) -> String {
     out
 }
 
-fn broken_line(line: Line<'static>, further: usize, width: ProseWidth) -> Vec<Line<'static>> {
+/// How far in a row of a list continues: below its second column, which two blanks set off from the first, if there is room
+/// for words.
+fn continues_at(words: &str, columns: usize) -> usize {
+    let gap = words.find("  ").and_then(|at| words.get(..at).zip(words.get(at..)));
+    let second = gap.map(|(name, rest)| {
+        let blanks = rest.len() - rest.trim_start_matches(' ').len();
+        width::of(name) + blanks
+    });
+    second.filter(|second| second + SECOND_COLUMN <= columns).unwrap_or(CONTINUED_ROW)
+}
+
+/// What a line of placet's own is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowKind {
+    Words,
+    List,
+}
+
+fn broken_line(line: Line<'static>, kind: RowKind, width: ProseWidth) -> Vec<Line<'static>> {
     let is_own = line.spans.first().is_some_and(|span| span.content == LEAD || span.content == UNDER);
     if !is_own || line.width() <= width.columns {
         return vec![line];
@@ -107,6 +129,13 @@ fn broken_line(line: Line<'static>, further: usize, width: ProseWidth) -> Vec<Li
         head.content = head.content.get(blanks..).unwrap_or("").to_string().into();
     }
     let columns: usize = first.iter().map(Span::width).sum();
+    let further = match kind {
+        RowKind::Words => 0,
+        RowKind::List => {
+            let words: String = rest.iter().map(|span| span.content.as_ref()).collect();
+            continues_at(&words, width.columns.saturating_sub(columns))
+        }
+    };
     let indent = ProseIndent { first, further: " ".repeat(columns + further), breaks_words: further > 0 };
     prose::lines(indent, prose::of_spans(rest), width)
 }
@@ -210,6 +239,11 @@ mod tests {
             rows(&broken_list(block(list, &Theme::plain()), width)),
             ["◆    2  redo of 1  1 file and", "         1 repository", "     1  1 file"]
         );
+        assert_eq!(
+            list_rows("job              Background commands, and their output.\n", 44),
+            "job              Background commands, and\n                 their output.\n"
+        );
+        assert_eq!(list_rows("a  b  Background commands.\n", 20), "a  b  Background\n    commands.\n");
         assert_eq!(
             list_rows("a: one two three four\n  not run yet, and long\n\nend", 20),
             "a: one two three\n    four\n  not run yet, and\n      long\n\nend"

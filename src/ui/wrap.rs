@@ -40,20 +40,35 @@ pub fn wrap(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// The words of a text and what is between them. A closing sign belongs to its word: no row begins with it.
+/// The words of a text and what is between them. A closing sign belongs to its word, and an opening sign to the word after
+/// it: no row begins with the one or ends with the other. Code between backticks is one word, unless it has blanks.
 fn words(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
-    let mut from = 0;
+    let (mut from, mut is_code) = (0, false);
     let mut bounds = text.split_word_bound_indices().peekable();
     while let Some((at, word)) = bounds.next() {
         let end = at + word.len();
         let is_blank = word.trim().is_empty();
+        is_code = match word {
+            "`" if is_code => false,
+            // It is closed before the next blank.
+            "`" => text
+                .get(end..)
+                .and_then(|rest| rest.find(['`', ' ']))
+                .is_some_and(|at| text.get(end + at..).is_some_and(|rest| rest.starts_with('`'))),
+            _ => is_code,
+        };
+        let is_first = text.get(..at).is_none_or(|before| before.is_empty() || before.ends_with([' ', '(']));
+        let opens = matches!(word, "(" | "[" | "{") || word == "`" && is_first;
         let closes = |next: &str| next.chars().all(|c| ",.!?:;)]}".contains(c));
-        if is_blank || !bounds.peek().is_some_and(|(_, next)| closes(next)) {
+        let next = bounds.peek().map(|(_, next)| *next);
+        let joins = is_code || next.is_some_and(|next| closes(next) || opens && !next.trim().is_empty());
+        if is_blank || !joins {
             out.extend(text.get(from..end));
             from = end;
         }
     }
+    out.extend(text.get(from..).filter(|rest| !rest.is_empty()));
     out
 }
 
@@ -83,6 +98,11 @@ mod tests {
         // The tour showed a row that began with a full stop.
         assert_eq!(rows("at each prompt. Then", 14), ["at each ", "prompt. Then"]);
         assert_eq!(rows("(see here), then", 10), ["(see ", "here), ", "then"]);
+        // Story: at 40 columns a backtick was left alone at the end of a row.
+        assert_eq!(rows("server `every-thing` would", 14), ["server ", "`every-thing` ", "would"]);
+        assert_eq!(rows("see `git push` now", 9), ["see `git ", "push` now"]);
+        assert_eq!(rows("see `git push` now", 6), ["see ", "`git ", "push` ", "now"]);
+        assert_eq!(rows("as a list (in order)", 12), ["as a list ", "(in order)"]);
     }
 
     proptest! {

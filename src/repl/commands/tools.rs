@@ -6,8 +6,7 @@ use crate::repl::context::{CommandContext, CommandFollowUp, SlashCommandResult};
 pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let registry = context.app.tools.registry;
     if rest.is_empty() {
-        let first = |text: &str| text.split_inclusive('.').next().unwrap_or("").trim().to_string();
-        let row = |spec: ToolSpec| (spec.name, first(&spec.description));
+        let row = |spec: ToolSpec| (spec.name.clone(), spec.summary().to_string());
         context.output.rows(&registry.specs().into_iter().map(row).collect::<Vec<_>>());
         return Ok(CommandFollowUp::Nothing);
     }

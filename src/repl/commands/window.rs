@@ -5,6 +5,7 @@ use crate::agent::{ContextUsage, TurnStart, UsagePart};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::visible;
 use crate::ui::{editor, margin_mark, term, token_counts};
+use ratatui::text::Line;
 use std::path::Path;
 
 /// The widest bar. A wider one tells nothing more.
@@ -38,7 +39,7 @@ pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     for share in usage.shares.iter_mut().filter(|share| share.is_file) {
         share.name = shown(context, Path::new(&share.name));
     }
-    context.output.say_plain(told(&usage, bar));
+    context.output.say_list(told(&usage, bar).into_iter().map(Line::raw));
     Ok(CommandFollowUp::Nothing)
 }
 
@@ -105,11 +106,10 @@ fn told(fill: &ContextUsage, bar: Option<usize>) -> Vec<String> {
     let how =
         if fill.counted > 0 { "by the provider's last count" } else { "estimated; no request was sent yet" };
     let mut lines = vec![format!(
-        "{} of {} tokens, {}% ({how}); {} tokens are reserved for the answer",
+        "{} of {} tokens, {}% ({how})",
         token_counts::short(used),
         token_counts::short(fill.window),
-        percent(used),
-        token_counts::short(fill.answer)
+        percent(used)
     )];
     if used + fill.answer > fill.window {
         let words =
