@@ -17,7 +17,6 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("continue", "`placet -c` resumes the last session of this directory"),
     ("diff", "`placet changes --patch` shows pending changes"),
     ("exec", "`placet -p \"...\"` runs one turn and exits"),
-    ("help", "`placet --help` shows the commands and options"),
     ("history", "`placet session list` lists the sessions"),
     ("init", "`placet config init` writes a settings file"),
     ("login", "`placet setup` chooses a provider and stores its key"),
@@ -29,6 +28,7 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("serve", "`placet mcp serve` offers the tools to other programs"),
     ("sessions", "`placet session list` lists the sessions"),
     ("settings", "`placet config show` shows the settings"),
+    ("skill", "in the shell, /skills lists the skills"),
     ("stats", "`placet usage` shows tokens and cost"),
     ("version", "`placet --version` shows the version"),
 ];

@@ -58,6 +58,7 @@ mod tour;
 mod tries;
 mod try_args;
 mod usage;
+mod usage_error;
 
 pub use args::Args;
 pub use report::CliError;
@@ -81,12 +82,19 @@ pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     run::start_early(&words);
     panic_hook::install();
+    if let Some(words) = usage_error::help_words(&words) {
+        let words = std::iter::once(OsString::from("placet")).chain(words);
+        return match args::command_for_help().try_get_matches_from(words) {
+            Err(help) => usage(&help, &[]),
+            Ok(_) => ExitCode::from(report::DONE),
+        };
+    }
     let args = match parsed().and_then(Args::with_one_prompt) {
         Ok(args) => args,
         Err(e) => {
             let several = matches!(e.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand)
                 .then(|| bare_word::of_several(&words));
-            return several.flatten().map_or_else(|| usage(&e), |error| error.report());
+            return several.flatten().map_or_else(|| usage(&e, &words), |error| error.report());
         }
     };
     match bare_word::check(&args, &words).and_then(|()| run(args)) {
@@ -145,12 +153,14 @@ fn run(args: Args) -> Result<u8, CliError> {
     }
 }
 
-/// clap's own words; help and the version are no errors. An error repeats what was typed, which may hold anything: it is
-/// written as all foreign text is, without colours.
-fn usage(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() {
+/// Help and the version are no errors. A command that lacks its subcommand shows its help.
+fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         report::warn(crate::text::visible::guard(&error.render().to_string()).trim_end());
         return ExitCode::from(report::USAGE);
+    }
+    if error.use_stderr() {
+        return usage_error::of(error, words).report();
     }
     match report::written(error.print()) {
         Ok(()) => ExitCode::from(report::DONE),
