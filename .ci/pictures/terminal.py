@@ -111,8 +111,9 @@ class Terminal:
         before = None
         while True:
             screen = self.screen()
-            squeezed = " ".join(screen.split())
-            if all(text in screen or " ".join(text.split()) in squeezed for text in texts) and screen == before:
+            # A line may be broken at a blank, and the line that is typed inside a word.
+            squeezed = "".join(screen.split())
+            if all(text in screen or "".join(text.split()) in squeezed for text in texts) and screen == before:
                 return screen
             before = screen
             if time.time() > end or self.process.poll() is not None:
