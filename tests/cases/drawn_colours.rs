@@ -148,7 +148,10 @@ fn added_lines_are_green_and_removed_lines_red_in_the_review() {
             // Where no shade of the colour can be read, it is the ground of the sign.
             let ground = theme.sign(label).bg;
             let fg = if ground.is_some() { theme.sign(label).fg } else { line.fg.or(theme.style(label).fg) };
-            let signs = buffer.content().iter().filter(|cell| cell.symbol() == sign && Some(cell.fg) == fg);
+            // The same letter in the same colour is in other texts, too: without the ground.
+            let on = |cell: &Cell| ground.is_none_or(|ground| cell.bg == ground);
+            let signs = buffer.content().iter();
+            let signs = signs.filter(|cell| cell.symbol() == sign && Some(cell.fg) == fg && on(cell));
             let hues: BTreeSet<String> = signs
                 .map(|cell| match ground {
                     Some(_) => format!("{:?}", hue(cell.bg)),

@@ -361,7 +361,13 @@ fn the_description_of_the_marked_row_is_shown_whole() {
     pty.until("the menu", |s| s.contains("❯ /mode"));
     press(&mut pty, UP);
     pty.until("the last row", |s| s.contains("❯ /permission"));
-    insta::assert_snapshot!(from_prompt(&pty).join("\n"), @"");
+    insta::assert_snapshot!(from_prompt(&pty).join("\n"), @"
+    ◆ placet [a] > /mo
+      /mode        show or change the mode
+      /model       show or change the model
+    ❯ /permission  rules and grants; check
+                   a command against them
+    ");
     press(&mut pty, ESC);
     no_menu(&pty);
 }
