@@ -1,12 +1,15 @@
 //! The `?` page of the screens for reading: their keys, as a text that is scrolled like any other.
 
 use super::keymap::{Keymap, Move};
-use super::pager::{PagerAction, PagerSource, PagerViewport, WrapMode, bar, help_page};
+use super::pager::{MARGIN, PagerAction, PagerSource, PagerViewport, WrapMode, bar};
+use super::prose::{self, ProseIndent, ProseWidth};
 use super::theme::Theme;
+use crate::config::WrapSetting;
+use crate::text::width;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use std::rc::Rc;
 
 /// The page while it is open.
@@ -14,7 +17,7 @@ use std::rc::Rc;
 pub struct HelpPage(Option<(HelpLines, PagerViewport)>);
 
 /// A title, and its keys with what each does.
-pub(super) type HelpSection = (String, Vec<(String, &'static str)>);
+type HelpSection = (String, Vec<(String, &'static str)>);
 
 struct HelpLines {
     sections: Vec<HelpSection>,
@@ -25,7 +28,7 @@ struct HelpLines {
 
 impl HelpLines {
     fn layout(&mut self, columns: u16) {
-        let rows = help_page(&self.sections, &self.theme, usize::from(columns));
+        let rows = help_rows(&self.sections, &self.theme, usize::from(columns));
         self.rows = Rc::new(rows);
     }
 }
@@ -52,8 +55,8 @@ impl HelpPage {
         lines.layout(columns);
         let mut scroll = PagerViewport::new(WrapMode::Rows);
         scroll.resize(&lines, columns, rows.saturating_sub(1));
-        // The cursor is not shown here: at the last row, the first step down scrolls.
-        for _ in 2..rows {
+        // The cursor is not shown here: as near to the last row as it gets, the first step down scrolls.
+        for _ in 2 + MARGIN..usize::from(rows) {
             scroll.go(&lines, Move::Down);
         }
         self.0 = Some((lines, scroll));
@@ -90,4 +93,28 @@ impl HelpPage {
         bar(buffer, area.height.saturating_sub(1), theme, &words, "j k scroll, others close ");
         true
     }
+}
+
+/// Actions and their keys in rows, broken at words for a screen of `columns`: the `?` page, as lines to be scrolled.
+fn help_rows(sections: &[HelpSection], theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let all = || sections.iter().flat_map(|(_, rows)| rows);
+    let wide = all().map(|(keys, _)| width::of(keys)).max().unwrap_or(0).min(24);
+    let width = ProseWidth::new(columns, WrapSetting::Words);
+    let mut out = Vec::new();
+    for (title, rows) in sections {
+        if !out.is_empty() {
+            out.push(Line::default());
+        }
+        out.push(Line::styled(title.clone(), theme.style("title")));
+        for (keys, help) in rows {
+            let pad = " ".repeat(wide.saturating_sub(width::of(keys)) + 2);
+            let indent = ProseIndent {
+                first: vec![Span::raw("  "), Span::styled(keys.clone(), theme.style("key")), Span::raw(pad)],
+                further: " ".repeat(wide + 4),
+                ..ProseIndent::default()
+            };
+            out.extend(prose::lines(indent, prose::of_spans([Span::raw(*help)]), width));
+        }
+    }
+    out
 }

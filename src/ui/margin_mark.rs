@@ -69,12 +69,12 @@ pub fn under(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
 
 /// Lines of placet's own blocks, broken at words; lines of others are not changed.
 pub fn broken(lines: Vec<Line<'static>>, width: ProseWidth) -> Vec<Line<'static>> {
-    lines.into_iter().flat_map(|line| broken_line(line, RowKind::Words, width)).collect()
+    lines.into_iter().flat_map(|line| broken_line(line, OwnLineKind::Words, width)).collect()
 }
 
 /// The same for rows of a list: what does not fit continues further in than the rows begin.
 pub fn broken_list(lines: Vec<Line<'static>>, width: ProseWidth) -> Vec<Line<'static>> {
-    lines.into_iter().flat_map(|line| broken_line(line, RowKind::List, width)).collect()
+    lines.into_iter().flat_map(|line| broken_line(line, OwnLineKind::List, width)).collect()
 }
 
 /// The rows of a list without the mark, for a terminal of `columns`, broken at words.
@@ -107,12 +107,12 @@ fn continues_at(words: &str, columns: usize) -> usize {
 
 /// What a line of placet's own is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum RowKind {
+enum OwnLineKind {
     Words,
     List,
 }
 
-fn broken_line(line: Line<'static>, kind: RowKind, width: ProseWidth) -> Vec<Line<'static>> {
+fn broken_line(line: Line<'static>, kind: OwnLineKind, width: ProseWidth) -> Vec<Line<'static>> {
     let is_own = line.spans.first().is_some_and(|span| span.content == LEAD || span.content == UNDER);
     if !is_own || line.width() <= width.columns {
         return vec![line];
@@ -130,8 +130,8 @@ fn broken_line(line: Line<'static>, kind: RowKind, width: ProseWidth) -> Vec<Lin
     }
     let columns: usize = first.iter().map(Span::width).sum();
     let further = match kind {
-        RowKind::Words => 0,
-        RowKind::List => {
+        OwnLineKind::Words => 0,
+        OwnLineKind::List => {
             let words: String = rest.iter().map(|span| span.content.as_ref()).collect();
             continues_at(&words, width.columns.saturating_sub(columns))
         }

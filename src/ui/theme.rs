@@ -187,6 +187,10 @@ impl Theme {
             if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
                 (style.fg, style.bg) = (None, None);
             }
+            // Of so few colours that of the line under the cursor may be the ground of changed words, too.
+            if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.word" | "diff.remove.word") {
+                style = style.add_modifier(Modifier::UNDERLINED);
+            }
             if depth == ColorDepth::Sixteen {
                 let own: Vec<Color> = style.bg.into_iter().collect();
                 let grounds = if own.is_empty() { &backgrounds } else { &own };

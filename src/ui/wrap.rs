@@ -59,8 +59,9 @@ fn words(text: &str) -> Vec<&str> {
             _ => is_code,
         };
         let is_first = text.get(..at).is_none_or(|before| before.is_empty() || before.ends_with([' ', '(']));
-        let opens = matches!(word, "(" | "[" | "{") || word == "`" && is_first;
-        let closes = |next: &str| next.chars().all(|c| ",.!?:;)]}".contains(c));
+        let is_sign = !is_blank && word.chars().all(|c| c.is_ascii_punctuation());
+        let opens = matches!(word, "(" | "[" | "{") || is_sign && is_first;
+        let closes = |next: &str| next.chars().all(|c| ",.!?:;)]}`".contains(c));
         let next = bounds.peek().map(|(_, next)| *next);
         let joins = is_code || next.is_some_and(|next| closes(next) || opens && !next.trim().is_empty());
         if is_blank || !joins {
@@ -103,6 +104,7 @@ mod tests {
         assert_eq!(rows("see `git push` now", 9), ["see `git ", "push` now"]);
         assert_eq!(rows("see `git push` now", 6), ["see ", "`git ", "push` ", "now"]);
         assert_eq!(rows("as a list (in order)", 12), ["as a list ", "(in order)"]);
+        assert_eq!(rows("nothing was sent: /setup adds", 20), ["nothing was sent: ", "/setup adds"]);
     }
 
     proptest! {

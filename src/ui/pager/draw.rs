@@ -3,11 +3,8 @@
 use super::scroll::{PagerViewport, WrapMode};
 use super::search::marked;
 use super::source::{PagerPosition, PagerSource, RowFocus};
-use crate::config::WrapSetting;
 use crate::text::width;
 use crate::ui::Theme;
-use crate::ui::help_page::HelpSection;
-use crate::ui::prose::{self, ProseIndent, ProseWidth};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -113,32 +110,4 @@ pub fn bar(buffer: &mut Buffer, y: u16, theme: &Theme, left: &Line<'_>, right: &
         let x = u16::try_from(columns - wide).unwrap_or(0);
         buffer.set_stringn(x, y, right, wide, theme.style("hint"));
     }
-}
-
-/// Actions and their keys in rows, broken at words for a screen of `columns`: the `?` page, as lines to be scrolled.
-pub(in crate::ui) fn help_page(
-    sections: &[HelpSection],
-    theme: &Theme,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let all = || sections.iter().flat_map(|(_, rows)| rows);
-    let wide = all().map(|(keys, _)| width::of(keys)).max().unwrap_or(0).min(24);
-    let width = ProseWidth::new(columns, WrapSetting::Words);
-    let mut out = Vec::new();
-    for (title, rows) in sections {
-        if !out.is_empty() {
-            out.push(Line::default());
-        }
-        out.push(Line::styled(title.clone(), theme.style("title")));
-        for (keys, help) in rows {
-            let pad = " ".repeat(wide.saturating_sub(width::of(keys)) + 2);
-            let indent = ProseIndent {
-                first: vec![Span::raw("  "), Span::styled(keys.clone(), theme.style("key")), Span::raw(pad)],
-                further: " ".repeat(wide + 4),
-                ..ProseIndent::default()
-            };
-            out.extend(prose::lines(indent, prose::of_spans([Span::raw(*help)]), width));
-        }
-    }
-    out
 }

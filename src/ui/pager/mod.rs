@@ -16,8 +16,8 @@ mod typing;
 mod tests;
 
 pub use draw::bar;
-pub(in crate::ui) use draw::help_page;
 pub use keys::{KEYS, PagerAction, PagerRequest};
+pub(in crate::ui) use scroll::MARGIN;
 pub use scroll::{PagerViewport, WrapMode};
 pub use search::PagerSearch;
 pub use source::{PagerPosition, PagerSource, RowFocus};

@@ -13,7 +13,7 @@ pub enum WrapMode {
 }
 
 /// Rows that stay visible above and below the cursor, and columns that one step to the side moves.
-const MARGIN: usize = 2;
+pub(in crate::ui) const MARGIN: usize = 2;
 const STEP: usize = 8;
 
 pub struct PagerViewport {
