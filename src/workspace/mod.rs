@@ -33,6 +33,7 @@ pub use changes::renames::RenamedFiles;
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteBytes, WriteOutcome};
 pub use files::file_window::{FileWindow, WINDOW_CHUNK};
+pub use files::kept_database::{DATABASE_FILES, DatabaseFile, database_of, is_database, keep_database};
 pub use files::kept_file::{AcceptBytes, KeepError, KeptFileStamp, keep_file};
 pub use files::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead};
 pub use files::ledger::{LedgerSnapshot, ReadLedger, ReadStatus};

@@ -151,8 +151,17 @@ def whole_chat(request, text, calls):
 
 # ---------------------------------------------------------------- Anthropic Messages
 
+# The tools of the thread that was made last: pi sends them once, and the requests that continue it have none.
+thread_tools = []
+
+
 def read_anthropic(body):
     tools = [Tool(t["name"], t.get("input_schema")) for t in body.get("tools") or [] if "input_schema" in t]
+    thread = (body.get("thread") or {}).get("type")
+    if thread == "create" and tools:
+        thread_tools[:] = tools
+    elif thread == "continue" and not tools:
+        tools = list(thread_tools)
     messages = body.get("messages") or []
     last = next((plain(m.get("content")) for m in reversed(messages) if m.get("role") == "user"), "")
     request = Request(body, tools, last, bool(body.get("stream")))

@@ -138,6 +138,79 @@ fn changes_are_applied_with_the_files_at_home_and_undone() {
     assert_eq!(text(bench.home(".claude/projects/x/1.jsonl")), "session\n", "a conversation is no change");
 }
 
+/// The view has the part of the outer repository where that of the submodule is, and not the rest.
+#[test]
+fn a_commit_in_a_submodule_changes_its_repository() {
+    needs_a_view!();
+    if !require("git") {
+        return;
+    }
+    let place = Place::new();
+    let setup = "git init -q base && cd base && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m 1 && cd .. \
+        && git init -q outer && cd outer && git -c protocol.file.allow=always submodule --quiet add ../base m \
+        && git -c user.name=a -c user.email=a@b commit -q -m m";
+    let done =
+        std::process::Command::new("sh").args(["-c", setup]).current_dir(&place.tree).status().unwrap();
+    assert!(done.success());
+    let commit = "echo c > f && git add f && git -c user.name=a -c user.email=a@b commit -q -m inside";
+    let out = place.placet(["run", "--", "sh", "-c", commit]).cwd(&place.tree.join("outer/m")).go().code(3);
+    assert!(!out.stderr.contains("removed the repository"), "{}", out.stderr);
+    assert!(
+        out.stderr.contains("submodule m: commit") && out.stderr.contains("of the repository)"),
+        "{}",
+        out.stderr
+    );
+}
+
+/// A program that keeps a database of SQLite.
+const DATABASE: &str = "import sqlite3, os
+os.makedirs(os.path.expanduser('~/.mine'), exist_ok=True)
+c = sqlite3.connect(os.path.expanduser('~/.mine/x.db'), isolation_level=None)
+c.execute('pragma journal_mode=wal')
+c.execute('create table if not exists t(a)')
+for i in range(50): c.execute('insert into t values(?)', ('x' * 4000,))
+";
+
+fn rows(database: &Path) -> i64 {
+    let open = rusqlite::Connection::open(database).unwrap();
+    let check: String = open.query_row("pragma integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+    open.query_row("select count(*) from t", [], |row| row.get(0)).unwrap()
+}
+
+/// A log of one history over the database of another would lose what one of them wrote, or destroy both.
+#[test]
+fn a_database_of_a_program_is_kept_with_its_log_or_not_at_all() {
+    needs_a_view!();
+    if !require("python3") {
+        return;
+    }
+    let place =
+        Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
+    let (ends, closes) = (format!("{DATABASE}os._exit(0)"), format!("{DATABASE}c.close()"));
+    let go = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]).go();
+    let (database, log) = (place.home.join(".mine/x.db"), place.home.join(".mine/x.db-wal"));
+    go(&ends).code(0);
+    assert!(log.exists(), "the log of a program that did not close its database");
+    go(&closes).code(0);
+    assert!(!log.exists(), "the program removed it");
+    assert_eq!(rows(&database), 100);
+    // Another program has it open.
+    let outside = rusqlite::Connection::open(&database).unwrap();
+    outside.execute("insert into t values('outside')", []).unwrap();
+    let out = go(&ends).code(0);
+    assert!(out.stderr.contains("another program has it open"), "{}", out.stderr);
+    assert_eq!(rows(&database), 101);
+    drop(outside);
+    assert_eq!(rows(&database), 101);
+    let dirs = std::fs::read_dir(place.state_dir().join("databases")).unwrap();
+    let copies: Vec<PathBuf> = dirs.map(|dir| dir.unwrap().path().join("x.db")).collect();
+    assert_eq!(copies.iter().map(|copy| rows(copy)).collect::<Vec<_>>(), [151]);
+    assert!(out.stderr.contains(copies[0].parent().unwrap().file_name().unwrap().to_str().unwrap()));
+    go(&closes).code(0);
+    assert_eq!(rows(&database), 151);
+}
+
 /// A login may name the address that placet's guard cannot see, or variables with commands: the agent obeys it outside.
 #[test]
 fn a_login_that_can_make_the_agent_run_something_is_asked_about() {

@@ -25,6 +25,7 @@ use crate::ui::term;
 use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::time::SystemTime;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +57,7 @@ pub(super) fn execute(
     let env = app.program_env(name, &plan.access);
     let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
     let own_home = plan.own_home(app);
+    let began = SystemTime::now();
     take_over(&env, &view, own_home)?;
     view.expect_one_command(own_home);
     announce(app, plan, &view, options)?;
@@ -120,7 +122,7 @@ pub(super) fn execute(
     let state = match (&plan.preset, own_home, &home) {
         (Some(preset), Some(home), Some(changes)) => {
             held.inspect(|held| held.step(EndStep::State));
-            Some(ProgramState { preset, home, changes }.settle(&watched)?)
+            Some(ProgramState { preset, home, changes, state: &app.paths.state, began }.settle(&watched)?)
         }
         _ => None,
     };

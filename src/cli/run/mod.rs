@@ -3,6 +3,7 @@
 mod args;
 mod early;
 mod execute;
+mod file_keys;
 mod gateways;
 mod git_dirs;
 mod home_left;
@@ -17,6 +18,7 @@ mod send_back;
 mod settle;
 mod show;
 mod state;
+mod state_databases;
 mod state_keys;
 mod state_watch;
 

@@ -12,6 +12,7 @@ use crate::workspace::{
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// What became of the state of a program.
 #[derive(Debug, Default)]
@@ -32,6 +33,10 @@ pub(super) struct ProgramState<'a> {
     pub(super) home: &'a Path,
     /// The changes in the home directory.
     pub(super) changes: &'a View,
+    /// placet's own directory, for what cannot be written to the home directory.
+    pub(super) state: &'a Path,
+    /// When the program started.
+    pub(super) began: SystemTime,
 }
 
 impl ProgramState<'_> {
@@ -40,8 +45,17 @@ impl ProgramState<'_> {
         let set = self.changes.changes(LayerKind::Pending).map_err(CliError::new)?;
         let mut report = StateReport { kept: written.count(), ..StateReport::default() };
         let mut gone: BTreeSet<Arc<Path>> = BTreeSet::new();
+        let databases = self.databases(&set);
+        for (base, changes) in &databases {
+            self.keep_database(base, changes, (&mut report, &mut gone));
+        }
+        let in_databases: BTreeSet<&Path> =
+            databases.values().flatten().flatten().map(|change| &*change.path).collect();
         for change in &set.changes {
             let Ok(path) = change.path.strip_prefix(self.home) else { continue };
+            if in_databases.contains(&*change.path) {
+                continue;
+            }
             let is_file =
                 !(change.after.is_directory() || change.before.is_directory() && change.after.is_absent());
             match self.preset.kind_of(path) {

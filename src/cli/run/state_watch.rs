@@ -3,8 +3,8 @@
 //! The layer of the home directory is looked at a few times each second, because a few files cost nothing to look at. A file
 //! is written when it did not change between two looks, and when no key in it can make the program run something later.
 
+use super::file_keys::is_key_changed;
 use super::preset::RunPreset;
-use super::state_keys::is_key_changed;
 use crate::workspace::{AcceptBytes, KeepError, KeptFileStamp, keep_file};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

@@ -86,6 +86,10 @@ pub(super) struct ModeTracker {
     pointer: bool,
     progress: bool,
     link: bool,
+    /// The terminal takes sequences of a VT52 only.
+    vt52: bool,
+    /// It takes text as another character set than UTF-8.
+    charset: bool,
     changed: bool,
 }
 
@@ -108,8 +112,19 @@ impl ModeTracker {
     pub(super) fn escape(&mut self, last: u8) {
         match last {
             b'=' | b'>' => self.keypad = last == b'=',
+            b'<' => self.vt52 = false,
             // Everything is as it was when the terminal was switched on.
             b'c' => *self = ModeTracker::default(),
+            _ => return,
+        }
+        self.changed = true;
+    }
+
+    /// `ESC %` and this byte.
+    pub(super) fn character_set(&mut self, last: u8) {
+        match last {
+            b'@' => self.charset = true,
+            b'G' => self.charset = false,
             _ => return,
         }
         self.changed = true;
@@ -180,7 +195,9 @@ impl ModeTracker {
     }
 
     fn private(&mut self, n: u16, on: bool) {
-        if ALTERNATE.contains(&n) {
+        if n == 2 {
+            self.vt52 = !on;
+        } else if ALTERNATE.contains(&n) {
             self.alternate = on.then_some(n);
         } else if ON.contains(&n) || OFF.contains(&n) {
             put(&mut self.private, n, on, ON.contains(&n));
@@ -205,7 +222,7 @@ impl ModeTracker {
     /// Resets everything that the program has changed, and leaves the alternate screen.
     pub(super) fn reset(&self) -> Vec<u8> {
         let [main, alternate] = &self.keyboard;
-        let mut out = Vec::new();
+        let mut out = self.understood_again();
         if let Some(form) = self.alternate {
             alternate.reset(&mut out);
             out.extend_from_slice(format!("\x1b[?{form}l").as_bytes());
@@ -226,12 +243,19 @@ impl ModeTracker {
     /// Resets what would disturb another screen; [`ModeTracker::resume`] takes it back. The alternate screen and the
     /// keyboard's stack stay as they are.
     pub(super) fn pause(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        let mut out = self.understood_again();
         if self.keys_now() > 0 {
             out.extend_from_slice(b"\x1b[=0;1u");
         }
         self.pause_into(&mut out);
         out
+    }
+
+    /// Comes before all else: without it the terminal would not understand what follows.
+    fn understood_again(&self) -> Vec<u8> {
+        let vt52: &[u8] = if self.vt52 { b"\x1b<" } else { b"" };
+        let charset: &[u8] = if self.charset { b"\x1b%G" } else { b"" };
+        [vt52, charset].concat()
     }
 
     /// The keyboard's flags of the screen that is on.
@@ -293,6 +317,12 @@ impl ModeTracker {
         }
         if let Some(style) = self.cursor_style {
             out.extend_from_slice(format!("\x1b[{style} q").as_bytes());
+        }
+        if self.charset {
+            out.extend_from_slice(b"\x1b%@");
+        }
+        if self.vt52 {
+            out.extend_from_slice(private_mode(2, false).as_bytes());
         }
         out
     }

@@ -163,7 +163,12 @@ impl OutputScanner {
                 0..=0x1f | 0x7f => self.held.push(byte),
                 _ if self.read.is_empty() => self.escape(byte, byte, out, tracker),
                 // The end of a sequence with intermediate bytes: a character set.
-                _ => self.end(byte, out),
+                _ => {
+                    if self.read == b"%" {
+                        tracker.character_set(byte);
+                    }
+                    self.end(byte, out);
+                }
             },
             ScanState::Csi => self.csi(byte, out, tracker),
             ScanState::OscHeader => self.osc_header(byte, out, tracker),

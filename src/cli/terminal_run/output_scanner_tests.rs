@@ -97,6 +97,10 @@ fn what_the_program_left_on_is_reset() {
         ("\x1b[?1000h\x1b[?1049h\x1bc", ""),
         ("\x1b[?2004h\x1b[?2004s\x1b[?2004l\x1b[?2004r", r"\x1b[?2004l"),
         ("\x1b[?31337h", ""),
+        ("\x1b[?1h\x1b[?2l", r"\x1b<\x1b[?1l"),
+        ("\x1b[?2l\x1b<", ""),
+        ("\x1b%@", r"\x1b%G"),
+        ("\x1b%@\x1b%G\x1b(0", ""),
     ] {
         let reset = reset(output);
         let found = reset.strip_suffix(end).unwrap_or(&reset);

@@ -16,6 +16,7 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
 use thiserror::Error;
 
 /// The largest file that is written, in bytes.
@@ -32,6 +33,8 @@ pub enum KeptFileStamp {
 pub enum KeepError {
     #[error("it changed outside of the view in the meantime")]
     Changed,
+    #[error("another program has it open")]
+    IsOpen,
     #[error("it is not a regular file")]
     NotRegular,
     #[error("a directory on the way to it is a link or a file")]
@@ -56,12 +59,20 @@ impl KeptFileStamp {
         }
     }
 
-    fn at(dir: &OwnedFd, name: &OsStr) -> Result<KeptFileStamp, KeepError> {
+    pub(super) fn at(dir: &OwnedFd, name: &OsStr) -> Result<KeptFileStamp, KeepError> {
         match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => KeptFileStamp::of_stat(&stat),
             Err(Errno::NOENT) => Ok(KeptFileStamp::Absent),
             Err(e) => Err(io::Error::from(e).into()),
         }
+    }
+
+    /// True where the file was there as it is before a time, and where there is none.
+    pub(super) fn is_before(self, time: SystemTime) -> bool {
+        let KeptFileStamp::File { modified, changed, .. } = self else { return true };
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), i64::from(since.subsec_nanos()));
+        modified < since && changed < since
     }
 
     fn of_stat(stat: &Stat) -> Result<KeptFileStamp, KeepError> {
@@ -93,6 +104,31 @@ pub fn keep_file(
     expected: KeptFileStamp,
     accept: Option<AcceptBytes<'_>>,
 ) -> Result<KeptFileStamp, KeepError> {
+    let (dir, name) = directory(home, relative, layer_of(source, relative))?;
+    let temporary = fresh_name();
+    copy_kept(source, &dir, &temporary, accept)?;
+    let put = || -> Result<KeptFileStamp, KeepError> {
+        if KeptFileStamp::at(&dir, name)? != expected {
+            return Err(KeepError::Changed);
+        }
+        rustix::fs::renameat(&dir, &temporary, &dir, name).map_err(io::Error::from)?;
+        KeptFileStamp::at(&dir, name)
+    };
+    let done = put();
+    if done.is_err() {
+        // The rename did not happen, or nothing has this name any more.
+        let _ = rustix::fs::unlinkat(&dir, &temporary, AtFlags::empty());
+    }
+    done
+}
+
+/// Copies a file of a view to a new file, and waits until it is on the disk. Nothing is left where it fails.
+pub(super) fn copy_kept(
+    source: &Path,
+    dir: &OwnedFd,
+    name: &OsStr,
+    accept: Option<AcceptBytes<'_>>,
+) -> Result<(), KeepError> {
     let mut opened = open_regular(source, OFlags::RDONLY).map_err(|e| match e {
         WorkspaceError::Directory(_) | WorkspaceError::Special { .. } | WorkspaceError::Moved(_) => {
             KeepError::NotRegular
@@ -102,13 +138,11 @@ pub fn keep_file(
     if opened.size > MOST {
         return Err(KeepError::TooLarge);
     }
-    let (dir, name) = directory(home, relative, layer_of(source, relative))?;
-    let temporary = fresh_name();
     let mode = Mode::from_raw_mode(opened.stat.st_mode & 0o700 | 0o600);
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&dir, &temporary, flags, mode).map_err(io::Error::from)?;
+    let file = rustix::fs::openat(dir, name, flags, mode).map_err(io::Error::from)?;
     let mut file = File::from(file);
-    let mut write = || -> Result<KeptFileStamp, KeepError> {
+    let mut write = || -> Result<(), KeepError> {
         let mut source = (&mut opened.file).take(MOST + 1);
         let written = match accept {
             None => io::copy(&mut source, &mut file)?,
@@ -125,29 +159,23 @@ pub fn keep_file(
         if written > MOST {
             return Err(KeepError::TooLarge);
         }
-        file.sync_data()?;
-        if KeptFileStamp::at(&dir, name)? != expected {
-            return Err(KeepError::Changed);
-        }
-        rustix::fs::renameat(&dir, &temporary, &dir, name).map_err(io::Error::from)?;
-        KeptFileStamp::at(&dir, name)
+        Ok(file.sync_data()?)
     };
     let written = write();
     if written.is_err() {
-        // The rename did not happen, or nothing has this name any more.
-        let _ = rustix::fs::unlinkat(&dir, &temporary, AtFlags::empty());
+        let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
     }
     written
 }
 
 /// The layer that `source` is in: its path without `relative`.
-fn layer_of<'a>(source: &'a Path, relative: &Path) -> Option<&'a Path> {
+pub(super) fn layer_of<'a>(source: &'a Path, relative: &Path) -> Option<&'a Path> {
     source.ancestors().nth(relative.components().count())
 }
 
 /// The open directory of a file below `home`, and the name of the file. Missing directories are made as they are in `layer`,
 /// if there is one: a pending change in one of them then finds the directory that it expects.
-fn directory<'a>(
+pub(super) fn directory<'a>(
     home: &Path,
     relative: &'a Path,
     layer: Option<&Path>,

@@ -5,6 +5,7 @@ pub(super) mod attributes;
 mod exchange;
 pub(super) mod file_window;
 pub(super) mod ignore_rules;
+pub(super) mod kept_database;
 pub(super) mod kept_file;
 pub(super) mod known_lines;
 pub(super) mod lease;

@@ -116,7 +116,11 @@ impl View {
             Some(base) => !base.node.is_absent(),
             None => self.had(path),
         };
-        let has = |path: &Path| self.has(shelf, path);
+        // The repository of a submodule may lie in one of which the view has only that part.
+        let has = |path: &Path| match self.locate(path) {
+            Some(_) => self.has(shelf, path),
+            None => self.had(path),
+        };
         let was = had(repository) && is_repository(repository, &had);
         let is = has(repository) && is_repository(repository, &has);
         let fate = match (was, is) {
@@ -126,11 +130,7 @@ impl View {
         };
         let before = |path: &Path, most| self.content_before(shelf, path, most);
         let after = |path: &Path, most| self.content_after(shelf, path, most);
-        let exists = |path: &Path| match self.locate(path) {
-            Some(_) => self.has(shelf, path),
-            None => self.had(path),
-        };
-        let contents = ContentReaders { before: &before, after: &after, exists: &exists };
+        let contents = ContentReaders { before: &before, after: &after, exists: &has };
         facts_of(repository, fate, changes, all, &contents)
     }
 

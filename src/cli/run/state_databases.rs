@@ -1,0 +1,125 @@
+//! Databases of SQLite among what a program keeps: all files of one are written, or none of them.
+
+use super::preset::StateKind;
+use super::state::{ProgramState, StateReport};
+use crate::text::visible;
+use crate::workspace::{
+    ChangeSet, DATABASE_FILES, DatabaseFile, FileChange, KeepError, KeptFileStamp, database_of, is_database,
+    keep_database, keep_file,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many copies of databases that could not be kept stay for a program.
+const MOST_COPIES: usize = 5;
+
+/// The changed files of each database by its path below the home directory, in the order of [`DATABASE_FILES`].
+pub(super) type ChangedDatabases<'c> = BTreeMap<PathBuf, [Option<&'c FileChange>; 4]>;
+
+impl ProgramState<'_> {
+    pub(super) fn databases<'c>(&self, set: &'c ChangeSet) -> ChangedDatabases<'c> {
+        let kept = |path: &Path| self.preset.kind_of(path) == StateKind::Kept;
+        let below_home = |change: &'c FileChange| Some((change.path.strip_prefix(self.home).ok()?, change));
+        let changes: BTreeMap<&Path, &FileChange> =
+            set.changes.iter().filter_map(below_home).filter(|(path, _)| kept(path)).collect();
+        let is_one = |path: &Path| {
+            let content = changes.get(path).and_then(|change| change.content_path());
+            content.is_some_and(|content| is_database(&content)) || is_database(&self.home.join(path))
+        };
+        let base =
+            |path: &Path| database_of(path).filter(|base| kept(base)).unwrap_or_else(|| path.to_path_buf());
+        let bases: BTreeSet<PathBuf> =
+            changes.keys().map(|path| base(path)).filter(|base| is_one(base)).collect();
+        let files = |base: PathBuf| {
+            let files = DATABASE_FILES.map(|end| changes.get(file_of(&base, end).as_path()).copied());
+            (base, files)
+        };
+        bases.into_iter().map(files).collect()
+    }
+
+    /// Writes one database. Where that cannot be, a copy of what the program wrote is kept apart: it could not be applied
+    /// later without the other files, which may have changed by then.
+    pub(super) fn keep_database(
+        &self,
+        base: &Path,
+        changes: &[Option<&FileChange>; 4],
+        (report, gone): (&mut StateReport, &mut BTreeSet<Arc<Path>>),
+    ) {
+        gone.extend(changes.iter().flatten().map(|change| change.path.clone()));
+        let (count, is_raced) =
+            (changes.iter().flatten().count(), changes.iter().flatten().any(|one| one.raced));
+        if changes.first().is_some_and(|database| database.is_some_and(|change| change.after.is_absent())) {
+            // A conversation is never deleted for the program.
+            report.dropped += count;
+            return;
+        }
+        let mut files: [DatabaseFile; 4] = Default::default();
+        for (file, change) in files.iter_mut().zip(changes) {
+            let Some(change) = change else { continue };
+            *file = match change.content_path() {
+                _ if change.after.is_absent() => DatabaseFile::Removed,
+                Some(content) => DatabaseFile::Written(content),
+                None => {
+                    report.problems.push((self.home.join(base), KeepError::NotRegular.to_string()));
+                    return;
+                }
+            };
+        }
+        let changed = || if is_raced { Err(KeepError::Changed) } else { Ok(()) };
+        match changed().and_then(|()| keep_database(self.home, base, &files, self.began)) {
+            Ok(()) => {
+                for path in written(base, &files) {
+                    report.kept += 1;
+                    report.written.push(path);
+                }
+            }
+            Err(e) => {
+                let end = match self.copy_apart(base, &files) {
+                    Ok(dir) => format!("a copy of what the program wrote is in {}", visible::path(&dir)),
+                    Err(e) => {
+                        format!("what the program wrote ended with the run, because it cannot be copied: {e}")
+                    }
+                };
+                report.problems.push((self.home.join(base), format!("{e}; {end}")));
+            }
+        }
+    }
+
+    /// Copies the written files to a new directory, which it returns, and removes old copies.
+    fn copy_apart(&self, base: &Path, files: &[DatabaseFile; 4]) -> Result<PathBuf, KeepError> {
+        let copies = self.state.canonicalize()?.join("databases");
+        let prefix = format!("{}-", self.preset.name);
+        let name = format!("{prefix}{}", jiff::Timestamp::now().as_millisecond());
+        let only_name = Path::new(base.file_name().unwrap_or_default());
+        crate::private::make_dir(&copies)?;
+        for (file, end) in files.iter().zip(DATABASE_FILES).take(DATABASE_FILES.len() - 1) {
+            if let DatabaseFile::Written(content) = file {
+                let to = Path::new(&name).join(file_of(only_name, end));
+                keep_file(content, &copies, &to, KeptFileStamp::Absent, None)?;
+            }
+        }
+        let entries = std::fs::read_dir(&copies)?.flatten().map(|entry| entry.file_name());
+        let mut own: Vec<_> = entries.filter(|entry| entry.to_string_lossy().starts_with(&prefix)).collect();
+        own.sort();
+        for old in own.iter().rev().skip(MOST_COPIES) {
+            std::fs::remove_dir_all(copies.join(old))?;
+        }
+        Ok(copies.join(name))
+    }
+}
+
+/// The files of a database that are written; the index of its log is made again.
+fn written(base: &Path, files: &[DatabaseFile; 4]) -> Vec<PathBuf> {
+    let files = files.iter().zip(DATABASE_FILES).take(DATABASE_FILES.len() - 1);
+    files
+        .filter(|(file, _)| matches!(file, DatabaseFile::Written(_)))
+        .map(|(_, end)| file_of(base, end))
+        .collect()
+}
+
+fn file_of(base: &Path, end: &str) -> PathBuf {
+    let mut name = base.file_name().unwrap_or_default().to_os_string();
+    name.push(end);
+    base.with_file_name(name)
+}
