@@ -50,7 +50,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
         }
     }
     let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-    let stays = told.waiting.iter().any(|path| left.get(path).is_some());
+    let stays = told.waiting.iter().any(|path| !left.below(path).is_empty());
     if stays {
         waits(name);
     }

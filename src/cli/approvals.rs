@@ -13,8 +13,7 @@ use crate::text::visible;
 use crate::ui::term::BaseMode;
 use crate::ui::{Theme, line_ui, verbatim};
 use crate::workspace::{
-    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LayerKind, PathPatch,
-    SelectedPart, TransactionLabel, View, Workspace, shown_patches,
+    ChangeClasses, ChangeSet, LayerKind, PathPatch, TransactionLabel, View, Workspace, shown_patches,
 };
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -99,19 +98,22 @@ impl ApprovalPrompt<'_> {
         for path in waiting {
             let Ok(set) = view.changes(LayerKind::Pending).map(Arc::new) else { break };
             let classes = view.classify(&set);
-            let Some(change) = set.get(path) else { continue };
+            if classes.approved_with(&set, path).is_empty() {
+                continue;
+            }
             let answer = match self {
                 ApprovalPrompt::Pane(app) => {
-                    let asking =
-                        async |events| ask_about_path(&set, change, (view, workspace), &events).await;
+                    let asking = async |events| ask_about_path(&set, path, (view, workspace), &events).await;
                     in_pane(app, asking)?
                 }
-                ApprovalPrompt::Lines if show(&set, &classes, change, (view, workspace)) => ask(),
+                ApprovalPrompt::Lines if show(&set, &classes, path, (view, workspace)) => {
+                    ask(what_is(&classes, path))
+                }
                 ApprovalPrompt::Lines => ProtectedAnswer::Keep,
             };
             match answer {
                 ProtectedAnswer::Apply => {
-                    let approval = approval_of(&set, &classes, change);
+                    let approval = classes.approval_of(&set, path);
                     let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
                     let told = changes::apply(view, &wanted, label.clone(), UNDO, &shown);
                     // What is left is asked about next, and listed at the end.
@@ -144,26 +146,26 @@ fn in_pane<T>(app: &App, asking: impl AsyncFnOnce(UnboundedSender<TurnEvent>) ->
     runtime.block_on(apply_question::with_pane(app, &mode, &CancellationToken::new(), asking))
 }
 
-/// The person saw this change with all that goes with it.
-fn approval_of(set: &ChangeSet, classes: &ChangeClasses, change: &FileChange) -> ChangeApproval {
-    let approval = ChangeApproval::none().shown(change);
-    let all: ChangeSelection =
-        set.below(&change.path).into_iter().map(|path| (path, SelectedPart::Whole)).collect();
-    let losses = classes.unapproved_losses(set, &all, &approval);
-    approval.seen(&losses)
+/// What a path to approve is, in one word.
+fn what_is(classes: &ChangeClasses, path: &Path) -> &'static str {
+    if classes.waiting_repository(path).is_some() { "repository" } else { "file" }
 }
 
 /// Shows the whole change; false where it is too long for that, so that nobody can be asked.
 fn show(
     set: &ChangeSet,
     classes: &ChangeClasses,
-    change: &FileChange,
+    path: &Path,
     (view, workspace): (&View, &Workspace),
 ) -> bool {
-    let part = set.part(|c| c.path.starts_with(&change.path));
-    let name = visible::path(&workspace.shortened(&change.path));
-    let why = classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default();
+    let name = visible::path(&workspace.shortened(path));
+    let why = classes.reason_to_wait(path).map(|r| r.why.clone()).unwrap_or_default();
     let why = visible::guard_line(&why).into_owned();
+    let with = classes.approved_with(set, path);
+    let part = set.part(|c| with.contains(&c.path));
+    if what_is(classes, path) == "repository" {
+        return show_repository((&name, &why), &part, (view, workspace));
+    }
     let patches: Vec<PathPatch> = shown_patches(&part, view.objects(), workspace.cwd()).collect();
     let missing: u64 = patches.iter().map(|patch| patch.missing).sum();
     let bytes: Vec<u8> = patches.into_iter().flat_map(|patch| patch.bytes).collect();
@@ -173,15 +175,43 @@ fn show(
         warn(&format!("hint: `placet review` shows it; `--apply-protected {name}` applies this file too"));
         return false;
     }
-    warn(&format!("! {name} ({}): {why}", change.verb().word()));
+    let verb = set.get(path).map_or("changed", |change| change.verb().word());
+    warn(&format!("! {name} ({verb}): {why}"));
     verbatim::diff(&bytes, &Theme::plain()).iter().for_each(|line| pass_on_rendered(&line.to_string()));
     true
 }
 
-fn ask() -> ProtectedAnswer {
+/// Shows what git did, and the patches of the commits; false where they are too long.
+fn show_repository(
+    (name, why): (&str, &str),
+    part: &ChangeSet,
+    (view, workspace): (&View, &Workspace),
+) -> bool {
+    let listed = view.listed(part, &view.classify(part), |path| workspace.shortened(path));
+    let patches = || listed.iter().filter_map(|row| Some((row, row.commit.as_ref()?)));
+    let size: usize = patches().map(|(_, patch)| patch.bytes.len() + patch.left_out).sum();
+    if size > MOST || patches().any(|(_, patch)| patch.left_out > 0) {
+        warn(&format!(
+            "! {name}: {why}; the patches of its commits have {size} bytes and are not shown here"
+        ));
+        warn(&format!(
+            "hint: `placet review` shows them; `--apply-protected {name}` applies the repository too"
+        ));
+        return false;
+    }
+    warn(&format!("! {name}: {why}"));
+    for row in &listed {
+        pass_on_rendered(&row.text);
+        let patch = row.commit.iter().flat_map(|patch| verbatim::diff(&patch.bytes, &Theme::plain()));
+        patch.for_each(|line| pass_on_rendered(&line.to_string()));
+    }
+    true
+}
+
+fn ask(what: &str) -> ProtectedAnswer {
+    let asked = format!("apply this {what}? yes, no, discard, or keep (leave the rest pending): ");
     loop {
-        let answer =
-            line_ui::consent_alone("apply this file? yes, no, discard, or keep (leave the rest pending): ");
+        let answer = line_ui::consent_alone(&asked);
         match answer.as_deref().map(str::trim) {
             Some("yes" | "y") => return ProtectedAnswer::Apply,
             Some("discard" | "d") => return ProtectedAnswer::Discard,

@@ -179,7 +179,9 @@ pub(super) fn name_waiting(told: &UserReport, apply_loss: Option<usize>) {
     }
     if let Some(path) = told.waiting.first() {
         let path = visible::path(path);
-        warn(&format!("hint: `--apply-protected {path}` applies this file too; the option can be repeated"));
+        warn(&format!(
+            "hint: `--apply-protected {path}` applies this change too; the option can be repeated"
+        ));
     }
 }
 
@@ -259,7 +261,7 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
             "added": counts.map(|c| c.0),
             "removed": counts.map(|c| c.1),
             "classification": changes::classification(&classes, &lost, &change.path),
-            "runs_later": classes.runner(&change.path),
+            "runs_later": classes.reason_to_wait(&change.path),
             "runs_with_build": match classes.of(&change.path) {
                 ChangeClass::RunsWithBuild(runner) => Some(runner),
                 _ => None,

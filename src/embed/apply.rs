@@ -124,8 +124,11 @@ impl ChangeChoice {
         let mut chosen = whole(set.with_other_ends(paths));
         let mut approval = ChangeApproval::none().seen(&self.losses);
         for path in self.approved.iter().map(|path| shown.absolute(path)) {
-            let Some(change) = set.get(&path) else { return Err(Error::NotPending(path)) };
-            approval = approval.shown(change);
+            approval = match (classes.waiting_repository(&path), set.get(&path)) {
+                (Some(repository), _) => approval.shown_repository(repository),
+                (None, Some(change)) => approval.shown(change),
+                (None, None) => return Err(Error::NotPending(path)),
+            };
             chosen.extend(whole(classes.goes_with(set, &path)));
         }
         for (path, indices) in &self.hunks {

@@ -4,7 +4,7 @@ use super::file_state::FileState;
 use super::loss::Loss;
 use crate::permission::Runner;
 use crate::workspace::{
-    ChangeClass, ChangeKind, ChangeSet, FileChange, View, Workspace, hunks, lost_paths, patch,
+    ChangeClass, ChangeClasses, ChangeKind, ChangeSet, FileChange, View, Workspace, hunks, lost_paths, patch,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -90,7 +90,7 @@ impl PendingChanges {
         let view = workspace.view()?.clone();
         let classes = view.classify(&set);
         let lost = lost_paths(&set, &classes);
-        let change = |change: &FileChange| PendingChange::new(change, classes.of(&change.path), &lost);
+        let change = |change: &FileChange| PendingChange::new(change, &classes, &lost);
         let changes = set.changes.iter().map(change).collect();
         let losses = classes.losses.iter().map(Loss::of).collect();
         let listing = view.listing(&set, &classes, |path| workspace.shortened(path));
@@ -170,20 +170,20 @@ impl fmt::Debug for PendingChanges {
 }
 
 impl PendingChange {
-    fn new(change: &FileChange, class: &ChangeClass, lost: &BTreeSet<&Path>) -> PendingChange {
+    fn new(change: &FileChange, classes: &ChangeClasses, lost: &BTreeSet<&Path>) -> PendingChange {
         let runner = |runner: &Runner| (runner.by.clone(), runner.why.clone());
-        let class = match class {
-            ChangeClass::RunsLater(later) => {
+        let class = match (classes.reason_to_wait(&change.path), classes.of(&change.path)) {
+            (Some(later), _) | (None, ChangeClass::RunsLater(later)) => {
                 let (by, why) = runner(later);
                 PendingClass::RunsLater { by, why }
             }
-            ChangeClass::LargeLoss(_) => PendingClass::LargeLoss,
-            _ if lost.contains(&*change.path) => PendingClass::LargeLoss,
-            ChangeClass::RunsWithBuild(build) => {
+            (None, ChangeClass::LargeLoss(_)) => PendingClass::LargeLoss,
+            (None, _) if lost.contains(&*change.path) => PendingClass::LargeLoss,
+            (None, ChangeClass::RunsWithBuild(build)) => {
                 let (by, why) = runner(build);
                 PendingClass::RunsWithBuild { by, why }
             }
-            ChangeClass::Ordinary => PendingClass::Ordinary,
+            (None, ChangeClass::Ordinary) => PendingClass::Ordinary,
         };
         PendingChange {
             path: change.path.to_path_buf(),

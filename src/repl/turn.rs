@@ -10,7 +10,7 @@ use crate::config::MotionSetting;
 use crate::permission::{Mode, Taint};
 use crate::tools::todos_in;
 use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
-use crate::workspace::LayerKind;
+use crate::workspace::{LayerKind, View};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -65,7 +65,12 @@ pub(super) fn run(
         let working = async {
             let ending = agent.run(start, events.clone(), stop.clone()).await;
             let settled = match ending {
-                TurnEnding::Interrupted => TurnDecision::Nothing,
+                TurnEnding::Interrupted => {
+                    still_pending(agent).await.into_iter().for_each(|words| {
+                        drop(events.send(TurnEvent::Notice(words)));
+                    });
+                    TurnDecision::Nothing
+                }
                 _ => ask_to_apply(agent, &events, &stop).await,
             };
             if let Some((words, _)) = ending.words() {
@@ -138,20 +143,23 @@ async fn ask_to_apply(
     }
     said.iter().for_each(|words| add_closing_line(agent, words));
     if decision == TurnDecision::Nothing && said.is_empty() {
-        still_pending(agent).into_iter().for_each(|words| drop(events.send(TurnEvent::Notice(words))));
+        still_pending(agent).await.into_iter().for_each(|words| drop(events.send(TurnEvent::Notice(words))));
     }
     decision
 }
 
-/// After a turn that asked nothing: what still waits from an earlier turn. It is not stored with the conversation,
+/// After a turn that asked nothing: what waits from an earlier turn or from a line with `!`. It is not stored with the conversation,
 /// because it says nothing about this turn.
-fn still_pending(agent: &Agent) -> Option<String> {
-    let view = agent.env().workspace.view().filter(|view| !view.is_empty(LayerKind::Pending))?;
+async fn still_pending(agent: &Agent) -> Option<String> {
+    let view = agent.env().workspace.view().filter(|view| !view.is_empty(LayerKind::Pending))?.clone();
+    // There may be very many.
+    tokio::task::spawn_blocking(move || pending_words(&view)).await.ok()?
+}
+
+fn pending_words(view: &View) -> Option<String> {
     match view.changes(LayerKind::Pending) {
         Ok(set) if set.is_empty() => None,
-        Ok(set) => {
-            Some(format!("nothing new; changes to {} are still pending: /review, /apply", view.count(&set)))
-        }
+        Ok(set) => Some(format!("changes to {} are pending: /review, /apply", view.count(&set))),
         Err(e) => Some(format!("cannot read the pending changes: {e}")),
     }
 }

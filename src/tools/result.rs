@@ -280,6 +280,8 @@ pub struct FileDiff {
     pub patch: Vec<u8>,
     /// The part of the diff that is not in `patch`; it never counts as seen.
     pub left_out: Option<LeftOut>,
+    /// Files of the patch that a program runs or obeys later, each with the reason.
+    pub runs_later: Vec<(PathBuf, String)>,
 }
 
 /// What a question does not show of the diff of a file, in bytes, and why.

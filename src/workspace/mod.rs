@@ -25,7 +25,7 @@ pub use changes::batch::{FileRewrite, RewriteAction};
 pub use changes::change_count::{ChangeCount, repositories_of};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
-    ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, lost_paths,
+    ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, WaitingRepository, lost_paths,
 };
 pub use changes::listing::{ListedChange, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};

@@ -132,11 +132,14 @@ impl GitCase {
 
 /// How many files git writes for a command differs between its versions.
 fn without_counts(line: &str) -> String {
-    let Some((row, counts)) = line.rsplit_once('(').filter(|_| line.contains("repository")) else {
+    let Some((row, rest)) = line.split_once(" (").filter(|_| line.contains("repository")) else {
         return line.into();
     };
+    let (counts, end) = rest.split_once(')').unwrap_or((rest, ""));
     let parts = counts.split(' ').map(|word| if word.parse::<u32>().is_ok() { "N" } else { word });
-    format!("{row}({}", parts.collect::<Vec<_>>().join(" ").replace("N file)", "N files)"))
+    let counts = parts.collect::<Vec<_>>().join(" ");
+    let counts = if counts.ends_with("N file") { format!("{counts}s") } else { counts };
+    format!("{row} ({}){end}", counts.replace("N file of", "N files of"))
 }
 
 /// Objects that undo and redo leave for `git gc`.

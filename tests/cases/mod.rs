@@ -42,6 +42,7 @@ mod headless_commands;
 mod hooks;
 mod hooks_claude;
 mod hostile_answers;
+mod hostile_commits;
 mod hostile_damage;
 mod hostile_git_reader;
 mod hostile_hooks_path;

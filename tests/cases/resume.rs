@@ -226,10 +226,25 @@ fn a_turn_that_adds_nothing_names_what_is_still_pending_and_asks_nothing() {
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("show a.txt");
     pty.until("one line", |s| {
-        s.contains("nothing new; changes to 1 file are still pending: /review, /apply")
-            && !s.contains("apply all")
+        s.contains("changes to 1 file are pending: /review, /apply") && !s.contains("apply all")
     });
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
+}
+
+/// A turn that is stopped asks nothing: one row says what is pending.
+#[test]
+fn a_stopped_turn_names_what_is_pending() {
+    let mut pty = shell().size(120, 30).file("a.txt", "alpha\n").open();
+    pty.line("replace alpha with beta in a.txt");
+    pty.until("the question", |s| s.contains("apply"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
+    pty.line("run echo begun; sleep 60");
+    pty.until("the command", |s| s.lines().any(|line| line.trim() == "begun"));
+    pty.by_hand("\x1b");
+    pty.until("one line", |s| {
+        s.contains("interrupted") && s.contains("changes to 1 file are pending: /review, /apply")
+    });
 }
 
 /// Story: `quit` said how to resume, and Ctrl-D left without a word.

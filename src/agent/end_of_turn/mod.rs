@@ -322,11 +322,11 @@ impl<'a> ApplyQuestionFlow<'a> {
 
     fn approval_of_mode(&self, set: &ChangeSet, classes: &ChangeClasses) -> ChangeApproval {
         match self.context.mode.load() {
-            Mode::Unrestricted => set
-                .changes
-                .iter()
-                .filter(|c| classes.runner(&c.path).is_some())
-                .fold(ChangeApproval::none(), ChangeApproval::shown),
+            Mode::Unrestricted => {
+                let files = set.changes.iter().filter(|c| classes.runner(&c.path).is_some());
+                let approval = files.fold(ChangeApproval::none(), ChangeApproval::shown);
+                classes.waiting_repositories().fold(approval, ChangeApproval::shown_repository)
+            }
             _ => ChangeApproval::none(),
         }
     }

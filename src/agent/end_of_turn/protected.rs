@@ -9,8 +9,7 @@ use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
 use crate::tools::{CallPreview, DisplayDetail};
 use crate::workspace::{
-    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LargeLoss, LayerKind,
-    SelectedPart, View, Workspace,
+    ChangeClasses, ChangeSelection, ChangeSet, LargeLoss, LayerKind, SelectedPart, View, Workspace,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,16 +39,16 @@ pub async fn ask_about_losses(
     confirmed(losses, workspace, &TurnEvents::new(events.clone())).await
 }
 
-/// Asks about one path that runs later, by itself. Without an answer it stays pending.
+/// Asks about one path of [`ChangeClasses::to_approve`], by itself. Without an answer it stays pending.
 pub async fn ask_about_path(
     set: &Arc<ChangeSet>,
-    change: &FileChange,
+    path: &Path,
     (view, workspace): (&View, &Workspace),
     events: &UnboundedSender<TurnEvent>,
 ) -> ProtectedAnswer {
     let question =
         ProtectedPathQuestion { view, workspace, takes_reason: false, send_back: None, has_more: true };
-    question.ask((set, &view.classify(set)), change, &TurnEvents::new(events.clone())).await
+    question.ask((set, &view.classify(set)), path, &TurnEvents::new(events.clone())).await
 }
 
 /// What is taken away on a large scale needs its name typed, as a destroyer does.
@@ -67,7 +66,7 @@ async fn confirmed(all: &[LargeLoss], workspace: &Workspace, events: &TurnEvents
     matches!(answer.await, Ok(ApprovalReply::Yes))
 }
 
-/// The question about one path that runs later.
+/// The question about one path that runs later, or one repository with commits that have such a path.
 struct ProtectedPathQuestion<'a> {
     view: &'a View,
     workspace: &'a Workspace,
@@ -81,24 +80,29 @@ impl ProtectedPathQuestion<'_> {
     async fn ask(
         &self,
         (set, classes): (&Arc<ChangeSet>, &ChangeClasses),
-        change: &FileChange,
+        path: &Path,
         events: &TurnEvents,
     ) -> ProtectedAnswer {
-        let name = visible::path(&self.workspace.shortened(&change.path));
-        let why =
-            classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
-        let part = set.part(|c| c.path.starts_with(&change.path));
+        let name = visible::path(&self.workspace.shortened(path));
+        let why = classes.reason_to_wait(path).map(|r| sanitize::line(&r.why).into_owned());
+        let why = why.unwrap_or_default();
+        let with = classes.approved_with(set, path);
+        let part = set.part(|c| with.contains(&c.path));
+        let (what, verb) = match (classes.waiting_repository(path), set.get(path)) {
+            (None, Some(change)) => ("file", change.verb().word()),
+            _ => ("repository", "changed"),
+        };
         let mut shown = overview(&part, self.view, self.workspace);
         // The reason is next to the question.
         shown.list.iter_mut().for_each(|row| row.note = without_reason(&row.note, &why));
         let answer = events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
-                subject: ChoiceSubject::Protected { path: change.path.to_path_buf(), set: Arc::clone(set) },
-                title: format!("! {name} ({}): apply this file?", change.verb().word()),
+                subject: ChoiceSubject::Protected { path: path.to_path_buf(), set: Arc::clone(set) },
+                title: format!("! {name} ({verb}): apply this {what}?"),
                 reason: why,
                 detail: DisplayDetail::Changes(Box::new(shown)),
                 choices: [
-                    Some(QuestionChoice::consent('y', "yes, apply this file")),
+                    Some(QuestionChoice::consent('y', &format!("yes, apply this {what}"))),
                     Some(QuestionChoice::plain('n', "no, keep it pending")),
                     Some(QuestionChoice::plain('r', "review")),
                     self.send_back.clone(),
@@ -149,27 +153,27 @@ impl ApplyQuestionFlow<'_> {
                 break;
             }
             let has_more = unasked.next().is_some();
-            let Some(change) = set.get(&path) else { break };
             let (view, workspace, takes_reason) = (&self.view, self.context.workspace, self.takes_reason());
             let send_back = self.send_back();
             let question = ProtectedPathQuestion { view, workspace, takes_reason, send_back, has_more };
-            let answer = question.ask((&set, &classes), change, self.events).await;
+            let answer = question.ask((&set, &classes), &path, self.events).await;
             let _commands = view.lock_commands().await;
-            let now = view.changes(LayerKind::Pending).ok();
-            if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
+            let with = classes.approved_with(&set, &path);
+            let is_same = |now: ChangeSet| {
+                let with_now = view.classify(&now).approved_with(&now, &path);
+                with == with_now && with.iter().all(|path| now.get(path) == set.get(path))
+            };
+            if !view.changes(LayerKind::Pending).is_ok_and(is_same) {
                 self.events.notice(UPDATED);
                 // Not added to `asked`: the person is asked again about the new content.
                 continue;
             }
             asked.insert(path.clone());
-            let only: ChangeSelection =
-                set.below(&path).into_iter().map(|path| (path, SelectedPart::Whole)).collect();
+            let only: ChangeSelection = with.into_iter().map(|path| (path, SelectedPart::Whole)).collect();
             match answer {
                 ProtectedAnswer::Apply => {
                     // All that goes with a directory was shown with it.
-                    let approval = ChangeApproval::none().shown(change);
-                    let losses = classes.unapproved_losses(&set, &only, &approval);
-                    let approval = approval.seen(&losses);
+                    let approval = classes.approval_of(&set, &path);
                     if let Some(TurnDecision::Applied) =
                         self.apply_chosen(&set, only, &approval, Vec::new()).await
                     {

@@ -89,14 +89,16 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
             row: rows.row_of(&path),
             patch,
             left_out,
+            runs_later: Vec::new(),
         });
     }
     files.extend(other_files(set.changes.iter().filter(has_content).skip(FILES), &rows));
     for (row, listed) in list.iter().enumerate() {
-        let Some(CommitPatch { bytes, left_out }) = &listed.commit else { continue };
+        let Some(CommitPatch { bytes, left_out, runs_later, .. }) = &listed.commit else { continue };
         let name = listed.text.trim_start().to_string();
         let left_out = (*left_out > 0).then_some(LeftOut::OfCommit { bytes: *left_out });
-        files.push(FileDiff { name, row, patch: bytes.clone(), left_out });
+        let (patch, runs_later) = (bytes.clone(), runs_later.clone());
+        files.push(FileDiff { name, row, patch, left_out, runs_later });
     }
     ChangeOverview { list, files }
 }
@@ -137,6 +139,7 @@ fn other_files<'a>(changes: impl Iterator<Item = &'a FileChange>, rows: &RowInde
         row,
         patch: Vec::new(),
         left_out: Some(LeftOut::TooLong { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) }),
+        runs_later: Vec::new(),
     };
     others.into_iter().map(entry).collect()
 }

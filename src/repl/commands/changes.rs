@@ -96,14 +96,15 @@ pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     Ok(CommandFollowUp::Nothing)
 }
 
-/// A path that a person types to its end is approved by that, if it runs later; a directory approves nothing in it.
+/// A path that a person types to its end is approved by that, if it runs later, as is a repository that waits as a
+/// whole; any other directory approves nothing in it.
 fn wanted(view: &View, paths: Vec<PathBuf>) -> ApplyRequest {
     let Ok(set) = view.changes(LayerKind::Pending) else {
         return ApplyRequest { paths, ..ApplyRequest::default() };
     };
     let classes = view.classify(&set);
     let (approved, rest): (Vec<PathBuf>, Vec<PathBuf>) =
-        paths.into_iter().partition(|path| classes.runner(path).is_some());
+        paths.into_iter().partition(|path| classes.reason_to_wait(path).is_some());
     let only_approved = !approved.is_empty() && rest.is_empty();
     let approval = approved.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
     ApplyRequest { paths: rest, approval, only_approved }

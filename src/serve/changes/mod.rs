@@ -278,7 +278,7 @@ impl ApplyRequest {
 }
 
 fn waits(classes: &ChangeClasses, path: &Path, shown: DisplayPathFn<'_>) -> String {
-    let why = classes.runner(path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
+    let why = classes.reason_to_wait(path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
     format!("not applied: {}: {why}", named(path, shown))
 }
 

@@ -106,6 +106,7 @@ fn attach(reports: &mut [ChangeReport], git: &[RepositoryEvents]) {
 /// What the change at `path` means. What runs later is approved as that, also where it belongs to a loss.
 pub fn classification(classes: &ChangeClasses, lost: &BTreeSet<&Path>, path: &Path) -> ReportedClass {
     match classes.of(path) {
+        _ if classes.waiting_repository(path).is_some() => ReportedClass::RunsLater,
         ChangeClass::RunsLater(_) => ReportedClass::RunsLater,
         ChangeClass::LargeLoss(_) => ReportedClass::LargeLoss,
         _ if lost.contains(path) => ReportedClass::LargeLoss,
@@ -126,7 +127,7 @@ fn report(
         change: change.verb().word().into(),
         from: change.moved_from.as_ref().map(|path| path.to_string_lossy().into_owned()),
         classification: classification(classes, lost, &change.path),
-        runs_later: classes.runner(&change.path).map(run_by),
+        runs_later: classes.reason_to_wait(&change.path).map(run_by),
         runs_with_build: match classes.of(&change.path) {
             ChangeClass::RunsWithBuild(runner) => Some(run_by(runner)),
             _ => None,

@@ -56,6 +56,7 @@ impl SandboxedRun {
             return compared(workspace, view, before.unwrap_or_default(), writer).await;
         };
         if ending == CommandExit::Cancelled {
+            remove_layers(command).await;
             return Ok(discarded_summary());
         }
         let hidden_by = workspace.clone();
@@ -145,6 +146,7 @@ impl SandboxedRun {
             });
         }
         if !matches!(ending, CommandExit::Exit(_) | CommandExit::Signal(_)) {
+            remove_layers(command).await;
             return Ok(discarded_summary());
         }
         let settled = tokio::task::spawn_blocking(move || {
@@ -226,6 +228,11 @@ pub(super) fn with_network(mut told: EffectsSummary, sandbox_report: Option<&str
     told.for_model.push_str(&summary.for_model());
     told.for_person.push_str(&summary.for_person());
     told
+}
+
+/// Removes what a command wrote. That may be many files: here they would stop the clock on the screen.
+async fn remove_layers(command: CommandView) {
+    drop(tokio::task::spawn_blocking(move || drop(command)).await);
 }
 
 /// A transaction that was stopped did nothing.

@@ -6,19 +6,27 @@ use super::from_patch::{of_patch, whole_file};
 use super::index_patch::sections;
 use super::state::Review;
 use crate::text::patch::{StripLevels, parse};
+use crate::text::sanitize;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The files that a commit changes, as `owner`, the repository, is shown. `commit` is its short name.
-pub fn commit_files(owner: &ReviewFile, commit: &str, patch: &[u8]) -> Vec<ReviewFile> {
+/// The files that a commit changes, as `owner`, the repository, is shown. `commit` is its short name, and `runs_later` are
+/// the files that a program runs later, with the reasons.
+pub fn commit_files(
+    owner: &ReviewFile,
+    commit: &str,
+    patch: &[u8],
+    runs_later: &[(PathBuf, String)],
+) -> Vec<ReviewFile> {
     let dir = format!("commit {commit}");
     let one = |section: &[u8]| {
         let mut found = parse(section, StripLevels::Auto).map(|patch| of_patch(&patch)).unwrap_or_default();
-        let file = match (found.pop(), found.is_empty()) {
+        let mut file = match (found.pop(), found.is_empty()) {
             (Some(file), true) => file,
             _ => whole_file(Path::new(OsStr::from_bytes(name_of(section))), section),
         };
+        mark_runs_later(&mut file, runs_later);
         ReviewFile {
             name: format!("{}/{dir}/{}", owner.name.trim_end_matches('/'), file.name),
             path: owner.path.join(&dir).join(&file.path),
@@ -28,6 +36,12 @@ pub fn commit_files(owner: &ReviewFile, commit: &str, patch: &[u8]) -> Vec<Revie
         }
     };
     sections(patch).into_iter().map(one).collect()
+}
+
+/// Says of a file that a program runs it later, where it is one of `runs_later`.
+pub(super) fn mark_runs_later(file: &mut ReviewFile, runs_later: &[(PathBuf, String)]) {
+    let why = runs_later.iter().find(|(path, _)| *path == file.path).map(|(_, why)| sanitize::line(why));
+    file.facts.splice(0..0, why.map(|why| format!("! runs later: {why}")));
 }
 
 /// `b/name` in the first line, without its prefix.
@@ -91,7 +105,8 @@ mod tests {
             body: ReviewBody::Whole(WholeChange::default()),
             ..refused_file(Path::new("/w/.git"), 'M', "")
         };
-        let files = commit_files(&owner, "1f3a2c7", PATCH);
+        let files = commit_files(&owner, "1f3a2c7", PATCH, &[("x".into(), "make runs it".into())]);
+        assert_eq!(files[0].facts, ["! runs later: make runs it"]);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, [".git/commit 1f3a2c7/x", ".git/commit 1f3a2c7/p.png"]);
         let mut review =

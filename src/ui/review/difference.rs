@@ -1,6 +1,7 @@
 //! Patches drawn as the review draws them, for the question at the end of a turn: numbers of lines, colours of code,
 //! marked words. What a patch holds is all drawn, or [`Differences::rows`] says that it cannot be.
 
+use super::commit_files::mark_runs_later;
 use super::file::{ReviewBody, ReviewFile};
 use super::from_patch::of_patch;
 use super::inline_diff::InlineDiffCache;
@@ -17,6 +18,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// The largest patch that is drawn so, in bytes: all its rows are laid out at once. A larger one is read as text.
 const LARGEST: usize = 256 << 10;
@@ -37,10 +39,19 @@ struct CodeColours {
 
 impl Differences {
     pub fn new<'a>(patches: impl Iterator<Item = &'a [u8]>, theme: &Theme) -> Differences {
+        Differences::marked(patches.map(|patch| (patch, &[][..])), theme)
+    }
+
+    /// The same with the files of each patch that run later, and the reasons.
+    pub fn marked<'a>(
+        patches: impl Iterator<Item = (&'a [u8], &'a [(PathBuf, String)])>,
+        theme: &Theme,
+    ) -> Differences {
         let (mut files, mut parts) = (Vec::new(), Vec::new());
-        for patch in patches {
+        for (patch, runs_later) in patches {
             let from = files.len();
-            parts.push(files_of(patch).map(|new| {
+            parts.push(files_of(patch).map(|mut new| {
+                new.iter_mut().for_each(|file| mark_runs_later(file, runs_later));
                 files.extend(new);
                 from..files.len()
             }));

@@ -34,10 +34,20 @@ pub fn pending(
     let mut taken: BTreeSet<Arc<Path>> = BTreeSet::new();
     let mut room = MOST;
     for (path, runner) in classes.to_approve(set) {
+        let why = sanitize::line(&runner.why).into_owned();
+        if classes.waiting_repository(path).is_some() {
+            let group = classes.approved_with(set, path);
+            let mut file = together(set, path, &group, objects, &name, &mut room);
+            file.facts.insert(0, format!("! runs later: {why}"));
+            file.runs_later = Some(why);
+            files.push(file);
+            files.extend(new_objects(set, path, &group, &name));
+            taken.extend(group);
+            continue;
+        }
         let Some(change) = set.get(path) else { continue };
         let mut file = one(change, set.moved_node(change), objects, &name, &mut room);
         list_removed(&mut file, &set.removed_below(change), objects, &name);
-        let why = sanitize::line(&runner.why).into_owned();
         file.facts.insert(0, format!("! runs later: {why}"));
         file.paths
             .extend(set.below(path).into_iter().filter(|below| **below != *path && change.after.is_absent()));

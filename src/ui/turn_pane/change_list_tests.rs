@@ -14,7 +14,7 @@ fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, F
         is_edit: !before.is_empty() && !after.is_empty(),
         ..ListedChange::default()
     };
-    (listed, FileDiff { name: name.into(), row, patch, left_out: None })
+    (listed, FileDiff { name: name.into(), row, patch, ..FileDiff::default() })
 }
 
 fn detail(changes: Vec<(ListedChange, FileDiff)>) -> DisplayDetail {

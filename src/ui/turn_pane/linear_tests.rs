@@ -240,8 +240,12 @@ fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
 #[test]
 fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let (mut l, now) = linear();
-    let file =
-        |name: &str, left_out| FileDiff { name: name.into(), row: 0, patch: b"+x\n".to_vec(), left_out };
+    let file = |name: &str, left_out| FileDiff {
+        name: name.into(),
+        patch: b"+x\n".to_vec(),
+        left_out,
+        ..FileDiff::default()
+    };
     let files = vec![file("all.rs", None), file("big.bin", Some(LeftOut::TooLong { bytes: 70_000 }))];
     let choices =
         vec![QuestionChoice::consent('a', "apply all"), QuestionChoice::for_good('d', "discard all")];

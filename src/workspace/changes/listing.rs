@@ -4,7 +4,6 @@ use super::change_set::{ChangeKind, ChangeSet, FileChange};
 use super::classify::{ChangeClass, ChangeClasses, lost_paths};
 use super::renames::RenamedFiles;
 use crate::text::{count, sanitize, visible};
-use crate::workspace::GitEvent;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::repository::{
@@ -40,6 +39,9 @@ pub struct ListedChange {
     pub paths: Vec<Arc<Path>>,
 }
 
+/// How a row below the row of a repository begins.
+const BELOW: &str = "  ";
+
 impl ListedChange {
     /// The whole row: `! A .envrc +1 -0 (direnv runs it when you enter this directory)`.
     pub fn line(&self) -> String {
@@ -59,8 +61,9 @@ impl ListedChange {
             true => ListedChange { needs_approval: row.needs_approval, ..ListedChange::care(row.text) },
             false => ListedChange {
                 is_of_git: row.patch.is_some(),
+                note: row.patch.as_ref().map(runs_later_words).unwrap_or_default(),
                 commit: row.patch,
-                ..ListedChange::text(format!("  {}", row.text))
+                ..ListedChange::text(format!("{BELOW}{}", row.text))
             },
         }
     }
@@ -181,12 +184,6 @@ impl ChangeSet {
         let name = |path: &Path| visible::path(&shown(path));
         let change_rows = self.rows(classes);
         let renamed = self.renames_among(&change_rows, classes, objects);
-        // A commit is applied whole: who keeps the file pending does not keep it out of the commit.
-        let is_commit =
-            |event: &GitEvent| matches!(event, GitEvent::Commit { .. } | GitEvent::MoreCommits { .. });
-        let has_commit = git.iter().any(|repository| repository.events.iter().any(is_commit));
-        let in_commit =
-            has_commit.then(|| "a new commit may hold it, and is applied with the rest".to_string());
         let listed = |row: ChangeRow<'_>| {
             let row = match row {
                 ChangeRow::One(change) if renamed.is_old(&change.path) => return Vec::new(),
@@ -221,9 +218,7 @@ impl ChangeSet {
                             (row.needs_care, row.needs_approval) = (true, true);
                             let settings = self.harmless_settings(&change.path, &name);
                             let why = sanitize::line(&runner.why).into_owned();
-                            let is_of_git = change.path.iter().any(|part| part == ".git");
-                            let note = in_commit.clone().filter(|_| !is_of_git);
-                            let parts = std::iter::once(why).chain(settings).chain(note);
+                            let parts = std::iter::once(why).chain(settings);
                             format!("({})", parts.collect::<Vec<_>>().join("; "))
                         }
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
@@ -236,10 +231,7 @@ impl ChangeSet {
             };
             vec![row]
         };
-        let mut rows: Vec<ListedChange> = change_rows.into_iter().flat_map(listed).collect();
-        // A stable sort: both groups stay in the order of their paths.
-        rows.sort_by_key(|row| !row.needs_care);
-        rows
+        first_what_needs_care(change_rows.into_iter().flat_map(listed))
     }
 
     /// The files that were renamed and changed, and are one row of the list.
@@ -299,8 +291,11 @@ impl ChangeSet {
             let lost = lost_paths(self, classes);
             own.iter().any(|c| lost.contains(&*c.path))
         };
-        let needs_approval = row.needs_care && is_loss;
-        let mut rows = vec![ListedChange { paths, needs_approval, is_of_git: true, ..row }];
+        let waits = classes.waiting_repositories().find(|waiting| waiting.path == repository);
+        let note = waits.map(|waiting| format!("({})", sanitize::line(&waiting.runner.why)));
+        let needs_approval = row.needs_care && is_loss || waits.is_some();
+        let (note, needs_care) = (note.unwrap_or_default(), row.needs_care || waits.is_some());
+        let mut rows = vec![ListedChange { paths, note, needs_care, needs_approval, is_of_git: true, ..row }];
         // Also those of its submodules and linked worktrees.
         for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
             rows.extend(nested.rows(repository, name).into_iter().map(ListedChange::below));
@@ -349,7 +344,8 @@ impl ChangeSet {
 
     fn rows(&self, classes: &ChangeClasses) -> Vec<ChangeRow<'_>> {
         const SCREENFUL: usize = 30;
-        let apart: BTreeSet<&Path> = classes.to_approve(self).into_iter().map(|(path, _)| path).collect();
+        let to_approve = classes.to_approve(self).into_iter().map(|(path, _)| path);
+        let apart: BTreeSet<&Path> = to_approve.filter(|path| classes.runner(path).is_some()).collect();
         let mut rows: Vec<ChangeRow<'_>> =
             self.changes.iter().filter(|c| apart.contains(&*c.path)).map(ChangeRow::One).collect();
         // A directory that is one row, and a repository, which is one also in such a directory.
@@ -404,6 +400,34 @@ impl ChangeSet {
         }
         rows
     }
+}
+
+/// Names the files of a commit that run later.
+fn runs_later_words(commit: &CommitPatch) -> String {
+    let mut names: Vec<String> = commit
+        .runs_later
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(file, _)| format!("! {}", visible::path(file)))
+        .collect();
+    let more = commit.runs_later.len() - names.len();
+    if more > 0 {
+        names.push(format!("and {more} more"));
+    }
+    if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) }
+}
+
+/// What must be seen first, and then the rest, both in their order. What is below a repository that waits stays there.
+fn first_what_needs_care(rows: impl Iterator<Item = ListedChange>) -> Vec<ListedChange> {
+    let mut is_below_first = false;
+    let (first, rest): (Vec<ListedChange>, Vec<ListedChange>) = rows.partition(|row| {
+        let is_below = row.text.starts_with(BELOW);
+        if row.is_of_git && !is_below {
+            is_below_first = row.needs_approval;
+        }
+        row.needs_care || is_below && is_below_first
+    });
+    first.into_iter().chain(rest).collect()
 }
 
 /// What one line of a listing is about.

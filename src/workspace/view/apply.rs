@@ -449,14 +449,16 @@ fn refuse_unapproved(
     choice: &ChangeSelection,
     approval: &ChangeApproval,
 ) -> Result<(), ApplyError> {
-    let chosen = set.changes.iter().filter(|c| choice.contains_key(&c.path));
-    let mut refused = chosen.filter(|c| classes.runner(&c.path).is_some() && !approval.covers(c));
-    match refused.next() {
+    let mut chosen = set.changes.iter().filter(|c| choice.contains_key(&c.path));
+    match chosen.find(|c| classes.waits(c, approval)) {
         None => Ok(()),
-        Some(change) => Err(ApplyError::Protected {
-            path: change.path.to_path_buf(),
-            why: classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default(),
-        }),
+        Some(change) => {
+            let repository = classes.waiting_repository(&change.path);
+            Err(ApplyError::Protected {
+                path: repository.map_or(&*change.path, |repository| &repository.path).to_path_buf(),
+                why: classes.reason_to_wait(&change.path).map(|r| r.why.clone()).unwrap_or_default(),
+            })
+        }
     }
 }
 

@@ -2,16 +2,21 @@
 
 use super::stack::LayerStack;
 use super::{LayerKind, View};
+use crate::permission::Runner;
+use crate::text::{count, visible};
 use crate::workspace::changes::change_set::ChangeSet;
-use crate::workspace::changes::classify::ChangeClasses;
+use crate::workspace::changes::classify::{ChangeClasses, ChangeClassifier, WaitingRepository, state_of};
 use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::files::open::dir_at;
+use crate::workspace::hash::Hash;
 use crate::workspace::repository::git_reader::{
-    GitEvent, GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
+    GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
+    consent_deadline, deadline, protected_contents,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 impl View {
     /// One row for each change, as in [`ChangeSet::listing`], with the meaning of the changes of a repository's own
@@ -48,12 +53,8 @@ impl View {
             let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
-        // A repository that is removed has nothing to say but that. One of which `HEAD` is no file any more is there.
-        let is_there = |dir: &&Path| {
-            let has = |name| after.real(&dir.join(name)).is_some_and(|path| path.symlink_metadata().is_ok());
-            ["HEAD", "objects", "commondir"].into_iter().any(has)
-        };
-        let mut found: Vec<RepositoryEvents> = set.repositories.all().filter(is_there).map(of).collect();
+        let there = set.repositories.all().filter(|dir| is_there(dir, &after));
+        let mut found: Vec<RepositoryEvents> = there.map(of).collect();
         // A linked worktree has its objects from the repository around it, whose rows come first.
         let mut listed = BTreeSet::new();
         for repository in &mut found {
@@ -70,13 +71,119 @@ impl View {
             });
         }
         found.retain(|repository| !repository.events.is_empty());
+        self.mark_files(set, &mut found);
         found
     }
+
+    /// Marks the files of commits that a program runs or obeys later.
+    fn mark_files(&self, set: &ChangeSet, repositories: &mut [RepositoryEvents]) {
+        let is_commit = |event: &GitEvent| matches!(event, GitEvent::Commit { .. });
+        if !repositories.iter().any(|repository| repository.events.iter().any(is_commit)) {
+            return;
+        }
+        let protected = self.protected();
+        let classifier = ChangeClassifier::new(set, self.roots(), &protected);
+        for repository in repositories {
+            let tree = work_tree(&repository.path);
+            for event in &mut repository.events {
+                let GitEvent::Commit { patch, .. } = event else { continue };
+                let files = patch.files.iter();
+                let marked = files.filter_map(|(file, mode)| {
+                    Some((file.clone(), classifier.of_committed(tree, file, *mode)?.why))
+                });
+                patch.runs_later = marked.collect();
+            }
+        }
+    }
+}
+
+/// A repository that is removed has nothing to say but that. One of which `HEAD` is no file any more is there.
+fn is_there(dir: &Path, after: &dyn RepositoryFiles) -> bool {
+    let has = |name| after.real(&dir.join(name)).is_some_and(|path| path.symlink_metadata().is_ok());
+    ["HEAD", "objects", "commondir"].into_iter().any(has)
 }
 
 /// The directory of a linked worktree in its usual place.
 fn is_linked(dir: &Path) -> bool {
     dir.parent().is_some_and(|parent| parent.ends_with("worktrees"))
+}
+
+impl View {
+    /// The repositories of `set`, which is pending, whose new commits or index change files that run later.
+    pub(in crate::workspace) fn waiting_repositories(
+        &self,
+        set: &ChangeSet,
+        classifier: &ChangeClassifier<'_>,
+    ) -> Vec<WaitingRepository> {
+        let mut states = Vec::new();
+        for repository in set.repositories.outermost() {
+            let from = set.changes.partition_point(|change| &*change.path < repository);
+            let rest = set.changes.get(from..).unwrap_or_default();
+            let changes = rest.iter().take_while(|change| change.path.starts_with(repository));
+            states.extend(changes.clone().next().map(|_| (repository, state_of(changes.clone()))));
+        }
+        if states.is_empty() {
+            return Vec::new();
+        }
+        let mut key = blake3::Hasher::new();
+        for (path, state) in &states {
+            key.update(path.as_os_str().as_encoded_bytes()).update(state.as_bytes());
+        }
+        let key = key.finalize();
+        let memo = || self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        // A question, its list and its apply ask about the same changes, and must find the same.
+        if let Some((_, known)) = memo().known.as_ref().filter(|(known, _)| *known == key) {
+            return known.clone();
+        }
+        let deadline = consent_deadline();
+        let waiting = |(path, state): &(&Path, Hash)| {
+            let contents = self.protected_contents(set, path, classifier, deadline);
+            let runner = contents.iter().find_map(ProtectedContent::runner);
+            let by = runner.map_or("git", |runner| &runner.by).to_string();
+            let why = reasons(&contents)?;
+            Some(WaitingRepository { path: path.to_path_buf(), runner: Runner { by, why }, state: *state })
+        };
+        let found: Vec<WaitingRepository> = states.iter().filter_map(waiting).collect();
+        memo().known = Some((key, found.clone()));
+        found
+    }
+
+    /// The same of one repository, with those that lie in it.
+    fn protected_contents(
+        &self,
+        set: &ChangeSet,
+        outermost: &Path,
+        classifier: &ChangeClassifier<'_>,
+        deadline: ReadDeadline,
+    ) -> Vec<ProtectedContent> {
+        let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
+        let inside = set.repositories.all().filter(|dir| dir.starts_with(outermost));
+        let of = |dir: &Path| {
+            let own = set.changes.iter().filter(|change| change.path.starts_with(dir));
+            let own = own.filter(|change| set.repositories.nearest(&change.path) == Some(dir));
+            let state = own.filter(|change| !set.repositories.is_object(&change.path));
+            let changed: Vec<(&Path, bool)> =
+                state.map(|change| (&*change.path, change.after.is_absent())).collect();
+            let judge = |rel: &Path, mode: u32| classifier.of_committed(work_tree(dir), rel, mode);
+            let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
+            protected_contents(&sides, &judge)
+        };
+        inside.filter(|dir| is_there(dir, &after)).flat_map(of).collect()
+    }
+}
+
+/// The work tree of a repository; `None` where only the settings of the repository say where it is.
+fn work_tree(repository: &Path) -> Option<&Path> {
+    repository.parent().filter(|_| repository.ends_with(".git"))
+}
+
+/// The first reason, and how many there are besides.
+fn reasons(contents: &[ProtectedContent]) -> Option<String> {
+    let words = contents.first()?.words(&visible::path);
+    Some(match contents.len() {
+        1 => words,
+        many => format!("{words}; and {}", count::of(many - 1, "more change")),
+    })
 }
 
 /// The workspace as it is.

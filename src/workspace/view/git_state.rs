@@ -290,45 +290,81 @@ pub(super) fn meaning(path: &Path, bytes: &[u8]) -> blake3::Hash {
     index.then(|| entries_of(bytes)).flatten().unwrap_or_else(|| blake3::hash(bytes))
 }
 
-/// The hash of an index's entries: path, mode, object, stage and flags. `None` for a form that is not known here.
-/// The format is git's own: `index-format` in its technical documentation.
-fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
+/// One entry of an index, by the places of its parts.
+struct IndexEntryPlaces {
+    start: usize,
+    /// Where the flags end.
+    flags_end: usize,
+    /// The number of bytes to leave out of the path before; in older versions a path begins anew.
+    strip: Option<usize>,
+    path: std::ops::Range<usize>,
+}
+
+/// The parts of an entry that git notes for its own speed: times, device and inode before the mode; owner and size after
+/// it.
+const STAT_OF_ENTRY: [std::ops::Range<usize>; 2] = [0..24, 28..40];
+/// The checksum at the end of an index.
+const INDEX_CHECKSUM: usize = 20;
+
+/// Calls `found` for each entry of an index, and returns where the extensions begin. `None` for a form that is not known
+/// here. The format is git's own: `index-format` in its technical documentation.
+fn each_index_entry(bytes: &[u8], found: &mut dyn FnMut(&IndexEntryPlaces) -> Option<()>) -> Option<usize> {
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let version = word(4)?;
     if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
         return None;
     }
-    let mut hasher = blake3::Hasher::new();
-    let (mut at, mut path) = (12, Vec::new());
+    let mut at = 12;
     for _ in 0..word(8)? {
         let start = at;
-        // Times, device and inode before the mode; owner and size after it.
+        let flags = u16::from_be_bytes(bytes.get(start + 60..start + 62)?.try_into().ok()?);
+        // The extended flag: two more bytes of flags follow.
+        at = start + if flags & 0x4000 != 0 { 64 } else { 62 };
+        let flags_end = at;
+        let strip = if version == 4 { Some(number(bytes, &mut at)?) } else { None };
+        let end = at + bytes.get(at..)?.iter().position(|b| *b == 0)?;
+        found(&IndexEntryPlaces { start, flags_end, strip, path: at..end })?;
+        // An entry is padded with 1 to 8 zeros, to a multiple of eight bytes.
+        at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
+    }
+    Some(at)
+}
+
+/// The hash of an index's entries: path, mode, object, stage and flags.
+fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new();
+    let mut path = Vec::new();
+    let at = each_index_entry(bytes, &mut |entry| {
+        let start = entry.start;
         hasher.update(bytes.get(start + 24..start + 28)?).update(bytes.get(start + 40..start + 60)?);
         let flags = u16::from_be_bytes(bytes.get(start + 60..start + 62)?.try_into().ok()?);
         // Without the length of the path, which is hashed with the path below.
-        hasher.update(&(flags & 0xf000).to_be_bytes());
-        at = start + 62;
-        // The extended flag: two more bytes of flags follow.
-        if flags & 0x4000 != 0 {
-            hasher.update(bytes.get(at..at + 2)?);
-            at += 2;
-        }
-        if version == 4 {
-            let strip = number(bytes, &mut at)?;
-            path.truncate(path.len().checked_sub(strip)?);
-        } else {
-            path.clear();
-        }
-        let end = at + bytes.get(at..)?.iter().position(|b| *b == 0)?;
-        path.extend_from_slice(bytes.get(at..end)?);
-        // An entry is padded with 1 to 8 zeros, to a multiple of eight bytes.
-        at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
+        hasher.update(&(flags & 0xf000).to_be_bytes()).update(bytes.get(start + 62..entry.flags_end)?);
+        path.truncate(entry.strip.map_or(Some(0), |strip| path.len().checked_sub(strip))?);
+        path.extend_from_slice(bytes.get(entry.path.clone())?);
         hasher.update(&(path.len() as u64).to_be_bytes()).update(&path);
-    }
+        Some(())
+    })?;
     // Caches follow; a split or sparse index has more meaning in them.
-    let caches = bytes.get(at..bytes.len().checked_sub(20)?)?;
+    let caches = bytes.get(at..bytes.len().checked_sub(INDEX_CHECKSUM)?)?;
     let telling = [&b"link"[..], b"sdir"];
     if telling.iter().any(|name| caches.starts_with(name)) { None } else { Some(hasher.finalize()) }
+}
+
+/// True where two indexes differ only in what git notes of the files of the work tree, as `git status` writes it. False for
+/// a form that is not known here.
+pub(super) fn differ_only_in_stat(before: &[u8], after: &[u8]) -> bool {
+    let without_stat = |bytes: &[u8]| {
+        let mut rest = bytes.get(..bytes.len().checked_sub(INDEX_CHECKSUM)?)?.to_vec();
+        each_index_entry(bytes, &mut |entry| {
+            for part in STAT_OF_ENTRY {
+                rest.get_mut(entry.start + part.start..entry.start + part.end)?.fill(0);
+            }
+            Some(())
+        })?;
+        Some(rest)
+    };
+    before.len() == after.len() && without_stat(before).is_some_and(|rest| Some(rest) == without_stat(after))
 }
 
 /// The number of bytes to leave out of the path before, in git's own variable length.
@@ -410,6 +446,22 @@ mod tests {
             assert_ne!(meaning(path, &old), meaning(path, &index(version, 1, &files[..2])), "{version}");
         }
         assert_eq!(meaning(path, &index(2, 1, &files)), meaning(path, &index(4, 1, &files)));
+        for version in [2, 4] {
+            let old = index(version, 1, &files);
+            assert!(differ_only_in_stat(&old, &index(version, 200, &files)), "{version}");
+            assert!(!differ_only_in_stat(&old, &index(version, 1, &files[..2])), "{version}");
+            assert!(
+                !differ_only_in_stat(&old, &index(version, 1, &[("a", 3), files[1], files[2]])),
+                "{version}"
+            );
+            // Object, flags and extensions count.
+            for at in [12 + 40, 12 + 60, old.len() - 21] {
+                let mut other = old.clone();
+                other[at] ^= 0x80;
+                assert!(!differ_only_in_stat(&old, &other), "{version} {at}");
+            }
+        }
+        assert!(!differ_only_in_stat(b"DIRC?", b"DIRC?"));
         // What is not understood is compared byte for byte.
         assert_ne!(meaning(path, b"DIRC?"), meaning(path, b"DIRC!"));
         assert_ne!(meaning(Path::new("/w/.git/HEAD"), b"a"), meaning(Path::new("/w/.git/HEAD"), b"b"));

@@ -51,6 +51,7 @@ mod state_at;
 mod to_background;
 mod undo;
 mod undo_gaps;
+mod waiting_memo;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use apply_report::{ApplyReport, WRITTEN_IN_PLACE};
@@ -141,6 +142,8 @@ struct ViewInner {
     running: RunningCalls,
     /// The renamed files of the change set that was last asked about.
     renamed: Mutex<RenamedMemo>,
+    /// The repositories of the change set that was last classified, as far as they wait.
+    waiting: Mutex<waiting_memo::WaitingMemo>,
     /// A background command has put something into the pending layers, and the person was not asked about it yet.
     late: AtomicBool,
     /// How far an apply or an undo of this view is.
@@ -240,6 +243,7 @@ impl View {
             guards: OnceLock::new(),
             running: RunningCalls::default(),
             renamed: Mutex::default(),
+            waiting: Mutex::default(),
             late: AtomicBool::new(false),
             progress: ApplyProgress::default(),
         }))

@@ -72,7 +72,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
                 file.facts.push(row.line());
                 file.care.extend(row.needs_care.then(|| row.line()));
                 if let (GitEvent::Commit { id, .. }, Some(patch)) = (event, &row.patch) {
-                    commits.extend(commit_files(file, id, &patch.bytes));
+                    commits.extend(commit_files(file, id, &patch.bytes, &patch.runs_later));
                     let left_out = format!("{} more bytes of this commit are not shown", patch.left_out);
                     file.facts.extend((patch.left_out > 0).then_some(left_out));
                 }

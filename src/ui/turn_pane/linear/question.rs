@@ -78,7 +78,7 @@ impl LinearQuestion {
         if unseen.is_empty() || self.confirmed.replace(key) == Some(key) {
             return None;
         }
-        Some(format!("{unseen} not shown: type {given} and Enter again to allow it unseen"))
+        Some(format!("{} not shown: type {given} and Enter again to allow it unseen", unseen.words))
     }
 
     /// The question, and the lines to print for it.
@@ -102,7 +102,7 @@ impl LinearQuestion {
                 out.extend(body(&question.preview.detail, theme));
                 let unseen = left_out(&question.preview.detail);
                 if !unseen.is_empty() {
-                    out.push(label("not shown", &unseen));
+                    out.push(label("not shown", &unseen.words));
                 }
                 word = question.typed.clone();
                 choice("yes", LinearChoice::Reply(ApprovalReply::Yes));
@@ -151,7 +151,7 @@ impl LinearQuestion {
                 out.extend(body(&question.detail, theme));
                 let unseen = left_out(&question.detail);
                 if !unseen.is_empty() {
-                    out.push(label("not shown", &unseen));
+                    out.push(label("not shown", &unseen.words));
                 }
                 for one in &question.choices {
                     choice(&one.words, LinearChoice::Own(one.clone()));

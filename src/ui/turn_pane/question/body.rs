@@ -3,7 +3,7 @@
 //! A row counts as seen when it was drawn, and what was cut off never does.
 
 use super::any_question::AnyQuestion;
-use super::confirmation::not_shown;
+use super::confirmation::{UnseenParts, UnseenRows, not_shown};
 use crate::agent::UserPrompt;
 use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, DisplayDetail, MatchedText};
@@ -102,17 +102,18 @@ impl QuestionBody {
         QuestionWindow { head: scroll..scroll + fits.min(total), tail: total..total }
     }
 
-    /// What was not shown, by file: `src/a.rs (12 rows), b.bin (70000 bytes)`; empty where that is not known. At
-    /// most `most` files are named.
-    pub(super) fn unseen(&self, asked: &AnyQuestion, most: usize) -> String {
+    /// What was not shown, by file; empty where that is not known. At most `most` files are named.
+    pub(super) fn unseen(&self, asked: &AnyQuestion, most: usize) -> UnseenParts {
         let (Some(overview), Some((_, _, body))) = (asked.overview(), &*self.laid_out.borrow()) else {
-            return String::new();
+            return UnseenParts::default();
         };
         let rows = |file: usize| {
-            let Some(at) = body.files.iter().position(|(_, number)| *number == file) else { return 0 };
+            let Some(at) = body.files.iter().position(|(_, number)| *number == file) else {
+                return UnseenRows::default();
+            };
             let from = body.files.get(at).map_or(0, |part| part.0);
             let end = body.files.get(at + 1).map_or(body.rows.len(), |next| next.0);
-            RangeSet::of(from..end).without(&self.seen).len()
+            UnseenRows { rows: RangeSet::of(from..end).without(&self.seen).len(), other_files: 0 }
         };
         not_shown(overview, most, rows)
     }

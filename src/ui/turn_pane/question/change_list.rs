@@ -5,7 +5,7 @@
 //! files, which the rows below their repository explain, need not be.
 
 use super::change_rows::{ALL_CONTEXT, ListLayout, least_rows, open_sign};
-use super::confirmation::not_shown;
+use super::confirmation::{UnseenParts, UnseenRows, not_shown};
 use crate::text::RangeSet;
 use crate::tools::ChangeOverview;
 use crate::ui::review::Differences;
@@ -93,8 +93,10 @@ struct ListSection {
 impl ChangeList {
     pub(super) fn new(overview: &ChangeOverview, theme: &Theme) -> ChangeList {
         // A patch that was cut off is not a valid patch.
-        let whole =
-            overview.files.iter().map(|file| if file.left_out.is_none() { &*file.patch } else { &[] });
+        let whole = overview.files.iter().map(|file| match file.left_out {
+            None => (&*file.patch, &*file.runs_later),
+            Some(_) => (&[][..], &[][..]),
+        });
         let of_git = |row: usize| overview.list.get(row).is_none_or(|row| row.is_of_git);
         let mut kinds = vec![RowKind::default(); overview.list.len()];
         for file in &overview.files {
@@ -109,7 +111,7 @@ impl ChangeList {
             }
         }
         ChangeList {
-            differences: Differences::new(whole, theme),
+            differences: Differences::marked(whole, theme),
             kinds,
             open: BTreeSet::new(),
             chosen: false,
@@ -218,13 +220,24 @@ impl ChangeList {
     }
 
     /// What was not, by file; at most `most` files are named.
-    pub(super) fn unseen(&self, overview: &ChangeOverview, most: usize) -> String {
+    pub(super) fn unseen(&self, overview: &ChangeOverview, most: usize) -> UnseenParts {
+        // A row of several files is named once, with the first of them.
+        let mut first: Vec<Option<(usize, usize)>> = vec![None; self.seen.len()];
+        for (at, file) in overview.files.iter().enumerate() {
+            if let Some(row) = first.get_mut(file.row) {
+                let is_whole = usize::from(file.left_out.is_none());
+                *row = Some(row.map_or((at, 0), |(first, others)| (first, others + is_whole)));
+            }
+        }
         not_shown(overview, most, |file| {
             let row = overview.files.get(file).map_or(0, |file| file.row);
-            // Named once for a row of several files.
-            let first = overview.files.iter().position(|file| file.row == row) == Some(file);
             let whole = self.seen.get(row).is_some_and(|seen| seen.whole);
-            if first && !whole { self.unseen_rows(row, overview) } else { 0 }
+            match first.get(row).copied().flatten() {
+                Some((first, other_files)) if first == file && !whole => {
+                    UnseenRows { rows: self.unseen_rows(row, overview), other_files }
+                }
+                _ => UnseenRows::default(),
+            }
         })
     }
 

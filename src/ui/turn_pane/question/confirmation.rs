@@ -18,41 +18,81 @@ pub(in crate::ui::turn_pane) fn is_given_twice(choice: &QuestionChoice, all_show
 /// how to give the answer, and `other` is the word for a different answer.
 pub(in crate::ui::turn_pane) fn second_words(
     choice: &QuestionChoice,
-    unseen: &str,
+    unseen: &UnseenParts,
     again: &str,
     other: &str,
 ) -> String {
     if choice.twice {
         return format!("{again} again to do it; any other {other} changes nothing");
     }
-    let what = if unseen.is_empty() { "all of it".into() } else { format!("all of {unseen}") };
-    format!("not {what} was shown: {again} again to do it unseen")
+    let what = if unseen.is_empty() { "it" } else { unseen.words.as_str() };
+    let were = if unseen.are_several { "were" } else { "was" };
+    format!("not all of {what} {were} shown: {again} again to do it unseen")
 }
 
-/// What of a change set was not shown, by file: `src/a.rs (12 rows), b.bin (70000 bytes)`. `rows` says how many rows of
-/// the file with this number were not on the screen; at most `most` files are named.
-pub(super) fn not_shown(overview: &ChangeOverview, most: usize, rows: impl Fn(usize) -> usize) -> String {
-    let part = |(at, file): (usize, &crate::tools::FileDiff)| match (rows(at), file.left_out) {
-        (0, None) => None,
-        (1, None) => Some(format!("{} (1 row)", file.name)),
-        (rows, None) => Some(format!("{} ({rows} rows)", file.name)),
-        (_, Some(left_out)) => Some(format!("{} ({} bytes)", file.name, left_out.bytes())),
-    };
-    let mut named: Vec<String> = overview.files.iter().enumerate().filter_map(part).collect();
-    let more = named.len().saturating_sub(most);
-    named.truncate(most);
-    match more {
-        0 => named.join(", "),
-        more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
+/// What was not shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::ui::turn_pane) struct UnseenParts {
+    /// By file: `src/a.rs (12 rows), b.bin (70000 bytes)`; empty where nothing is missing, or that is not known.
+    pub(in crate::ui::turn_pane) words: String,
+    are_several: bool,
+}
+
+impl UnseenParts {
+    fn one(words: String) -> UnseenParts {
+        UnseenParts { words, are_several: false }
+    }
+
+    pub(in crate::ui::turn_pane) fn is_empty(&self) -> bool {
+        self.words.is_empty()
     }
 }
 
+/// Rows that were not on the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct UnseenRows {
+    pub(super) rows: usize,
+    /// Files that have the rows together with the one that is named.
+    pub(super) other_files: usize,
+}
+
+/// What of a change set was not shown, by file. `rows` says how much of the file with this number was not on the screen; at
+/// most `most` files are named.
+pub(super) fn not_shown(
+    overview: &ChangeOverview,
+    most: usize,
+    rows: impl Fn(usize) -> UnseenRows,
+) -> UnseenParts {
+    let part = |(at, file): (usize, &crate::tools::FileDiff)| {
+        let UnseenRows { rows, other_files } = rows(at);
+        let others = match other_files {
+            0 => String::new(),
+            others => format!(" and {}", count::of(others, "other file")),
+        };
+        match (rows, file.left_out) {
+            (0, None) => None,
+            (rows, None) => Some(format!("{}{others} ({})", file.name, count::of(rows, "row"))),
+            (_, Some(left_out)) => Some(format!("{} ({} bytes)", file.name, left_out.bytes())),
+        }
+    };
+    let mut named: Vec<String> = overview.files.iter().enumerate().filter_map(part).collect();
+    let are_several = named.len() > 1 || (0..overview.files.len()).any(|at| rows(at).other_files > 0);
+    let more = named.len().saturating_sub(most);
+    named.truncate(most);
+    let words = match more {
+        0 => named.join(", "),
+        more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
+    };
+    UnseenParts { words, are_several }
+}
+
 /// What is not shown even where all rows are: parts of files that are too long.
-pub(in crate::ui::turn_pane) fn left_out(detail: &DisplayDetail) -> String {
+pub(in crate::ui::turn_pane) fn left_out(detail: &DisplayDetail) -> UnseenParts {
     match detail {
-        DisplayDetail::Changes(overview) => not_shown(overview, NAMED, |_| 0),
-        DisplayDetail::Diff(diff) if diff.left_out == 1 => "1 changed line".into(),
-        DisplayDetail::Diff(diff) if diff.left_out > 1 => format!("{} changed lines", diff.left_out),
-        _ => String::new(),
+        DisplayDetail::Changes(overview) => not_shown(overview, NAMED, |_| UnseenRows::default()),
+        DisplayDetail::Diff(diff) if diff.left_out > 0 => {
+            UnseenParts::one(count::of(diff.left_out, "changed line"))
+        }
+        _ => UnseenParts::default(),
     }
 }

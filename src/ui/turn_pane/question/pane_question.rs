@@ -3,6 +3,7 @@
 use super::any_question::{AnyQuestion, RUN_CHECKS};
 use super::body::QuestionBody;
 use super::change_list::ChangeList;
+use super::confirmation::UnseenParts;
 use crate::conversation::CallId;
 use crate::ui::paste::PasteStore;
 use crate::ui::text_field::TextField;
@@ -114,7 +115,7 @@ impl PaneQuestion {
     }
 
     /// What was not shown, by file, of which `most` are named; empty where that is not known.
-    pub(super) fn unseen(&self, most: usize) -> String {
+    pub(super) fn unseen(&self, most: usize) -> UnseenParts {
         match (&self.changes, self.asked.overview()) {
             (Some(list), Some(overview)) if !self.shows_patch => list.unseen(overview, most),
             _ => self.body.unseen(&self.asked, most),

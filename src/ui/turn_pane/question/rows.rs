@@ -134,6 +134,7 @@ fn hidden_row(hidden: usize, closed: usize, theme: &Theme, columns: usize) -> Ve
     let text = match (hidden, closed) {
         (0, 0) => return Vec::new(),
         (hidden, 0) => format!("{} hidden: Down and PageDown show more", count::of(hidden, "line")),
+        (0, 1) => "1 difference closed: Down and PageDown open it".into(),
         (0, closed) => format!("{} closed: Down and PageDown open them", count::of(closed, "difference")),
         (hidden, closed) => {
             let (lines, closed) = (count::of(hidden, "line"), count::of(closed, "difference"));

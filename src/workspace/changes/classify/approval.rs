@@ -1,10 +1,12 @@
-//! What a person approved of a change set beyond the ordinary: paths that run later, one by one, and large losses.
+//! What a person approved of a change set beyond the ordinary: paths that run later, one by one, repositories whose
+//! commits have such a path, and large losses.
 
 use super::large_loss::LargeLoss;
-use super::{ChangeClasses, Runner, loss};
+use super::{ChangeClasses, Runner, WaitingRepository, loss};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
-use crate::workspace::view::ChangeSelection;
+use crate::workspace::hash::Hash;
+use crate::workspace::view::{ChangeSelection, SelectedPart};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -15,6 +17,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeApproval {
     paths: BTreeMap<PathBuf, Option<PathState>>,
+    /// Repositories whose commits change files that run later, with the state that the person saw.
+    repositories: BTreeMap<PathBuf, Hash>,
     /// Repositories and roots that may go.
     losses: BTreeSet<PathBuf>,
     files: ApprovedFiles,
@@ -52,6 +56,13 @@ impl ChangeApproval {
         self
     }
 
+    /// The person saw this repository, with its commits: another state needs another approval.
+    #[must_use]
+    pub fn shown_repository(mut self, repository: &WaitingRepository) -> ChangeApproval {
+        self.repositories.insert(repository.path.clone(), repository.state);
+        self
+    }
+
     /// The person gave the number of files that may go, without seeing them now.
     #[must_use]
     pub fn removal_of(mut self, files: usize) -> ChangeApproval {
@@ -78,7 +89,7 @@ impl ChangeApproval {
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.paths.keys().map(PathBuf::as_path)
+        self.paths.keys().chain(self.repositories.keys()).map(PathBuf::as_path)
     }
 
     pub fn is_none(&self) -> bool {
@@ -136,13 +147,50 @@ impl ChangeClasses {
             path.ancestors().skip(1).any(|dir| self.runner(dir).is_some() && goes(dir))
         };
         let gone = |path: &Path| set.get(path).is_some_and(|c| c.after.is_absent());
-        self.runs_later().filter(|(path, _)| !(gone(path) && stands_for(path))).collect()
+        let files = self.runs_later().filter(|(path, _)| !(gone(path) && stands_for(path)));
+        let has_change =
+            |repository: &&WaitingRepository| !self.approved_with(set, &repository.path).is_empty();
+        let repositories = self.waiting_repositories().filter(has_change);
+        files.chain(repositories.map(|repository| (&*repository.path, &repository.runner))).collect()
     }
 
-    /// What an approval of exactly `path` speaks of: the change there, or all that belongs to the loss of that
-    /// repository or root.
+    /// The approval of someone who saw `path` of [`ChangeClasses::to_approve`] with all that goes with it.
+    pub fn approval_of(&self, set: &ChangeSet, path: &Path) -> ChangeApproval {
+        let approval = match (self.waiting_repository(path), set.get(path)) {
+            (Some(repository), _) => ChangeApproval::none().shown_repository(repository),
+            (None, Some(change)) => ChangeApproval::none().shown(change),
+            (None, None) => ChangeApproval::none(),
+        };
+        let with = self.approved_with(set, path);
+        let all: ChangeSelection = with.into_iter().map(|path| (path, SelectedPart::Whole)).collect();
+        let losses = self.unapproved_losses(set, &all, &approval);
+        approval.seen(&losses)
+    }
+
+    /// True where the change at the path runs later, or waits with its repository, and `approval` is not about it.
+    pub(in crate::workspace) fn waits(&self, change: &FileChange, approval: &ChangeApproval) -> bool {
+        match self.waiting_repository(&change.path) {
+            Some(repository) => !self.is_approved(repository, approval),
+            None => self.runner(&change.path).is_some() && !approval.covers(change),
+        }
+    }
+
+    /// The person saw the repository, or named it or one of its files.
+    fn is_approved(&self, repository: &WaitingRepository, approval: &ChangeApproval) -> bool {
+        let is_named = |(path, state): (&PathBuf, &Option<PathState>)| {
+            state.is_none() && self.waiting_repository(path) == Some(repository)
+        };
+        approval.repositories.get(&repository.path) == Some(&repository.state)
+            || approval.paths.iter().any(is_named)
+    }
+
+    /// What an approval of exactly `path` speaks of: the change there, all that belongs to the loss of that repository or
+    /// root, or the repository that waits as a whole.
     pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
         let mut all: BTreeSet<Arc<Path>> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
+        if let Some(repository) = self.waiting_repository(path) {
+            all.extend(self.approved_with(set, &repository.path));
+        }
         let at = |loss: &&LargeLoss| match loss {
             LargeLoss::Repository { path: at, .. }
             | LargeLoss::History { path: at, .. }
@@ -210,9 +258,8 @@ impl ChangeClasses {
         approval: &ChangeApproval,
     ) -> PermittedChanges {
         let chosen = |path: &Path| choice.contains_key(path);
-        let waits = |c: &&FileChange| self.runner(&c.path).is_some() && !approval.covers(c);
-        let later: BTreeSet<&Path> =
-            set.changes.iter().filter(|c| chosen(&c.path)).filter(waits).map(|c| &*c.path).collect();
+        let waits = |c: &&FileChange| chosen(&c.path) && self.waits(c, approval);
+        let later: BTreeSet<&Path> = set.changes.iter().filter(waits).map(|c| &*c.path).collect();
         let mut left = stay(set, choice.clone(), &later);
         // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
@@ -229,8 +276,11 @@ impl ChangeClasses {
             staying.extend(part.changes_of(&around));
             left = stay(set, left, &staying);
         }
-        let shown = self.to_approve(set);
-        let waiting = later.into_iter().filter(|p| shown.iter().any(|(path, _)| path == p));
+        let stays = |path: &Path| match self.waiting_repository(path) {
+            Some(_) => self.approved_with(set, path).iter().any(|path| later.contains(&**path)),
+            None => later.contains(path),
+        };
+        let waiting = self.to_approve(set).into_iter().map(|(path, _)| path).filter(|path| stays(path));
         let waiting = waiting.map(Path::to_path_buf).collect();
         PermittedChanges { choice: left, waiting, losses, repositories }
     }

@@ -2,6 +2,7 @@
 
 use super::large_loss::LargeLoss;
 use crate::permission::Runner;
+use crate::workspace::hash::Hash;
 use crate::workspace::view::LossLimit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,12 +19,25 @@ pub enum ChangeClass {
     LargeLoss(LargeLoss),
 }
 
+/// A repository that waits as a whole, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingRepository {
+    /// The outermost one, which is applied as one.
+    pub path: PathBuf,
+    /// Who runs or obeys one of the files, and all reasons as words.
+    pub runner: Runner,
+    /// What its files would be: an approval counts only for these.
+    pub(in crate::workspace) state: Hash,
+}
+
 /// The classes of a change set. Paths that are not here are ordinary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeClasses {
     pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
     /// The losses of the whole set, the gravest first.
     pub losses: Vec<LargeLoss>,
+    /// Repositories that wait as a whole.
+    pub(super) waiting: Vec<WaitingRepository>,
     pub(super) roots: Vec<PathBuf>,
     pub(super) limit: LossLimit,
 }

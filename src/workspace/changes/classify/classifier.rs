@@ -57,13 +57,8 @@ impl<'a> ChangeClassifier<'a> {
         if let Some(runner) = self.on_path(change) {
             return ChangeClass::RunsLater(runner);
         }
-        if self.scope.set.hook_dirs.holds(&change.path) {
-            let why = "git runs it: `core.hooksPath` names its directory".into();
-            return ChangeClass::RunsLater(Runner { by: "git".into(), why });
-        }
-        if self.scope.set.hook_dirs.includes(&change.path) {
-            let why = "git reads it: your settings or those of a repository include it".into();
-            return ChangeClass::RunsLater(Runner { by: "git".into(), why });
+        if let Some(why) = self.why_git_runs(&change.path) {
+            return ChangeClass::RunsLater(Runner { by: "git".into(), why: why.into() });
         }
         if let Some(class) = self.in_repository(&change.path) {
             return class;
@@ -76,6 +71,48 @@ impl<'a> ChangeClassifier<'a> {
                 None => ChangeClass::Ordinary,
             },
         }
+    }
+
+    /// Who runs or obeys the file `rel` of a commit later, where it is checked out: by its name, by links to it, and by
+    /// settings. `work_tree` is that of the repository, if it is known.
+    pub(in crate::workspace) fn of_committed(
+        &self,
+        work_tree: Option<&Path>,
+        rel: &Path,
+        mode: u32,
+    ) -> Option<Runner> {
+        const EXECUTABLE: u32 = 0o111;
+        let later = |class| match class {
+            PathClass::RunsLater(runner) => Some(runner),
+            _ => None,
+        };
+        let is_link = mode & 0o170_000 == 0o120_000;
+        if let Some(runner) = later(self.scope.protected.class_of(rel)) {
+            return Some(runner);
+        }
+        // A link with such a name leads to files with plain names.
+        if is_link && rel.iter().any(|name| self.scope.protected.leads(name)) {
+            let why = format!("it is a link, and programs run files below `{}`", rel.display());
+            return Some(Runner { by: "git".into(), why });
+        }
+        let path = work_tree?.join(rel);
+        let on_path = || self.scope.protected.on_path(&path).filter(|_| is_link || mode & EXECUTABLE != 0);
+        if let Some(runner) = later(self.scope.of_path(&path)).or_else(on_path) {
+            return Some(runner);
+        }
+        if let Some(why) = self.why_git_runs(&path) {
+            return Some(Runner { by: "git".into(), why: why.into() });
+        }
+        self.links.of_path(&path, &self.scope)
+    }
+
+    /// Why git runs or reads the file at `path`, which is not in a repository.
+    fn why_git_runs(&self, path: &Path) -> Option<&'static str> {
+        if self.scope.set.hook_dirs.holds(path) {
+            return Some("git runs it: `core.hooksPath` names its directory");
+        }
+        let is_included = self.scope.set.hook_dirs.includes(path);
+        is_included.then_some("git reads it: your settings or those of a repository include it")
     }
 
     /// A directory may get hooks and settings first, as ordinary files, and become a repository in a later turn.

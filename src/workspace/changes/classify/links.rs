@@ -103,11 +103,19 @@ impl LinkIndex {
             PathClass::RunsLater(runner) => Some(runner),
             _ => None,
         };
-        let linked = self.names_of(&change.path).iter().find_map(|name| later(name));
-        linked.or_else(|| change.twin.as_deref().and_then(later)).or_else(|| {
+        self.of_path(&change.path, scope).or_else(|| change.twin.as_deref().and_then(later)).or_else(|| {
             let names = self.names.get(&file_of(change)?)?;
             names.iter().filter(|name| ***name != *change.path).find_map(|name| later(name))
         })
+    }
+
+    /// Who runs the file later by a name that is a link to `path`.
+    pub(super) fn of_path(&self, path: &Path, scope: &ClassifyScope<'_>) -> Option<Runner> {
+        let runner = |name: &PathBuf| match scope.of_path(name) {
+            PathClass::RunsLater(runner) => Some(runner),
+            _ => None,
+        };
+        self.names_of(path).iter().find_map(runner)
     }
 
     /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link.

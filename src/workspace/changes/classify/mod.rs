@@ -14,8 +14,9 @@ mod loss;
 mod removed_repository;
 mod repository_loss;
 mod scope;
+mod waiting_repository;
 
-pub use class::{ChangeClass, ChangeClasses};
+pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 
 pub use approval::{ChangeApproval, PermittedChanges};
 pub(in crate::workspace) use distant_links::forget as forget_links;
@@ -41,7 +42,8 @@ impl View {
         }
         let (roots, limit) = (self.roots().to_vec(), self.loss_limit());
         let losses = loss::losses(set, &roots, limit, &|_| true);
-        ChangeClasses { by_path, losses, roots, limit }
+        let waiting = self.waiting_repositories(set, &classifier);
+        ChangeClasses { by_path, losses, waiting, roots, limit }
     }
 }
 
@@ -51,3 +53,4 @@ mod tests;
 
 pub(in crate::workspace) use classifier::{ChangeClassifier, is_reached};
 pub(in crate::workspace) use scope::class_below;
+pub(in crate::workspace) use waiting_repository::state_of;

@@ -21,14 +21,57 @@ pub(super) struct CommitCount {
 const COUNTED: u8 = 1;
 const OTHER: u8 = 2;
 
-/// Commits that can be reached from `from` and from none of `others`, the newest first, until nothing is left that only
-/// `from` reaches. A commit is read where the first of `objects` has it.
+/// The commits that one history has and others lack.
+pub(super) struct OnlyCommits {
+    /// The oldest first.
+    pub(super) commits: Vec<(ObjectId, Commit)>,
+    /// There are more, or some cannot be read.
+    pub(super) at_least: bool,
+}
+
+/// The number of [`commits_only_in`].
 pub(super) fn only_in(
     objects: &[&ObjectReader<'_>],
     from: ObjectId,
     others: &[ObjectId],
     budget: &ReadBudget,
 ) -> CommitCount {
+    let Walked { marks, at_least, .. } = walk(objects, from, others, &BTreeSet::new(), budget);
+    CommitCount { number: counted(&marks).count(), at_least }
+}
+
+/// Commits that can be reached from `from` and from none of `others`. The parents of the commits in `shallow` are not
+/// looked for.
+pub(super) fn commits_only_in(
+    objects: &[&ObjectReader<'_>],
+    from: ObjectId,
+    others: &[ObjectId],
+    shallow: &BTreeSet<ObjectId>,
+    budget: &ReadBudget,
+) -> OnlyCommits {
+    let Walked { marks, mut commits, at_least } = walk(objects, from, others, shallow, budget);
+    let only = counted(&marks).filter_map(|id| Some((*id, commits.remove(id)??)));
+    let mut only: Vec<(ObjectId, Commit)> = only.collect();
+    only.sort_by_key(|(id, commit)| (commit.time, *id));
+    OnlyCommits { commits: only, at_least }
+}
+
+/// The commits that a walk has seen, each with who leads to it.
+struct Walked {
+    marks: BTreeMap<ObjectId, u8>,
+    commits: BTreeMap<ObjectId, Option<Commit>>,
+    at_least: bool,
+}
+
+/// Walks the newest commits first, until nothing is left that only `from` reaches. A commit is read where the first of
+/// `objects` has it.
+fn walk(
+    objects: &[&ObjectReader<'_>],
+    from: ObjectId,
+    others: &[ObjectId],
+    shallow: &BTreeSet<ObjectId>,
+    budget: &ReadBudget,
+) -> Walked {
     let read = |id: &ObjectId| objects.iter().find_map(|objects| Commit::read(objects, id));
     let mut marks: BTreeMap<ObjectId, u8> = BTreeMap::new();
     let mut commits: BTreeMap<ObjectId, Option<Commit>> = BTreeMap::new();
@@ -52,12 +95,12 @@ pub(super) fn only_in(
             oldest = oldest.min(time);
         }
         if commits.len() > MOST_COMMITS || !budget.has_time() {
-            return CommitCount { number: counted(&marks), at_least: true };
+            return Walked { marks, commits, at_least: true };
         }
         open.remove(&id);
         let mark = marks.get(&id).copied().unwrap_or_default();
-        let parents =
-            commits.get(&id).and_then(Option::as_ref).map(|c| c.parents.clone()).unwrap_or_default();
+        let commit = commits.get(&id).and_then(Option::as_ref).filter(|_| !shallow.contains(&id));
+        let parents = commit.map(|commit| commit.parents.clone()).unwrap_or_default();
         for parent in parents {
             let known = marks.entry(parent).or_default();
             if *known | mark == *known {
@@ -75,9 +118,9 @@ pub(super) fn only_in(
     // Behind a commit that cannot be read there may be more.
     let is_unread = |id: &ObjectId| marks.get(id) == Some(&COUNTED);
     let at_least = commits.iter().any(|(id, commit)| commit.is_none() && is_unread(id));
-    CommitCount { number: counted(&marks), at_least }
+    Walked { marks, commits, at_least }
 }
 
-fn counted(marks: &BTreeMap<ObjectId, u8>) -> usize {
-    marks.values().filter(|mark| **mark == COUNTED).count()
+fn counted(marks: &BTreeMap<ObjectId, u8>) -> impl Iterator<Item = &ObjectId> {
+    marks.iter().filter(|(_, mark)| **mark == COUNTED).map(|(id, _)| id)
 }

@@ -32,6 +32,12 @@ pub(in crate::workspace) fn deadline() -> ReadDeadline {
     ReadDeadline { of_all: Instant::now() + LONGEST_OF_ALL, each: LONGEST }
 }
 
+/// What needs the person's consent is looked for longer: an answer that no time was left would ask for it on a slow
+/// machine.
+pub(in crate::workspace) fn consent_deadline() -> ReadDeadline {
+    ReadDeadline { of_all: Instant::now() + 4 * LONGEST_OF_ALL, each: 2 * LONGEST_OF_ALL }
+}
+
 /// For tests of the other limits: a machine under load is slower than any of them.
 #[cfg(test)]
 pub(super) fn without_deadline() -> ReadDeadline {

@@ -16,8 +16,8 @@ pub(super) struct Commit {
     pub(super) subject: String,
 }
 
-/// Parents that are looked at; git itself makes no merge of more than some dozens.
-const MOST_PARENTS: usize = 64;
+/// A commit with more parents is not read: git itself makes no merge of more than some dozens.
+const MOST_PARENTS: usize = 1_000;
 
 impl Commit {
     pub(super) fn read(objects: &ObjectReader<'_>, id: &ObjectId) -> Option<Commit> {
@@ -33,9 +33,7 @@ impl Commit {
             if let Some(id) = line.strip_prefix(b"tree ") {
                 tree = tree.or(ObjectId::from_hex(id));
             } else if let Some(id) = line.strip_prefix(b"parent ") {
-                if parents.len() < MOST_PARENTS {
-                    parents.push(ObjectId::from_hex(id)?);
-                }
+                parents.push(ObjectId::from_hex(id).filter(|_| parents.len() < MOST_PARENTS)?);
             } else if let Some(who) = line.strip_prefix(b"author ") {
                 author = person(who).0;
             } else if let Some(who) = line.strip_prefix(b"committer ") {

@@ -2,6 +2,9 @@
 
 use super::budget::ReadBudget;
 use crate::text::patch::{quoted, unified};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// The patch of a commit against its first parent, in git's form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,6 +12,10 @@ pub struct CommitPatch {
     pub bytes: Vec<u8>,
     /// Bytes of it that are not in it, because the patches of all commits together are too large.
     pub left_out: usize,
+    /// The files that the commit changes, each with its mode.
+    pub(in crate::workspace) files: Vec<(PathBuf, u32)>,
+    /// Those that a program runs or obeys later, each with the reason.
+    pub runs_later: Vec<(PathBuf, String)>,
 }
 
 impl CommitPatch {
@@ -21,6 +28,8 @@ impl CommitPatch {
         texts: Option<(&[u8], &[u8])>,
         budget: &ReadBudget,
     ) {
+        let file = PathBuf::from(OsStr::from_bytes(path));
+        self.files.extend(modes.1.or(modes.0).map(|mode| (file, mode)));
         let (a, b) = (quoted("a/", path), quoted("b/", path));
         let mut part = format!("diff --git {a} {b}\n");
         match modes {

@@ -91,7 +91,7 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
 
 /// Where refs and objects are: the directory itself or, for a linked worktree in its usual place, the repository around
 /// it. `None` for any other place: what a repository names may be anybody's.
-fn common_dir(files: &dyn RepositoryFiles, dir: &Path) -> Option<PathBuf> {
+pub(super) fn common_dir(files: &dyn RepositoryFiles, dir: &Path) -> Option<PathBuf> {
     match read(files, &dir.join("commondir"), 4 << 10) {
         None => Some(dir.to_path_buf()),
         Some(text) if text.trim_ascii() == b"../.." => Some(dir.parent()?.parent()?.to_path_buf()),
@@ -100,7 +100,7 @@ fn common_dir(files: &dyn RepositoryFiles, dir: &Path) -> Option<PathBuf> {
 }
 
 /// Bytes of an object's name, as the refs have them: all names of a repository have the same.
-fn width(refs: &[&RefReader<'_>]) -> usize {
+pub(super) fn width(refs: &[&RefReader<'_>]) -> usize {
     let of = |refs: &&RefReader<'_>| {
         let id = refs.head_commit().or_else(|| refs.packed()?.any());
         id.as_ref().map(ObjectId::width)

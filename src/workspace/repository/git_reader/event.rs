@@ -321,7 +321,7 @@ impl RefKind {
 }
 
 impl IndexNotRead {
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             IndexNotRead::TooLarge => "it is larger than 64 MB, or no regular file",
             IndexNotRead::Damaged => "it is damaged",
@@ -334,7 +334,7 @@ impl IndexNotRead {
 }
 
 /// The name without the directory that its kind says, its bytes visible.
-fn short(name: &Path) -> String {
+pub(super) fn short(name: &Path) -> String {
     let dirs = ["refs/heads", "refs/remotes", "refs/tags", "refs/notes", "refs/replace"];
     let below = dirs.iter().find_map(|dir| name.strip_prefix(dir).ok());
     let rest = below.filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(name);

@@ -1,57 +1,14 @@
 //! What a change set stages and takes out of the index, seen against the commit that `HEAD` leads to.
 
 use super::budget::ReadBudget;
-use super::commit::Commit;
+use super::commit_tree::CommitTree;
 use super::event::GitEvent;
 use super::git_index::{IndexEntries, IndexEntry};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
-use super::tree_diff::{DIRECTORY, TreeEntry, entries};
-use std::collections::BTreeMap;
 
 /// Paths that are looked up in the tree of a commit. Each of its directories is read once.
 const MOST_LOOKED_UP: usize = 100_000;
-
-/// A tree cannot be read, so nobody knows what is staged.
-struct UnreadTree;
-
-/// The trees of one commit, each read once.
-struct CommitTree<'a> {
-    objects: &'a ObjectReader<'a>,
-    /// `None`: there is no commit.
-    root: Option<Result<ObjectId, UnreadTree>>,
-    read: BTreeMap<ObjectId, Option<BTreeMap<Vec<u8>, TreeEntry>>>,
-}
-
-impl<'a> CommitTree<'a> {
-    fn new(objects: &'a ObjectReader<'a>, commit: Option<ObjectId>) -> CommitTree<'a> {
-        let root = commit.map(|id| Commit::read(objects, &id).map(|commit| commit.tree).ok_or(UnreadTree));
-        CommitTree { objects, root, read: BTreeMap::new() }
-    }
-
-    fn get(&mut self, path: &[u8]) -> Result<Option<TreeEntry>, UnreadTree> {
-        let mut at = match &self.root {
-            None => return Ok(None),
-            Some(Ok(root)) => *root,
-            Some(Err(UnreadTree)) => return Err(UnreadTree),
-        };
-        let mut names = path.split(|byte| *byte == b'/').peekable();
-        while let Some(name) = names.next() {
-            let objects = self.objects;
-            let tree =
-                self.read.entry(at).or_insert_with(|| entries(objects, &at)).as_ref().ok_or(UnreadTree)?;
-            let Some(found) = tree.get(name) else { return Ok(None) };
-            if names.peek().is_none() {
-                return Ok(Some(*found));
-            }
-            if found.mode != DIRECTORY {
-                return Ok(None);
-            }
-            at = found.id;
-        }
-        Ok(None)
-    }
-}
 
 /// The rows about the index; none where it says the same.
 pub(super) fn index_events(

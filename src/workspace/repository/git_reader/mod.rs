@@ -10,6 +10,7 @@ mod ancestry;
 mod budget;
 mod commit;
 mod commit_patch;
+mod commit_tree;
 mod compare;
 mod delta;
 mod event;
@@ -19,16 +20,18 @@ mod object_id;
 mod object_store;
 mod pack;
 mod packed_refs;
+mod protected_contents;
 mod ref_changes;
 mod ref_table;
 mod refs;
 mod repository_files;
 mod tree_diff;
 
-pub(in crate::workspace) use budget::deadline;
+pub(in crate::workspace) use budget::{ReadDeadline, consent_deadline, deadline};
 pub use commit_patch::CommitPatch;
 pub(in crate::workspace) use compare::{GitSides, compare};
 pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents};
+pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;
 pub use tree_diff::TreeChanges;
 

@@ -27,18 +27,18 @@ pub(super) struct RepositorySide<'a> {
 
 /// A ref that differs.
 #[derive(Clone, Debug)]
-struct RefChange {
-    name: PathBuf,
-    old: Option<ObjectId>,
-    new: Option<ObjectId>,
+pub(super) struct RefChange {
+    pub(super) name: PathBuf,
+    pub(super) old: Option<ObjectId>,
+    pub(super) new: Option<ObjectId>,
 }
 
-struct ChangedRefs {
-    changes: Vec<RefChange>,
+pub(super) struct ChangedRefs {
+    pub(super) changes: Vec<RefChange>,
     /// Files among the refs that are none.
-    broken: Vec<PathBuf>,
+    pub(super) broken: Vec<PathBuf>,
     /// Refs that were not looked at.
-    left_out: usize,
+    pub(super) left_out: usize,
 }
 
 /// The rows about commits, branches, tags and `HEAD`. `loose` are the refs whose files changed.
@@ -49,7 +49,7 @@ pub(super) fn ref_events(
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
     let mut events = Vec::new();
-    let changes = match changed_refs(before, after, loose, budget) {
+    let changes = match changed_refs(before, after, loose, MOST_REFS, budget) {
         Some(ChangedRefs { changes, broken, left_out }) => {
             events.extend((left_out > 0).then_some(GitEvent::MoreRefs(left_out)));
             events.extend(
@@ -108,10 +108,12 @@ pub(super) fn ref_events(
     events
 }
 
-fn changed_refs(
+/// The refs that differ, `most` of them.
+pub(super) fn changed_refs(
     before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
     loose: BTreeSet<&Path>,
+    most: usize,
     budget: &ReadBudget,
 ) -> Option<ChangedRefs> {
     let packed = before.refs.packed_differences(&after.refs, budget)?;
@@ -124,7 +126,7 @@ fn changed_refs(
     };
     let (mut changes, mut broken, mut left_out) = (Vec::new(), Vec::new(), packed.left_out);
     for name in current.into_iter().chain(names) {
-        if changes.len() >= MOST_REFS || !budget.has_time() {
+        if changes.len() >= most || !budget.has_time() {
             left_out += 1;
             continue;
         }

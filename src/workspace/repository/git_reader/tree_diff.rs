@@ -14,6 +14,7 @@ const DEEPEST: usize = 256;
 /// The largest text whose lines are counted.
 const LARGEST_TEXT: usize = 1 << 20;
 
+const KIND: u32 = 0o170_000;
 pub(super) const DIRECTORY: u32 = 0o40_000;
 /// A commit of a submodule: no object of this repository.
 const SUBMODULE: u32 = 0o160_000;
@@ -50,7 +51,13 @@ pub(super) fn entries(objects: &ObjectReader<'_>, tree: &ObjectId) -> Option<BTr
         let (name, after) = after.split_at_checked(memchr::memchr(0, after)?)?;
         let (id, after) = after.get(1..)?.split_at_checked(tree.width())?;
         let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
-        found.insert(name.to_vec(), TreeEntry { mode, id: ObjectId::from_bytes(id)? });
+        // git looks only at the kind of a directory's mode.
+        let mode = if mode & KIND == DIRECTORY { DIRECTORY } else { mode };
+        let entry = TreeEntry { mode, id: ObjectId::from_bytes(id)? };
+        // git writes no name twice, and programs do not agree which of two counts.
+        if found.insert(name.to_vec(), entry).is_some() {
+            return None;
+        }
         rest = after;
     }
     Some(found)

@@ -1,0 +1,434 @@
+//! Which new commits, and which entries of a new index, change a file that a program runs or obeys later.
+//!
+//! Whoever applies such a repository has the change, whatever becomes of the same file in the work tree: the next push
+//! takes the commit along. So everything that cannot be read counts as such a change.
+
+use super::ancestry::{OnlyCommits, commits_only_in};
+use super::budget::{ReadBudget, ReadLimit};
+use super::commit::Commit;
+use super::commit_tree::CommitTree;
+use super::compare::{GitSides, common_dir, width};
+use super::event::{HeadPosition, IndexNotRead, RefKind, short};
+use super::git_index::read_index;
+use super::object_id::ObjectId;
+use super::object_store::ObjectReader;
+use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
+use super::refs::{LARGEST_LOG, RefReader};
+use super::repository_files::read;
+use super::tree_diff::{DIRECTORY, TreeEntry, entries};
+use crate::permission::Runner;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Refs that may differ. Each costs a walk of its own.
+const MOST_REFS: usize = 20_000;
+/// Refs before the change that a new ref is compared with. Without them more commits count as new.
+const MOST_OTHERS: usize = 2_000;
+/// Findings that are collected; the first is shown, and the rest is counted.
+const MOST_FOUND: usize = 100;
+const DEEPEST_TREE: usize = 256;
+/// A tag may name a tag.
+const DEEPEST_TAG: usize = 8;
+/// Names of commits in `shallow` and `MERGE_HEAD`.
+const LARGEST_LIST: u64 = 4 << 20;
+
+/// Who runs or obeys the file at a path of a work tree, by its path and mode.
+pub(in crate::workspace) type FileJudge<'a> = &'a dyn Fn(&Path, u32) -> Option<Runner>;
+
+/// A change in a repository that takes effect although the file of the work tree does not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::workspace) enum ProtectedContent {
+    /// A new commit changes the file. `on` leads to the commit.
+    Committed { commit: String, on: PathBuf, file: PathBuf, runner: Runner },
+    /// The next commit changes the file.
+    Staged { file: PathBuf, runner: Runner },
+    /// What its commits change is not known.
+    NotRead(&'static str),
+    /// What the next commit changes is not known.
+    IndexNotRead(IndexNotRead),
+}
+
+impl ProtectedContent {
+    /// For a person. `name` renders the path of a file.
+    pub(in crate::workspace) fn words(&self, name: &dyn Fn(&Path) -> String) -> String {
+        match self {
+            ProtectedContent::Committed { commit, on, file, runner } => {
+                format!("commit {commit} on {} changes {}: {}", short(on), name(file), runner.why)
+            }
+            ProtectedContent::Staged { file, runner } => {
+                format!("the next commit changes {}: {}", name(file), runner.why)
+            }
+            ProtectedContent::NotRead(why) => {
+                format!("its commits may change files that run later, and were not read: {why}")
+            }
+            ProtectedContent::IndexNotRead(why) => {
+                format!("its index may change files that run later, and was not read: {}", why.words())
+            }
+        }
+    }
+
+    pub(in crate::workspace) fn runner(&self) -> Option<&Runner> {
+        match self {
+            ProtectedContent::Committed { runner, .. } | ProtectedContent::Staged { runner, .. } => {
+                Some(runner)
+            }
+            ProtectedContent::NotRead(_) | ProtectedContent::IndexNotRead(_) => None,
+        }
+    }
+}
+
+/// An object is missing, damaged, or over a bound.
+struct UnreadObject;
+
+const UNREAD: &str = "an object is missing, damaged or too large";
+
+/// What the repository has of such changes, in the order of the refs.
+pub(in crate::workspace) fn protected_contents(
+    sides: &GitSides<'_>,
+    judge: FileJudge<'_>,
+) -> Vec<ProtectedContent> {
+    const STATE: [&str; 8] =
+        ["HEAD", "packed-refs", "refs", "reftable", "index", "logs/refs/stash", "MERGE_HEAD", "commondir"];
+    let touches = |name: &str| {
+        let at = sides.dir.join(name);
+        sides.changed.iter().any(|(path, _)| path.starts_with(&at))
+    };
+    if !STATE.iter().any(|name| touches(name)) {
+        return Vec::new();
+    }
+    let budget = ReadBudget::new(sides.deadline);
+    let (Some(common), Some(old_common)) =
+        (common_dir(sides.after, sides.dir), common_dir(sides.before, sides.dir))
+    else {
+        return vec![ProtectedContent::NotRead("its objects are in another repository")];
+    };
+    if touches("reftable") {
+        return vec![ProtectedContent::NotRead("its refs are in the reftable format")];
+    }
+    // Only those of its own differ, and the reader looks at the common ones. git makes an empty directory for them.
+    let refs = sides.dir.join("refs");
+    let is_file = |path: &Path| {
+        let found = sides.after.real(path).and_then(|path| path.symlink_metadata().ok());
+        found.is_some_and(|found| !found.is_dir())
+    };
+    let has_refs = || sides.changed.iter().any(|(path, _)| path.starts_with(&refs) && is_file(path));
+    if common != sides.dir && has_refs() {
+        return vec![ProtectedContent::NotRead("a linked worktree has refs of its own")];
+    }
+    let old_refs = RefReader::new(sides.before, sides.dir, &old_common);
+    let new_refs = RefReader::new(sides.after, sides.dir, &common);
+    let width = width(&[&new_refs, &old_refs]);
+    let old_objects = ObjectReader::new(sides.before, &old_common, width, &budget);
+    let new_objects = ObjectReader::new(sides.after, &common, width, &budget);
+    let shallow = read(sides.after, &common.join("shallow"), LARGEST_LIST).unwrap_or_default();
+    let mut search = ContentSearch {
+        before: &RepositorySide { objects: old_objects, refs: old_refs },
+        after: &RepositorySide { objects: new_objects, refs: new_refs },
+        judge,
+        budget: &budget,
+        shallow: ids_of_lines(&shallow, 0).collect(),
+        others: None,
+        commits: BTreeMap::new(),
+        found: Vec::new(),
+    };
+    let loose = sides.changed.iter().filter_map(|(path, _)| path.strip_prefix(sides.dir).ok());
+    search.refs(loose.filter(|path| path.starts_with("refs")).collect());
+    if touches("HEAD") {
+        search.head();
+    }
+    if touches("logs/refs/stash") {
+        search.stash(sides);
+    }
+    if touches("MERGE_HEAD") {
+        let merged = read(sides.after, &sides.dir.join("MERGE_HEAD"), LARGEST_LIST).unwrap_or_default();
+        for id in ids_of_lines(&merged, 0).collect::<Vec<_>>() {
+            search.tip(Path::new("MERGE_HEAD"), id, None);
+        }
+    }
+    if touches("index") && !search.is_decided() {
+        search.index(sides, width);
+    }
+    let mut found = search.found;
+    found.extend(budget.reached().into_iter().map(ReadLimit::words).map(ProtectedContent::NotRead));
+    found
+}
+
+/// The name of a commit that is the word with this number in each line.
+fn ids_of_lines(text: &[u8], word: usize) -> impl Iterator<Item = ObjectId> {
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter_map(move |line| ObjectId::from_hex(line.split(u8::is_ascii_whitespace).nth(word)?))
+}
+
+/// What one commit changes of files that run later: the file, its new state, and the program.
+type CommitFindings = Rc<Vec<(Vec<u8>, Option<TreeEntry>, Runner)>>;
+
+struct ContentSearch<'a> {
+    before: &'a RepositorySide<'a>,
+    after: &'a RepositorySide<'a>,
+    judge: FileJudge<'a>,
+    budget: &'a ReadBudget,
+    /// Commits whose parents this repository does not have.
+    shallow: BTreeSet<ObjectId>,
+    /// The refs before the change.
+    others: Option<Vec<ObjectId>>,
+    commits: BTreeMap<ObjectId, CommitFindings>,
+    found: Vec<ProtectedContent>,
+}
+
+impl ContentSearch<'_> {
+    fn not_read(&mut self, why: &'static str) {
+        let why = ProtectedContent::NotRead(why);
+        if !self.found.contains(&why) {
+            self.found.push(why);
+        }
+    }
+
+    /// What else there is changes nothing: the repository waits, and there are reasons enough.
+    fn is_decided(&self) -> bool {
+        let is_unread = |found: &ProtectedContent| found.runner().is_none();
+        self.found.len() >= MOST_FOUND || self.found.iter().any(is_unread)
+    }
+
+    fn refs(&mut self, loose: BTreeSet<&Path>) {
+        let Some(ChangedRefs { changes, broken, left_out }) =
+            changed_refs(self.before, self.after, loose, MOST_REFS, self.budget)
+        else {
+            return self.not_read("packed-refs is no regular file, or is large and not sorted");
+        };
+        if !broken.is_empty() {
+            self.not_read("a file among the refs is not a ref");
+        }
+        if left_out > 0 {
+            self.not_read("more than 20,000 refs changed");
+        }
+        for change in &changes {
+            if let Some(new) = change.new {
+                self.tip(&change.name, new, change.old);
+            }
+        }
+    }
+
+    fn head(&mut self) {
+        match self.after.refs.head() {
+            None => self.not_read("HEAD is no regular file, or names no ref"),
+            Some(HeadPosition::Branch(_)) => {}
+            Some(HeadPosition::Detached(_)) => {
+                if let Some(id) = self.after.refs.head_commit() {
+                    self.tip(Path::new("HEAD"), id, self.before.refs.head_commit());
+                }
+            }
+        }
+    }
+
+    /// All entries but the newest are only in the reflog.
+    fn stash(&mut self, sides: &GitSides<'_>) {
+        let log = |files| read(files, &sides.dir.join("logs/refs/stash"), LARGEST_LOG).unwrap_or_default();
+        let (before, after) = (log(sides.before), log(sides.after));
+        let known: BTreeSet<ObjectId> = ids_of_lines(&before, 1).collect();
+        for id in ids_of_lines(&after, 1).filter(|id| !known.contains(id)).collect::<Vec<_>>() {
+            self.tip(Path::new("refs/stash"), id, None);
+        }
+    }
+
+    /// The refs before the change, and the commit of `HEAD`.
+    fn others(&mut self) -> Vec<ObjectId> {
+        if let Some(others) = &self.others {
+            return others.clone();
+        }
+        let refs = self.before.refs.all(self.budget).filter(|refs| refs.len() <= MOST_OTHERS);
+        let all: BTreeSet<ObjectId> =
+            refs.into_iter().flat_map(BTreeMap::into_values).chain(self.before.refs.head_commit()).collect();
+        let readers = [&self.before.objects];
+        let others: Vec<ObjectId> = all.into_iter().map(|id| peeled(&readers, id).unwrap_or(id)).collect();
+        self.others.insert(others).clone()
+    }
+
+    /// The commits that are new where the ref `name` was at `old` and is at `id`.
+    ///
+    /// A branch that moves gets what it did not have, also where another ref had it before: the next push of the branch
+    /// takes it along. Every other ref gets only what no ref had.
+    fn tip(&mut self, name: &Path, id: ObjectId, old: Option<ObjectId>) {
+        if self.is_decided() {
+            return;
+        }
+        let old = old.map(|old| peeled(&[&self.before.objects], old).unwrap_or(old));
+        let mut others: Vec<ObjectId> = old.into_iter().collect();
+        if old.is_none() || RefKind::of(name) != RefKind::Branch {
+            others.extend(self.others());
+        }
+        let objects = &self.after.objects;
+        let Some(id) = peeled(&[objects], id) else { return self.not_read(UNREAD) };
+        if others.contains(&id) {
+            return;
+        }
+        if objects.get_of(&id, "commit").is_none() {
+            return self.other_object(name, &id);
+        }
+        let readers = [objects, &self.before.objects];
+        let OnlyCommits { commits, at_least } =
+            commits_only_in(&readers, id, &others, &self.shallow, self.budget);
+        if at_least {
+            self.not_read("it has more than 5,000 new commits, or some cannot be read");
+        }
+        // What the person has is not new, although an amended or rebased commit has it.
+        let had = old.or_else(|| self.before.refs.head_commit());
+        let mut had = CommitTree::new(&self.before.objects, had);
+        for (id, commit) in &commits {
+            let findings = match self.commit(id, commit) {
+                Ok(findings) => findings,
+                Err(UnreadObject) => return self.not_read(UNREAD),
+            };
+            for (path, now, runner) in findings.iter() {
+                let is_known = had.has_commit() && had.get(path).is_ok_and(|had| had == *now);
+                if !is_known && self.found.len() < MOST_FOUND {
+                    let (on, file) = (name.to_path_buf(), PathBuf::from(OsStr::from_bytes(path)));
+                    let (commit, runner) = (id.short(), runner.clone());
+                    self.found.push(ProtectedContent::Committed { commit, on, file, runner });
+                }
+            }
+        }
+    }
+
+    /// A ref may name a tree or a file.
+    fn other_object(&mut self, name: &Path, id: &ObjectId) {
+        match self.after.objects.get(id).map(|object| object.kind) {
+            Some("blob") => {}
+            Some("tree") => {
+                let mut found = Vec::new();
+                if self.changed((None, Some(*id)), &mut Vec::new(), 0, &mut found).is_err() {
+                    return self.not_read(UNREAD);
+                }
+                for (path, _, runner) in found.into_iter().take(MOST_FOUND) {
+                    let (on, file) = (name.to_path_buf(), PathBuf::from(OsStr::from_bytes(&path)));
+                    self.found.push(ProtectedContent::Committed { commit: id.short(), on, file, runner });
+                }
+            }
+            _ => self.not_read(UNREAD),
+        }
+    }
+
+    /// What the commit has in another state than each of its parents.
+    fn commit(&mut self, id: &ObjectId, commit: &Commit) -> Result<CommitFindings, UnreadObject> {
+        if let Some(known) = self.commits.get(id) {
+            return Ok(Rc::clone(known));
+        }
+        let objects = &self.after.objects;
+        let parents = if self.shallow.contains(id) { &[][..] } else { commit.parents.as_slice() };
+        let tree_of = |id: &ObjectId| Commit::read(objects, id).map(|commit| commit.tree).ok_or(UnreadObject);
+        let first = parents.first().map(tree_of).transpose()?;
+        let mut found = Vec::new();
+        self.changed((first, Some(commit.tree)), &mut Vec::new(), 0, &mut found)?;
+        for parent in parents.iter().skip(1) {
+            let mut tree = CommitTree::new(objects, Some(*parent));
+            let mut differing = Vec::new();
+            for one in found {
+                if tree.get(&one.0).map_err(|_| UnreadObject)? != one.1 {
+                    differing.push(one);
+                }
+            }
+            found = differing;
+        }
+        let found = Rc::new(found);
+        self.commits.insert(*id, Rc::clone(&found));
+        Ok(found)
+    }
+
+    /// The files that run later and differ between two trees.
+    fn changed(
+        &self,
+        (before, after): (Option<ObjectId>, Option<ObjectId>),
+        path: &mut Vec<u8>,
+        depth: usize,
+        found: &mut Vec<(Vec<u8>, Option<TreeEntry>, Runner)>,
+    ) -> Result<(), UnreadObject> {
+        if before == after {
+            return Ok(());
+        }
+        if depth > DEEPEST_TREE || !self.budget.has_time() {
+            return Err(UnreadObject);
+        }
+        let read = |tree: Option<ObjectId>| match tree {
+            Some(tree) => entries(&self.after.objects, &tree).ok_or(UnreadObject),
+            None => Ok(BTreeMap::new()),
+        };
+        let (old, new) = (read(before)?, read(after)?);
+        let removed = old.keys().filter(|name| !new.contains_key(*name));
+        for name in new.keys().chain(removed) {
+            let (was, is) = (old.get(name), new.get(name));
+            if was == is {
+                continue;
+            }
+            let above = path.len();
+            path.extend_from_slice(name);
+            let directory =
+                |entry: Option<&TreeEntry>| entry.filter(|entry| entry.mode == DIRECTORY).map(|e| e.id);
+            let dirs = (directory(was), directory(is));
+            if dirs != (None, None) {
+                path.push(b'/');
+                self.changed(dirs, path, depth + 1, found)?;
+                path.pop();
+            }
+            let file = |entry: Option<&TreeEntry>| entry.filter(|entry| entry.mode != DIRECTORY).copied();
+            let (was, is) = (file(was), file(is));
+            if let Some(mode) = is.or(was).map(|entry| entry.mode)
+                && was != is
+                && let Some(runner) = (self.judge)(Path::new(OsStr::from_bytes(path)), mode)
+            {
+                found.push((path.clone(), is, runner));
+            }
+            path.truncate(above);
+        }
+        Ok(())
+    }
+
+    /// What is staged in it for the next commit, and was not before.
+    fn index(&mut self, sides: &GitSides<'_>, width: usize) {
+        let is_known = !self.after.refs.is_reftable();
+        let read = read_index(sides.after, sides.dir, width);
+        let new = match read.and_then(|new| is_known.then_some(new).ok_or(IndexNotRead::Reftable)) {
+            Ok(new) => new,
+            Err(why) => return self.found.push(ProtectedContent::IndexNotRead(why)),
+        };
+        // An index that could not be read before has nothing that is known.
+        let old = read_index(sides.before, sides.dir, width).unwrap_or_default();
+        let mut head = CommitTree::new(&self.after.objects, self.after.refs.head_commit());
+        let removed = old.keys().filter(|path| !new.contains_key(*path));
+        for path in new.keys().chain(removed).take_while(|_| self.budget.has_time()) {
+            let (was, is) = (old.get(path), new.get(path));
+            // What is in conflict is no part of a commit, and of an announced file only the name is there.
+            if was == is || is.is_some_and(|is| is.staged.is_none() || is.is_intent) {
+                continue;
+            }
+            let (was, is) = (was.and_then(|was| was.staged), is.and_then(|is| is.staged));
+            let Some(mode) = is.or(was).map(|entry| entry.mode) else { continue };
+            let file = Path::new(OsStr::from_bytes(path));
+            let Some(runner) = (self.judge)(file, mode) else { continue };
+            match head.get(path) {
+                Ok(committed) if committed == is => {}
+                Ok(_) => {
+                    if self.found.len() < MOST_FOUND {
+                        let file = file.to_path_buf();
+                        self.found.push(ProtectedContent::Staged { file, runner });
+                    }
+                }
+                Err(_) => return self.not_read(UNREAD),
+            }
+        }
+    }
+}
+
+/// What a tag leads to; every other object is what it is. `None` where a tag cannot be read.
+fn peeled(objects: &[&ObjectReader<'_>], mut id: ObjectId) -> Option<ObjectId> {
+    for _ in 0..DEEPEST_TAG {
+        let object = objects.iter().find_map(|objects| objects.get(&id))?;
+        if object.kind != "tag" {
+            return Some(id);
+        }
+        let line = object.content.split(|byte| *byte == b'\n').next()?;
+        id = ObjectId::from_hex(line.strip_prefix(b"object ")?)?;
+    }
+    None
+}

@@ -1,0 +1,282 @@
+//! A commit that changes a file that runs later is not applied with the rest, whatever ref leads to it: the next push takes
+//! it along. Nothing of its repository is applied, so that git sees a repository as it was.
+
+use crate::support::binary::Out;
+use crate::support::den::sandbox_or_skip;
+use crate::support::pty;
+use crate::support::require::require;
+use crate::support::txn::Txn;
+use placet::sandbox::SandboxBackend;
+use std::path::Path;
+
+/// A repository with two commits on main, a branch `old` at the first of them, and a branch `other` from there that adds
+/// `.mcp.json`.
+const BEFORE: &str = "git init -q -b main . && echo one > a.txt && echo x > .envrc && git add . && git commit -qm First
+    && echo two > a.txt && git commit -qam Second && git switch -q -c other HEAD~1 && echo {} > .mcp.json && git add .
+    && git commit -qm Other && git switch -q main && git branch old HEAD~1";
+
+const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A \
+    GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
+
+/// Each ends with a repository that has a change of a protected file which it did not have at that place.
+const HOSTILE: [(&str, &str); 21] = [
+    ("commit", "echo y > .envrc; git commit -qam x"),
+    ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
+    ("index", "echo y > .envrc; git add ."),
+    (
+        "index of a file that is not there",
+        "git update-index --add --cacheinfo 100644,$(echo y | git hash-object -w --stdin),.mcp.json",
+    ),
+    ("removal", "git rm -q .envrc; git commit -qm x"),
+    ("removal from the index", "git rm -q --cached .envrc"),
+    ("rename into place", "git mv a.txt .gitlab-ci.yml; git commit -qm x"),
+    ("rename out of place", "git mv .envrc plain; git commit -qm x"),
+    (
+        "added and removed",
+        "echo y > .mcp.json; git add .; git commit -qm x; git rm -q .mcp.json; git commit -qm y",
+    ),
+    ("another branch", "git switch -q -c new; echo y > .envrc; git commit -qam x; git switch -q main"),
+    (
+        "fast-forward to a branch that was there",
+        "git switch -q old; git merge -q --ff-only other; git switch -q main",
+    ),
+    ("branch moved to a commit that was there", "git branch -q -f old other"),
+    ("merge", "git merge -q --no-ff -m x other"),
+    (
+        "merge in progress",
+        "git switch -q -c new; echo y > .envrc; git commit -qam x; git switch -q main; \
+         git merge -q --no-commit --no-ff -s ours new; git branch -q -D new",
+    ),
+    ("rebase", "git rebase -q other"),
+    ("cherry-pick", "git cherry-pick other"),
+    ("stash", "echo y > .envrc; git stash push -q"),
+    ("stash of a stash", "echo y > .envrc; git stash push -q; echo z > a.txt; git stash push -q"),
+    (
+        "tag alone",
+        "echo y > .mcp.json; git add .; git tag t $(git commit-tree -m x $(git write-tree)); git reset -q --hard",
+    ),
+    (
+        "a tag of a tag of a tree",
+        "echo y > .mcp.json; git add .; git tag -a -m x t $(git write-tree); git tag -a -m y u t; git tag -d t; git reset -q --hard",
+    ),
+    (
+        "a directory with an odd mode",
+        r#"mkdir .vscode; echo y > .vscode/tasks.json; git add .; d=$(git rev-parse $(git write-tree):.vscode);
+            { printf '40001 .vscode\0'; printf %s $d | perl -pe 's/(..)/chr hex $1/ge'; } > tree;
+            git tag t $(git hash-object -w -t tree --literally tree); rm tree; git reset -q --hard"#,
+    ),
+];
+
+/// None of these gives a protected file another content than it had.
+const HARMLESS: [(&str, &str); 12] = [
+    ("commit", "echo three > a.txt; git commit -qam x"),
+    ("amend", "git commit -q --amend -m x"),
+    ("add", "echo three > a.txt; git add a.txt"),
+    ("branch", "git branch new other"),
+    ("switch", "git switch -q --detach HEAD~1; git switch -q -c new"),
+    ("tag", "git tag -a -m x t other"),
+    ("stash", "echo three > a.txt; git stash push -q"),
+    ("reset", "git reset -q --soft HEAD~1"),
+    ("gc", "git gc -q --prune=now"),
+    ("pack-refs", "git pack-refs --all"),
+    ("notes", "git notes add -m x"),
+    ("branch renamed", "git branch -m other another"),
+];
+
+fn has_view() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
+}
+
+/// What git says of the repository in the workspace, without the files of its work tree.
+fn state(txn: &Txn) -> String {
+    const STATE: &str = "export GIT_OPTIONAL_LOCKS=0; git status > /dev/null && (git fsck --full --no-progress \
+        --no-dangling && git for-each-ref && cat .git/HEAD && git ls-files -s && git stash list && cat .git/MERGE_HEAD) \
+        > ../state 2>&1";
+    txn.sh(&txn.tree, STATE);
+    std::fs::read_to_string(txn.base.join("state")).unwrap()
+}
+
+fn begun() -> Txn {
+    let txn = Txn::on_disk();
+    assert_eq!(txn.sh(&txn.tree, &format!("{IDENTITY} {}", BEFORE.replace('\n', " "))), 0);
+    txn
+}
+
+fn after_turn(agent: &str) -> Txn {
+    let txn = begun();
+    let script = format!("{IDENTITY} {agent}");
+    let turn = ["-p", "run eval \"$AGENT_SCRIPT\"", "--mode", "ask"];
+    let out = txn.placet(turn).env("AGENT_SCRIPT", &script).go();
+    assert_eq!(out.code, 3, "{agent}: {out:#?}");
+    txn
+}
+
+fn has_row(out: &Out, begin: &str) -> bool {
+    out.stdout.lines().any(|row| row.starts_with(begin))
+}
+
+#[test]
+fn a_repository_with_a_commit_of_a_protected_file_waits_as_a_whole() {
+    if !has_view() {
+        return;
+    }
+    for (title, agent) in HOSTILE {
+        let txn = after_turn(agent);
+        let listed = txn.run(["changes"]);
+        assert!(has_row(&listed, "! M .git ("), "{title}: {listed:#?}");
+        let before = state(&txn);
+        assert!(!before.contains("error"), "{title}: {before}");
+        // Neither the apply of everything nor that of the repository as one path of several applies any of it.
+        for args in [&["apply"][..], &["apply", ".git"]] {
+            let out = txn.run(args);
+            assert_ne!(out.code, 0, "{title}: {out:#?}");
+            assert!(out.stdout.contains("not applied: .git: "), "{title}: {out:#?}");
+            assert!(out.stderr.contains("--apply-protected"), "{title}: {out:#?}");
+            assert_eq!(before, state(&txn), "{title}");
+        }
+        assert!(has_row(&txn.run(["changes"]), "! M .git ("), "{title}");
+        let out = txn.run(["apply", "--apply-protected", ".git"]);
+        assert!(!out.stdout.contains("not applied: .git: "), "{title}: {out:#?}");
+        assert!(!has_row(&txn.run(["changes"]), "! M .git ("), "{title}");
+        assert_ne!(before, state(&txn), "{title}");
+    }
+}
+
+#[test]
+fn a_repository_whose_protected_files_stay_as_they_were_is_applied_with_the_rest() {
+    if !has_view() {
+        return;
+    }
+    for (title, agent) in HARMLESS {
+        let txn = after_turn(agent);
+        let listed = txn.run(["changes"]);
+        assert!(has_row(&listed, "M .git ("), "{title}: {listed:#?}");
+        let out = txn.run(["apply"]);
+        assert_eq!(out.code, 0, "{title}: {out:#?}");
+        assert_eq!(txn.run(["changes"]).stdout, "", "{title}");
+    }
+}
+
+/// What placet does not read counts as what runs later.
+#[test]
+fn a_repository_that_cannot_be_read_waits() {
+    if !has_view() {
+        return;
+    }
+    let unread = [
+        (
+            "missing object",
+            r"echo three > a.txt; git commit -qam x; rm .git/objects/$(git rev-parse HEAD^{tree} | sed s,^..,\&/,)",
+        ),
+        ("garbage in a ref", r"printf '%s\ngarbage\n' $(git rev-parse other) > .git/refs/heads/new"),
+        ("link", "git branch new; ln -sf other .git/refs/heads/new"),
+        ("damaged index", "printf DIRC > .git/index"),
+        ("split index", "git update-index --split-index"),
+        (
+            "too many commits",
+            r#"awk -v p=$(git rev-parse HEAD) 'BEGIN { for (n = 1; n <= 5100; n++) {
+                printf "commit refs/heads/main\ncommitter A <a@x> %d +0000\ndata 1\nx\n", 1700000000 + n;
+                if (n == 1) print "from " p; print "" } }' | git fast-import --quiet --force"#,
+        ),
+    ];
+    for (title, agent) in unread {
+        let txn = after_turn(agent);
+        let listed = txn.run(["changes"]);
+        assert!(has_row(&listed, "! M .git ("), "{title}: {listed:#?}");
+        assert!(listed.stdout.contains("read"), "{title}: {listed:#?}");
+    }
+}
+
+/// The author's settings name more paths, and links lead to them.
+#[test]
+fn paths_of_the_person_and_links_count_in_commits_too() {
+    if !has_view() {
+        return;
+    }
+    const OWN: &str = "permission.protected=[\"ops/\"]";
+    let txn = begun();
+    let script = format!("{IDENTITY} mkdir ops; echo x > ops/run.txt; git add .; git commit -qm x");
+    let turn = ["-p", "run eval \"$AGENT_SCRIPT\"", "--mode", "ask", "--set", OWN];
+    let out = txn.placet(turn).env("AGENT_SCRIPT", &script).go();
+    assert_eq!(out.code, 3, "{out:#?}");
+    assert!(has_row(&txn.run(["changes", "--set", OWN]), "! M .git ("));
+
+    let txn = begun();
+    txn.sh(&txn.tree, "mkdir -p .github/workflows; ln -s ../../real.yml .github/workflows/ci.yml");
+    let script = format!("{IDENTITY} echo x > real.yml; git add real.yml; git commit -qm x");
+    let out =
+        txn.placet(["-p", "run eval \"$AGENT_SCRIPT\"", "--mode", "ask"]).env("AGENT_SCRIPT", &script).go();
+    assert_eq!(out.code, 3, "{out:#?}");
+    assert!(has_row(&txn.run(["changes"]), "! M .git ("));
+}
+
+fn git(tree: &Path, args: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    let out = git.arg("-C").arg(tree).args(args).env("GIT_OPTIONAL_LOCKS", "0").output().unwrap();
+    assert!(out.status.success(), "{out:?}");
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// V1: after `a`, `git show` had the workflow that `a` was said to leave out.
+#[test]
+fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = pty::shell().size(120, 40).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
+    pty.line(
+        "!git init -q -b main . && git config user.name A && git config user.email a@x && git add . && git commit -qm F && echo made",
+    );
+    pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
+    pty.line(
+        "run mkdir -p .github/workflows; echo 'on: push' > .github/workflows/ci.yml; echo two > notes.txt; \
+         git add -A; git commit -qm CI",
+    );
+    pty.until("the question", |s| s.contains("apply all but the 2 marked !"));
+    let screen = pty.screen();
+    assert!(screen.contains("! M .git (") && screen.contains("! A .github/workflows/ci.yml"), "{screen}");
+    assert!(screen.contains("on main changes .github/workflows/ci.yml: GitHub runs it"), "{screen}");
+    pty.answer("a");
+    pty.until("the file", |s| s.contains("ci.yml (created): apply this file?"));
+    assert_eq!(pty.read("notes.txt"), "two\n");
+    pty.answer("n");
+    pty.until("the repository", |s| s.contains(".git (changed): apply this repository?"));
+    let screen = pty.screen();
+    assert!(screen.contains("commit") && screen.contains("\"CI\" on"), "{screen}");
+    // The key of the rest is no answer here.
+    pty.answer("a");
+    pty.answer("n");
+    pty.until("what is left", |s| s.contains("pending: /changes, /apply, /discard"));
+    let tree = pty.tree.path().to_path_buf();
+    assert_eq!(git(&tree, &["log", "--format=%s"]), "F\n");
+    assert_eq!(git(&tree, &["status", "--porcelain"]), " M notes.txt\n");
+    git(&tree, &["fsck", "--full"]);
+    pty.line("/apply");
+    pty.until("that it stays", |s| s.contains("not applied: .git: commit"));
+    pty.line("/apply .git");
+    pty.until("that it is applied", |_| git(&tree, &["log", "--format=%s"]) == "CI\nF\n");
+    assert_eq!(git(&tree, &["status", "--porcelain"]), " D .github/workflows/ci.yml\n");
+}
+
+/// The question about the repository applies it whole.
+#[test]
+fn the_question_about_the_repository_applies_and_undo_reverts_it() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = pty::shell().size(120, 40).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
+    pty.line(
+        "!git init -q -b main . && git config user.name A && git config user.email a@x && git add . && git commit -qm F && echo made",
+    );
+    pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
+    // Nothing but the repository changes: the question about it is the only one.
+    pty.line("run echo {} > .mcp.json; git add .; git commit -qm M; rm .mcp.json");
+    pty.until("the repository", |s| s.contains(".git (changed): apply this repository?"));
+    let tree = pty.tree.path().to_path_buf();
+    let log = || git(&tree, &["log", "--format=%s"]);
+    assert_eq!(log(), "F\n");
+    pty.answer("y");
+    pty.until("that it is applied", |_| log() == "M\nF\n");
+    pty.line("/undo");
+    pty.until("that it is undone", |_| log() == "F\n");
+}
