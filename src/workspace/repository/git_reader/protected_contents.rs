@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Refs that may differ. Each costs a walk of its own.
-const MOST_REFS: usize = 20_000;
+const MOST_REFS: usize = 5_000;
 /// Refs before the change that a new ref is compared with. Without them more commits count as new.
 const MOST_OTHERS: usize = 2_000;
 /// Findings that are collected; the first is shown, and the rest is counted.
@@ -202,7 +202,7 @@ impl ContentSearch<'_> {
             self.not_read("a file among the refs is not a ref");
         }
         if left_out > 0 {
-            self.not_read("more than 20,000 refs changed");
+            self.not_read("more than 5,000 refs changed");
         }
         for change in &changes {
             if let Some(new) = change.new {
