@@ -15,6 +15,7 @@ use crate::tools::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 pub(super) const FIND: &str = "find_tool";
@@ -76,27 +77,28 @@ fn lines(tools: &[Arc<ServerTool>]) -> String {
     out
 }
 
-/// The tools that a query names, or those that have most of its words.
+/// The tools that a query names, and after them those that have its other words, the best first.
 fn found(tools: &[Arc<ServerTool>], query: &str) -> Vec<Arc<ServerTool>> {
     let query = query.to_lowercase();
-    let words: Vec<&str> = query
+    let mut words: Vec<&str> = query
         .split(|c: char| c.is_whitespace() || ",;".contains(c))
         .filter(|word| !word.is_empty())
         .collect();
-    let is_named = |tool: &ServerTool| {
-        words.iter().any(|word| *word == tool.called.to_lowercase() || *word == tool.spec.name.to_lowercase())
+    let is_name = |tool: &ServerTool, word: &str| {
+        [&tool.called, &tool.spec.name].iter().any(|name| name.to_lowercase() == word)
     };
-    let named: Vec<_> = tools.iter().filter(|tool| is_named(tool)).take(MOST_FOUND).cloned().collect();
-    if !named.is_empty() {
-        return named;
-    }
-    let score = |tool: &ServerTool| {
+    let is_named = |tool: &&Arc<ServerTool>| words.iter().any(|word| is_name(tool, word));
+    let (mut found, others): (Vec<_>, Vec<_>) = tools.iter().partition(is_named);
+    words.retain(|word| !found.iter().any(|tool| is_name(tool, word)));
+    let score = |tool: &Arc<ServerTool>| {
         let text = format!("{} {}", tool.called, tool.spec.description).to_lowercase();
         words.iter().filter(|word| text.contains(*word)).count()
     };
-    let best = tools.iter().map(|tool| score(tool)).max().unwrap_or_default();
-    let is_best = |tool: &&Arc<ServerTool>| best > 0 && score(tool) == best;
-    tools.iter().filter(is_best).take(MOST_FOUND).cloned().collect()
+    let mut scored: Vec<_> =
+        others.into_iter().map(|tool| (score(tool), tool)).filter(|(score, _)| *score > 0).collect();
+    scored.sort_by_key(|(score, _)| Reverse(*score));
+    found.extend(scored.into_iter().map(|(_, tool)| tool));
+    found.into_iter().take(MOST_FOUND).cloned().collect()
 }
 
 impl Tool for FindTool {
@@ -222,6 +224,10 @@ mod tests {
         assert_eq!(names("git__log"), ["git__log"]);
         assert_eq!(names("diff, y"), ["git__diff", "x__y"]);
         assert_eq!(names("changes of files"), ["git__diff"]);
+        // Some tools have one word and some the other: the better come first, and a name before them.
+        assert_eq!(names("shows changes"), ["git__diff", "git__log"]);
+        assert_eq!(names("y commits"), ["x__y", "git__log"]);
+        assert_eq!(names("git__log git__log"), ["git__log"]);
         assert!(names("nothing like that here").is_empty());
     }
 
