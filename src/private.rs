@@ -140,15 +140,21 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The same in place and without waiting for the disk, for marks whose loss does no harm.
+/// The same in place and without waiting for the disk, for marks whose loss does no harm. A link is replaced, and what it
+/// leads to is not opened.
 pub fn write_quick(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A pipe would make the open wait for a reader.
-    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => fs::remove_file(path)?,
+        // A pipe would make the open wait for a reader.
+        Ok(found) if !found.is_file() => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        _ => {}
     }
+    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
     let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(FILE).open(path)?;
-    file.write_all(bytes)
+    options.write(true).create(true).truncate(true).mode(FILE).custom_flags(flags.cast_signed());
+    options.open(path)?.write_all(bytes)
 }
 
 /// Makes a directory and what is missing above it. One that is there keeps its mode.
@@ -175,6 +181,22 @@ pub fn tighten(path: &Path) -> io::Result<Option<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_that_is_a_link_is_replaced_and_its_target_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mark, other) = (dir.path().join("mark"), dir.path().join("other"));
+        fs::write(&other, "theirs").unwrap();
+        std::os::unix::fs::symlink(&other, &mark).unwrap();
+        write_quick(&mark, b"x").unwrap();
+        assert!(fs::symlink_metadata(&mark).unwrap().is_file());
+        assert_eq!(
+            (fs::read(&mark).unwrap(), fs::read(&other).unwrap()),
+            (b"x".to_vec(), b"theirs".to_vec())
+        );
+        write_quick(&mark, b"").unwrap();
+        assert_eq!(fs::metadata(&mark).unwrap().len(), 0);
+    }
 
     /// Story: `kill -9` in a write left a file with a name by chance, with a key in it, which no rule protected and nobody
     /// removed.

@@ -74,7 +74,7 @@ impl View {
 /// True once a day.
 fn is_sweep_due(views: &Path) -> bool {
     let mark = views.with_extension("swept");
-    let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();
+    let age = std::fs::symlink_metadata(&mark).and_then(|meta| meta.modified()).ok();
     if age.and_then(|at| at.elapsed().ok()).is_some_and(|age| age < SWEPT_EACH) {
         return false;
     }
