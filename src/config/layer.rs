@@ -167,12 +167,33 @@ fn is_permission(name: &str) -> bool {
 }
 
 fn unknown(name: &str) -> (String, Option<String>) {
-    let names = SettingKey::all().map(|k| k.name);
-    let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
+    let all = || SettingKey::all().map(|k| k.name);
+    // A key of a table that the person names, such as a provider: only keys of such a table can be meant.
+    let hint = match name.rsplit_once('.').map(|(table, key)| (table, key, keys_of(table, all()))) {
+        Some((table, key, keys)) if !keys.is_empty() => Some(match nearest(key, keys.iter().copied()) {
+            Some(near) => format!("did you mean `{table}.{near}`?"),
+            None => format!("the keys of `{table}` are {}", keys.join(", ")),
+        }),
+        _ => nearest(name, all()).map(|near| format!("did you mean `{near}`?")),
+    };
     (
         format!("unknown setting `{name}`"),
         hint.or_else(|| Some("`placet config show` lists the settings".into())),
     )
+}
+
+/// The keys of the table `table`, if the person chooses its name: a `*` in the names of the settings.
+fn keys_of<'n>(table: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let is_table = |pattern: &str| {
+        pattern.contains('*')
+            && pattern.split('.').count() == table.split('.').count()
+            && pattern.split('.').zip(table.split('.')).all(|(one, other)| one == "*" || one == other)
+    };
+    names
+        .filter_map(|name| name.rsplit_once('.'))
+        .filter(|(own, _)| is_table(own))
+        .map(|(_, key)| key)
+        .collect()
 }
 
 pub(super) fn line_column(text: &str, at: usize) -> (usize, usize) {

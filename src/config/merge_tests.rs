@@ -66,6 +66,16 @@ fn mistakes_are_told_with_their_place_and_the_rest_applies() {
     assert_eq!(config.merged.text("model"), Some("m"));
     assert_eq!(config.merged.number("max_turns"), Some(200));
     assert!(!config.strict());
+    let tables = "[providers.a]\nprotocol = \"x\"\nbase_urll = \"x\"\n[mcp.servers.b]\ncomand = \"x\"\n";
+    let config = Config::merge(SettingsSources { user: user(tables), ..SettingsSources::default() });
+    let told: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        told[0].contains("hint: the keys of `providers.a` are ") && told[0].contains("base_url"),
+        "{}",
+        told[0]
+    );
+    assert!(told[1].ends_with("did you mean `providers.a.base_url`?"), "{}", told[1]);
+    assert!(told[2].ends_with("did you mean `mcp.servers.b.command`?"), "{}", told[2]);
 }
 
 #[test]

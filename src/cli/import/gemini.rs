@@ -137,7 +137,7 @@ fn whole_tool(tool: &str, verdict: RuleVerdict) -> Result<String, SkipReason> {
         "*" => "*",
         _ => return Err(SkipReason::NoTool),
     };
-    if verdict == RuleVerdict::Allow { Err(SkipReason::NotNeeded) } else { Ok(head.into()) }
+    if verdict == RuleVerdict::Allow { Err(SkipReason::not_needed(head)) } else { Ok(head.into()) }
 }
 
 /// The rules of a policy file. Gemini CLI writes such a file when a person allows a call for all future sessions.

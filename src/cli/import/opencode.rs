@@ -234,7 +234,7 @@ fn whole_tool(tool: &str, verdict: RuleVerdict, out: &ImportProposal) -> Result<
         "external_directory" | "doom_loop" => return Err(SkipReason::NoSetting),
         tool => return server_tool(tool, out).ok_or(SkipReason::NoTool),
     };
-    if verdict == RuleVerdict::Allow { Err(SkipReason::NotNeeded) } else { Ok(head.into()) }
+    if verdict == RuleVerdict::Allow { Err(SkipReason::not_needed(head)) } else { Ok(head.into()) }
 }
 
 /// A tool of a server is `SERVER_TOOL`, and both names may have more of these signs.

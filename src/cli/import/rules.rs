@@ -57,7 +57,7 @@ pub(super) fn of_claude(
                 "TodoWrite" => "todo",
                 _ => return Err(SkipReason::NoTool),
             };
-            if verdict == RuleVerdict::Allow { Err(SkipReason::NotNeeded) } else { Ok(own.into()) }
+            if verdict == RuleVerdict::Allow { Err(SkipReason::not_needed(own)) } else { Ok(own.into()) }
         }
         ("Skill" | "Task" | "Agent" | "Glob" | "Grep", Some(_)) => Err(SkipReason::NoRule),
         _ => Err(SkipReason::NoTool),
@@ -88,7 +88,11 @@ pub(super) fn path_rule(
     paths: &RulePaths<'_>,
 ) -> Result<String, SkipReason> {
     let Some(pattern) = pattern else {
-        return if verdict == RuleVerdict::Allow { Err(SkipReason::NotNeeded) } else { Ok(head.into()) };
+        return if verdict == RuleVerdict::Allow {
+            Err(SkipReason::not_needed(head))
+        } else {
+            Ok(head.into())
+        };
     };
     let below = |dir: &Path, rest: &str| format!("{}/{rest}", dir.display());
     let whole = if let Some(rest) = pattern.strip_prefix("//") {
@@ -98,7 +102,7 @@ pub(super) fn path_rule(
     } else if let (Some(base), Some(rest)) = (paths.base, pattern.strip_prefix('/')) {
         below(base, rest)
     } else if verdict == RuleVerdict::Allow {
-        return Err(SkipReason::NotNeeded);
+        return Err(SkipReason::not_needed(head));
     } else {
         pattern.trim_start_matches('/').trim_start_matches("./").to_string()
     };

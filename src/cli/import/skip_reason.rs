@@ -24,8 +24,12 @@ pub(super) enum SkipReason {
     HooksOff,
     #[error("its matcher is not a regular expression: {0}")]
     Matcher(String),
-    #[error("in the workspace placet reads without a question, and changes wait for your approval")]
-    NotNeeded,
+    #[error("in the workspace placet reads without a question")]
+    ReadsFreely,
+    #[error("in the workspace the mode decides whether a change waits for your approval")]
+    ModeDecidesEdits,
+    #[error("placet asks about it only where a rule says so")]
+    NotAsked,
     #[error("the mode decides about calls that no rule names")]
     ModeDecides,
     #[error(
@@ -100,4 +104,15 @@ pub(super) enum SkipReason {
     TooMany(usize),
     #[error("{0}")]
     Unreadable(String),
+}
+
+impl SkipReason {
+    /// Why a rule that allows a tool of placet is not needed.
+    pub(super) fn not_needed(tool: &str) -> SkipReason {
+        match tool {
+            "read" | "find_files" | "search_contents" | "list_directory" => SkipReason::ReadsFreely,
+            "write" => SkipReason::ModeDecidesEdits,
+            _ => SkipReason::NotAsked,
+        }
+    }
 }
