@@ -8,6 +8,9 @@ use thiserror::Error;
 /// The service name of every entry.
 const SERVICE: &str = "placet";
 
+/// True in a build that can use a keyring.
+pub const IS_BUILT: bool = cfg!(feature = "keyring");
+
 /// What was to be done with an entry, for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyringAction {

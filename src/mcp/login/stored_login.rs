@@ -2,7 +2,7 @@
 //! tokens themselves are in the system's keyring if placet can use one, and otherwise in the file.
 
 use super::error::LoginError;
-use crate::keyring::Keyring;
+use crate::keyring::{self, Keyring};
 use crate::private;
 use crate::text::regular_file;
 use rustix::fs::FlockOperation;
@@ -30,10 +30,12 @@ pub struct LoginStore {
 }
 
 /// Where the tokens of a login are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LoginPlace {
     Keyring,
     File,
+    /// The file, because the keyring of this build could not be used: why.
+    FileWithoutKeyring(String),
     /// It could not be stored.
     Process,
 }
@@ -250,7 +252,11 @@ impl LoginStore {
                 tracing::debug!("the login is stored in a file: {error}");
                 // An older entry would be a secret that nobody uses.
                 self.forget(&name).await;
-                (LoginPlace::File, login.clone())
+                let place = match keyring::IS_BUILT {
+                    true => LoginPlace::FileWithoutKeyring(error.to_string()),
+                    false => LoginPlace::File,
+                };
+                (place, login.clone())
             }
         };
         self.write(server, &stored).map_err(LoginError::Save)?;

@@ -28,8 +28,11 @@ pub fn login_summary(name: &str, done: &LoginDone) -> String {
         (false, Some(seconds)) => format!("for {} minutes", seconds.div_ceil(60)),
         (false, None) => "until the server ends the login".into(),
     });
-    match (done.place, &done.unsaved) {
+    match (&done.place, &done.unsaved) {
         (LoginPlace::Keyring, _) => parts.push("in the system's keyring".into()),
+        (LoginPlace::FileWithoutKeyring(why), _) => {
+            parts.push(format!("in a file that only you can read, because {}", visible::line(why)));
+        }
         (LoginPlace::Process, Some(why)) => parts.push(format!("until placet ends: {}", visible::line(why))),
         _ => {}
     }
@@ -54,4 +57,28 @@ pub fn login_hint(error: &LoginError, name: &str) -> Option<String> {
 pub fn logout_line(name: &str, had_login: bool) -> String {
     let words = if had_login { "removed the login at" } else { "there was no login at" };
     format!("{words} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_that_is_not_where_it_is_expected_says_where_it_is_and_why() {
+        let done = |place| LoginDone {
+            scopes: Vec::new(),
+            can_be_renewed: true,
+            expires_in: None,
+            place,
+            unsaved: None,
+        };
+        let words = |place| login_summary("docs", &done(place));
+        assert_eq!(words(LoginPlace::File), "logged in to docs · placet renews the login");
+        let locked = "the keyring could not be changed: it is locked".to_string();
+        assert_eq!(
+            words(LoginPlace::FileWithoutKeyring(locked)),
+            "logged in to docs · placet renews the login · in a file that only you can read, because the keyring \
+             could not be changed: it is locked"
+        );
+    }
 }
