@@ -78,8 +78,7 @@ fn keep(mut output: ToolOutput, name: &str, env: &ToolContext) -> ToolOutput {
 }
 
 fn spill(mut output: ToolOutput, tool: &str, (env, names): (&ToolContext, &ToolNames)) -> ToolOutput {
-    let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
-    if size <= env.limits.inline() {
+    if output.text_bytes() <= env.limits.inline() {
         return output;
     }
     let text = take_text(&mut output.for_model);

@@ -307,17 +307,16 @@ impl Plan for DeliveredPlan {
         let reach = inner.reach();
         let is_page = !reach.is_empty() && reach.iter().all(|one| matches!(one, Access::Fetch { .. }));
         let (title, cancel) = (inner.title(), ctx.cancel.clone());
-        let is_stopped = move || is_page && cancel.is_cancelled();
         let running = inner.run(permit, ctx);
         Box::pin(async move {
-            let done = names.output(running.await);
-            if is_stopped() {
+            let inspecting = async { output::record(inspect.look(names.output(running.await)).await) };
+            let done = match is_page {
+                true => cancel.run_until_cancelled(inspecting).await,
+                false => Some(inspecting.await),
+            };
+            let Some(done) = done.filter(|_| !is_page || !cancel.is_cancelled()) else {
                 return output::interrupted(&title);
-            }
-            let done = output::record(inspect.look(done).await);
-            if is_stopped() {
-                return output::interrupted(&title);
-            }
+            };
             match delivery {
                 OutputDelivery::Whole if scratchpad.is_none() => done,
                 _ => output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names)),

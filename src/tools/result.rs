@@ -49,6 +49,11 @@ impl ToolOutput {
         ToolOutput { facts, ..self }
     }
 
+    /// How long the texts for the model are together.
+    pub fn text_bytes(&self) -> usize {
+        self.for_model.iter().filter_map(Part::as_text).map(str::len).sum()
+    }
+
     /// Every text in the output that may quote a file, a command or a server.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         let parts = self.for_model.iter_mut().filter_map(|part| match part {

@@ -17,7 +17,7 @@ pub(in crate::agent) mod secrets;
 use super::approval;
 use super::context::CallContext;
 use super::execution;
-use super::rejection::CallRejection;
+use super::rejection::{CallRejection, crashed, failed};
 use crate::agent::event::TurnEvent;
 use crate::audit::AuditEvent;
 use crate::conversation::Note;
@@ -25,6 +25,9 @@ use crate::permission::{Access, Decision, Permit};
 use crate::tools::{OutputInspector, Plan, ToolOutput};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// From this size on, in bytes, the texts of a result are searched for secrets in a thread of their own.
+const LONG_TEXT: usize = 256 << 10;
 
 /// A call that was approved, and the log entry of the approval.
 pub(in crate::agent) struct ApprovedPlan {
@@ -109,8 +112,19 @@ fn inspector(ctx: &Arc<CallContext>, reach: &[Access]) -> OutputInspector {
     OutputInspector::new(move |output| {
         let (ctx, reach) = (Arc::clone(&ctx), Arc::clone(&reach));
         Box::pin(async move {
-            let output = if shows_secrets { output } else { ctx.services.secrets().clean(output) };
+            let output = if shows_secrets { output } else { without_secrets(&ctx, output).await };
             if has_hook { hooks::inspect_result(&ctx, &reach, output).await } else { output }
         })
     })
+}
+
+/// Redacts what looks like a secret. Long texts are searched in a thread of their own: this can take a tenth of a second,
+/// and a call that is stopped meanwhile need not wait for it.
+async fn without_secrets(ctx: &Arc<CallContext>, output: ToolOutput) -> ToolOutput {
+    if output.text_bytes() <= LONG_TEXT {
+        return ctx.services.secrets().clean(output);
+    }
+    let (own, title) = (Arc::clone(ctx), output.for_person.line.clone());
+    let searching = tokio::task::spawn_blocking(move || own.services.secrets().clean(output));
+    searching.await.unwrap_or_else(|e| failed(&crashed(&e), &title))
 }
