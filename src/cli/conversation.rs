@@ -14,7 +14,7 @@ use crate::provider::OfflineProvider;
 use crate::repl::{self, ShellDirectory};
 use crate::serve::changes::{ChangeReport, TurnChanges};
 use crate::serve::headless::{self, AnswerAudience, HeadlessFormat, NoticeAudience};
-use crate::session::{ONE_SHOT, OpenSession, SessionStateKey, SessionStore};
+use crate::session::{DATABASE_LOCKED, DatabaseWait, ONE_SHOT, OpenSession, SessionStateKey, SessionStore};
 use crate::ui::term;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::time::Duration;
@@ -120,7 +120,7 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
     signals::watch(&runtime, current.clone());
     let mut start = begin(&loaded.app, prompt.trim_end(), piped, options)?;
     needs_model(&loaded.app, prompt.trim(), &start, options)?;
-    let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
+    let mut agent = headless_agent(&loaded.app, options, (prompt.as_str(), &start), (&runtime, &current))?;
     // Text that came through a pipe may be anybody's, and names no commands.
     if !piped && matches!(start, TurnStart::Say(_)) {
         let stop = CancellationToken::new();
@@ -217,7 +217,8 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
             continue;
         }
         if agent.is_none() {
-            agent = Some(headless_agent(&loaded.app, options, &line, &start)?);
+            agent =
+                Some(headless_agent(&loaded.app, options, (line.as_str(), &start), (&runtime, &current))?);
         }
         let Some(agent) = agent.as_mut() else { continue };
         let turn = turn(&runtime, &current, agent, start, options.output_format)?;
@@ -234,7 +235,12 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
 }
 
 /// A conversation without a screen. If it cannot be saved, placet reports that and runs it all the same.
-fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) -> Result<Agent, CliError> {
+fn headless_agent(
+    app: &App,
+    options: &Options,
+    (first, start): (&str, &TurnStart),
+    (runtime, current): (&tokio::runtime::Runtime, &CurrentTurn),
+) -> Result<Agent, CliError> {
     let answerer = app.answerer(None, None)?;
     // Who would answer does not matter where nobody is asked.
     // What the offline provider does not understand it answers with the same advice.
@@ -254,6 +260,7 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) 
         }
     };
     let Some(store) = store else { return Ok(app.agent(answerer, None)?) };
+    wait_for_database(&store, (runtime, current))?;
     let (session, resumed) = open_session(&store, app, options, first)?;
     let loaded = if resumed { Some(store.load_for_resume(session.id())?) } else { None };
     if resumed {
@@ -282,6 +289,25 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) 
         warn(&format!("note: {note}"));
     }
     Ok(agent)
+}
+
+/// Waits while another program has the session database locked. The wait is named, and Ctrl-C stops it.
+fn wait_for_database(
+    store: &SessionStore,
+    (runtime, current): (&tokio::runtime::Runtime, &CurrentTurn),
+) -> Result<(), CliError> {
+    let stop = CancellationToken::new();
+    current.set(Some(stop.clone()));
+    let waited = runtime.block_on(store.until_writable(&stop, |words| warn(&format!("note: {words}"))));
+    current.set(None);
+    let nothing = "nothing was sent";
+    match waited {
+        DatabaseWait::Free => Ok(()),
+        DatabaseWait::Stopped => {
+            Err(CliError { code: report::INTERRUPTED, ..CliError::new(format!("stopped: {nothing}")) })
+        }
+        DatabaseWait::TimedOut => Err(CliError::new(DATABASE_LOCKED).hint(nothing)),
+    }
 }
 
 fn open_session(

@@ -23,6 +23,7 @@ use super::user_context::UserContext;
 use crate::config::{ProjectSettings, TrustStore, is_shown_first};
 use crate::provider::catalog;
 use crate::session::{SessionStore, TryName};
+use crate::text::visible;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::input::{answering_decoder, background};
 use crate::ui::{Theme, term};
@@ -180,6 +181,10 @@ impl Shell<'_> {
     fn begin(&mut self, resume: &ResumeTarget) -> Result<(), ReplError> {
         let context = &mut self.context;
         if let Some(store) = context.conversation.store.clone() {
+            if !matches!(resume, ResumeTarget::No) {
+                // A session can be read while another program has the database locked; nothing waits for that program now.
+                store.can_write();
+            }
             match resume {
                 ResumeTarget::No => {}
                 ResumeTarget::Last => sessions::resume_last(context)?,
@@ -270,15 +275,16 @@ impl Shell<'_> {
                 },
             };
             interrupted = None;
-            if !text.trim().is_empty() {
-                if !self.context.can_save("nothing was sent") {
+            let input = PromptInput::parse(&text);
+            if !matches!(input, PromptInput::Blank) {
+                if !self.may_do(&input) {
                     draft = self.unsent.take(Some(text), draft);
                     continue;
                 }
                 self.remember(&text);
             }
             self.unsent.keep(&draft);
-            match PromptInput::parse(&text) {
+            match input {
                 PromptInput::Blank => {}
                 PromptInput::Shell(command) => {
                     self.run_in_terminal(&self.unsent.pastes.expanded(&command));
@@ -293,6 +299,23 @@ impl Shell<'_> {
                 PromptInput::Say(text) => draft = self.send_or_run(&text, draft)?,
             }
         }
+    }
+
+    /// True if what a line does can be saved. Leaving needs nothing that is saved, and does not wait for it.
+    fn may_do(&self, input: &PromptInput) -> bool {
+        let undone = match input {
+            PromptInput::Slash { name, .. } if sessions::is_quit(name) => {
+                // While another program has the database locked, no other write waits for it after this.
+                if let Some(store) = &self.context.conversation.store {
+                    store.can_write();
+                }
+                return true;
+            }
+            PromptInput::Slash { name, .. } => format!("/{} was not run", visible::line(name)),
+            PromptInput::Shell(_) => "the command was not run".into(),
+            PromptInput::Blank | PromptInput::Say(_) => "nothing was sent".into(),
+        };
+        self.context.can_save(&undone)
     }
 
     /// Takes the colours for the background that the terminal has answered with, unless another theme was chosen.

@@ -65,6 +65,11 @@ pub(super) fn retry(context: &mut CommandContext<'_>, _: &str) -> SlashCommandRe
     }
 }
 
+/// True for the commands that leave.
+pub(in crate::repl) fn is_quit(name: &str) -> bool {
+    matches!(name, "quit" | "exit")
+}
+
 pub(super) fn quit(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     if !jobs::may_leave(context) {
         return Ok(CommandFollowUp::Nothing);
