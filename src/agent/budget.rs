@@ -4,7 +4,7 @@
 //! requests without a known price, and reports this.
 
 use super::cost_meter::{BudgetLimit, CostBudget};
-use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, TurnEvents};
+use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent, TurnEvents};
 use super::request::client::ModelClient;
 use super::turn::ending::TurnEnding;
 use crate::provider::catalog::Money;
@@ -93,7 +93,7 @@ impl BudgetCheck<'_> {
                     QuestionChoice::plain('s', "stop the turn"),
                 ],
                 checks: None,
-                takes_reason: false,
+                reasons_for: ReasonReader::Nobody,
                 reply,
             })
         });

@@ -180,10 +180,19 @@ pub struct ChoiceQuestion {
     pub choices: Vec<QuestionChoice>,
     /// The checks of the changes that are asked about; runs of them end with the question.
     pub checks: Option<Arc<CheckBoard>>,
-    /// Text that the person types instead of a choice becomes the next message to the agent.
-    pub takes_reason: bool,
+    pub reasons_for: ReasonReader,
     /// Receives the key of the choice.
     pub reply: oneshot::Sender<char>,
+}
+
+/// Who gets text that the person types instead of a choice: why not.
+#[derive(Debug)]
+pub enum ReasonReader {
+    Nobody,
+    /// The agent, as its next message.
+    Agent,
+    /// The server that asks.
+    Server(oneshot::Sender<String>),
 }
 
 /// The subject of a question, for a user interface that does not read its sentences.

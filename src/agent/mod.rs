@@ -39,7 +39,7 @@ pub use end_of_turn::{
 };
 pub use event::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, MessageUse, PromptAsker,
-    QuestionChoice, TurnEvent, UserPrompt,
+    QuestionChoice, ReasonReader, TurnEvent, UserPrompt,
 };
 pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};
 pub use request::usage::{ContextUsage, UsagePart};

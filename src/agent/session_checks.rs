@@ -5,7 +5,7 @@ use super::calls::interceptor::{audit, hooks};
 use super::config::{ActiveModel, TurnStart};
 use super::conversation::log::Conversation;
 use super::conversation::notes::words_in;
-use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, TurnEvents};
+use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent, TurnEvents};
 use super::services::SharedServices;
 use super::turn::ending::TurnEnding;
 use crate::audit::{AuditEvent, AuditKind};
@@ -341,7 +341,7 @@ async fn ask_yes_no(reason: &str, shown: String, events: &TurnEvents, stop: &Can
             detail: DisplayDetail::Text(shown),
             choices: vec![QuestionChoice::consent('y', "yes"), QuestionChoice::plain('n', "no")],
             checks: None,
-            takes_reason: false,
+            reasons_for: ReasonReader::Nobody,
             reply,
         })
     });

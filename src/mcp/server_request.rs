@@ -53,6 +53,9 @@ pub struct SampledAnswer {
 pub enum SamplingRefusal {
     #[error("nobody allowed it")]
     NotAllowed,
+    /// With the person's words.
+    #[error("the person refused it: {0}")]
+    Refused(String),
     #[error("it can be asked only while a call runs")]
     NoCall,
     #[error("the prompt is longer than {LONGEST_PROMPT} bytes, or has more than {MOST_MESSAGES} messages")]
@@ -68,7 +71,7 @@ pub enum SamplingRefusal {
 impl SamplingRefusal {
     pub(super) fn into_error(self) -> ErrorData {
         let code = match self {
-            SamplingRefusal::NotAllowed | SamplingRefusal::NoCall => REFUSED,
+            SamplingRefusal::NotAllowed | SamplingRefusal::Refused(_) | SamplingRefusal::NoCall => REFUSED,
             SamplingRefusal::TooLong | SamplingRefusal::NotText | SamplingRefusal::Order => {
                 ErrorCode::INVALID_PARAMS
             }

@@ -27,12 +27,16 @@ pub struct ServerConsentQuestion {
     pub detail: String,
     pub yes: String,
     pub no: String,
+    /// The server can be told why not.
+    pub takes_reason: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerConsent {
     Yes,
     No,
+    /// No, and why: the person's words for the server.
+    Because(String),
     /// No, and no question of this call any more.
     Never,
 }

@@ -5,7 +5,7 @@ use super::interceptor::hooks;
 use crate::agent::config::ActiveModel;
 use crate::agent::costs::CostTracker;
 use crate::agent::event::{
-    ChoiceQuestion, ChoiceSubject, PromptAsker, QuestionChoice, TurnEvent, UserPrompt,
+    ChoiceQuestion, ChoiceSubject, PromptAsker, QuestionChoice, ReasonReader, TurnEvent, UserPrompt,
 };
 use crate::conversation::{AssistantBlock, AssistantMessage, Message, StopReason, TokenUsage};
 use crate::hooks::{HookAction, HookContext, HookPoint};
@@ -16,6 +16,7 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// How long an answer of the model may take.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -45,7 +46,7 @@ impl ServerRequestHost for ConversationHost {
     fn consent(&self, question: ServerConsentQuestion) -> BoxFuture<'static, ServerConsent> {
         let ctx = Arc::clone(&self.0);
         Box::pin(async move {
-            let ServerConsentQuestion { title, reason, detail, yes, no } = question;
+            let ServerConsentQuestion { title, reason, detail, yes, no, takes_reason } = question;
             let _turn = ctx.services.subagents.asking.lock().await;
             let detail = DisplayDetail::Text(ctx.services.secrets().redact(&detail).into_owned());
             let choices = vec![
@@ -53,7 +54,9 @@ impl ServerRequestHost for ConversationHost {
                 QuestionChoice::plain('n', &no),
                 QuestionChoice::plain('v', "never in this call"),
             ];
-            let (subject, takes_reason) = (ChoiceSubject::Server, false);
+            let subject = ChoiceSubject::Server;
+            let (reader, mut why) = oneshot::channel();
+            let reasons_for = if takes_reason { ReasonReader::Server(reader) } else { ReasonReader::Nobody };
             let answer = ctx.events.ask(|reply| {
                 TurnEvent::Choice(ChoiceQuestion {
                     subject,
@@ -62,7 +65,7 @@ impl ServerRequestHost for ConversationHost {
                     detail,
                     choices,
                     checks: None,
-                    takes_reason,
+                    reasons_for,
                     reply,
                 })
             });
@@ -73,7 +76,11 @@ impl ServerRequestHost for ConversationHost {
             match answer {
                 Some('y') => ServerConsent::Yes,
                 Some('v') => ServerConsent::Never,
-                _ => ServerConsent::No,
+                Some(_) => ServerConsent::No,
+                None => match why.try_recv() {
+                    Ok(why) => ServerConsent::Because(ctx.services.secrets().redact(&why).into_owned()),
+                    Err(_) => ServerConsent::No,
+                },
             }
         })
     }

@@ -5,7 +5,7 @@ mod checks;
 mod protected;
 mod words;
 
-use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, TurnEvents};
+use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent, TurnEvents};
 use super::services::SharedServices;
 use crate::audit::AuditKind;
 use crate::permission::{Mode, ModeCell};
@@ -344,8 +344,11 @@ impl<'a> ApplyQuestionFlow<'a> {
     }
 
     /// The agent gets the reason of a no, where there is one.
-    fn takes_reason(&self) -> bool {
-        matches!(self.context.place, ApplyQuestionPlace::Conversation)
+    fn reasons_for(&self) -> ReasonReader {
+        match self.context.place {
+            ApplyQuestionPlace::Conversation => ReasonReader::Agent,
+            _ => ReasonReader::Nobody,
+        }
     }
 
     fn ask_about_all(
@@ -380,7 +383,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                 .flatten()
                 .collect(),
                 checks: self.checks_of(here),
-                takes_reason: self.takes_reason(),
+                reasons_for: self.reasons_for(),
                 reply,
             })
         })

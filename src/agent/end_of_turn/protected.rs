@@ -3,7 +3,8 @@
 use super::words::{losses, overview};
 use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
 use crate::agent::event::{
-    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, TurnEvents,
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent,
+    TurnEvents,
 };
 use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
@@ -47,7 +48,7 @@ pub async fn ask_about_path(
     events: &UnboundedSender<TurnEvent>,
 ) -> ProtectedAnswer {
     let question =
-        ProtectedPathQuestion { view, workspace, takes_reason: false, send_back: None, has_more: true };
+        ProtectedPathQuestion { view, workspace, is_of_agent: false, send_back: None, has_more: true };
     question.ask((set, &view.classify(set)), path, &TurnEvents::new(events.clone())).await
 }
 
@@ -70,7 +71,8 @@ async fn confirmed(all: &[LargeLoss], workspace: &Workspace, events: &TurnEvents
 struct ProtectedPathQuestion<'a> {
     view: &'a View,
     workspace: &'a Workspace,
-    takes_reason: bool,
+    /// The agent gets the reason of a no.
+    is_of_agent: bool,
     send_back: Option<QuestionChoice>,
     /// Other files wait for this question.
     has_more: bool,
@@ -113,7 +115,7 @@ impl ProtectedPathQuestion<'_> {
                 .flatten()
                 .collect(),
                 checks: None,
-                takes_reason: self.takes_reason,
+                reasons_for: if self.is_of_agent { ReasonReader::Agent } else { ReasonReader::Nobody },
                 reply,
             })
         });
@@ -153,9 +155,10 @@ impl ApplyQuestionFlow<'_> {
                 break;
             }
             let has_more = unasked.next().is_some();
-            let (view, workspace, takes_reason) = (&self.view, self.context.workspace, self.takes_reason());
+            let (view, workspace) = (&self.view, self.context.workspace);
+            let is_of_agent = matches!(self.reasons_for(), ReasonReader::Agent);
             let send_back = self.send_back();
-            let question = ProtectedPathQuestion { view, workspace, takes_reason, send_back, has_more };
+            let question = ProtectedPathQuestion { view, workspace, is_of_agent, send_back, has_more };
             let answer = question.ask((&set, &classes), &path, self.events).await;
             let _commands = view.lock_commands().await;
             let with = classes.approved_with(&set, &path);

@@ -21,6 +21,10 @@ const MOST_TRIES: usize = 5;
 const MOST_TOKENS: u32 = 4_000;
 /// With more values than this there is no key for each.
 const MOST_CHOICES: usize = 9;
+/// The longest reason of a person for a server, in characters.
+const LONGEST_REASON: usize = 2_000;
+/// The choice that leaves out a value which is not required.
+const LEAVE_OUT: &str = "leave it out";
 
 /// The requests of one call. Clones share everything.
 #[derive(Clone)]
@@ -79,17 +83,35 @@ impl CallRequests {
         self.0.asked.fetch_add(1, Ordering::AcqRel) < MOST_ASKED
     }
 
-    async fn agrees(&self, title: String, reason: String, detail: String, yes: &str) -> bool {
+    async fn consent(&self, question: ServerConsentQuestion) -> ServerConsent {
         if self.0.is_refused.load(Ordering::Acquire) {
-            return false;
+            return ServerConsent::Never;
         }
-        let (yes, no) = (yes.into(), "no".into());
-        let question = ServerConsentQuestion { title, reason, detail, yes, no };
         let answer = self.0.host.consent(question).await;
         if answer == ServerConsent::Never {
             self.0.is_refused.store(true, Ordering::Release);
         }
-        answer == ServerConsent::Yes
+        answer
+    }
+
+    /// Whether the person agrees to answer a form, or to send it. A refused form has no place for a reason.
+    async fn agrees(&self, title: String, reason: String, detail: String, yes: &str) -> bool {
+        let (yes, no, takes_reason) = (yes.into(), "no".into(), false);
+        let question = ServerConsentQuestion { title, reason, detail, yes, no, takes_reason };
+        self.consent(question).await == ServerConsent::Yes
+    }
+
+    /// Whether the person agrees that the model is asked, or that the server gets its answer.
+    async fn permits(&self, title: String, reason: String, detail: String) -> Result<(), SamplingRefusal> {
+        let (yes, no, takes_reason) = ("send".into(), "no".into(), true);
+        let question = ServerConsentQuestion { title, reason, detail, yes, no, takes_reason };
+        match self.consent(question).await {
+            ServerConsent::Yes => Ok(()),
+            ServerConsent::Because(why) => {
+                Err(SamplingRefusal::Refused(why.chars().take(LONGEST_REASON).collect()))
+            }
+            ServerConsent::No | ServerConsent::Never => Err(SamplingRefusal::NotAllowed),
+        }
     }
 
     /// The values that the person gives; `None` if the person does not.
@@ -105,10 +127,8 @@ impl CallRequests {
         }
         let mut values = Map::new();
         for field in &form.fields {
-            match self.answer(field).await {
-                Some(value) => drop(values.insert(field.name.clone(), value)),
-                None if field.is_required => return None,
-                None => {}
+            if let Some(value) = self.answer(field).await? {
+                values.insert(field.name.clone(), value);
             }
         }
         if form.fields.len() > 1 {
@@ -121,18 +141,24 @@ impl CallRequests {
         Some(values)
     }
 
-    /// The value of a field. What the schema refuses is asked for again.
-    async fn answer(&self, field: &FormField) -> Option<Value> {
+    /// The value of a field, or `Some(None)` if it is left out. `None` declines the form. What the schema refuses is asked
+    /// for again.
+    async fn answer(&self, field: &FormField) -> Option<Option<Value>> {
         let mut choices = field.choices();
-        if choices.len() > MOST_CHOICES {
+        let can_be_left_out = !field.is_required && !choices.iter().any(|value| value == LEAVE_OUT);
+        if choices.len() + usize::from(can_be_left_out) > MOST_CHOICES {
             choices.clear();
         }
+        choices.extend(can_be_left_out.then(|| LEAVE_OUT.into()));
         let mut why = String::new();
         for _ in 0..MOST_TRIES {
             let question = format!("the server {} asks{why}:\n{}", self.0.server, shown_field(field));
             let typed = self.0.host.ask(question, choices.clone()).await?;
+            if can_be_left_out && typed == LEAVE_OUT {
+                return Some(None);
+            }
             match field.answer(&typed) {
-                Ok(value) => return Some(value),
+                Ok(value) => return Some(Some(value)),
                 Err(error) => why = format!(" again, because {error}"),
             }
         }
@@ -148,15 +174,11 @@ impl CallRequests {
             prompt.max_tokens
         );
         let title = format!("the server {server} wants to ask your model: send this?");
-        if !self.agrees(title, reason, shown_prompt(&prompt), "send").await {
-            return Err(SamplingRefusal::NotAllowed);
-        }
+        self.permits(title, reason, shown_prompt(&prompt)).await?;
         let answer = host.sample(prompt).await?;
         let title = format!("send the answer of the model to the server {server}?");
-        match self.agrees(title, format!("{model} answered this"), answer.text.clone(), "send").await {
-            true => Ok(answer),
-            false => Err(SamplingRefusal::NotAllowed),
-        }
+        self.permits(title, format!("{model} answered this"), answer.text.clone()).await?;
+        Ok(answer)
     }
 }
 
@@ -181,7 +203,7 @@ fn shown_form(form: &ElicitationForm) -> String {
 }
 
 fn shown_field(field: &FormField) -> String {
-    let how = if field.is_required { "" } else { "; Esc leaves it out" };
+    let how = if field.is_required { "" } else { "; not required" };
     let mut out = in_line(&field.name);
     if let Some(title) = &field.title {
         let _ = write!(out, " ({})", in_line(title));

@@ -39,7 +39,7 @@ impl ServerRequestHost for ScriptedHost {
 
 fn host(consents: &[ServerConsent], typed: &[Option<&'static str>]) -> (Arc<ScriptedHost>, CallRequests) {
     let host = Arc::new(ScriptedHost {
-        consents: BlockingMutex::new(consents.iter().copied().collect()),
+        consents: BlockingMutex::new(consents.iter().cloned().collect()),
         typed: BlockingMutex::new(typed.iter().copied().collect()),
         seen: BlockingMutex::default(),
     });
@@ -59,7 +59,7 @@ const YES: ServerConsent = ServerConsent::Yes;
 
 #[tokio::test]
 async fn a_form_is_filled_in_field_by_field_and_looked_at_before_it_is_sent() {
-    let (person, requests) = host(&[YES, YES], &[Some("x"), Some("5"), None]);
+    let (person, requests) = host(&[YES, YES], &[Some("x"), Some("5"), Some("leave it out")]);
     let answer = requests.elicit(two_fields()).await;
     assert_eq!(answer, ElicitationAnswer::Accepted(json!({"a": 5}).as_object().unwrap().clone()));
     let seen = person.seen.lock().unwrap();
@@ -73,6 +73,8 @@ async fn what_the_person_does_not_answer_is_declined() {
     let declined = [
         (vec![], vec![]),
         (vec![YES], vec![None]),
+        // The same key declines at a value that is not required.
+        (vec![YES, YES], vec![Some("5"), None]),
         (vec![YES], vec![Some("x"); 9]),
         (vec![YES, ServerConsent::No], vec![Some("5"), Some("b")]),
     ];
@@ -112,8 +114,14 @@ async fn a_prompt_is_shown_whole_and_the_answer_too_before_the_server_gets_it() 
     let seen = person.seen.lock().unwrap().clone();
     assert!(seen[0].ends_with("system prompt:\n  be brief\nuser:\n  who?\n  user:\n  me\n"), "{seen:?}");
     assert!(seen[1].ends_with("answer to 1 messages"), "{seen:?}");
-    for consents in [vec![], vec![YES, ServerConsent::No]] {
+    for consents in [vec![], vec![YES, ServerConsent::No], vec![ServerConsent::Never]] {
         let (_, requests) = host(&consents, &[]);
         assert_eq!(requests.sample(prompt()).await, Err(SamplingRefusal::NotAllowed));
+    }
+    let because = || ServerConsent::Because("x".repeat(LONGEST_REASON + 5));
+    for consents in [vec![because()], vec![YES, because()]] {
+        let (_, requests) = host(&consents, &[]);
+        let refused = SamplingRefusal::Refused("x".repeat(LONGEST_REASON));
+        assert_eq!(requests.sample(prompt()).await, Err(refused));
     }
 }

@@ -130,7 +130,7 @@ impl LinearTurn {
             TurnEvent::LoopQuestion(question) => self.ask(AnyQuestion::Loop(question), now),
             TurnEvent::Choice(question) => {
                 self.applying = false;
-                self.ask(AnyQuestion::Choice(question), now)
+                self.ask(AnyQuestion::Choice(Box::new(question)), now)
             }
             TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question), now),
             TurnEvent::Retrying { attempt, of, wait, error } => {

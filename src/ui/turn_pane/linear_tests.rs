@@ -1,5 +1,7 @@
 use super::*;
-use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice};
+use crate::agent::{
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader,
+};
 use crate::conversation::{CallId, CallOutcome};
 use crate::tools::{CallPreview, CallSummary, ChangeOverview, DisplayDetail, FileDiff, LeftOut};
 use std::time::Duration;
@@ -63,7 +65,7 @@ fn choose(
         detail,
         choices,
         checks: None,
-        takes_reason: false,
+        reasons_for: ReasonReader::Nobody,
         reply,
     };
     (l.event(TurnEvent::Choice(question), now), answer)
@@ -297,4 +299,25 @@ fn a_step_of_the_plan_is_rendered_once() {
     let rendered = crate::tools::todo_lines(&[step]).remove(0);
     assert_eq!(said, [format!("◆ step: {rendered}")]);
     assert!(rendered.ends_with("a<U+200B>b <U+003C>FF>"), "{rendered}");
+}
+
+#[test]
+fn a_reason_for_a_server_is_typed_as_a_line_and_the_server_gets_it() {
+    let (mut l, now) = linear();
+    let ((reply, answer), (reader, mut why)) = (oneshot::channel(), oneshot::channel());
+    let question = ChoiceQuestion {
+        subject: ChoiceSubject::Server,
+        title: "the server s wants to ask your model: send this?".into(),
+        reason: "during a call of t".into(),
+        detail: DisplayDetail::Text("who?".into()),
+        choices: vec![QuestionChoice::consent('y', "send"), QuestionChoice::plain('n', "no")],
+        checks: None,
+        reasons_for: ReasonReader::Server(reader),
+        reply,
+    };
+    let shown = l.event(TurnEvent::Choice(question), now).join("\n");
+    assert!(shown.contains("`no, because REASON` to tell the server why"), "{shown}");
+    l.typed(line("no, because it is private"), now + Duration::from_secs(1));
+    assert_eq!(why.try_recv(), Ok("it is private".into()));
+    drop(answer);
 }

@@ -261,7 +261,7 @@ impl TurnPane {
             }
             TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question))),
             TurnEvent::LoopQuestion(question) => self.ask(AnyQuestion::Loop(question)),
-            TurnEvent::Choice(question) => self.ask(AnyQuestion::Choice(question)),
+            TurnEvent::Choice(question) => self.ask(AnyQuestion::Choice(Box::new(question))),
             TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question)),
             TurnEvent::Todos(items) => {
                 self.facts.todos = items;

@@ -327,7 +327,7 @@ impl TurnPane {
         if level > ClassificationLevel::Public {
             parts.push((Level, level.to_string()));
         }
-        if !self.stopping {
+        if !self.stopping && !self.question.as_ref().is_some_and(PaneQuestion::is_of_server) {
             parts.push((Stop, "Esc stops".into()));
         }
         let text = fitting_status(parts, self.columns.saturating_sub(6));

@@ -89,7 +89,7 @@ impl TurnPaneHarness {
                 crate::agent::QuestionChoice::for_good('d', "discard all"),
             ],
             checks: None,
-            takes_reason: true,
+            reasons_for: crate::agent::ReasonReader::Agent,
             reply,
         }));
         self.screen();

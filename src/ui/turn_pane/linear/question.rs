@@ -1,7 +1,7 @@
 //! Questions without a screen: what is asked line by line, and the lines that answer.
 
 use super::label::{exactly, foreign, label};
-use crate::agent::{ApprovalReply, PromptAsker, QuestionChoice as Answer, is_command};
+use crate::agent::{ApprovalReply, PromptAsker, QuestionChoice as Answer, ReasonReader, is_command};
 use crate::checks::{CheckRow, check_details, check_row_words};
 use crate::text::sanitize;
 use crate::tools::{CheckBoard, DisplayDetail, MatchedText, UserReply};
@@ -23,6 +23,8 @@ pub(super) enum LinearChoice {
     Reply(ApprovalReply),
     Loop(bool),
     Own(Answer),
+    /// No, and why.
+    Because(String),
     Said(UserReply),
     Why,
     RunChecks,
@@ -141,7 +143,7 @@ impl LinearQuestion {
                 let back = match question.asker {
                     PromptAsker::Model => "leave it open",
                     PromptAsker::Placet(_) => "go back",
-                    PromptAsker::Server => "give no answer",
+                    PromptAsker::Server => "decline",
                 };
                 choice(back, LinearChoice::Said(UserReply::Open));
             }
@@ -169,6 +171,9 @@ impl LinearQuestion {
             (_, Some(word)) => format!("type `{word}` and Enter to allow it, or a number and Enter"),
             (AnyQuestion::Call(call), None) if call.takes_reason => {
                 "type a number and Enter, or `no, because REASON` to tell the agent why".to_string()
+            }
+            (question, None) if question.tells_server() => {
+                "type a number and Enter, or `no, because REASON` to tell the server why".to_string()
             }
             _ => "type a number and Enter".to_string(),
         };
@@ -202,6 +207,9 @@ impl LinearQuestion {
                 (Some(why), AnyQuestion::Call(call)) if call.takes_reason && !why.trim().is_empty() => {
                     let reply = ApprovalReply::No(why.trim().into());
                     (text.to_string(), LinearChoice::Reply(reply))
+                }
+                (Some(why), question) if question.tells_server() && !why.trim().is_empty() => {
+                    (text.to_string(), LinearChoice::Because(why.trim().into()))
                 }
                 _ => return LinearOutcome::No,
             },
@@ -265,6 +273,11 @@ impl LinearQuestion {
             (AnyQuestion::Call(question), LinearChoice::Reply(reply)) => drop(question.reply.send(reply)),
             (AnyQuestion::Loop(question), LinearChoice::Loop(on)) => drop(question.reply.send(on)),
             (AnyQuestion::Choice(asked), LinearChoice::Own(own)) => drop(asked.reply.send(own.key)),
+            (AnyQuestion::Choice(asked), LinearChoice::Because(why)) => {
+                if let ReasonReader::Server(reader) = asked.reasons_for {
+                    drop(reader.send(why));
+                }
+            }
             (AnyQuestion::Enquiry(question), LinearChoice::Said(said)) => drop(question.reply.send(said)),
             _ => {}
         }

@@ -5,7 +5,7 @@
 use super::any_question::{AnyQuestion, RUN_CHECKS};
 use super::confirmation::is_given_twice;
 use super::pane_question::PaneQuestion;
-use crate::agent::{ApprovalReply, QuestionChoice, UserPrompt};
+use crate::agent::{ApprovalReply, QuestionChoice, ReasonReader, UserPrompt};
 use crate::tools::UserReply;
 use crate::ui::input::guard::{KeyRole, is_plain};
 use crate::ui::text_field::{TextField, TextFieldKind};
@@ -243,14 +243,18 @@ impl PaneQuestion {
     /// No, and why.
     fn refuse(slot: &mut Option<PaneQuestion>, why: String) -> QuestionOutcome {
         match slot.take().map(|open| open.asked) {
-            Some(AnyQuestion::Call(question)) => {
-                drop(question.reply.send(ApprovalReply::No(why)));
-                QuestionOutcome::Closed
-            }
-            // Dropped without an answer: everything stays pending. The agent has to know what the words are about, and
-            // a message that begins with `/` or `!` would be a command.
-            _ => QuestionOutcome::Message(format!("I have not applied these changes: {why}")),
+            Some(AnyQuestion::Call(question)) => drop(question.reply.send(ApprovalReply::No(why))),
+            Some(AnyQuestion::Choice(question)) => match question.reasons_for {
+                ReasonReader::Server(reader) => drop(reader.send(why)),
+                // Dropped without an answer: everything stays pending. The agent has to know what the words are about,
+                // and a message that begins with `/` or `!` would be a command.
+                ReasonReader::Agent | ReasonReader::Nobody => {
+                    return QuestionOutcome::Message(format!("I have not applied these changes: {why}"));
+                }
+            },
+            Some(AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_)) | None => {}
         }
+        QuestionOutcome::Closed
     }
 
     /// A key of the word that says yes. A wrong word is begun again, Esc goes back to the question.

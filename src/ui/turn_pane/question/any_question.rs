@@ -1,6 +1,9 @@
 //! Everything that a person is asked while a turn runs.
 
-use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, LoopQuestion, UserPrompt};
+use crate::agent::{
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, PromptAsker, ReasonReader,
+    UserPrompt,
+};
 use crate::checks::unmet_words;
 use crate::tools::{ChangeOverview, CheckBoard, DisplayDetail};
 
@@ -11,7 +14,7 @@ pub(super) const CHECK_OUTPUT: char = 'o';
 pub(in crate::ui::turn_pane) enum AnyQuestion {
     Call(Box<ApprovalRequest>),
     Loop(LoopQuestion),
-    Choice(ChoiceQuestion),
+    Choice(Box<ChoiceQuestion>),
     Enquiry(UserPrompt),
 }
 
@@ -23,6 +26,20 @@ impl AnyQuestion {
             AnyQuestion::Loop(question) => drop(question.reply.send(false)),
             AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
         }
+    }
+
+    /// A server asks: Esc declines, and the turn continues.
+    pub(super) fn is_of_server(&self) -> bool {
+        match self {
+            AnyQuestion::Choice(question) => question.subject == ChoiceSubject::Server,
+            AnyQuestion::Enquiry(question) => question.asker == PromptAsker::Server,
+            AnyQuestion::Call(_) | AnyQuestion::Loop(_) => false,
+        }
+    }
+
+    /// A no can have a reason, which the server gets.
+    pub(in crate::ui::turn_pane) fn tells_server(&self) -> bool {
+        matches!(self, AnyQuestion::Choice(question) if matches!(question.reasons_for, ReasonReader::Server(_)))
     }
 
     /// Something of it is not here to be seen.

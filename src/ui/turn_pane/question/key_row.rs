@@ -62,7 +62,7 @@ impl PaneQuestion {
         let escape = match question.asker {
             PromptAsker::Model => " leaves it open",
             PromptAsker::Placet(_) => " goes back",
-            PromptAsker::Server => " gives no answer",
+            PromptAsker::Server => " declines",
         };
         vec![how, label("Esc".into(), escape)]
     }
@@ -90,7 +90,10 @@ impl PaneQuestion {
         } else if let Some(text) = self.confirmation(columns) {
             lines.push(Line::styled(text, theme.style("warning")));
         } else if self.types_reason {
-            let text = "why not? Enter tells the agent and does nothing else, Esc goes back";
+            let text = match self.asked.is_of_server() {
+                true => "why not? Enter refuses and tells the server, Esc goes back",
+                false => "why not? Enter tells the agent and does nothing else, Esc goes back",
+            };
             lines.push(Line::styled(text, theme.style("question")));
             return lines;
         } else if let (Some(_), AnyQuestion::Call(question)) = (&self.typing, &self.asked) {
@@ -154,6 +157,9 @@ impl PaneQuestion {
                     labels.extend([label("Space", "show or hide".into()), label("p", "patch".into())]);
                 }
                 _ => {}
+            }
+            if self.asked.is_of_server() {
+                labels.push(label("Esc", "no".into()));
             }
             return labels;
         }

@@ -4,6 +4,7 @@ use super::any_question::{AnyQuestion, RUN_CHECKS};
 use super::body::QuestionBody;
 use super::change_list::ChangeList;
 use super::confirmation::UnseenParts;
+use crate::agent::ReasonReader;
 use crate::conversation::CallId;
 use crate::ui::paste::PasteStore;
 use crate::ui::text_field::TextField;
@@ -91,6 +92,11 @@ impl PaneQuestion {
         self.changes.is_some()
     }
 
+    /// A server asks: Esc declines, and the turn continues.
+    pub(in crate::ui::turn_pane) fn is_of_server(&self) -> bool {
+        self.asked.is_of_server()
+    }
+
     /// The call that the question is about.
     pub(in crate::ui::turn_pane) fn call(&self) -> Option<&CallId> {
         match &self.asked {
@@ -103,7 +109,7 @@ impl PaneQuestion {
     pub(super) fn takes_reason(&self) -> bool {
         match &self.asked {
             AnyQuestion::Call(question) => question.takes_reason,
-            AnyQuestion::Choice(question) => question.takes_reason,
+            AnyQuestion::Choice(question) => !matches!(question.reasons_for, ReasonReader::Nobody),
             AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_) => false,
         }
     }
