@@ -1,39 +1,109 @@
-//! `placet -p '/NAME ARGUMENTS'`: a command or skill that a person wrote, without a screen. Nobody can be asked: a file of
-//! a project must be trusted already, and a command line in it runs only if the rules allow it.
+//! `placet -p '/NAME ARGUMENTS'`: a command or skill that a person wrote, or a prompt of a server, without a screen; and
+//! resources of servers that a message names. Nobody can be asked: a file of a project must be trusted already, and a
+//! command line in it, or a call of a server, runs only if the rules allow it.
 
 use super::report::{self, CliError, warn};
 use crate::agent::{Agent, ApprovalReply, call_with_summary, command_output, command_parts, skill_parts};
 use crate::app::App;
-use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
+use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Part, ToolCall};
 use crate::guidance::{CommandFile, CommandPiece, Skill};
 use crate::permission::{Grant, GrantLimit, Rule, RuleVerdict};
 use crate::provider::catalog;
-use crate::repl::{COMMANDS, may_name_skills, named_skills, words};
-use crate::text::visible;
+use crate::repl::{
+    AttachError, COMMANDS, MentionedResource, NamedPrompt, PromptUsageError, attached_parts, may_name_skills,
+    mentioned, named_skills, own_names, prompt_parts, words,
+};
+use crate::text::{nearest, visible};
+use crate::tools::{CallSummary, PROMPT_TOOL, RESOURCE_TOOL};
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-/// The parts of the message that `prompt` makes. `None` if it names no command and no skill: then it is a message as it
-/// is, such as one that begins with a path.
+/// The parts of the message that `prompt` makes. `None` if it names nothing that placet adds: then it is a message as it
+/// is, such as one that begins with a path. A name that means nothing is an error: a model would guess what it meant.
 pub(super) fn parts(
     prompt: &str,
     (app, runtime): (&App, &Runtime),
     agent: &mut Agent,
     stop: &CancellationToken,
 ) -> Result<Option<Vec<Part>>, CliError> {
-    let Some(rest) = prompt.strip_prefix('/') else { return with_named_skills(prompt, agent) };
+    let Some(rest) = prompt.strip_prefix('/') else { return said(prompt, (app, runtime), agent, stop) };
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     // As in the shell: a file replaces no built-in command.
-    if COMMANDS.iter().any(|row| row.name == name) {
-        return Ok(None);
+    let is_built_in = COMMANDS.iter().any(|row| row.name == name);
+    if is_built_in {
+        return Err(unsent(format!("`/{name}` works only in the shell")));
     }
     let guidance = Arc::clone(&agent.env().guidance);
     if let Some(command) = guidance.commands().find(name) {
         return of_command(command, arguments.trim(), (app, runtime), agent, stop).map(Some);
     }
-    guidance.skills().find(name).map(|skill| of_skill(skill, prompt)).transpose()
+    if let Some(skill) = guidance.skills().find(name) {
+        return of_skill(skill, prompt).map(Some);
+    }
+    if let Some(named) = NamedPrompt::of(name, &agent.env().servers) {
+        return of_prompt(&named, arguments.trim(), (app, runtime), agent, stop).map(Some);
+    }
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+    let is_path = || Path::new("/").join(name).symlink_metadata().is_ok();
+    match name.is_empty() || !name.bytes().all(is_name) || is_path() {
+        true => said(prompt, (app, runtime), agent, stop),
+        false => Err(unknown(name, agent)),
+    }
+}
+
+/// An error before anything was sent. The same text on standard input is sent as it is.
+fn unsent(message: String) -> CliError {
+    CliError::usage(format!("{message}, so nothing was sent"))
+        .hint("to send it as text, write it to standard input of `placet -p -`")
+}
+
+/// Nothing has the name of a command.
+fn unknown(name: &str, agent: &Agent) -> CliError {
+    let env = agent.env();
+    let server = name.split_once(':').map(|(server, _)| server).filter(|server| {
+        env.servers.definitions().any(|definition| definition.name == *server && definition.is_enabled)
+    });
+    if let Some(server) = server {
+        return CliError::usage(format!("placet knows no prompt `/{name}`, so nothing was sent"))
+            .hint(format!("`placet mcp test {server}` reads what the server offers now"));
+    }
+    let names = own_names(&env.guidance, &env.servers);
+    let near = nearest(name, names.iter().map(|known| known.name.as_str()));
+    match near.map(|near| visible::line(near).into_owned()) {
+        Some(near) => CliError::usage(format!("there is no command `/{name}`, so nothing was sent"))
+            .hint(format!("did you mean `/{near}`?")),
+        None => unsent(format!("there is no command `/{name}`")),
+    }
+}
+
+/// A message with the skills and resources that it names.
+fn said(
+    prompt: &str,
+    (app, runtime): (&App, &Runtime),
+    agent: &Agent,
+    stop: &CancellationToken,
+) -> Result<Option<Vec<Part>>, CliError> {
+    let mut parts = with_named_skills(prompt, agent)?;
+    for mention in mentioned(prompt) {
+        let servers = &agent.env().servers;
+        let Some(resource) = MentionedResource::of(&mention, servers) else { continue };
+        if app.cwd().join(&mention).symlink_metadata().is_ok() {
+            continue;
+        }
+        let failed =
+            |why: &dyn fmt::Display| CliError::new(format!("@{mention}: {why}")).hint("nothing was sent");
+        if let Some(why) = resource.missing_value(servers) {
+            return Err(failed(&why));
+        }
+        let (result, _) = call(RESOURCE_TOOL, resource.input(), (app, runtime), agent, stop);
+        refusal(&format!("@{mention}"), &result)?;
+        let attached = attached_parts(agent, result, &mention).map_err(|why: AttachError| failed(&why))?;
+        parts.get_or_insert_with(|| vec![Part::text(prompt)]).extend(attached);
+    }
+    Ok(parts)
 }
 
 /// A message with the skills that it names as `$NAME`. The text of one that is not trusted is left out and reported: the
@@ -103,6 +173,26 @@ fn of_command(
     Ok(command_parts(&line, &text))
 }
 
+/// The message of a prompt of a server.
+fn of_prompt(
+    named: &NamedPrompt,
+    arguments: &str,
+    (app, runtime): (&App, &Runtime),
+    agent: &Agent,
+    stop: &CancellationToken,
+) -> Result<Vec<Part>, CliError> {
+    let input = named.input(arguments).map_err(|PromptUsageError { error, usage }| {
+        CliError::usage(format!("{error}, so nothing was sent")).hint(usage)
+    })?;
+    let (result, _) = call(PROMPT_TOOL, input, (app, runtime), agent, stop);
+    let line = named.line(arguments);
+    refusal(&line, &result)?;
+    match result.outcome {
+        CallOutcome::Done => Ok(prompt_parts(line, result.parts)),
+        _ => Err(CliError::new(format!("{line}: {}", result.reason())).hint("nothing was sent")),
+    }
+}
+
 /// The output of a command line, which runs through the gate of every call.
 fn output_of(
     command: &CommandFile,
@@ -111,19 +201,35 @@ fn output_of(
     agent: &Agent,
     stop: &CancellationToken,
 ) -> Result<String, CliError> {
-    let input = CallInput::Object(serde_json::json!({ "command": line }));
-    let call = ToolCall { id: CallId::new("custom-command"), name: "run_command".into(), input };
+    let input = serde_json::json!({ "command": line });
+    let (result, shown) = call("run_command", input, (app, runtime), agent, stop);
+    refusal(&format!("/{}: `{line}`", command.name), &result)?;
+    Ok(command_output(&result, shown.as_ref()))
+}
+
+/// A call of one of placet's own tools, through the gate of every call, where nobody can be asked.
+fn call(
+    tool: &str,
+    input: serde_json::Value,
+    (app, runtime): (&App, &Runtime),
+    agent: &Agent,
+    stop: &CancellationToken,
+) -> (CallResult, Option<CallSummary>) {
+    let call =
+        ToolCall { id: CallId::new("custom-command"), name: tool.into(), input: CallInput::Object(input) };
     let (registry, env) = (Arc::new(app.registry.for_person()), Arc::clone(agent.env()));
     let (policy, origin) = (Arc::clone(&app.policy), agent.call_origin());
     let running = call_with_summary(registry, env, policy, origin, call, ApprovalReply::Nobody, stop.clone());
-    let (result, shown) = runtime.block_on(running);
-    if result.outcome == CallOutcome::Denied {
-        let message = format!("/{}: `{line}`: {}", command.name, result.body());
-        return Err(
-            CliError { code: report::REFUSED, ..CliError::new(message.trim_end()) }.hint("nothing was sent")
-        );
+    runtime.block_on(running)
+}
+
+/// What the rules do not allow.
+fn refusal(what: &str, result: &CallResult) -> Result<(), CliError> {
+    if result.outcome != CallOutcome::Denied {
+        return Ok(());
     }
-    Ok(command_output(&result, shown.as_ref()))
+    let message = format!("{what}: {}", result.body());
+    Err(CliError { code: report::REFUSED, ..CliError::new(message.trim_end()) }.hint("nothing was sent"))
 }
 
 /// Lets the model of the command answer, if the provider lists it.

@@ -3,6 +3,7 @@
 use super::bounded_answers::{MOST_WAITING, STALLED};
 use super::http::HttpFailure;
 use super::unread_lines::UnreadLines;
+use rmcp::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use std::time::Duration;
@@ -88,7 +89,7 @@ impl McpClientError {
         match error {
             ClientInitializeError::ConnectionClosed(_) => McpClientError::Closed,
             ClientInitializeError::TransportError { error, .. } => McpClientError::of_transport(error),
-            ClientInitializeError::JsonRpcError(error) => McpClientError::Refused(cut(&error.message)),
+            ClientInitializeError::JsonRpcError(error) => McpClientError::Refused(cut(own_words(error))),
             ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
                 McpClientError::Handshake("no version of the protocol is known to both".into())
             }
@@ -107,7 +108,7 @@ impl McpClientError {
 
     pub(super) fn of_request(error: ServiceError) -> McpClientError {
         match error {
-            ServiceError::McpError(error) => McpClientError::Refused(cut(&error.message)),
+            ServiceError::McpError(error) => McpClientError::Refused(cut(own_words(&error))),
             ServiceError::TransportSend(error) => McpClientError::of_transport(&error),
             ServiceError::TransportClosed => McpClientError::Closed,
             ServiceError::Timeout { timeout } => McpClientError::Silent(timeout),
@@ -117,6 +118,12 @@ impl McpClientError {
     }
 }
 
+/// The message without its code: servers of the TypeScript library begin it with `MCP error -32602: `.
+fn own_words(error: &ErrorData) -> &str {
+    let code = format!("MCP error {}: ", error.code.0);
+    error.message.strip_prefix(&code).unwrap_or(&error.message)
+}
+
 /// The beginning of a server's message, which may have megabytes.
 fn cut(message: &str) -> String {
     if message.len() <= LONGEST_MESSAGE {
@@ -124,4 +131,19 @@ fn cut(message: &str) -> String {
     }
     let beginning = message.get(..message.floor_char_boundary(LONGEST_MESSAGE)).unwrap_or_default();
     format!("{beginning} [the first {LONGEST_MESSAGE} of {} bytes]", message.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::ErrorCode;
+
+    #[test]
+    fn the_code_is_no_part_of_the_words_of_a_server() {
+        let words =
+            |message: &'static str| own_words(&ErrorData::new(ErrorCode(-32602), message, None)).to_string();
+        assert_eq!(words("MCP error -32602: Resource x not found"), "Resource x not found");
+        assert_eq!(words("MCP error -1: no"), "MCP error -1: no");
+        assert_eq!(words("no"), "no");
+    }
 }

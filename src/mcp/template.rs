@@ -28,6 +28,15 @@ impl ServerTemplate {
         self.uri.split('{').next().unwrap_or_default()
     }
 
+    /// The first value that `typed` lacks, if it is this template, or its beginning up to a value.
+    pub fn missing_value(&self, typed: &str) -> Option<String> {
+        if self.uri == typed {
+            let expression = self.uri.split(['{', '}']).nth(1).unwrap_or_default();
+            return Some(expression.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).into());
+        }
+        self.open_variable(typed).filter(|open| open.value.is_empty()).map(|open| open.name)
+    }
+
     /// The value that is being typed at the end of `typed`. Only plain values are known: `{name}` and `{+name}`.
     pub fn open_variable(&self, typed: &str) -> Option<OpenVariable> {
         let mut rest_of_template = self.uri.as_str();
@@ -83,5 +92,11 @@ mod tests {
         let open = template.open_variable("a://é/2").unwrap();
         assert_eq!((open.earlier.get("x").map(String::as_str), open.value.as_str()), (Some("é"), "2"));
         assert_eq!(template.beginning(), "a://");
+        let missing = |typed: &str| template.missing_value(typed);
+        assert_eq!(missing("a://{x}/{y}").as_deref(), Some("x"));
+        let lists = ServerTemplate { uri: "a://{?x,y}".into(), about: String::new() };
+        assert_eq!(lists.missing_value("a://{?x,y}").as_deref(), Some("x,y"));
+        assert_eq!((missing("a://").as_deref(), missing("a://1/").as_deref()), (Some("x"), Some("y")));
+        assert_eq!((missing("a://1/2"), missing("a://1"), missing("b://")), (None, None, None));
     }
 }

@@ -25,7 +25,9 @@ mod try_rows;
 mod turn;
 mod user_context;
 
-pub(crate) use attach::{may_name_skills, named_skills};
+pub(crate) use attach::{
+    AttachError, MentionedResource, attached_parts, may_name_skills, mentioned, named_skills,
+};
 pub use background::RememberedBackground;
 pub use commands::COMMANDS;
 pub use commands::cost::priced;
@@ -33,6 +35,7 @@ pub use commands::review::{
     AppliedReview, ReviewApply, TurnNumbers, apply_review, blamed, memory_of, retract_undone, review_of,
     send_back_review, taken_by, unsent_review,
 };
+pub(crate) use commands::{NamedPrompt, PromptUsageError, own_names, prompt_parts};
 pub use context::SlashCommand;
 pub use directory_change::{DirectoryChange, ShellDirectory};
 pub use error::{ReplError, UserError};

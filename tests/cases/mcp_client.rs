@@ -42,7 +42,7 @@ pub(super) fn call(place: &Place, tool: &str, arguments: &str, more: &[&str]) ->
 }
 
 /// A conversation in which a model makes these calls, one an answer.
-fn talk(place: Place, script: &str, more: &str, calls: &[(&str, &str)]) -> (Place, MockServer) {
+pub(super) fn talk(place: Place, script: &str, more: &str, calls: &[(&str, &str)]) -> (Place, MockServer) {
     let server = MockServer::start([]);
     for (n, (tool, arguments)) in calls.iter().enumerate() {
         server.push(Reply::anthropic(&[Say::Call(&format!("c{n}"), tool, arguments)]));

@@ -1,7 +1,9 @@
 //! What servers of tools ask for during a call, forms and answers of the model, and what they offer to a person: resources
 //! and prompts.
 
-use super::mcp_client::{SERVER, call, is_possible, place, settings};
+use super::mcp_client::{SERVER, call, is_possible, place, settings, talk};
+use crate::support::binary::Place;
+use crate::support::mock_server::{Reply, Say};
 use crate::support::pty::{Pty, shell};
 
 fn open(lines: u16) -> Pty {
@@ -47,11 +49,24 @@ fn a_form_is_answered_field_by_field_and_the_server_gets_what_was_shown() {
     let asked = answer(&mut pty, "the server s asks for input: answer it?", "y");
     assert!(asked.contains("  Which<U+200B> day?") && asked.contains("  arguments:"), "{asked}");
     assert!(asked.contains("  colour: one of red, green"), "{asked}");
-    answer(&mut pty, "the server s asks:", "2");
-    answer(&mut pty, "count: a whole number; the server proposes 3; Esc leaves it out", "1");
+    // Esc declines at every question of a server, and the row below does not say otherwise.
+    assert!(asked.contains("Esc no") && !asked.contains("Esc stops"), "{asked}");
+    let field = answer(&mut pty, "the server s asks:", "2");
+    assert!(field.contains("Esc declines") && !field.contains("Esc stops"), "{field}");
+    let count = answer(&mut pty, "count: a whole number; the server proposes 3; not required", "1");
+    assert!(count.contains("1 3") && count.contains("2 leave it out"), "{count}");
     let sent = answer(&mut pty, "send this to the server s?", "y");
     assert!(sent.contains("\"colour\": \"green\"") && sent.contains("\"count\": 3"), "{sent}");
     pty.until("the result", |screen| screen.contains(r#""action": "accept""#));
+    pty.until_prompt("");
+    // A value that is not required is left out by its own key.
+    pty.line("call s__act {\"text\": \"form two\"}");
+    answer(&mut pty, "the server s asks for input: answer it?", "y");
+    answer(&mut pty, "the server s asks:\n", "1");
+    answer(&mut pty, "count: a whole number; the server proposes 3; not required", "2");
+    let sent = answer(&mut pty, "send this to the server s?", "y");
+    assert!(sent.contains("\"colour\": \"red\"") && !sent.contains("\"count\""), "{sent}");
+    pty.until("the result", |screen| screen.matches(r#""action": "accept""#).count() > 1);
     pty.line("/quit");
 }
 
@@ -102,6 +117,14 @@ fn a_prompt_for_the_model_is_shown_whole_and_so_is_the_answer() {
     answer(&mut pty, "send the answer of the model to the server s?", "n");
     // Each refusal is in the row of the call, and in the answer.
     pty.until("the refusal", |screen| screen.matches("nobody allowed it").count() == 4);
+    pty.until_prompt("");
+    // The server can be told why not.
+    pty.line("call s__act {\"text\": \"sample\"}");
+    let asked = answer(&mut pty, "the server s wants to ask your model: send this?", "b");
+    assert!(asked.contains("b no, because ..."), "{asked}");
+    pty.until("the field", |screen| screen.contains("Enter refuses and tells the server"));
+    pty.by_hand("it is private\r");
+    pty.until("the reason", |screen| screen.contains("the person refused it: it is private"));
     pty.line("/quit");
 }
 
@@ -138,6 +161,15 @@ fn resources_are_mentioned_and_prompts_are_commands() {
         screen.contains("error: @s:note://bad: the server `s` refused the call: not ␛[31mtoday")
     });
     pty.by_hand("\x15");
+    // A template without its value is not sent to the server, and the line comes back.
+    for (line, value) in [("see @s:guide://", "topic"), ("see @s:guide://a/", "page")] {
+        pty.line(line);
+        pty.until("what is missing", |screen| {
+            screen.contains(&format!("the address needs a value for `{value}`"))
+        });
+        pty.until_prompt(line);
+        pty.by_hand("\x15");
+    }
     pty.line("/help s:greet");
     pty.until("the description", |screen| screen.contains("server s: Greets<U+200B>"));
     pty.line("/quit");
@@ -235,4 +267,49 @@ fn each_key_of_the_question_about_a_tool_of_a_server_does_what_its_row_says() {
         }
         pty.line("/quit");
     }
+}
+
+#[test]
+fn without_a_shell_a_rule_decides_about_a_prompt_and_a_resource_and_a_name_that_means_nothing_is_refused() {
+    if !is_possible() {
+        return;
+    }
+    let (place, model) = talk(Place::new(), "offers", "", &[]);
+    model.push(Reply::anthropic(&[Say::Text("done")]));
+    model.push(Reply::anthropic(&[Say::Text("done")]));
+    place.run(["mcp", "test", "s"]).code(0);
+    let run = |line: &str| place.run(["--allow", "mcp(*)", "-p", line]);
+    run("/s:greet Ann Lee").code(0);
+    run("see (@s:note://one), me@s:note://two and @t:note://three").code(0);
+    // A path of the machine is text.
+    run("/etc is what?").code(0);
+    let sent: Vec<String> = model.requests().iter().map(|one| one.body["messages"].to_string()).collect();
+    assert!(sent[0].contains("Greet Ann Lee"), "{}", sent[0]);
+    assert!(
+        sent[1].contains("the content of note://one") && sent[1].contains("see (@s:note://one)"),
+        "{}",
+        sent[1]
+    );
+    assert!(!sent[1].contains("the content of note://t"), "{}", sent[1]);
+    assert!(sent[2].contains("/etc is what?"), "{}", sent[2]);
+    for (line, code, words) in [
+        ("/s:greet", 2, "the argument `who` is missing, so nothing was sent\nhint: /s:greet WHO"),
+        (
+            "/s:nosuch x",
+            2,
+            "placet knows no prompt `/s:nosuch`, so nothing was sent\nhint: `placet mcp test s`",
+        ),
+        ("/s:greet bad", 1, "refused the call: not"),
+        ("/s:gret Ann", 2, "placet knows no prompt `/s:gret`"),
+        ("/nosuch x", 2, "there is no command `/nosuch`, so nothing was sent\nhint: to send it as text"),
+        ("/undo", 2, "`/undo` works only in the shell, so nothing was sent"),
+        ("see @s:guide://", 1, "@s:guide://: the address needs a value for `topic`\nhint: nothing was sent"),
+        ("see @s:note://bad", 1, "@s:note://bad: the server `s` refused the call"),
+    ] {
+        run(line).code(code).warns(words);
+    }
+    // Without a rule nobody can be asked.
+    place.run(["-p", "/s:greet Ann"]).code(3).warns("mcp(s.prompts/get)").warns("nothing was sent");
+    place.run(["-p", "see @s:note://one"]).code(3).warns("mcp(s.resources/read)").warns("nothing was sent");
+    assert_eq!(model.requests().len(), 3);
 }

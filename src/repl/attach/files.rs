@@ -16,6 +16,9 @@ use thiserror::Error;
 pub(crate) enum AttachError {
     #[error("no such file or directory")]
     NoFile,
+    /// A template of a server, without a value.
+    #[error("the address needs a value for `{value}`")]
+    NoValue { value: String },
     /// What the tool answered.
     #[error("{0}")]
     Refused(String),
@@ -53,9 +56,26 @@ pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Par
     accepted(context, agent, result, path)
 }
 
-/// What was read, for a message, if the model can have it.
+/// What was read, for a message, if the model can have it. The person reads what it is.
 pub(super) fn accepted(
     context: &CommandContext<'_>,
+    agent: &Agent,
+    result: CallResult,
+    path: &str,
+) -> Result<Vec<Part>, AttachError> {
+    let parts = attached_parts(agent, result, path)?;
+    let shown = parts.iter().filter_map(Part::as_image);
+    let chips: Vec<String> =
+        shown.map(|image| format!("attached {} {}", image.word(), picture::chip(image))).collect();
+    match chips.is_empty() {
+        true => context.output.note(&format!("attached {path}")),
+        false => chips.iter().for_each(|chip| context.output.note(chip)),
+    }
+    Ok(parts)
+}
+
+/// What was read, for a message, if the model can have it.
+pub(crate) fn attached_parts(
     agent: &Agent,
     result: CallResult,
     path: &str,
@@ -71,12 +91,6 @@ pub(super) fn accepted(
     }
     if unread && shown().any(Image::is_pdf) {
         return Err(AttachError::Unread { model: model(), path: path.into() });
-    }
-    let chips: Vec<String> =
-        shown().map(|image| format!("attached {} {}", image.word(), picture::chip(image))).collect();
-    match chips.is_empty() {
-        true => context.output.note(&format!("attached {path}")),
-        false => chips.iter().for_each(|chip| context.output.note(chip)),
     }
     let mut parts = vec![Part::Note(Note::AttachedFile { path: path.into() })];
     parts.extend(result.parts);

@@ -7,8 +7,11 @@ mod pasted_pictures;
 mod resources;
 mod skills;
 
-pub(super) use files::{AttachError, attach, named_file};
-pub(super) use mentions::{mentioned, without_escapes};
+pub(crate) use files::{AttachError, attached_parts};
+pub(super) use files::{attach, named_file};
+pub(crate) use mentions::mentioned;
+pub(super) use mentions::without_escapes;
 pub(super) use pasted_pictures::{dropped, from_clipboard};
-pub(super) use resources::{attach_all, missing};
+pub(crate) use resources::MentionedResource;
+pub(super) use resources::{attach_all, unsendable};
 pub(crate) use skills::{may_name_skills, named_skills};

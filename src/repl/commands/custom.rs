@@ -186,8 +186,8 @@ pub(in crate::repl) fn names(context_guidance: &crate::guidance::Guidance) -> Ve
 
 /// A name that can be typed after `/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::repl) struct CustomName {
-    pub(in crate::repl) name: String,
+pub(crate) struct CustomName {
+    pub(crate) name: String,
     pub(in crate::repl) arguments: String,
     pub(in crate::repl) about: String,
     pub(in crate::repl) origin: GuidanceOrigin,

@@ -42,5 +42,6 @@ mod undo;
 mod view;
 mod window;
 
+pub(crate) use server_prompts::{NamedPrompt, PromptUsageError, own_names, prompt_parts};
 pub use table::COMMANDS;
 pub(super) use table::run;

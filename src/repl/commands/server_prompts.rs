@@ -12,45 +12,74 @@ use crate::tools::{PROMPT_TOOL, ServerPool};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+/// A prompt that a server offers, as far as stored lists say.
+pub(crate) struct NamedPrompt {
+    server: String,
+    prompt: ServerPrompt,
+}
+
+/// The words do not fit the arguments of the prompt.
+pub(crate) struct PromptUsageError {
+    pub(crate) error: MissingPromptArgument,
+    /// All arguments: `/server:prompt WHAT [HOW]`.
+    pub(crate) usage: String,
+}
+
+impl NamedPrompt {
+    /// The prompt that `server:prompt` names.
+    pub(crate) fn of(name: &str, servers: &ServerPool) -> Option<NamedPrompt> {
+        let (server, prompt) = name.split_once(':')?;
+        let mut definitions = servers.definitions().filter(|definition| definition.is_enabled);
+        definitions.find(|definition| definition.name == server)?;
+        let known = servers.status(server).known?;
+        let prompt = known.offers.prompts.into_iter().find(|one| one.name == prompt)?;
+        Some(NamedPrompt { server: server.into(), prompt })
+    }
+
+    /// The command as it was typed.
+    pub(crate) fn line(&self, rest: &str) -> String {
+        format!("/{}:{} {rest}", self.server, self.prompt.name).trim_end().to_string()
+    }
+
+    /// What the tool that gets it is called with.
+    pub(crate) fn input(&self, rest: &str) -> Result<Value, PromptUsageError> {
+        let NamedPrompt { server, prompt } = self;
+        let arguments = arguments_of(&prompt.arguments, &words(rest)).map_err(|error| {
+            let usage = format!("/{server}:{} {}", prompt.name, shown_arguments(&prompt.arguments));
+            PromptUsageError { error, usage }
+        })?;
+        Ok(serde_json::json!({ "server": server, "name": prompt.name, "arguments": arguments }))
+    }
+}
+
+/// The message that a prompt makes.
+pub(crate) fn prompt_parts(line: String, parts: Vec<Part>) -> Vec<Part> {
+    let mut out = vec![Part::Note(Note::CustomCommand { line })];
+    out.extend(parts);
+    out
+}
+
 /// Runs the prompt of this name. `None` if no server has it.
 pub(super) fn run(context: &mut CommandContext<'_>, name: &str, rest: &str) -> Option<SlashCommandResult> {
-    let (server, prompt) = found(context.app.tools.servers, name)?;
-    Some(get(context, &server, &prompt, rest))
+    let named = NamedPrompt::of(name, context.app.tools.servers)?;
+    Some(get(context, &named, rest))
 }
 
-/// The server and the prompt that `server:prompt` names, as far as stored lists say.
-fn found(servers: &ServerPool, name: &str) -> Option<(String, ServerPrompt)> {
-    let (server, prompt) = name.split_once(':')?;
-    let mut definitions = servers.definitions().filter(|definition| definition.is_enabled);
-    definitions.find(|definition| definition.name == server)?;
-    let known = servers.status(server).known?;
-    let prompt = known.offers.prompts.into_iter().find(|one| one.name == prompt)?;
-    Some((server.into(), prompt))
-}
-
-fn get(
-    context: &mut CommandContext<'_>,
-    server: &str,
-    prompt: &ServerPrompt,
-    rest: &str,
-) -> SlashCommandResult {
-    let line = format!("/{server}:{} {rest}", prompt.name).trim_end().to_string();
-    let arguments = arguments_of(&prompt.arguments, &words(rest)).map_err(|error| {
-        let usage = format!("/{server}:{} {}", prompt.name, shown_arguments(&prompt.arguments));
-        CommandStop::with_hint(error.to_string(), usage)
-    })?;
+fn get(context: &mut CommandContext<'_>, named: &NamedPrompt, rest: &str) -> SlashCommandResult {
+    let line = named.line(rest);
+    let input = named
+        .input(rest)
+        .map_err(|PromptUsageError { error, usage }| CommandStop::with_hint(error.to_string(), usage))?;
     context.conversation.agent_for(&line, &context.output)?;
     let agent = context.conversation.agent.as_ref().ok_or(CommandStop::Cancelled)?;
-    let input = serde_json::json!({ "server": server, "name": prompt.name, "arguments": arguments });
     let (result, _) = context.call_for_person(agent, ("prompt", PROMPT_TOOL), input, ApprovalReply::Yes);
     if result.outcome != CallOutcome::Done {
         return Err(CommandStop::with_hint(result.reason(), "nothing was sent; `/mcp` shows the servers"));
     }
     let text = text_of(&result.parts);
-    context.output.note(&format!("the server {server} wrote this message"));
+    context.output.note(&format!("the server {} wrote this message", named.server));
     context.output.quote(&text);
-    let mut parts = vec![Part::Note(Note::CustomCommand { line: line.clone() })];
-    parts.extend(result.parts);
+    let parts = prompt_parts(line.clone(), result.parts);
     let (model, allowed) = (None, Vec::new());
     Ok(CommandFollowUp::Prompt(Box::new(CustomPrompt { line, text, parts, model, allowed })))
 }
@@ -58,7 +87,7 @@ fn get(
 /// A required argument without a word.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the argument `{0}` is missing")]
-struct MissingPromptArgument(String);
+pub(crate) struct MissingPromptArgument(String);
 
 /// The words for the arguments, in their order; the last one gets the rest.
 fn arguments_of(
@@ -91,7 +120,7 @@ fn shown_arguments(arguments: &[ServerPromptArgument]) -> String {
 
 /// Everything that can be typed after `/` in addition to the built-in commands: commands and skills of files, and
 /// prompts of servers. Lists that are stored are read, and no server is started.
-pub(in crate::repl) fn own_names(guidance: &Guidance, servers: &ServerPool) -> Vec<CustomName> {
+pub(crate) fn own_names(guidance: &Guidance, servers: &ServerPool) -> Vec<CustomName> {
     let mut out = custom::names(guidance);
     for definition in servers.definitions().filter(|definition| definition.is_enabled) {
         let known = servers.status(&definition.name).known.unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::agent::{TurnDecision, TurnEnding, TurnStart};
 use crate::conversation::Part;
 use crate::provider::OfflineProvider;
 use crate::repl::attach::{
-    AttachError, attach_all, may_name_skills, mentioned, missing, named_skills, without_escapes,
+    AttachError, attach_all, may_name_skills, mentioned, named_skills, unsendable, without_escapes,
 };
 use crate::repl::commands::custom;
 use crate::repl::commands::review::{report_was_sent, review_from_question};
@@ -45,9 +45,14 @@ impl Shell<'_> {
             return Ok(draft);
         }
         // Before a session is made of a message that is not sent.
-        if let Some(missing) = missing(&self.context, &mentioned) {
-            let hint = format!("nothing was sent; to send it as text, write \\@{missing}");
-            self.context.output.error(&format!("@{missing}: {}", AttachError::NoFile), Some(&hint));
+        if let Some((mention, why)) = unsendable(&self.context, &mentioned) {
+            let hint = match why {
+                AttachError::NoValue { .. } => {
+                    "nothing was sent; type the value at its place in the address".into()
+                }
+                _ => format!("nothing was sent; to send it as text, write \\@{mention}"),
+            };
+            self.context.output.error(&format!("@{mention}: {why}"), Some(&hint));
             return Ok(self.unsent.take(Some(text.to_string()), draft));
         }
         let skills = match self.chosen_skills(&self.unsent.pastes.expand_typed(text)) {
@@ -65,7 +70,7 @@ impl Shell<'_> {
         match attach_all(context, &mentioned) {
             Ok(attached) => parts.extend(attached),
             Err((path, why)) => {
-                let hint = "nothing was sent; change the line or remove the file";
+                let hint = "nothing was sent; change the line, or remove this mention";
                 context.output.error(&format!("@{path}: {why}"), Some(hint));
                 return Ok(self.unsent.take(Some(text.to_string()), draft));
             }
