@@ -51,7 +51,7 @@ impl ClassifyFixture {
         let by_path = set.changes.iter().map(|c| (c.path.to_path_buf(), classifier.classify(c))).collect();
         let limit = LossLimit::default();
         let losses = loss::losses(&set, &roots, limit, &|_| true);
-        (set.clone(), ChangeClasses { by_path, losses, roots: roots.to_vec(), limit })
+        (set.clone(), ChangeClasses { by_path, losses, waiting: Vec::new(), roots: roots.to_vec(), limit })
     }
 
     /// Who runs the only change later.
