@@ -12,6 +12,8 @@ use ratatui::text::{Line, Span};
 const OTHER_ROWS: u16 = 3;
 /// From this width on, the selected item is shown next to the list.
 const WIDE: u16 = 100;
+/// On a narrower screen it is shown below the list, from so many rows on.
+const HIGH: u16 = 18;
 
 #[derive(Debug, Default)]
 pub struct ListCursor {
@@ -23,7 +25,12 @@ pub struct ListCursor {
 impl ListCursor {
     /// The screen has so many rows now, and the list so many things.
     pub fn resize(&mut self, screen_rows: u16, count: usize) {
-        self.rows = usize::from(screen_rows.saturating_sub(OTHER_ROWS)).max(1);
+        self.resize_list(screen_rows.saturating_sub(OTHER_ROWS), count);
+    }
+
+    /// The list has so many rows now, and so many things.
+    pub fn resize_list(&mut self, rows: u16, count: usize) {
+        self.rows = usize::from(rows).max(1);
         self.select(self.selected, count);
     }
 
@@ -44,6 +51,51 @@ pub fn areas((columns, rows): (u16, u16)) -> (Rect, Option<Rect>) {
     match columns >= WIDE && rows >= 6 {
         true => (list(columns / 2), Some(Rect::new(columns / 2, 2, columns - columns / 2, height))),
         false => (list(columns), None),
+    }
+}
+
+/// Where what is selected is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreviewArea {
+    Beside(Rect),
+    Below(Rect),
+}
+
+impl PreviewArea {
+    /// Without the border.
+    pub fn inside(self) -> Rect {
+        match self {
+            PreviewArea::Beside(area) => Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area },
+            PreviewArea::Below(area) => Rect {
+                x: area.x + 3,
+                width: area.width.saturating_sub(3),
+                y: area.y + 1,
+                height: area.height.saturating_sub(1),
+            },
+        }
+    }
+
+    pub fn draw_border(self, buffer: &mut Buffer, theme: &Theme) {
+        match self {
+            PreviewArea::Beside(area) => drop(draw_border(buffer, area, theme)),
+            PreviewArea::Below(area) => {
+                let rule = "─".repeat(usize::from(area.width));
+                buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.style("border"));
+            }
+        }
+    }
+}
+
+/// The places of a list and of what is selected in it: next to the list, or below it on a narrow screen.
+pub fn preview_areas((columns, rows): (u16, u16)) -> (Rect, Option<PreviewArea>) {
+    match areas((columns, rows)) {
+        (list, Some(beside)) => (list, Some(PreviewArea::Beside(beside))),
+        (list, None) if rows >= HIGH && columns < WIDE => {
+            let below = rows / 3;
+            let list = Rect { height: list.height.saturating_sub(below), ..list };
+            (list, Some(PreviewArea::Below(Rect { y: list.bottom(), height: below, ..list })))
+        }
+        (list, None) => (list, None),
     }
 }
 

@@ -4,8 +4,10 @@ use super::rewind_turn::{RewindScope, RewindTurn};
 use crate::repl::context::CommandContext;
 use crate::serve::changes::{figures, person_changes};
 use crate::text::{visible, width};
+use crate::ui::list::{self, PreviewArea};
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
-use crate::ui::{list, term};
+use crate::ui::term;
+use crate::ui::wrap::wrap;
 use crate::workspace::{AppliedChange, ChangeCount, View};
 use ratatui::text::Line;
 use std::collections::BTreeSet;
@@ -165,9 +167,14 @@ fn choose_turn(
             "  (your own later edits stay)".into(),
         ];
         let files = effect.files.iter().take(FILES).map(|name| format!("  {name}"));
-        let text: Vec<String> = said.lines().take(6).map(String::from).collect();
-        let lines = text.into_iter().chain(head).chain(files);
-        let drawn = lines.map(|line| Line::raw(visible::guard_line(&line).into_owned())).collect();
+        // Below the list are few rows, and the first words are in the list.
+        let area = list::preview_areas(term::size()).1;
+        let said_lines = if matches!(area, Some(PreviewArea::Below(_))) { 0 } else { 6 };
+        let text: Vec<String> = said.lines().take(said_lines).map(String::from).collect();
+        let lines = text.into_iter().chain(head).chain(files).skip(usize::from(said_lines == 0));
+        let columns = area.map_or(usize::MAX, |area| usize::from(area.inside().width));
+        let rows = |line: String| wrap(&Line::raw(visible::guard_line(&line).into_owned()), columns);
+        let drawn = lines.flat_map(rows).collect();
         PickerPreview { drawn, ..PickerPreview::default() }
     };
     let longest = turns.iter().map(|turn| width::of(&visible::prose_line(&turn.said))).max().unwrap_or(0);

@@ -18,9 +18,10 @@ use crate::session::{
     SessionStore,
 };
 use crate::text::{count, visible, width};
+use crate::ui::list::{self, PreviewArea};
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview, PickerScope};
 use crate::ui::turn_pane::{PastConversation, PastTurnsScreen, TurnPaneStatus, past_turns};
-use crate::ui::{list, term, wrap};
+use crate::ui::{term, wrap};
 use ratatui::text::Line;
 
 /// Hits of a search, and sessions, that can be chosen from.
@@ -192,9 +193,11 @@ fn preview(
     one: &SessionListRow,
     (columns, rows): (u16, u16),
 ) -> PickerPreview {
-    let Some(area) = list::areas((columns, rows)).1 else { return PickerPreview::default() };
+    let Some(area) = list::preview_areas((columns, rows)).1.map(PreviewArea::inside) else {
+        return PickerPreview::default();
+    };
     let (theme, row) = (&context.output.theme, &one.row);
-    let (columns, rows) = (usize::from(area.width.saturating_sub(2)), usize::from(area.height));
+    let (columns, rows) = (usize::from(area.width), usize::from(area.height));
     let messages = store.last_messages(row, PREVIEW_ENTRIES);
     let past = PastConversation { messages: &messages, first: 0, closing: &[] };
     let facts = TurnPaneStatus { wrap: context.app.config.settings().ui.wrap, ..TurnPaneStatus::default() };

@@ -19,7 +19,7 @@ use super::line_ui::LineUi;
 use crate::text::{sanitize, visible, width};
 use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, Move, row};
-use crate::ui::list::{self, ListCursor};
+use crate::ui::list::{self, ListCursor, PreviewArea};
 use crate::ui::pager::bar;
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::worker::WorkerFailure;
@@ -288,8 +288,16 @@ impl<'h> Picker<'h> {
         true
     }
 
+    /// The places of the list and of the preview.
+    fn areas(&self) -> (Rect, Option<PreviewArea>) {
+        match self.previewer {
+            Some(_) => list::preview_areas(self.size),
+            None => (Rect { width: self.size.0, ..list::areas(self.size).0 }, None),
+        }
+    }
+
     fn has_preview(&self) -> bool {
-        self.previewer.is_some() && list::areas(self.size).1.is_some()
+        self.areas().1.is_some()
     }
 
     /// Makes the preview of what is selected now.
@@ -398,8 +406,9 @@ impl<'h> Picker<'h> {
         true
     }
 
-    fn draw_preview(&self, buffer: &mut Buffer, area: Rect) {
-        let area = list::draw_border(buffer, area, &self.theme);
+    fn draw_preview(&self, buffer: &mut Buffer, area: PreviewArea) {
+        area.draw_border(buffer, &self.theme);
+        let area = area.inside();
         let Some(shown) = &self.shown else { return };
         if let Some((_, doc)) = &shown.coloured {
             self.tint.want(*doc, 0..usize::from(area.height));
@@ -435,7 +444,7 @@ impl FullScreenPane for Picker<'_> {
             self.ask();
         }
         self.size = (columns, rows);
-        self.cursor.resize(rows, self.ranked.top.len());
+        self.cursor.resize_list(self.areas().0.height, self.ranked.top.len());
     }
 
     fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
@@ -445,11 +454,7 @@ impl FullScreenPane for Picker<'_> {
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
         let area = buffer.area;
         let cursor = self.draw_query(buffer);
-        let (mut list, preview) = list::areas(self.size);
-        let preview = preview.filter(|_| self.previewer.is_some());
-        if preview.is_none() {
-            list.width = area.width;
-        }
+        let (list, preview) = self.areas();
         if !self.draw_with_notes(buffer, list) {
             let items = self.ranked.top.iter().enumerate().skip(self.cursor.top);
             for (row, (at, item)) in list.rows().zip(items) {
