@@ -14,9 +14,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The functions of the person's and the agent's shell. Each command of git comes a minute after the one before it.
+/// The functions of the person's and the agent's shell. Each command of git comes a minute after the one before it. Without
+/// templates a repository has half of the files, and each is copied ten times.
 const SHELL: &str = r#"
-umask 022; export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_COUNT=5 GIT_EDITOR=true GIT_TERMINAL_PROMPT=0
+umask 022; export GIT_TEMPLATE_DIR= GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_COUNT=5 GIT_EDITOR=true GIT_TERMINAL_PROMPT=0
 export GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always GIT_CONFIG_KEY_1=gc.auto GIT_CONFIG_VALUE_1=0
 export GIT_CONFIG_KEY_2=pack.threads GIT_CONFIG_VALUE_2=1 GIT_CONFIG_KEY_3=maintenance.auto GIT_CONFIG_VALUE_3=false
 export GIT_CONFIG_KEY_4=init.defaultBranch GIT_CONFIG_VALUE_4=main
