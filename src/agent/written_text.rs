@@ -24,7 +24,8 @@ pub fn command_output(result: &CallResult, shown: Option<&CallSummary>) -> Strin
         return whole.trim_end().to_string();
     }
     // The facts are below the output, and the first of them is how the command ended.
-    let facts = if whole.starts_with(ENDED) { Some(0) } else { whole.rfind(&format!("\n{ENDED}")) };
+    let below = whole.rfind(&format!("\n{ENDED}"));
+    let facts = below.or_else(|| whole.starts_with(ENDED).then_some(0));
     whole.get(..facts.unwrap_or(whole.len())).unwrap_or_default().trim_end().to_string()
 }
 

@@ -205,7 +205,7 @@ mod tests {
             summed_up: 12,
         };
         let wanted = [
-            "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k tokens are reserved for the answer",
+            "30.0k of 200k tokens, 15% (by the provider's last count)",
             "█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒",
             "the bar shows what is in use, not the whole window",
             "█ tool definitions           10.0k    5%",

@@ -275,7 +275,7 @@ fn sent(line: &str, style: Style, prompt: usize, width: ProseWidth) -> String {
         let wrap = if is_code || is_fence { WrapSetting::Terminal } else { wrap };
         let before = if at == 0 { " ".repeat(prompt) } else { margin_mark::UNDER.to_string() };
         let indent = ProseIndent {
-            first: vec![Span::raw(before)],
+            first: vec![Span::raw(before.clone())],
             further: margin_mark::UNDER.into(),
             breaks_words: false,
         };
@@ -284,9 +284,13 @@ fn sent(line: &str, style: Style, prompt: usize, width: ProseWidth) -> String {
             prose::lines(indent, vec![words], ProseWidth { wrap, ..width }).into_iter().enumerate()
         {
             match (at, row) {
-                // The prompt is there already.
-                (0, 0) if !words.spans.is_empty() => drop(words.spans.remove(0)),
-                (0, 0) => {}
+                // The prompt is there already. Without colours its blanks and the words are one span.
+                (0, 0) => {
+                    if let Some(first) = words.spans.first_mut() {
+                        let rest = first.content.strip_prefix(before.as_str()).unwrap_or(&first.content);
+                        first.content = rest.to_string().into();
+                    }
+                }
                 _ => out.push('\n'),
             }
             words.spans.retain(|span| !span.content.is_empty());
