@@ -51,6 +51,13 @@ pub(super) fn check(args: &Args, words: &[OsString]) -> Result<(), CliError> {
 
 /// The same for a command line that clap refuses because more words follow the first: `placet revew src/a.rs`.
 pub(super) fn of_several(words: &[OsString]) -> Option<CliError> {
+    // `placet help frob` is about the second word.
+    if let [help, asked, ..] = words
+        && help == "help"
+    {
+        let asked = asked.to_str().filter(|word| names_a_command(word) && !is_subcommand(word))?;
+        return Some(unknown(asked, "`placet --help` lists the commands"));
+    }
     let first = words.first()?.to_str().filter(|word| names_a_command(word) && !is_subcommand(word))?;
     words.get(1).filter(|second| !second.to_string_lossy().starts_with('-'))?;
     Some(unknown(first, QUOTED))
@@ -84,6 +91,9 @@ fn meant(word: &str) -> Option<String> {
     }
     let command = command();
     let known = || command.get_subcommands().map(clap::Command::get_name);
+    if let Some(one) = known().find(|one| word.strip_suffix('s') == Some(one)) {
+        return Some(format!("did you mean `placet {one}`?"));
+    }
     // A slash command of exactly this name is nearer than a subcommand that is spelled alike.
     if repl::COMMANDS.iter().any(|row| row.name == word) {
         return Some(format!("in the shell, type /{word}"));
@@ -134,6 +144,11 @@ mod tests {
         );
         assert!(hint("login").starts_with("`placet setup` chooses a provider and stores its key\n"));
         assert!(hint("model").starts_with("in the shell, type /model\n"));
+        assert!(hint("tools").starts_with("did you mean `placet tool`?\n"));
+        let words = ["help", "revew"].map(OsString::from);
+        let error = of_several(&words).unwrap();
+        assert_eq!(error.message, "there is no command `revew`");
+        assert!(error.hint.unwrap().starts_with("did you mean `placet review`?\n"));
         assert!(checked("revew apply").unwrap_err().hint.unwrap().contains("in quotes"));
         assert_eq!(hint("hello"), "to send it as a message: `placet -- hello`");
     }

@@ -1,11 +1,9 @@
 //! A tool call and its result.
 
 use super::{CallFact, CallId, CallInterruption, Note, Part, words_of};
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use crate::text::json_names;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::HashSet;
-use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -31,9 +29,9 @@ impl CallInput {
             return CallInput::Object(Value::Object(serde_json::Map::new()));
         }
         match serde_json::from_str::<Value>(raw) {
-            Ok(value) if value.is_object() => match duplicate_key(raw) {
+            Ok(value) if value.is_object() => match json_names::twice(raw.as_bytes()) {
                 // Nobody can know which of the two was meant.
-                Some(reason) => CallInput::Malformed { raw: raw.into(), reason },
+                Some(why) => CallInput::Malformed { raw: raw.into(), reason: format!("the argument {why}") },
                 None => CallInput::Object(value),
             },
             Ok(other) => CallInput::Malformed {
@@ -53,73 +51,6 @@ impl CallInput {
             CallInput::Object(value) => value.clone(),
             CallInput::Malformed { .. } => Value::Object(serde_json::Map::new()),
         }
-    }
-}
-
-/// The error if a name occurs twice in one object, at any depth.
-fn duplicate_key(raw: &str) -> Option<String> {
-    serde_json::from_str::<UniqueKeys>(raw).err().map(|e| {
-        let words = e.to_string();
-        // Without the position that the parser adds: the text is clear enough.
-        words.split(" at line ").next().unwrap_or(&words).to_string()
-    })
-}
-
-/// Parses any JSON and stores nothing of it; refuses an object with a duplicate name.
-struct UniqueKeys;
-
-impl<'de> Deserialize<'de> for UniqueKeys {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<UniqueKeys, D::Error> {
-        deserializer.deserialize_any(UniqueKeys)
-    }
-}
-
-impl<'de> Visitor<'de> for UniqueKeys {
-    type Value = UniqueKeys;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UniqueKeys, A::Error> {
-        let mut seen = HashSet::new();
-        while let Some(name) = map.next_key::<String>()? {
-            if seen.contains(&name) {
-                return Err(A::Error::custom(format!("the argument `{name}` is given twice")));
-            }
-            seen.insert(name);
-            map.next_value::<UniqueKeys>()?;
-        }
-        Ok(UniqueKeys)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<UniqueKeys, A::Error> {
-        while items.next_element::<UniqueKeys>()?.is_some() {}
-        Ok(UniqueKeys)
-    }
-
-    fn visit_unit<E>(self) -> Result<UniqueKeys, E> {
-        Ok(UniqueKeys)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<UniqueKeys, E> {
-        Ok(UniqueKeys)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<UniqueKeys, E> {
-        Ok(UniqueKeys)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<UniqueKeys, E> {
-        Ok(UniqueKeys)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<UniqueKeys, E> {
-        Ok(UniqueKeys)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<UniqueKeys, E> {
-        Ok(UniqueKeys)
     }
 }
 

@@ -6,6 +6,7 @@ mod diff;
 mod encoding;
 pub mod human_size;
 pub mod hunk;
+pub mod json_names;
 mod line_end;
 pub mod patch;
 pub mod placet_mark;

@@ -69,7 +69,7 @@ mkdir -p ~/.claude/projects/x ~/.claude/projects/x/memory ~/.cache/agent
 echo session >> ~/.claude/projects/x/1.jsonl
 echo later > ~/.claude/projects/x/memory/M.md
 for i in 1 2 3 4 5 6 7 8 9; do echo "{\"n\":$i}" > ~/.claude.json.tmp; mv ~/.claude.json.tmp ~/.claude.json; done
-echo token > ~/.claude/.credentials.json
+echo "{}" > ~/.claude/.credentials.json
 echo hooks > ~/.claude/settings.json
 echo cache > ~/.cache/agent/log
 echo three >> notes.txt; rm gone.txt; echo made > made.txt
@@ -88,7 +88,7 @@ fn an_agent_keeps_its_state_and_the_rest_is_asked_about() {
     assert_eq!(bench.place.read("notes.txt"), "one\ntwo\n");
     assert_eq!(text(bench.home(".claude/projects/x/1.jsonl")), "session\n");
     assert_eq!(text(bench.home(".claude.json")), "{\"n\":9}\n");
-    assert_eq!(text(bench.home(".claude/.credentials.json")), "token\n");
+    assert_eq!(text(bench.home(".claude/.credentials.json")), "{}\n");
     let mode = std::fs::metadata(bench.home(".claude/.credentials.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     for gone in [".claude/settings.json", ".cache/agent/log", ".claude/projects/x/memory", ".claude.json.tmp"]
@@ -433,8 +433,8 @@ fn wait_for(what: &str, found: impl Fn() -> bool) {
 #[test]
 fn a_login_is_written_while_the_program_runs_and_never_over_a_newer_one() {
     needs_a_view!();
-    let script = "mkdir -p ~/.claude ~/.claude/projects; echo new > ~/.claude/.credentials.json; echo started; read go\n\
-                  echo mine > ~/.claude/projects/1.jsonl; echo last > ~/.claude/.credentials.json";
+    let script = "mkdir -p ~/.claude ~/.claude/projects; echo 1 > ~/.claude/.credentials.json; echo started; read go\n\
+                  echo mine > ~/.claude/projects/1.jsonl; echo 2 > ~/.claude/.credentials.json";
     let bench = Bench::with("claude", script);
     std::fs::create_dir_all(bench.home(".claude/projects")).unwrap();
     std::fs::write(bench.home(".claude/projects/1.jsonl"), "old").unwrap();
@@ -442,7 +442,7 @@ fn a_login_is_written_while_the_program_runs_and_never_over_a_newer_one() {
     running.line_where(|line| line.contains("started"));
     let login = bench.home(".claude/.credentials.json");
     wait_for("the login", || login.exists());
-    assert_eq!(text(&login), "new\n");
+    assert_eq!(text(&login), "1\n");
     std::fs::write(&login, "by another program").unwrap();
     std::fs::write(bench.home(".claude/projects/1.jsonl"), "theirs").unwrap();
     running.say("go\n");

@@ -1,6 +1,6 @@
 //! The values of settings files by key.
 
-use crate::text::regular_file;
+use crate::text::{json_names, regular_file};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -9,7 +9,9 @@ pub(super) const MOST: u64 = 64 << 20;
 
 /// True where one of the keys differs in the new bytes of the file `home`, and where they cannot be compared.
 pub(super) fn is_key_changed(keys: &[Vec<&str>], new: &[u8], home: &Path) -> bool {
-    let Some(new) = parse(new, home) else { return true };
+    let Some(new) = Some(new).filter(|new| new.len() as u64 <= MOST).and_then(|new| parse(new, home)) else {
+        return true;
+    };
     let old = read(home, home).unwrap_or(Value::Null);
     keys.iter().any(|names| values_at(&new, names) != values_at(&old, names))
 }
@@ -21,7 +23,8 @@ pub(super) fn read(file: &Path, name: &Path) -> Option<Value> {
 
 fn parse(bytes: &[u8], name: &Path) -> Option<Value> {
     match name.extension()?.to_str()? {
-        "json" => serde_json::from_slice(bytes).ok(),
+        // Of two values with one name, another program may take the other one.
+        "json" if json_names::twice(bytes).is_none() => serde_json::from_slice(bytes).ok(),
         "toml" => toml::from_str(std::str::from_utf8(bytes).ok()?).ok(),
         _ => None,
     }
@@ -38,7 +41,19 @@ fn values_at<'a>(value: &'a Value, names: &[&str]) -> Vec<(String, &'a Value)> {
         };
         return if is_empty { Vec::new() } else { vec![(String::new(), value)] };
     };
-    let Value::Object(fields) = value else { return Vec::new() };
+    let fields = match value {
+        Value::Object(fields) => fields,
+        // Wherever in a list.
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            let found = items.flat_map(|(at, item)| {
+                let values = values_at(item, names).into_iter();
+                values.map(move |(below, value)| (format!("{at}\u{0}{below}"), value))
+            });
+            return found.collect();
+        }
+        _ => return Vec::new(),
+    };
     let fields = fields.iter().filter(|(key, _)| *name == "*" || key == name);
     fields
         .flat_map(|(key, value)| {
@@ -79,6 +94,26 @@ mod tests {
         assert_eq!(values_at(&old, &names), values_at(&same, &names));
         assert_ne!(values_at(&old, &names), values_at(&other, &names));
         assert_eq!(values_at(&old, &["mcpServers"]), Vec::new());
+        let listed = json!([{"mcpServers": ["x"]}, {"servers": [{"command": "sh"}]}]);
+        assert_eq!(values_at(&listed, &["mcpServers"]).len(), 1);
+        assert_eq!(values_at(&listed, &["servers", "*"]).len(), 1);
+    }
+
+    #[test]
+    fn what_another_program_may_read_otherwise_counts_as_changed() {
+        let home = Path::new("/nowhere/login.json");
+        let changed = |new: &str| is_key_changed(&[vec!["servers"]], new.as_bytes(), home);
+        assert!(!changed(r#"{"token": "1", "more": [1, -2, 0.5, null, true, {}]}"#));
+        for new in [
+            r#"{"servers": {"x": 1}}"#,
+            r#"{"servers": {"x": 1}, "token": "1", "servers": {}}"#,
+            r#"{"token": {"a": 1, "a": 1}}"#,
+            "{",
+            "",
+            "\u{feff}{}",
+        ] {
+            assert!(changed(new), "{new:?}");
+        }
     }
 
     #[test]

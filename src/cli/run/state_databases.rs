@@ -54,19 +54,24 @@ impl ProgramState<'_> {
             report.dropped += count;
             return;
         }
-        let mut files: [DatabaseFile; 4] = Default::default();
+        let (mut files, mut is_odd): ([DatabaseFile; 4], bool) = Default::default();
         for (file, change) in files.iter_mut().zip(changes) {
             let Some(change) = change else { continue };
             *file = match change.content_path() {
                 _ if change.after.is_absent() => DatabaseFile::Removed,
                 Some(content) => DatabaseFile::Written(content),
+                // The rest is copied.
                 None => {
-                    report.problems.push((self.home.join(base), KeepError::NotRegular.to_string()));
-                    return;
+                    is_odd = true;
+                    DatabaseFile::Untouched
                 }
             };
         }
-        let changed = || if is_raced { Err(KeepError::Changed) } else { Ok(()) };
+        let changed = || match (is_odd, is_raced) {
+            (true, _) => Err(KeepError::NotRegular),
+            (_, true) => Err(KeepError::Changed),
+            _ => Ok(()),
+        };
         match changed().and_then(|()| keep_database(self.home, base, &files, self.began)) {
             Ok(()) => {
                 for path in written(base, &files) {
@@ -86,7 +91,7 @@ impl ProgramState<'_> {
         }
     }
 
-    /// Copies the written files to a new directory, which it returns, and removes old copies.
+    /// Copies the database as the program saw it to a new directory, which it returns, and removes old copies.
     fn copy_apart(&self, base: &Path, files: &[DatabaseFile; 4]) -> Result<PathBuf, KeepError> {
         let copies = self.state.canonicalize()?.join("databases");
         let prefix = format!("{}-", self.preset.name);
@@ -94,10 +99,18 @@ impl ProgramState<'_> {
         let only_name = Path::new(base.file_name().unwrap_or_default());
         crate::private::make_dir(&copies)?;
         for (file, end) in files.iter().zip(DATABASE_FILES).take(DATABASE_FILES.len() - 1) {
-            if let DatabaseFile::Written(content) = file {
-                let to = Path::new(&name).join(file_of(only_name, end));
-                keep_file(content, &copies, &to, KeptFileStamp::Absent, None)?;
-            }
+            let path = file_of(base, end);
+            let content = match file {
+                DatabaseFile::Written(content) => content.clone(),
+                // The program saw this one, unless somebody changed it in the meantime.
+                DatabaseFile::Untouched => match KeptFileStamp::of(self.home, &path)? {
+                    stamp @ KeptFileStamp::File { .. } if stamp.is_before(self.began) => self.home.join(path),
+                    _ => continue,
+                },
+                DatabaseFile::Removed => continue,
+            };
+            let to = Path::new(&name).join(file_of(only_name, end));
+            keep_file(&content, &copies, &to, KeptFileStamp::Absent, None)?;
         }
         let entries = std::fs::read_dir(&copies)?.flatten().map(|entry| entry.file_name());
         let mut own: Vec<_> = entries.filter(|entry| entry.to_string_lossy().starts_with(&prefix)).collect();

@@ -90,8 +90,15 @@ pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     let waiting: Vec<String> =
         report.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
     context.record(AuditKind::Apply, "/apply", report);
-    if let Some(first) = waiting.first() {
-        context.output.hint(&format!("/changes {first} shows it; `/apply {first}` applies it"));
+    match waiting.as_slice() {
+        [] => {}
+        [one] => context.output.hint(&format!("/changes {one} shows it; `/apply {one}` applies it")),
+        // A commit waits with its repository, and both are named.
+        [first, second] => {
+            let hint = format!("/changes {first} shows one; `/apply {first} {second}` applies both");
+            context.output.hint(&hint);
+        }
+        _ => context.output.hint("/changes PATH shows one of them; `/apply PATH` applies it"),
     }
     Ok(CommandFollowUp::Nothing)
 }

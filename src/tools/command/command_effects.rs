@@ -12,6 +12,7 @@ use crate::workspace::{
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// A command that is about to run in the view.
 pub(in crate::tools) struct SandboxedRun {
@@ -34,22 +35,22 @@ pub(in crate::tools) struct EffectsSummary {
 
 impl SandboxedRun {
     /// Called when the command and all the processes that it started are dead. Folds the effects, and applies them in
-    /// write mode.
+    /// write mode; after a `stop` that comes before the first file changed, they are pending.
     pub(in crate::tools) async fn finish(
         mut self,
-        workspace: &Workspace,
-        limit: LossLimit,
+        (workspace, limit): (&Workspace, LossLimit),
         ending: CommandExit,
+        stop: &CancellationToken,
     ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
-        Ok(with_withheld(self.collect_effects(workspace, limit, ending).await?, &withheld))
+        Ok(with_withheld(self.collect_effects((workspace, limit), ending, stop).await?, &withheld))
     }
 
     async fn collect_effects(
         self,
-        workspace: &Workspace,
-        limit: LossLimit,
+        (workspace, limit): (&Workspace, LossLimit),
         ending: CommandExit,
+        stop: &CancellationToken,
     ) -> Result<EffectsSummary, ToolError> {
         let SandboxedRun { view, command, before, writer, .. } = self;
         let Some(command) = command else {
@@ -59,13 +60,30 @@ impl SandboxedRun {
             remove_layers(command).await;
             return Ok(discarded_summary());
         }
-        let hidden_by = workspace.clone();
-        let settled = tokio::task::spawn_blocking(move || {
+        let (hidden_by, stopped, of_call) = (workspace.clone(), stop.clone(), view.clone());
+        let mut settling = tokio::task::spawn_blocking(move || {
             let effects = view.finish(command, &|path| hidden_by.is_hidden(path))?;
-            let fate = outcome_of(&view, &effects, &writer, limit);
+            // In this order: a stop that comes now cancels the apply, and an earlier one is seen here. Nobody may wait
+            // for this call any more, and it must not apply anything then.
+            view.apply_progress().reset();
+            let fate =
+                match stopped.is_cancelled() && writer.landing == WritePolicy::Apply && !effects.is_empty() {
+                    true => EffectsOutcome::Pending("stopped before they were applied".into()),
+                    false => outcome_of(&view, &effects, &writer, limit),
+                };
             Ok::<_, std::io::Error>((effects, fate))
         });
-        let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
+        let settled = tokio::select! {
+            biased;
+            settled = &mut settling => settled,
+            () = stop.cancelled() => {
+                of_call.apply_progress().cancel();
+                let settled = settling.await;
+                of_call.apply_progress().reset();
+                settled
+            }
+        };
+        let settled = settled.map_err(|e| ToolError::new(e.to_string()))?;
         let (effects, fate) =
             settled.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
         Ok(told(workspace, &effects, &fate))

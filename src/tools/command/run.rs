@@ -272,7 +272,9 @@ impl RunPlan {
                 let effects = match entered {
                     None => None,
                     Some(run) => {
-                        let effects = run.finish(&ctx.env.workspace, ctx.env.commands.brake, ending).await?;
+                        let effects = run
+                            .finish((&ctx.env.workspace, ctx.env.commands.brake), ending, &ctx.cancel)
+                            .await?;
                         Some(with_network(effects, finished.sandbox_report.as_deref()))
                     }
                 };

@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -52,8 +53,8 @@ pub fn is_database(file: &Path) -> bool {
 }
 
 /// Writes the files of the database `relative` below `home`, in the order of [`DATABASE_FILES`], if nobody has it open and
-/// nothing of it changed there since `began`. A log that the program removed is removed at home, too. The log is removed
-/// before the database is replaced: killed in between, placet leaves an older database, and never a mixed one.
+/// nothing of it changed there since `began`. A log that the program removed is removed at home, too. Old logs are set aside
+/// before the database is replaced, and put back if that fails: no new database is ever next to an old log.
 pub fn keep_database(
     home: &Path,
     relative: &Path,
@@ -99,6 +100,7 @@ fn lock(database: &Path) -> Result<Option<File>, KeepError> {
     }
     let file = open_regular(database, OFlags::RDWR)?.file;
     match rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) if is_open_elsewhere(&file) => Err(KeepError::IsOpen),
         Ok(()) => Ok(Some(file)),
         Err(Errno::AGAIN | Errno::ACCESS) => Err(KeepError::IsOpen),
         Err(e) => Err(io::Error::from(e).into()),
@@ -136,7 +138,7 @@ impl<'a> StagedDatabase<'a> {
         for (to, file) in staged.files.iter_mut().zip(files).take(index) {
             let DatabaseFile::Written(content) = file else { continue };
             let temporary = to.insert(fresh_name());
-            if let Err(e) = copy_kept(content, dir, temporary, None) {
+            if let Err(e) = copy_kept(content, dir, temporary) {
                 *to = None;
                 return Err(e);
             }
@@ -144,26 +146,71 @@ impl<'a> StagedDatabase<'a> {
         Ok(staged)
     }
 
+    /// Puts the files in their places. What the program removed, and what another file replaces, is set aside first and
+    /// put back after an error. A kill in between leaves it next to the database, with [`SET_ASIDE`] at its end.
     fn put(self, names: &[OsString; 4], files: &[DatabaseFile; 4]) -> Result<(), KeepError> {
         let touched = |index: usize| files.get(index).is_some_and(|file| *file != DatabaseFile::Untouched);
         let is_touched = (0..files.len()).any(touched);
-        for (index, name) in names.iter().enumerate().skip(1) {
-            // The index belongs to the log as it was.
-            if touched(index) || (index + 1 == names.len() && is_touched) {
-                match rustix::fs::unlinkat(self.dir, name, AtFlags::empty()) {
-                    Ok(()) | Err(Errno::NOENT) => {}
-                    Err(e) => return Err(io::Error::from(e).into()),
+        let is_only_log = !touched(0) && !touched(2);
+        let mut aside = Vec::new();
+        let put = |aside: &mut Vec<OsString>| -> Result<(), KeepError> {
+            for (index, name) in names.iter().enumerate().skip(1) {
+                // A new log over the old one needs no moment without a log. The index belongs to the log as it was.
+                let is_replaced = is_only_log && self.files.get(index).is_some_and(Option::is_some);
+                if !is_replaced && (touched(index) || (index + 1 == names.len() && is_touched)) {
+                    match rustix::fs::renameat(self.dir, name, self.dir, set_aside(name)) {
+                        Ok(()) => aside.push(name.clone()),
+                        Err(Errno::NOENT) => {}
+                        Err(e) => return Err(io::Error::from(e).into()),
+                    }
                 }
             }
-        }
-        for (temporary, name) in self.files.iter().zip(names) {
-            if let Some(temporary) = temporary {
-                rustix::fs::renameat(self.dir, temporary, self.dir, name).map_err(io::Error::from)?;
+            for (temporary, name) in self.files.iter().zip(names) {
+                if let Some(temporary) = temporary {
+                    rustix::fs::renameat(self.dir, temporary, self.dir, name).map_err(io::Error::from)?;
+                }
+            }
+            Ok(())
+        };
+        let done = put(&mut aside);
+        for name in aside {
+            // Without the database, the old files are those that belong together.
+            match &done {
+                Ok(()) => drop(rustix::fs::unlinkat(self.dir, set_aside(&name), AtFlags::empty())),
+                Err(_) => drop(rustix::fs::renameat(self.dir, set_aside(&name), self.dir, &name)),
             }
         }
+        done?;
         rustix::fs::fsync(self.dir).map_err(io::Error::from)?;
         Ok(())
     }
+}
+
+/// The end of the name of an old log while a new database is put in its place.
+const SET_ASIDE: &str = ".placet-old";
+
+fn set_aside(name: &OsString) -> OsString {
+    let mut name = name.clone();
+    name.push(SET_ASIDE);
+    name
+}
+
+/// True where a process of this user has the file open. One that is between two transactions holds no lock, and would
+/// write to a file that has no name any more.
+fn is_open_elsewhere(file: &File) -> bool {
+    let Ok(own) = file.metadata() else { return true };
+    let is_it = |path: PathBuf| {
+        path.metadata().is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino()))
+    };
+    let me = std::process::id().to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let others = processes.filter(|one| {
+        let name = one.file_name();
+        name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit) && name != me.as_str()
+    });
+    let opened =
+        others.flat_map(|one| std::fs::read_dir(one.path().join("fd")).into_iter().flatten().flatten());
+    opened.into_iter().any(|fd| is_it(fd.path()))
 }
 
 #[cfg(test)]
@@ -232,6 +279,17 @@ mod tests {
         let began = SystemTime::now();
         places.keep([Untouched, places.written("-wal"), Removed, places.written("-shm")], began).unwrap();
         assert_eq!(places.home(), texts(["old", "new-wal", "", ""]), "the index is made again");
+        let began = SystemTime::now() + 2 * TICK;
+        std::thread::sleep(3 * TICK);
+        places.keep([Untouched, places.written("-wal"), Untouched, Untouched], began).unwrap();
+        assert_eq!(places.home(), texts(["old", "new-wal", "", ""]));
+        // A directory in the place of the database: the old log is back.
+        std::fs::remove_file(places.at("")).unwrap();
+        std::fs::create_dir(places.at("")).unwrap();
+        let done = places.keep([places.written(""), Removed, Untouched, Untouched], SystemTime::now());
+        assert!(done.is_err());
+        assert!(places.at("-wal").exists());
+        std::fs::remove_dir(places.at("")).unwrap();
         std::fs::remove_dir_all(places.home.join(".agent")).unwrap();
         places.keep([places.written(""), places.written("-wal"), Untouched, Untouched], began).unwrap();
         assert_eq!(places.home(), texts(["new", "new-wal", "", ""]));

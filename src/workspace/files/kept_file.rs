@@ -4,7 +4,7 @@
 //! The file in the view is hostile: it may be a link, a pipe or a directory, and so may every directory on the way. Nothing
 //! is followed on either side, and the file at home is replaced only while it is what the caller has seen.
 
-use super::open_at::{open_plain, open_regular};
+use super::open_at::{OpenedFile, open_plain, open_regular};
 use super::stat_fields::{identity, mode_of};
 use super::temp_name::fresh_name;
 use crate::workspace::WorkspaceError;
@@ -67,12 +67,13 @@ impl KeptFileStamp {
         }
     }
 
-    /// True where the file was there as it is before a time, and where there is none.
-    pub(super) fn is_before(self, time: SystemTime) -> bool {
-        let KeptFileStamp::File { modified, changed, .. } = self else { return true };
+    /// True where the file was there as it is before a time, and where there is none. The time of its last change in the
+    /// file system decides, which no program can set.
+    pub fn is_before(self, time: SystemTime) -> bool {
+        let KeptFileStamp::File { changed, .. } = self else { return true };
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let since = (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), i64::from(since.subsec_nanos()));
-        modified < since && changed < since
+        changed < since
     }
 
     fn of_stat(stat: &Stat) -> Result<KeptFileStamp, KeepError> {
@@ -104,9 +105,11 @@ pub fn keep_file(
     expected: KeptFileStamp,
     accept: Option<AcceptBytes<'_>>,
 ) -> Result<KeptFileStamp, KeepError> {
+    // Before a directory is made for it.
+    let opened = open_kept(source)?;
     let (dir, name) = directory(home, relative, layer_of(source, relative))?;
     let temporary = fresh_name();
-    copy_kept(source, &dir, &temporary, accept)?;
+    copy_opened(opened, &dir, &temporary, accept)?;
     let put = || -> Result<KeptFileStamp, KeepError> {
         if KeptFileStamp::at(&dir, name)? != expected {
             return Err(KeepError::Changed);
@@ -123,21 +126,26 @@ pub fn keep_file(
 }
 
 /// Copies a file of a view to a new file, and waits until it is on the disk. Nothing is left where it fails.
-pub(super) fn copy_kept(
-    source: &Path,
-    dir: &OwnedFd,
-    name: &OsStr,
-    accept: Option<AcceptBytes<'_>>,
-) -> Result<(), KeepError> {
-    let mut opened = open_regular(source, OFlags::RDONLY).map_err(|e| match e {
+pub(super) fn copy_kept(source: &Path, dir: &OwnedFd, name: &OsStr) -> Result<(), KeepError> {
+    copy_opened(open_kept(source)?, dir, name, None)
+}
+
+fn open_kept(source: &Path) -> Result<OpenedFile, KeepError> {
+    let opened = open_regular(source, OFlags::RDONLY).map_err(|e| match e {
         WorkspaceError::Directory(_) | WorkspaceError::Special { .. } | WorkspaceError::Moved(_) => {
             KeepError::NotRegular
         }
         e => e.into(),
     })?;
-    if opened.size > MOST {
-        return Err(KeepError::TooLarge);
-    }
+    if opened.size > MOST { Err(KeepError::TooLarge) } else { Ok(opened) }
+}
+
+fn copy_opened(
+    mut opened: OpenedFile,
+    dir: &OwnedFd,
+    name: &OsStr,
+    accept: Option<AcceptBytes<'_>>,
+) -> Result<(), KeepError> {
     let mode = Mode::from_raw_mode(opened.stat.st_mode & 0o700 | 0o600);
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(dir, name, flags, mode).map_err(io::Error::from)?;

@@ -3,6 +3,7 @@
 
 use super::super::tests::{ViewFixture, bench};
 use super::*;
+use crate::workspace::changes::classify::ChangeApproval;
 use crate::workspace::view::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
 use crate::workspace::view::discards::DiscardBackup;
 use std::fs;
@@ -33,7 +34,13 @@ fn only(b: &ViewFixture, path: &str) -> ChangeSelection {
 
 #[track_caller]
 fn apply(b: &ViewFixture, choice: &ChangeSelection) -> ApplyOutcome {
-    b.view.apply(choice, TransactionLabel::default()).unwrap()
+    approved(b, choice).unwrap()
+}
+
+/// The objects of these commits are no objects, and so the repository waits: the person has named it.
+fn approved(b: &ViewFixture, choice: &ChangeSelection) -> Result<ApplyOutcome, ApplyError> {
+    let named = ChangeApproval::none().named(&b.root.join(".git"));
+    b.view.apply_approved(choice.clone(), &named, TransactionLabel::default())
 }
 
 #[track_caller]
@@ -108,7 +115,7 @@ fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
         let words = b.words();
         b.write(path, "ref: refs/heads/other\n");
         assert_eq!(b.words(), words, "{path}");
-        let refused = b.view.apply(&b.all(), TransactionLabel::default());
+        let refused = approved(&b, &b.all());
         assert!(matches!(&refused, Err(ApplyError::Repository(why)) if why.contains(path)), "{refused:?}");
     }
 }

@@ -110,12 +110,15 @@ impl ChangeList {
                 *kind = RowKind { has_difference: true, is_required: !of_git(file.row), least_rows, weight };
             }
         }
+        // In a question about a repository, the commit for which it waits comes before its internal files.
+        let marked = overview.files.iter().find(|file| !file.runs_later.is_empty()).map(|file| file.row);
+        let marked = marked.filter(|_| overview.list.iter().all(|row| row.is_of_git));
         ChangeList {
             differences: Differences::marked(whole, theme),
             kinds,
             open: BTreeSet::new(),
             chosen: false,
-            cursor: 0,
+            cursor: marked.unwrap_or(0),
             scroll: 0,
             fits: 0,
             seen: vec![RowSeen::default(); overview.list.len()],
