@@ -124,7 +124,7 @@ impl ChangeChoice {
         let mut chosen = whole(set.with_other_ends(paths));
         let mut approval = ChangeApproval::none().seen(&self.losses);
         for path in self.approved.iter().map(|path| shown.absolute(path)) {
-            approval = match (classes.waiting_repository(&path), set.get(&path)) {
+            approval = match (classes.waiting_at(set, &path), set.get(&path)) {
                 (Some(repository), _) => approval.shown_repository(repository),
                 (None, Some(change)) => approval.shown(change),
                 (None, None) => return Err(Error::NotPending(path)),

@@ -450,7 +450,7 @@ fn refuse_unapproved(
     approval: &ChangeApproval,
 ) -> Result<(), ApplyError> {
     let mut chosen = set.changes.iter().filter(|c| choice.contains_key(&c.path));
-    match chosen.find(|c| classes.waits(c, approval)) {
+    match chosen.find(|c| classes.waits(set, c, approval)) {
         None => Ok(()),
         Some(change) => {
             let repository = classes.waiting_repository(&change.path);

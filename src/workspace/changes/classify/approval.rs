@@ -156,7 +156,7 @@ impl ChangeClasses {
 
     /// The approval of someone who saw `path` of [`ChangeClasses::to_approve`] with all that goes with it.
     pub fn approval_of(&self, set: &ChangeSet, path: &Path) -> ChangeApproval {
-        let approval = match (self.waiting_repository(path), set.get(path)) {
+        let approval = match (self.waiting_at(set, path), set.get(path)) {
             (Some(repository), _) => ChangeApproval::none().shown_repository(repository),
             (None, Some(change)) => ChangeApproval::none().shown(change),
             (None, None) => ChangeApproval::none(),
@@ -168,17 +168,27 @@ impl ChangeClasses {
     }
 
     /// True where the change at the path runs later, or waits with its repository, and `approval` is not about it.
-    pub(in crate::workspace) fn waits(&self, change: &FileChange, approval: &ChangeApproval) -> bool {
+    pub(in crate::workspace) fn waits(
+        &self,
+        set: &ChangeSet,
+        change: &FileChange,
+        approval: &ChangeApproval,
+    ) -> bool {
         match self.waiting_repository(&change.path) {
-            Some(repository) => !self.is_approved(repository, approval),
+            Some(repository) => !self.is_approved(set, repository, approval),
             None => self.runner(&change.path).is_some() && !approval.covers(change),
         }
     }
 
-    /// The person saw the repository, or named it or one of its files.
-    fn is_approved(&self, repository: &WaitingRepository, approval: &ChangeApproval) -> bool {
+    /// The person saw the repository, or named it or one of its changed files.
+    fn is_approved(
+        &self,
+        set: &ChangeSet,
+        repository: &WaitingRepository,
+        approval: &ChangeApproval,
+    ) -> bool {
         let is_named = |(path, state): (&PathBuf, &Option<PathState>)| {
-            state.is_none() && self.waiting_repository(path) == Some(repository)
+            state.is_none() && self.waiting_at(set, path) == Some(repository)
         };
         approval.repositories.get(&repository.path) == Some(&repository.state)
             || approval.paths.iter().any(is_named)
@@ -188,7 +198,7 @@ impl ChangeClasses {
     /// root, or the repository that waits as a whole.
     pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
         let mut all: BTreeSet<Arc<Path>> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
-        if let Some(repository) = self.waiting_repository(path) {
+        if let Some(repository) = self.waiting_at(set, path) {
             all.extend(self.approved_with(set, &repository.path));
         }
         let at = |loss: &&LargeLoss| match loss {
@@ -258,7 +268,7 @@ impl ChangeClasses {
         approval: &ChangeApproval,
     ) -> PermittedChanges {
         let chosen = |path: &Path| choice.contains_key(path);
-        let waits = |c: &&FileChange| chosen(&c.path) && self.waits(c, approval);
+        let waits = |c: &&FileChange| chosen(&c.path) && self.waits(set, c, approval);
         let later: BTreeSet<&Path> = set.changes.iter().filter(waits).map(|c| &*c.path).collect();
         let mut left = stay(set, choice.clone(), &later);
         // A change that stays because it runs later loses nothing: only the rest is checked for losses.

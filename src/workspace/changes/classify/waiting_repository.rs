@@ -20,6 +20,13 @@ impl ChangeClasses {
         self.waiting.iter().find(|repository| path.starts_with(&repository.path))
     }
 
+    /// The repository that an approval of exactly `path` is about: the path is the repository itself, or one of its changes.
+    /// Nobody who names a file that did not change has seen the repository.
+    pub fn waiting_at(&self, set: &ChangeSet, path: &Path) -> Option<&WaitingRepository> {
+        let waiting = self.waiting_repository(path)?;
+        (waiting.path == path || set.get(path).is_some()).then_some(waiting)
+    }
+
     /// The repositories that wait as a whole.
     pub fn waiting_repositories(&self) -> impl Iterator<Item = &WaitingRepository> {
         self.waiting.iter()
