@@ -19,7 +19,7 @@ const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHO
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
 /// Each ends with a repository that has a change of a protected file which it did not have at that place.
-const HOSTILE: [(&str, &str); 21] = [
+const HOSTILE: [(&str, &str); 34] = [
     ("commit", "echo y > .envrc; git commit -qam x"),
     ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
     ("index", "echo y > .envrc; git add ."),
@@ -65,10 +65,106 @@ const HOSTILE: [(&str, &str); 21] = [
             { printf '40001 .vscode\0'; printf %s $d | perl -pe 's/(..)/chr hex $1/ge'; } > tree;
             git tag t $(git hash-object -w -t tree --literally tree); rm tree; git reset -q --hard"#,
     ),
+    ("shallow hides a removal", "git rm -q .envrc; git commit -qm x; git rev-parse HEAD > .git/shallow"),
+    (
+        "shallow hides a commit",
+        "echo {} > .mcp.json; git add .; git commit -qm x; git rm -q .mcp.json; git commit -qm y; \
+         git rev-parse HEAD > .git/shallow",
+    ),
+    ("replaced file", "git replace $(git rev-parse HEAD:.envrc) $(echo y | git hash-object -w --stdin)"),
+    (
+        "ref to what is no ref",
+        "git rev-parse HEAD > .git/ORIG_HEAD; echo 'ref: ORIG_HEAD' > .git/refs/heads/feature",
+    ),
+    ("branch that follows a tag", "git tag t; echo 'ref: refs/tags/t' > .git/refs/heads/feature"),
+    (
+        "several lines for one packed ref",
+        r#"git pack-refs --all; e=$(git rev-parse other); for n in 1 2 3 4 5; do
+            sed -i "0,/^[0-9a-f]* refs.heads.old$/s,^[0-9a-f]* refs.heads.old$,$e refs/heads/old\n&," .git/packed-refs; done"#,
+    ),
+    (
+        "another blank in a packed ref",
+        r#"git pack-refs --all; e=$(git rev-parse other);
+            sed -i "s,^[0-9a-f]* refs.heads.old$,$e\trefs/heads/old," .git/packed-refs"#,
+    ),
+    (
+        "long list of stash entries",
+        r#"echo y > .envrc; git stash push -q; s=$(git rev-parse refs/stash); git stash drop -q; echo z > a.txt;
+            git stash push -q; l=$(cat .git/logs/refs/stash); { printf "%040d $s A <a@x> 1700000000 +0000\t" 0;
+            head -c 4194304 /dev/zero | tr '\0' W; echo; echo "$s ${l#* }"; } > .git/logs/refs/stash"#,
+    ),
+    ("long list of commits to merge", r#"yes $(git rev-parse other) | head -103000 > .git/MERGE_HEAD"#),
+    ("name of a branch to merge", "echo other > .git/MERGE_HEAD"),
+    ("HEAD on a branch whose file differs", "git symbolic-ref HEAD refs/heads/other"),
+    ("announced in place of a file", "git rm -q --cached .envrc; git add -N .envrc"),
+    ("branch back before the file", "git branch -q new other; git branch -q -f other old"),
+];
+
+/// The same with what the person did before, and with an earlier turn that was applied.
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 7] = [
+    (
+        "merge that brings an old file back",
+        "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
+        "",
+        "git reset -q --soft $(git commit-tree -m M -p HEAD -p HEAD~1 HEAD~1^{tree})",
+        ".git",
+    ),
+    (
+        "replaced directory",
+        "mkdir -p .github/workflows; echo ok > .github/workflows/ci.yml; git add .; git commit -qm W",
+        "",
+        r#"git replace $(git rev-parse HEAD:.github/workflows) \
+            $(printf "100644 blob %s\tci.yml\n" $(echo y | git hash-object -w --stdin) | git mktree)"#,
+        ".git",
+    ),
+    (
+        "another tree in the index",
+        "mkdir -p .github/workflows; echo ok > .github/workflows/ci.yml; git add .; git commit -qm W; git status",
+        "",
+        r#"d() { printf "040000 tree %s\t$1\n" $2 | git mktree; }
+            f=$(printf "100644 blob %s\tci.yml\n" $(echo y | git hash-object -w --stdin) | git mktree)
+            perl -0777 -pi -e 'BEGIN { ($a, $b) = map { pack "H*", $_ } splice @ARGV, 0, 2 } s/\Q$a\E/$b/' \
+                $(git rev-parse HEAD:.github) $(d workflows $f) .git/index"#,
+        ".git",
+    ),
+    (
+        "submodule at a protected place",
+        "git init -q ../sub; (cd ../sub; echo {} > settings.json; git add .; git commit -qm S); \
+         git -c protocol.file.allow=always submodule --quiet add $PWD/../sub .claude; git commit -qm Sub",
+        "",
+        "cd .claude; git switch -q -c z; echo '{\"hooks\":1}' > settings.json; git commit -qam x; git switch -q -",
+        ".git",
+    ),
+    (
+        "bare repository with a link",
+        r#"git init -q --bare b.git; cd b.git; l=$(printf env | git hash-object -w --stdin)
+            t=$(printf "120000 blob $l\t.envrc\n100644 blob %s\tenv\n" $(echo ok | git hash-object -w --stdin) | git mktree)
+            git update-ref refs/heads/main $(git commit-tree -m L $t)"#,
+        "",
+        r#"cd b.git; l=$(printf env | git hash-object -w --stdin)
+            t=$(printf "120000 blob $l\t.envrc\n100644 blob %s\tenv\n" $(echo y | git hash-object -w --stdin) | git mktree)
+            git update-ref refs/heads/main $(git commit-tree -p main -m x $t)"#,
+        "b.git",
+    ),
+    (
+        "link on another branch",
+        "git switch -q -c lk; rm .envrc; ln -s env .envrc; echo ok > env; git add .; git commit -qm L; git switch -q main",
+        "",
+        "git worktree add -q wt lk; cd wt; echo y > env; git commit -qam x; cd ..; git worktree remove wt",
+        ".git",
+    ),
+    (
+        "completed in another turn",
+        "",
+        "git init -q x; cd x; echo {} > .mcp.json; git add .; git commit -qm x; rm .mcp.json; mv .git/HEAD .git/H; \
+         mv .git/objects .git/o",
+        "cd x; mv .git/H .git/HEAD; mv .git/o .git/objects",
+        "x/.git",
+    ),
 ];
 
 /// None of these gives a protected file another content than it had.
-const HARMLESS: [(&str, &str); 12] = [
+const HARMLESS: [(&str, &str); 20] = [
     ("commit", "echo three > a.txt; git commit -qam x"),
     ("amend", "git commit -q --amend -m x"),
     ("add", "echo three > a.txt; git add a.txt"),
@@ -81,6 +177,26 @@ const HARMLESS: [(&str, &str); 12] = [
     ("pack-refs", "git pack-refs --all"),
     ("notes", "git notes add -m x"),
     ("branch renamed", "git branch -m other another"),
+    ("hard reset", "git reset -q --hard HEAD~1"),
+    ("HEAD on another branch", "git symbolic-ref HEAD refs/heads/old"),
+    (
+        "merge",
+        "git switch -q -c new old; echo b > b; git add .; git commit -qm b; git switch -q main; \
+         git merge -q --no-ff -m m new",
+    ),
+    (
+        "directories in the index",
+        "mkdir -p d/e f.d; echo x > d/e/f; echo x > d.x; echo x > f.d/g; git add .; git commit -qm x; \
+         echo y > f.d/g; echo z > d/e/z; git add f.d; git add -N d",
+    ),
+    (
+        "index in another format",
+        "mkdir d; echo x > d/e; git -c index.threads=2 -c index.version=4 add .; git commit -qm x; \
+         echo y > d/f; git -c index.threads=2 add .",
+    ),
+    ("an announced file", "echo n > n; git add -N n"),
+    ("orphan branch", "git switch -q --orphan empty; git checkout -q main -- ."),
+    ("conflict", "git switch -q -c new old; echo 3 > a.txt; git commit -qam 3; git merge -q main || true"),
 ];
 
 fn has_view() -> bool {
@@ -104,11 +220,15 @@ fn begun() -> Txn {
 
 fn after_turn(agent: &str) -> Txn {
     let txn = begun();
+    turn(&txn, agent);
+    txn
+}
+
+fn turn(txn: &Txn, agent: &str) {
     let script = format!("{IDENTITY} {agent}");
     let turn = ["-p", "run eval \"$AGENT_SCRIPT\"", "--mode", "ask"];
     let out = txn.placet(turn).env("AGENT_SCRIPT", &script).go();
     assert_eq!(out.code, 3, "{agent}: {out:#?}");
-    txn
 }
 
 fn has_row(out: &Out, begin: &str) -> bool {
@@ -140,6 +260,45 @@ fn a_repository_with_a_commit_of_a_protected_file_waits_as_a_whole() {
         assert!(!has_row(&txn.run(["changes"]), "! M .git ("), "{title}");
         assert_ne!(before, state(&txn), "{title}");
     }
+}
+
+#[test]
+fn what_the_person_or_an_earlier_turn_left_hides_no_protected_file() {
+    if !has_view() {
+        return;
+    }
+    for (title, before, first, agent, repository) in HOSTILE_LATER {
+        let txn = begun();
+        assert_eq!(txn.sh(&txn.tree, &format!("{IDENTITY} {before}")), 0, "{title}");
+        if !first.is_empty() {
+            turn(&txn, first);
+            txn.run(["apply"]);
+        }
+        turn(&txn, agent);
+        let row = format!("! M {repository} (");
+        let listed = txn.run(["changes"]);
+        assert!(has_row(&listed, &row), "{title}: {listed:#?}");
+        let out = txn.run(["apply"]);
+        assert_ne!(out.code, 0, "{title}: {out:#?}");
+        assert!(has_row(&txn.run(["changes"]), &row), "{title}");
+    }
+}
+
+/// A path at which nothing is pending says nothing of the repository around it.
+#[test]
+fn the_name_of_a_file_that_did_not_change_approves_no_repository() {
+    if !has_view() {
+        return;
+    }
+    let txn = after_turn("echo {} > .mcp.json; git add .; git commit -qm x; rm .mcp.json");
+    let before = state(&txn);
+    for path in [".git/hooks/pre-commit", ".git/refs", ".git/description-2"] {
+        let out = txn.run(["apply", "--apply-protected", path]);
+        assert_ne!(out.code, 0, "{path}: {out:#?}");
+        assert_eq!(before, state(&txn), "{path}");
+    }
+    assert_eq!(txn.run(["apply", "--apply-protected", ".git/index"]).code, 0);
+    assert_ne!(before, state(&txn));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::workspace::files::open::dir_at;
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::git_reader::{
     GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
-    consent_deadline, deadline, protected_contents,
+    consent_deadline, deadline, protected_contents, work_trees,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -82,14 +82,14 @@ impl View {
             return;
         }
         let protected = self.protected();
-        let classifier = ChangeClassifier::new(set, self.roots(), &protected);
+        let classifier = &ChangeClassifier::new(set, self.roots(), &protected);
         for repository in repositories {
-            let tree = work_tree(&repository.path);
+            let trees = work_trees(&repository.path, &PendingFiles(self));
             for event in &mut repository.events {
                 let GitEvent::Commit { patch, .. } = event else { continue };
                 let files = patch.files.iter();
                 let marked = files.filter_map(|(file, mode)| {
-                    Some((file.clone(), classifier.of_committed(tree, file, *mode)?.why))
+                    Some((file.clone(), runner(classifier, &trees, file, *mode)?.why))
                 });
                 patch.runs_later = marked.collect();
             }
@@ -164,7 +164,8 @@ impl View {
             let state = own.filter(|change| !set.repositories.is_object(&change.path));
             let changed: Vec<(&Path, bool)> =
                 state.map(|change| (&*change.path, change.after.is_absent())).collect();
-            let judge = |rel: &Path, mode: u32| classifier.of_committed(work_tree(dir), rel, mode);
+            let trees = work_trees(dir, &after);
+            let judge = |rel: &Path, mode: u32| runner(classifier, &trees, rel, mode);
             let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
             protected_contents(&sides, &judge)
         };
@@ -172,9 +173,12 @@ impl View {
     }
 }
 
-/// The work tree of a repository; `None` where only the settings of the repository say where it is.
-fn work_tree(repository: &Path) -> Option<&Path> {
-    repository.parent().filter(|_| repository.ends_with(".git"))
+/// Who runs or obeys the file of a commit, where it is checked out in one of `trees`.
+fn runner(classifier: &ChangeClassifier<'_>, trees: &[PathBuf], file: &Path, mode: u32) -> Option<Runner> {
+    match trees {
+        [] => classifier.of_committed(None, file, mode),
+        trees => trees.iter().find_map(|tree| classifier.of_committed(Some(tree), file, mode)),
+    }
 }
 
 /// The first reason, and how many there are besides.

@@ -34,6 +34,8 @@ pub enum IndexNotRead {
     Version,
     Split,
     Sparse,
+    /// It names other trees than its entries make.
+    Trees,
     Reftable,
 }
 
@@ -328,6 +330,7 @@ impl IndexNotRead {
             IndexNotRead::Version => "placet does not know its version",
             IndexNotRead::Split => "it is a split index",
             IndexNotRead::Sparse => "it is a sparse index",
+            IndexNotRead::Trees => "the trees that it names differ from its entries",
             IndexNotRead::Reftable => "the commit at HEAD is not known",
         }
     }

@@ -1,5 +1,6 @@
 //! The index: what the next commit will have (gitformat-index(5), versions 2 to 4).
 
+use super::cache_tree;
 use super::event::IndexNotRead;
 use super::object_id::ObjectId;
 use super::repository_files::{RepositoryFiles, exists, read};
@@ -50,9 +51,19 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
     }
     let mut found = IndexEntries::new();
     let (mut at, mut name) = (12, Vec::new());
+    let mut last: Option<(Vec<u8>, u16)> = None;
+    let mut begins = Vec::new();
     for _ in 0..count {
-        let (entry, stage, next) =
+        let EntryAt { entry, stage, next, kept } =
             entry(bytes, at, version, width, &mut name).ok_or(IndexNotRead::Damaged)?;
+        // Which of two entries with one name counts depends on who reads them.
+        let is_in_order =
+            |(path, before): &(Vec<u8>, u16)| *path < name || *path == name && (1..stage).contains(before);
+        if !last.as_ref().is_none_or(is_in_order) {
+            return Err(IndexNotRead::Damaged);
+        }
+        last = Some((name.clone(), stage));
+        begins.push((at, version < 4 || kept == 0));
         let known = found.entry(name.clone()).or_default();
         known.is_hidden |= entry.is_hidden;
         known.is_intent |= entry.is_intent;
@@ -61,26 +72,60 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
         }
         at = next;
     }
+    // With several threads git begins to read extensions where the last of them says.
+    let last_of_all = bytes.len().checked_sub(2 * width + 12).filter(|last| *last >= at);
+    if last_of_all.is_some_and(|last| {
+        bytes.get(last..).is_some_and(|rest| rest.starts_with(b"EOIE")) && number(last + 8) != Some(at)
+    }) {
+        return Err(IndexNotRead::Damaged);
+    }
     // Extensions: four letters, a length, the data. Two of them say that the entries are not all.
     while at + 8 + width <= bytes.len() {
         let (Some(name), Some(length)) = (bytes.get(at..at + 4), number(at + 4)) else { break };
         match name {
             b"link" => return Err(IndexNotRead::Split),
             b"sdir" => return Err(IndexNotRead::Sparse),
-            _ => at = at.saturating_add(8).saturating_add(length),
+            b"TREE" => {
+                let data = at.checked_add(8 + length).and_then(|end| bytes.get(at + 8..end));
+                if !data.is_some_and(|data| cache_tree::is_made_of(data, &found, width)) {
+                    return Err(IndexNotRead::Trees);
+                }
+            }
+            // Where threads of git begin to read entries.
+            b"IEOT" => {
+                let places = (at + 12..at.saturating_add(8).saturating_add(length)).step_by(8);
+                let mut first = 0_usize;
+                for place in places {
+                    let (Some(from), Some(entries)) = (number(place), number(place + 4)) else {
+                        return Err(IndexNotRead::Damaged);
+                    };
+                    if begins.get(first) != Some(&(from, true)) {
+                        return Err(IndexNotRead::Damaged);
+                    }
+                    first = first.saturating_add(entries);
+                }
+                if first != count {
+                    return Err(IndexNotRead::Damaged);
+                }
+            }
+            _ => {}
         }
+        at = at.saturating_add(8).saturating_add(length);
     }
     Ok(found)
 }
 
-/// The entry at `at`, its stage, and where the next one begins. `name` is that of the entry before, and becomes its own.
-fn entry(
-    bytes: &[u8],
-    at: usize,
-    version: usize,
-    width: usize,
-    name: &mut Vec<u8>,
-) -> Option<(IndexEntry, u16, usize)> {
+struct EntryAt {
+    entry: IndexEntry,
+    stage: u16,
+    /// Where the next one begins.
+    next: usize,
+    /// Bytes of the name that are those of the name before.
+    kept: usize,
+}
+
+/// The entry at `at`. `name` is that of the entry before, and becomes its own.
+fn entry(bytes: &[u8], at: usize, version: usize, width: usize, name: &mut Vec<u8>) -> Option<EntryAt> {
     const MODE: usize = 24;
     const NAME: usize = 40;
     let mode = u32::from_be_bytes(bytes.get(at + MODE..at + MODE + 4)?.try_into().ok()?);
@@ -93,13 +138,19 @@ fn entry(
     from += if flags & 0x4000 != 0 { 2 } else { 0 };
     let shared = if version == 4 { take_number(bytes, &mut from)? } else { name.len() };
     let end = from + memchr::memchr(0, bytes.get(from..)?)?;
-    name.truncate(name.len().checked_sub(shared)?);
+    let kept = name.len().checked_sub(shared)?;
+    name.truncate(kept);
     name.extend_from_slice(bytes.get(from..end)?);
+    // git takes the length for the end of the name.
+    if usize::from(flags & 0xfff) != name.len().min(0xfff) {
+        return None;
+    }
     // Padded with one to eight zeros, so that the next one begins at a multiple of eight.
     let next = if version == 4 { end + 1 } else { at + (end - at + 8) / 8 * 8 };
     let is_hidden = flags & 0x8000 != 0 || more & 0x4000 != 0;
     let is_intent = more & 0x2000 != 0;
-    Some((IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden, is_intent }, flags >> 12 & 3, next))
+    let entry = IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden, is_intent };
+    Some(EntryAt { entry, stage: flags >> 12 & 3, next, kept })
 }
 
 /// How many bytes to take off the name before, as the distances in a pack are written.

@@ -8,9 +8,11 @@
 
 mod ancestry;
 mod budget;
+mod cache_tree;
 mod commit;
 mod commit_patch;
 mod commit_tree;
+mod committed_links;
 mod compare;
 mod delta;
 mod event;
@@ -26,6 +28,7 @@ mod ref_table;
 mod refs;
 mod repository_files;
 mod tree_diff;
+mod work_trees;
 
 pub(in crate::workspace) use budget::{ReadDeadline, consent_deadline, deadline};
 pub use commit_patch::CommitPatch;
@@ -34,6 +37,7 @@ pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, R
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;
 pub use tree_diff::TreeChanges;
+pub(in crate::workspace) use work_trees::work_trees;
 
 #[cfg(test)]
 #[path = "tests.rs"]

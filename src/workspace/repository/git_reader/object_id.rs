@@ -36,18 +36,23 @@ impl ObjectId {
         usize::from(self.width)
     }
 
+    /// The name of an object of `kind` with `content`; `width`: bytes of a name.
+    pub(super) fn of(kind: &str, content: &[u8], width: usize) -> ObjectId {
+        let head = format!("{kind} {}\0", content.len());
+        let mut bytes = [0; 32];
+        if width == 20 {
+            let hash = sha1::Sha1::new().chain_update(&head).chain_update(content).finalize();
+            bytes.iter_mut().zip(hash.iter()).for_each(|(byte, hash)| *byte = *hash);
+            return ObjectId { bytes, width: 20 };
+        }
+        let hash = sha2::Sha256::new().chain_update(&head).chain_update(content).finalize();
+        bytes.iter_mut().zip(hash.iter()).for_each(|(byte, hash)| *byte = *hash);
+        ObjectId { bytes, width: 32 }
+    }
+
     /// True where an object of `kind` with `content` has this name.
     pub(super) fn names(&self, kind: &str, content: &[u8]) -> bool {
-        let head = format!("{kind} {}\0", content.len());
-        match self.width {
-            20 => {
-                sha1::Sha1::new().chain_update(&head).chain_update(content).finalize()[..] == *self.as_bytes()
-            }
-            _ => {
-                sha2::Sha256::new().chain_update(&head).chain_update(content).finalize()[..]
-                    == *self.as_bytes()
-            }
-        }
+        ObjectId::of(kind, content, self.width()) == *self
     }
 
     pub(super) fn to_hex(self) -> String {

@@ -41,14 +41,15 @@ pub(super) struct PackedDifferences {
 }
 
 impl PackedRefs {
-    /// `None` for what is no regular file, or is very large and not sorted.
+    /// `None` for what is no regular file, is very large and not sorted, has a name twice, or a line that git does not
+    /// write: which of two lines counts depends on how the file is searched.
     pub(super) fn open(files: &dyn RepositoryFiles, path: &Path) -> Option<PackedRefs> {
         if !exists(files, path) {
             return Some(PackedRefs::Whole(RefMap::new()));
         }
         let file = GitFile::open(files, path)?;
         if file.size <= LARGEST_WHOLE {
-            return Some(PackedRefs::Whole(parse(&read(files, path, LARGEST_WHOLE)?)));
+            return Some(PackedRefs::Whole(parse(&read(files, path, LARGEST_WHOLE)?)?));
         }
         match first_sorted_line(&file) {
             Some(first) => Some(PackedRefs::Large(file, first)),
@@ -189,7 +190,7 @@ struct PackedLines<'a> {
     last: Vec<u8>,
     /// The names must come in their order.
     in_order: bool,
-    /// A line is too long, or not in order.
+    /// A line is too long, not in order, or none that git writes.
     is_broken: bool,
 }
 
@@ -211,7 +212,11 @@ impl<'a> PackedLines<'a> {
             let (line, len) = {
                 let rest = self.piece.get(self.taken..).unwrap_or_default();
                 match memchr::memchr(b'\n', rest) {
-                    Some(end) => (ref_of(rest.get(..end)?), end + 1),
+                    Some(end) => {
+                        let line = rest.get(..end)?;
+                        self.is_broken |= !is_known_line(line);
+                        (ref_of(line), end + 1)
+                    }
                     None => {
                         self.fill()?;
                         continue;
@@ -219,6 +224,9 @@ impl<'a> PackedLines<'a> {
                 }
             };
             self.taken += len;
+            if self.is_broken {
+                return None;
+            }
             let Some((name, id)) = line else { continue };
             if !self.in_order {
                 return Some((name, id));
@@ -302,9 +310,24 @@ fn ref_of(line: &[u8]) -> Option<(Vec<u8>, ObjectId)> {
     Some((name.to_vec(), ObjectId::from_hex(id)?))
 }
 
-fn parse(bytes: &[u8]) -> RefMap {
-    let path = |(name, id): (Vec<u8>, ObjectId)| (PathBuf::from(OsStr::from_bytes(&name)), id);
-    bytes.split(|byte| *byte == b'\n').filter_map(ref_of).map(path).collect()
+/// A ref, a comment, or what a tag leads to. git takes other white space than one blank for the end of the commit, too.
+fn is_known_line(line: &[u8]) -> bool {
+    let is_peeled = |line: &[u8]| line.strip_prefix(b"^").is_some_and(|id| ObjectId::from_hex(id).is_some());
+    line.is_empty() || line.starts_with(b"#") || is_peeled(line) || ref_of(line).is_some()
+}
+
+fn parse(bytes: &[u8]) -> Option<RefMap> {
+    let mut refs = RefMap::new();
+    for line in bytes.split(|byte| *byte == b'\n') {
+        if !is_known_line(line) {
+            return None;
+        }
+        let Some((name, id)) = ref_of(line) else { continue };
+        if refs.insert(PathBuf::from(OsStr::from_bytes(&name)), id).is_some() {
+            return None;
+        }
+    }
+    Some(refs)
 }
 
 #[cfg(test)]

@@ -7,14 +7,15 @@ use super::ancestry::{OnlyCommits, commits_only_in};
 use super::budget::{ReadBudget, ReadLimit};
 use super::commit::Commit;
 use super::commit_tree::CommitTree;
+use super::committed_links::{CommittedLinks, TreeLink, runner_by_link};
 use super::compare::{GitSides, common_dir, width};
 use super::event::{HeadPosition, IndexNotRead, RefKind, short};
-use super::git_index::read_index;
+use super::git_index::{IndexEntries, IndexEntry, read_index};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
 use super::refs::{LARGEST_LOG, RefReader};
-use super::repository_files::read;
+use super::repository_files::{RepositoryFiles, exists, read};
 use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use crate::permission::Runner;
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,8 +91,17 @@ pub(in crate::workspace) fn protected_contents(
     sides: &GitSides<'_>,
     judge: FileJudge<'_>,
 ) -> Vec<ProtectedContent> {
-    const STATE: [&str; 8] =
-        ["HEAD", "packed-refs", "refs", "reftable", "index", "logs/refs/stash", "MERGE_HEAD", "commondir"];
+    const STATE: [&str; 9] = [
+        "HEAD",
+        "packed-refs",
+        "refs",
+        "reftable",
+        "index",
+        "logs/refs/stash",
+        "MERGE_HEAD",
+        "commondir",
+        "shallow",
+    ];
     let touches = |name: &str| {
         let at = sides.dir.join(name);
         sides.changed.iter().any(|(path, _)| path.starts_with(&at))
@@ -108,6 +118,17 @@ pub(in crate::workspace) fn protected_contents(
     if touches("reftable") {
         return vec![ProtectedContent::NotRead("its refs are in the reftable format")];
     }
+    // What was there counts as known only in a repository: before it was one, nothing in it was looked at.
+    let had = |dir: &Path, name: &str| exists(sides.before, &dir.join(name));
+    let was_complete = had(sides.dir, "HEAD") && had(&old_common, "objects");
+    let had_part =
+        ["HEAD", "refs", "packed-refs", "reftable", "index"].iter().any(|name| had(sides.dir, name));
+    if had_part && !was_complete {
+        return vec![ProtectedContent::NotRead("it was no whole repository before")];
+    }
+    if touches("shallow") && was_complete {
+        return vec![ProtectedContent::NotRead("`shallow`, which names commits without parents, changed")];
+    }
     // Only those of its own differ, and the reader looks at the common ones. git makes an empty directory for them.
     let refs = sides.dir.join("refs");
     let is_file = |path: &Path| {
@@ -123,11 +144,16 @@ pub(in crate::workspace) fn protected_contents(
     let width = width(&[&new_refs, &old_refs]);
     let old_objects = ObjectReader::new(sides.before, &old_common, width, &budget);
     let new_objects = ObjectReader::new(sides.after, &common, width, &budget);
-    let shallow = read(sides.after, &common.join("shallow"), LARGEST_LIST).unwrap_or_default();
+    // Of a repository that was there the old list counts: one that cannot be read names no commit.
+    let listed = if had(&common, "HEAD") { sides.before } else { sides.after };
+    let shallow = read(listed, &common.join("shallow"), LARGEST_LIST).unwrap_or_default();
+    let before = RepositorySide { objects: old_objects, refs: old_refs };
+    let after = RepositorySide { objects: new_objects, refs: new_refs };
     let mut search = ContentSearch {
-        before: &RepositorySide { objects: old_objects, refs: old_refs },
-        after: &RepositorySide { objects: new_objects, refs: new_refs },
+        before: &before,
+        after: &after,
         judge,
+        links: CommittedLinks::new(&after.objects, judge),
         budget: &budget,
         shallow: ids_of_lines(&shallow, 0).collect(),
         others: None,
@@ -143,17 +169,19 @@ pub(in crate::workspace) fn protected_contents(
         search.stash(sides);
     }
     if touches("MERGE_HEAD") {
-        let merged = read(sides.after, &sides.dir.join("MERGE_HEAD"), LARGEST_LIST).unwrap_or_default();
-        for id in ids_of_lines(&merged, 0).collect::<Vec<_>>() {
-            search.tip(Path::new("MERGE_HEAD"), id, None);
-        }
+        search.merge(sides);
     }
-    if touches("index") && !search.is_decided() {
-        search.index(sides, width);
+    if (touches("index") || touches("HEAD")) && !search.is_decided() {
+        search.index(sides, width, touches("index"));
     }
     let mut found = search.found;
     found.extend(budget.reached().into_iter().map(ReadLimit::words).map(ProtectedContent::NotRead));
     found
+}
+
+/// A list of commits; empty where there is none. `None` where there is something else, or a larger one.
+fn list(files: &dyn RepositoryFiles, path: &Path, most: u64) -> Option<Vec<u8>> {
+    if exists(files, path) { read(files, path, most) } else { Some(Vec::new()) }
 }
 
 /// The name of a commit that is the word with this number in each line.
@@ -162,13 +190,26 @@ fn ids_of_lines(text: &[u8], word: usize) -> impl Iterator<Item = ObjectId> {
     lines.filter_map(move |line| ObjectId::from_hex(line.split(u8::is_ascii_whitespace).nth(word)?))
 }
 
-/// What one commit changes of files that run later: the file, its new state, and the program.
-type CommitFindings = Rc<Vec<(Vec<u8>, Option<TreeEntry>, Runner)>>;
+/// A file that runs later: its path, its new state, and the program.
+type FileFinding = (Vec<u8>, Option<TreeEntry>, Runner);
+/// What one commit changes of such files.
+type CommitFindings = Rc<Vec<FileFinding>>;
+
+/// What differs between two trees.
+#[derive(Default)]
+struct TreeFindings {
+    found: Vec<FileFinding>,
+    /// Files with plain names.
+    plain: Vec<(Vec<u8>, Option<TreeEntry>)>,
+    /// The links of the new tree in directories that differ.
+    links: Vec<TreeLink>,
+}
 
 struct ContentSearch<'a> {
     before: &'a RepositorySide<'a>,
     after: &'a RepositorySide<'a>,
     judge: FileJudge<'a>,
+    links: CommittedLinks<'a>,
     budget: &'a ReadBudget,
     /// Commits whose parents this repository does not have.
     shallow: BTreeSet<ObjectId>,
@@ -186,26 +227,42 @@ impl ContentSearch<'_> {
         }
     }
 
+    /// Where a limit was reached, it is the reason.
+    fn unread(&mut self) {
+        self.unread_but_for_limits(UNREAD);
+    }
+
+    fn unread_but_for_limits(&mut self, why: &'static str) {
+        if self.budget.reached().is_empty() {
+            self.not_read(why);
+        }
+    }
+
     /// What else there is changes nothing: the repository waits, and there are reasons enough.
     fn is_decided(&self) -> bool {
         let is_unread = |found: &ProtectedContent| found.runner().is_none();
-        self.found.len() >= MOST_FOUND || self.found.iter().any(is_unread)
+        self.found.len() >= MOST_FOUND
+            || self.found.iter().any(is_unread)
+            || !self.budget.reached().is_empty()
     }
 
     fn refs(&mut self, loose: BTreeSet<&Path>) {
         let Some(ChangedRefs { changes, broken, left_out }) =
             changed_refs(self.before, self.after, loose, MOST_REFS, self.budget)
         else {
-            return self.not_read("packed-refs is no regular file, or is large and not sorted");
+            return self.not_read("packed-refs is no regular file, is damaged, or is large and not sorted");
         };
         if !broken.is_empty() {
             self.not_read("a file among the refs is not a ref");
         }
         if left_out > 0 {
-            self.not_read("more than 5,000 refs changed");
+            self.unread_but_for_limits("more than 5,000 refs changed");
         }
         for change in &changes {
             if let Some(new) = change.new {
+                if RefKind::of(&change.name) == RefKind::Replacement {
+                    return self.not_read("a ref below refs/replace gives an object another content");
+                }
                 self.tip(&change.name, new, change.old);
             }
         }
@@ -225,11 +282,30 @@ impl ContentSearch<'_> {
 
     /// All entries but the newest are only in the reflog.
     fn stash(&mut self, sides: &GitSides<'_>) {
-        let log = |files| read(files, &sides.dir.join("logs/refs/stash"), LARGEST_LOG).unwrap_or_default();
-        let (before, after) = (log(sides.before), log(sides.after));
+        let log = |files| list(files, &sides.dir.join("logs/refs/stash"), LARGEST_LOG);
+        // Without the old entries all of them are new.
+        let before = log(sides.before).unwrap_or_default();
+        let Some(after) = log(sides.after) else {
+            return self.not_read("the list of stash entries is larger than 4 MB, or no regular file");
+        };
         let known: BTreeSet<ObjectId> = ids_of_lines(&before, 1).collect();
         for id in ids_of_lines(&after, 1).filter(|id| !known.contains(id)).collect::<Vec<_>>() {
             self.tip(Path::new("refs/stash"), id, None);
+        }
+    }
+
+    /// The commits that the next commit merges. git takes any name for one; it writes only whole ones.
+    fn merge(&mut self, sides: &GitSides<'_>) {
+        let lines = list(sides.after, &sides.dir.join("MERGE_HEAD"), LARGEST_LIST);
+        let names = |text: Vec<u8>| {
+            let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            lines.map(ObjectId::from_hex).collect::<Option<Vec<_>>>()
+        };
+        let Some(commits) = lines.and_then(names) else {
+            return self.not_read("MERGE_HEAD is no list of commits, or is larger than 4 MB");
+        };
+        for id in commits {
+            self.tip(Path::new("MERGE_HEAD"), id, None);
         }
     }
 
@@ -260,7 +336,7 @@ impl ContentSearch<'_> {
             others.extend(self.others());
         }
         let objects = &self.after.objects;
-        let Some(id) = peeled(&[objects], id) else { return self.not_read(UNREAD) };
+        let Some(id) = peeled(&[objects], id) else { return self.unread() };
         if others.contains(&id) {
             return;
         }
@@ -271,7 +347,7 @@ impl ContentSearch<'_> {
         let OnlyCommits { commits, at_least } =
             commits_only_in(&readers, id, &others, &self.shallow, self.budget);
         if at_least {
-            self.not_read("it has more than 5,000 new commits, or some cannot be read");
+            self.unread_but_for_limits("it has more than 5,000 new commits, or some cannot be read");
         }
         // What the person has is not new, although an amended or rebased commit has it.
         let had = old.or_else(|| self.before.refs.head_commit());
@@ -279,7 +355,7 @@ impl ContentSearch<'_> {
         for (id, commit) in &commits {
             let findings = match self.commit(id, commit) {
                 Ok(findings) => findings,
-                Err(UnreadObject) => return self.not_read(UNREAD),
+                Err(UnreadObject) => return self.unread(),
             };
             for (path, now, runner) in findings.iter() {
                 let is_known = had.has_commit() && had.get(path).is_ok_and(|had| had == *now);
@@ -290,6 +366,29 @@ impl ContentSearch<'_> {
                 }
             }
         }
+        if let Some(old) = old.filter(|_| RefKind::of(name) == RefKind::Branch) {
+            self.moved(name, &old, &id);
+        }
+    }
+
+    /// Where a branch goes back, or a merge takes what an old commit had, no commit has a new change.
+    fn moved(&mut self, name: &Path, old: &ObjectId, new: &ObjectId) {
+        let (Some(old), Some(tree)) = (self.tree_of(old), self.tree_of(new)) else { return self.unread() };
+        let Ok(found) = self.differing(Some(old), tree) else { return self.unread() };
+        for (path, _, runner) in found {
+            let file = PathBuf::from(OsStr::from_bytes(&path));
+            let is_it = |known: &ProtectedContent| matches!(known, ProtectedContent::Committed { on, file: known, .. } if on == name && *known == file);
+            if !self.found.iter().any(is_it) && self.found.len() < MOST_FOUND {
+                let (commit, on) = (new.short(), name.to_path_buf());
+                self.found.push(ProtectedContent::Committed { commit, on, file, runner });
+            }
+        }
+    }
+
+    /// The tree of a commit, which either state may have.
+    fn tree_of(&self, commit: &ObjectId) -> Option<ObjectId> {
+        let read = |objects| Commit::read(objects, commit).map(|commit| commit.tree);
+        read(&self.after.objects).or_else(|| read(&self.before.objects))
     }
 
     /// A ref may name a tree or a file.
@@ -297,16 +396,13 @@ impl ContentSearch<'_> {
         match self.after.objects.get(id).map(|object| object.kind) {
             Some("blob") => {}
             Some("tree") => {
-                let mut found = Vec::new();
-                if self.changed((None, Some(*id)), &mut Vec::new(), 0, &mut found).is_err() {
-                    return self.not_read(UNREAD);
-                }
+                let Ok(found) = self.differing(None, *id) else { return self.unread() };
                 for (path, _, runner) in found.into_iter().take(MOST_FOUND) {
                     let (on, file) = (name.to_path_buf(), PathBuf::from(OsStr::from_bytes(&path)));
                     self.found.push(ProtectedContent::Committed { commit: id.short(), on, file, runner });
                 }
             }
-            _ => self.not_read(UNREAD),
+            _ => self.unread(),
         }
     }
 
@@ -317,10 +413,8 @@ impl ContentSearch<'_> {
         }
         let objects = &self.after.objects;
         let parents = if self.shallow.contains(id) { &[][..] } else { commit.parents.as_slice() };
-        let tree_of = |id: &ObjectId| Commit::read(objects, id).map(|commit| commit.tree).ok_or(UnreadObject);
-        let first = parents.first().map(tree_of).transpose()?;
-        let mut found = Vec::new();
-        self.changed((first, Some(commit.tree)), &mut Vec::new(), 0, &mut found)?;
+        let first = parents.first().map(|id| self.tree_of(id).ok_or(UnreadObject)).transpose()?;
+        let mut found = self.differing(first, commit.tree)?;
         for parent in parents.iter().skip(1) {
             let mut tree = CommitTree::new(objects, Some(*parent));
             let mut differing = Vec::new();
@@ -336,13 +430,26 @@ impl ContentSearch<'_> {
         Ok(found)
     }
 
-    /// The files that run later and differ between two trees.
+    /// The files that run later and differ between two trees, by their names or by links of the new one.
+    fn differing(&self, before: Option<ObjectId>, after: ObjectId) -> Result<Vec<FileFinding>, UnreadObject> {
+        let mut findings = TreeFindings::default();
+        self.changed((before, Some(after)), &mut Vec::new(), 0, &mut findings)?;
+        let TreeFindings { mut found, plain, links } = findings;
+        if !links.is_empty() {
+            found.extend(plain.into_iter().filter_map(|(path, is)| {
+                let runner = runner_by_link(&links, Path::new(OsStr::from_bytes(&path)))?;
+                Some((path, is, runner))
+            }));
+        }
+        Ok(found)
+    }
+
     fn changed(
         &self,
         (before, after): (Option<ObjectId>, Option<ObjectId>),
         path: &mut Vec<u8>,
         depth: usize,
-        found: &mut Vec<(Vec<u8>, Option<TreeEntry>, Runner)>,
+        found: &mut TreeFindings,
     ) -> Result<(), UnreadObject> {
         if before == after {
             return Ok(());
@@ -351,10 +458,13 @@ impl ContentSearch<'_> {
             return Err(UnreadObject);
         }
         let read = |tree: Option<ObjectId>| match tree {
-            Some(tree) => entries(&self.after.objects, &tree).ok_or(UnreadObject),
+            Some(tree) => entries(&self.after.objects, &tree)
+                .or_else(|| entries(&self.before.objects, &tree))
+                .ok_or(UnreadObject),
             None => Ok(BTreeMap::new()),
         };
         let (old, new) = (read(before)?, read(after)?);
+        self.links.of_directory(path, &new, &mut found.links);
         let removed = old.keys().filter(|name| !new.contains_key(*name));
         for name in new.keys().chain(removed) {
             let (was, is) = (old.get(name), new.get(name));
@@ -375,46 +485,81 @@ impl ContentSearch<'_> {
             let (was, is) = (file(was), file(is));
             if let Some(mode) = is.or(was).map(|entry| entry.mode)
                 && was != is
-                && let Some(runner) = (self.judge)(Path::new(OsStr::from_bytes(path)), mode)
             {
-                found.push((path.clone(), is, runner));
+                match (self.judge)(Path::new(OsStr::from_bytes(path)), mode) {
+                    Some(runner) => found.found.push((path.clone(), is, runner)),
+                    None => found.plain.push((path.clone(), is)),
+                }
             }
             path.truncate(above);
         }
         Ok(())
     }
 
-    /// What is staged in it for the next commit, and was not before.
-    fn index(&mut self, sides: &GitSides<'_>, width: usize) {
+    /// The files that run later and differ between the commits at `HEAD`. On a branch without a commit there is none that
+    /// the next commit could change.
+    fn of_heads(&self) -> Result<Vec<FileFinding>, UnreadObject> {
+        let (old, new) = (self.before.refs.head_commit(), self.after.refs.head_commit());
+        let Some(new) = new.filter(|new| old != Some(*new)) else { return Ok(Vec::new()) };
+        let old = old.and_then(|old| self.tree_of(&old));
+        self.differing(old, self.tree_of(&new).ok_or(UnreadObject)?)
+    }
+
+    /// What is staged in it for the next commit, and was not before. What was staged for a commit on one branch is new to
+    /// another.
+    fn index(&mut self, sides: &GitSides<'_>, width: usize, has_changed: bool) {
+        let Ok(differing) = self.of_heads() else { return self.unread() };
+        if !has_changed && (differing.is_empty() || !exists(sides.after, &sides.dir.join("index"))) {
+            return;
+        }
         let is_known = !self.after.refs.is_reftable();
         let read = read_index(sides.after, sides.dir, width);
         let new = match read.and_then(|new| is_known.then_some(new).ok_or(IndexNotRead::Reftable)) {
             Ok(new) => new,
             Err(why) => return self.found.push(ProtectedContent::IndexNotRead(why)),
         };
+        for (path, committed, runner) in differing {
+            let entry = new.get(&path);
+            let is_in_conflict = entry.is_some_and(|entry| entry.staged.is_none());
+            let staged = entry.filter(|entry| !entry.is_intent).and_then(|entry| entry.staged);
+            if staged != committed && !is_in_conflict && self.found.len() < MOST_FOUND {
+                let file = PathBuf::from(OsStr::from_bytes(&path));
+                self.found.push(ProtectedContent::Staged { file, runner });
+            }
+        }
+        if has_changed {
+            self.entries(sides, width, &new);
+        }
+    }
+
+    /// What differs in the index itself.
+    fn entries(&mut self, sides: &GitSides<'_>, width: usize, new: &IndexEntries) {
         // An index that could not be read before has nothing that is known.
         let old = read_index(sides.before, sides.dir, width).unwrap_or_default();
         let mut head = CommitTree::new(&self.after.objects, self.after.refs.head_commit());
         let removed = old.keys().filter(|path| !new.contains_key(*path));
         for path in new.keys().chain(removed).take_while(|_| self.budget.has_time()) {
             let (was, is) = (old.get(path), new.get(path));
-            // What is in conflict is no part of a commit, and of an announced file only the name is there.
-            if was == is || is.is_some_and(|is| is.staged.is_none() || is.is_intent) {
+            // What is in conflict is no part of a commit.
+            if was == is || is.is_some_and(|is| is.staged.is_none()) {
                 continue;
             }
-            let (was, is) = (was.and_then(|was| was.staged), is.and_then(|is| is.staged));
+            // Of an announced file only the name is there, and the next commit does not have it.
+            let staged =
+                |entry: Option<&IndexEntry>| entry.filter(|is| !is.is_intent).and_then(|is| is.staged);
+            let (was, is) = (staged(was), staged(is));
             let Some(mode) = is.or(was).map(|entry| entry.mode) else { continue };
             let file = Path::new(OsStr::from_bytes(path));
             let Some(runner) = (self.judge)(file, mode) else { continue };
             match head.get(path) {
                 Ok(committed) if committed == is => {}
                 Ok(_) => {
-                    if self.found.len() < MOST_FOUND {
-                        let file = file.to_path_buf();
-                        self.found.push(ProtectedContent::Staged { file, runner });
+                    let staged = ProtectedContent::Staged { file: file.to_path_buf(), runner };
+                    if self.found.len() < MOST_FOUND && !self.found.contains(&staged) {
+                        self.found.push(staged);
                     }
                 }
-                Err(_) => return self.not_read(UNREAD),
+                Err(_) => return self.unread(),
             }
         }
     }

@@ -16,7 +16,7 @@ struct RefTableRow {
 }
 
 impl RefTable {
-    /// `None` where the names have more than 4 GiB. Of two refs with one name, the later counts.
+    /// `None` where the names have more than 4 GiB, or where two refs have one name.
     pub(super) fn of(refs: impl Iterator<Item = (Vec<u8>, ObjectId)>) -> Option<RefTable> {
         let mut table = RefTable::default();
         for (name, id) in refs {
@@ -25,10 +25,10 @@ impl RefTable {
             table.rows.push(RefTableRow { begin, len, id });
         }
         let RefTable { names, rows } = &mut table;
-        // The later of two equal names comes first, and is the one that stays.
-        rows.sort_unstable_by(|a, b| name_of(names, a).cmp(name_of(names, b)).then(b.begin.cmp(&a.begin)));
-        rows.dedup_by(|later, first| name_of(names, later) == name_of(names, first));
-        Some(table)
+        rows.sort_unstable_by(|a, b| name_of(names, a).cmp(name_of(names, b)));
+        let mut pairs = rows.iter().zip(rows.iter().skip(1));
+        let is_twice = pairs.any(|(a, b)| name_of(names, a) == name_of(names, b));
+        (!is_twice).then_some(table)
     }
 
     pub(super) fn get(&self, name: &[u8]) -> Option<ObjectId> {

@@ -1,7 +1,7 @@
 //! Refs of a repository in one state: one file each, or a line of `packed-refs`.
 
 use super::budget::ReadBudget;
-use super::event::HeadPosition;
+use super::event::{HeadPosition, RefKind};
 use super::object_id::ObjectId;
 use super::packed_refs::{PackedDifferences, PackedRefs, RefMap};
 use super::repository_files::{RepositoryFiles, exists, read};
@@ -60,7 +60,9 @@ impl<'a> RefReader<'a> {
     pub(super) fn head(&self) -> Option<HeadPosition> {
         Some(match self.stored(&self.own.join("HEAD"))? {
             StoredRef::Object(id) => HeadPosition::Detached(id.short()),
-            StoredRef::Symbolic(name) => HeadPosition::Branch(name),
+            StoredRef::Symbolic(name) => {
+                HeadPosition::Branch(Some(name).filter(|name| name.starts_with("refs"))?)
+            }
         })
     }
 
@@ -83,16 +85,20 @@ impl<'a> RefReader<'a> {
         }
     }
 
+    /// `None` also for a ref that leads to one of another kind, or to a file that is no ref: what that file names changes
+    /// without any change among the refs.
     pub(super) fn get(&self, name: &Path) -> Option<ObjectId> {
+        let kind = RefKind::of(name);
         let mut name = name.to_path_buf();
         for _ in 0..MOST_STEPS {
             // A name with `..` would lead out of the repository.
             let plain = name.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-            if !plain {
+            if !plain || !name.starts_with("refs") {
                 return None;
             }
             match self.stored(&self.common.join(&name)) {
                 Some(StoredRef::Object(id)) => return Some(id),
+                Some(StoredRef::Symbolic(next)) if RefKind::of(&next) != kind => return None,
                 Some(StoredRef::Symbolic(next)) => name = next,
                 None => return self.packed()?.get(&name),
             }

@@ -1,0 +1,48 @@
+//! Where the files of a repository are checked out: a program may look for them only there.
+
+use super::repository_files::{RepositoryFiles, read};
+use crate::workspace::repository::config::{LARGEST, settings};
+use crate::workspace::repository::flat;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The places of the work tree of a repository: that which its settings say, and that which its own place says. None for
+/// a repository that has none.
+pub(in crate::workspace) fn work_trees(repository: &Path, files: &dyn RepositoryFiles) -> Vec<PathBuf> {
+    let parent = repository.parent().filter(|_| repository.ends_with(".git")).map(Path::to_path_buf);
+    let found = [parent, module_place(repository), named(repository, files), linked(repository, files)];
+    let mut found: Vec<PathBuf> = found.into_iter().flatten().collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// `.git/modules/a/modules/b` is the repository of the submodule `b` in the submodule `a`.
+fn module_place(repository: &Path) -> Option<PathBuf> {
+    let git = repository.ancestors().filter(|dir| dir.ends_with(".git")).last()?;
+    let mut names = repository.strip_prefix(git).ok()?.iter();
+    let mut place = git.parent()?.to_path_buf();
+    if names.next()? != "modules" {
+        return None;
+    }
+    place.extend(names.filter(|name| *name != "modules"));
+    Some(place)
+}
+
+/// `core.worktree`, from the repository on.
+fn named(repository: &Path, files: &dyn RepositoryFiles) -> Option<PathBuf> {
+    let of = |name: &str| {
+        let (settings, _) = settings(&read(files, &repository.join(name), LARGEST)?);
+        settings.get(b"core.worktree".as_slice())?.last()?.clone()
+    };
+    let place = of("config.worktree").or_else(|| of("config"))?;
+    Some(flat(&repository.join(OsStr::from_bytes(&place))))
+}
+
+/// `gitdir` names the `.git` file of a linked worktree.
+fn linked(repository: &Path, files: &dyn RepositoryFiles) -> Option<PathBuf> {
+    let text = read(files, &repository.join("gitdir"), LARGEST)?;
+    let file = flat(&repository.join(OsStr::from_bytes(text.trim_ascii())));
+    file.parent().map(Path::to_path_buf)
+}
