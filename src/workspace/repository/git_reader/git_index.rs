@@ -52,16 +52,14 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
     let mut found = IndexEntries::new();
     let (mut at, mut name) = (12, Vec::new());
     let mut last: Option<(Vec<u8>, u16)> = None;
-    let mut begins = Vec::new();
+    let (mut begins, mut in_order) = (Vec::new(), true);
     for _ in 0..count {
         let EntryAt { entry, stage, next, kept } =
             entry(bytes, at, version, width, &mut name).ok_or(IndexNotRead::Damaged)?;
         // Which of two entries with one name counts depends on who reads them.
         let is_in_order =
             |(path, before): &(Vec<u8>, u16)| *path < name || *path == name && (1..stage).contains(before);
-        if !last.as_ref().is_none_or(is_in_order) {
-            return Err(IndexNotRead::Damaged);
-        }
+        in_order &= last.as_ref().is_none_or(is_in_order);
         last = Some((name.clone(), stage));
         begins.push((at, version < 4 || kept == 0));
         let known = found.entry(name.clone()).or_default();
@@ -80,6 +78,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
         return Err(IndexNotRead::Damaged);
     }
     // Extensions: four letters, a length, the data. Two of them say that the entries are not all.
+    let (mut has_trees, mut has_true_trees) = (false, true);
     while at + 8 + width <= bytes.len() {
         let (Some(name), Some(length)) = (bytes.get(at..at + 4), number(at + 4)) else { break };
         match name {
@@ -87,9 +86,9 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
             b"sdir" => return Err(IndexNotRead::Sparse),
             b"TREE" => {
                 let data = at.checked_add(8 + length).and_then(|end| bytes.get(at + 8..end));
-                if !data.is_some_and(|data| cache_tree::is_made_of(data, &found, width)) {
-                    return Err(IndexNotRead::Trees);
-                }
+                // git writes one, and reads the last.
+                has_true_trees = !std::mem::replace(&mut has_trees, true)
+                    && data.is_some_and(|data| cache_tree::is_made_of(data, &found, width));
             }
             // Where threads of git begin to read entries.
             b"IEOT" => {
@@ -112,7 +111,11 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
         }
         at = at.saturating_add(8).saturating_add(length);
     }
-    Ok(found)
+    match (in_order, has_true_trees) {
+        (false, _) => Err(IndexNotRead::Damaged),
+        (true, false) => Err(IndexNotRead::Trees),
+        (true, true) => Ok(found),
+    }
 }
 
 struct EntryAt {
