@@ -123,7 +123,9 @@ pub(in crate::workspace) fn protected_contents(
     let was_complete = had(sides.dir, "HEAD") && had(&old_common, "objects");
     let had_part =
         ["HEAD", "refs", "packed-refs", "reftable", "index"].iter().any(|name| had(sides.dir, name));
-    if had_part && !was_complete {
+    let has = |dir: &Path, name: &str| exists(sides.after, &dir.join(name));
+    let is_complete = has(sides.dir, "HEAD") && has(&common, "objects");
+    if had_part && !was_complete && is_complete {
         return vec![ProtectedContent::NotRead("it was no whole repository before")];
     }
     if touches("shallow") && was_complete {
