@@ -3,9 +3,8 @@
 //! git takes them for the next commit without looking at the entries, and neither `git status` nor `git diff --cached`
 //! shows where they differ. So each of them is compared with the tree that the entries make.
 
-use super::git_index::IndexEntries;
 use super::object_id::ObjectId;
-use super::tree_diff::DIRECTORY;
+use super::tree_diff::{DIRECTORY, TreeEntry};
 use std::collections::BTreeMap;
 
 /// Directories in each other. Others are not compared.
@@ -43,8 +42,13 @@ impl OpenDirectory {
     }
 }
 
-/// True where each tree that the extension names is what the entries make.
-pub(super) fn is_made_of(extension: &[u8], entries: &IndexEntries, width: usize) -> bool {
+/// True where each tree that the extension names is what the entries make. They come in the order of their paths; one
+/// without a content is in no tree.
+pub(super) fn is_made_of<'n>(
+    extension: &[u8],
+    entries: impl Iterator<Item = (&'n [u8], Option<TreeEntry>)>,
+    width: usize,
+) -> bool {
     let is_made = |nodes| CacheCheck { nodes, width, right: 0, wrong: false }.run(entries);
     named_trees(extension, width).is_some_and(is_made)
 }
@@ -100,7 +104,7 @@ struct CacheCheck<'e> {
 }
 
 impl CacheCheck<'_> {
-    fn run(mut self, entries: &IndexEntries) -> bool {
+    fn run<'n>(mut self, entries: impl Iterator<Item = (&'n [u8], Option<TreeEntry>)>) -> bool {
         let mut open = vec![OpenDirectory::new(0, Some(0))];
         let mut last: &[u8] = b"";
         for (path, entry) in entries {
@@ -121,7 +125,7 @@ impl CacheCheck<'_> {
             }
             let Some(dir) = open.last_mut() else { return false };
             dir.entries += 1;
-            match entry.staged.filter(|_| !entry.is_intent) {
+            match entry {
                 Some(staged) => dir.add(staged.mode, path.get(begin..).unwrap_or_default(), &staged.id),
                 None => dir.is_whole = false,
             }

@@ -6,7 +6,6 @@
 
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
-use super::protected_contents::FileJudge;
 use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use crate::permission::Runner;
 use crate::workspace::repository::flat;
@@ -16,6 +15,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+/// Who runs or obeys the file at a path of a work tree, by its path and mode.
+pub(in crate::workspace) type FileJudge<'a> = &'a dyn Fn(&Path, u32) -> Option<Runner>;
 
 const LINK: u32 = 0o120_000;
 /// Levels of directories with a protected name.

@@ -38,6 +38,11 @@ pub(super) fn read_index(
     }
 }
 
+/// The entries as the next commit has them.
+fn committed(entries: &IndexEntries) -> impl Iterator<Item = (&[u8], Option<TreeEntry>)> {
+    entries.iter().map(|(path, entry)| (path.as_slice(), entry.staged.filter(|_| !entry.is_intent)))
+}
+
 fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
     let number = |at: usize| {
         let four: [u8; 4] = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
@@ -88,7 +93,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
                 let data = at.checked_add(8 + length).and_then(|end| bytes.get(at + 8..end));
                 // git writes one, and reads the last.
                 has_true_trees = !std::mem::replace(&mut has_trees, true)
-                    && data.is_some_and(|data| cache_tree::is_made_of(data, &found, width));
+                    && data.is_some_and(|data| cache_tree::is_made_of(data, committed(&found), width));
             }
             // Where threads of git begin to read entries.
             b"IEOT" => {

@@ -7,7 +7,7 @@ use super::ancestry::{OnlyCommits, commits_only_in};
 use super::budget::{ReadBudget, ReadLimit};
 use super::commit::Commit;
 use super::commit_tree::CommitTree;
-use super::committed_links::{CommittedLinks, TreeLink, runner_by_link};
+use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link};
 use super::compare::{GitSides, common_dir, width};
 use super::event::{HeadPosition, IndexNotRead, RefKind, short};
 use super::git_index::{IndexEntries, IndexEntry, read_index};
@@ -35,9 +35,6 @@ const DEEPEST_TREE: usize = 256;
 const DEEPEST_TAG: usize = 8;
 /// Names of commits in `shallow` and `MERGE_HEAD`.
 const LARGEST_LIST: u64 = 4 << 20;
-
-/// Who runs or obeys the file at a path of a work tree, by its path and mode.
-pub(in crate::workspace) type FileJudge<'a> = &'a dyn Fn(&Path, u32) -> Option<Runner>;
 
 /// A change in a repository that takes effect although the file of the work tree does not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
