@@ -1,7 +1,7 @@
 //! A tool call and its result.
 
+use super::json_names;
 use super::{CallFact, CallId, CallInterruption, Note, Part, words_of};
-use crate::text::json_names;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -6,6 +6,7 @@
 mod call;
 mod fact;
 mod id;
+pub mod json_names;
 mod message;
 mod message_prefix;
 mod note;

@@ -6,7 +6,6 @@ mod diff;
 mod encoding;
 pub mod human_size;
 pub mod hunk;
-pub mod json_names;
 mod line_end;
 pub mod patch;
 pub mod placet_mark;

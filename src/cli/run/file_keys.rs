@@ -1,6 +1,7 @@
 //! The values of settings files by key.
 
-use crate::text::{json_names, regular_file};
+use crate::conversation::json_names;
+use crate::text::regular_file;
 use serde_json::{Map, Value};
 use std::path::Path;
 
