@@ -316,7 +316,7 @@ fn what_is_applied_after_a_resume_goes_back_with_the_turn_that_made_it() {
     assert!(pty.exists("one.txt") && pty.exists("two.txt"));
     pty.line("/rewind");
     pty.until("the turns", |s| s.contains("run echo two > two.txt") && s.contains("run echo one > one.txt"));
-    assert_eq!(pty.screen().matches("1 file +1 -0").count(), 2, "{}", pty.screen());
+    assert_eq!(pty.screen().matches("1 file +1 -0  just now").count(), 2, "{}", pty.screen());
     pty.send("\x1b");
     pty.until_prompt("");
     pty.line("/rewind 1 files");
