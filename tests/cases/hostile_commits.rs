@@ -382,9 +382,7 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
     if !has_view() {
         return;
     }
-    // The menu under the line would take its first row, `.github`, at the Enter after `.git`.
-    let start = pty::shell().size(120, 40).arg("--mode").arg("ask").arg("--set").arg("ui.menus=tab");
-    let mut pty = start.file("notes.txt", "one\n").open();
+    let mut pty = pty::shell().size(120, 40).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
     pty.line(
         "!git init -q -b main . && git config user.name A && git config user.email a@x && git add . && git commit -qm F && echo made",
     );

@@ -1,6 +1,8 @@
 //! The menu under the line while `/` or `@` is typed, and Esc Esc: the real binary in a terminal.
 
+use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, Start, shell};
+use placet::sandbox::SandboxBackend;
 use std::time::Duration;
 
 const UP: &str = "\x1b[A";
@@ -96,6 +98,32 @@ fn enter_runs_a_command_of_which_the_beginning_was_typed() {
     press(&mut pty, "\r");
     pty.until_prompt("");
     no_menu(&pty);
+}
+
+/// Story: Enter after `/apply .git` took `.github/x`, and after a directory only the first file in it.
+#[test]
+fn a_path_that_is_typed_whole_is_what_enter_takes() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = shell().arg("--mode").arg("ask").arg("--provider").arg("offline").open();
+    pty.line("run mkdir d d.more; echo 1 > d/a; echo 2 > d/b; echo 3 > d.more/c");
+    pty.until("the question", |s| s.contains("apply?"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.contains("±3 >"));
+    pty.by_hand("/apply d");
+    pty.until("the menu", |s| s.contains("d.more/c") && s.contains("d/a"));
+    press(&mut pty, "\r");
+    pty.until("the apply", |s| s.contains("applied changes to 2 files"));
+    assert!(pty.exists("d/a") && pty.exists("d/b") && !pty.exists("d.more"), "{}", pty.screen());
+    // The beginning of a path is completed.
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    pty.by_hand("/apply d.m");
+    pty.until("the menu", |s| s.contains("❯ d.more/c"));
+    press(&mut pty, "\r");
+    pty.until("the rest", |s| s.contains("> /apply d.more/c"));
+    pty.until("the apply", |s| s.contains("applied changes to 1 file"));
+    assert!(pty.exists("d.more/c"));
 }
 
 #[test]

@@ -295,7 +295,7 @@ struct IndexEntryPlaces {
     start: usize,
     /// Where the flags end.
     flags_end: usize,
-    /// The number of bytes to leave out of the path before; in older versions a path begins anew.
+    /// How many bytes at the end of the path before are left out. `None` in older versions, where each path is whole.
     strip: Option<usize>,
     path: std::ops::Range<usize>,
 }

@@ -1,7 +1,8 @@
 //! The keys of the menu. Each is what it was before where no menu is on the screen.
 
+use super::open_menu::MenuEnter;
 use super::place::MenuPlace;
-use super::{MenuCause, MenuEnter, TypingMenu};
+use super::{MenuCause, TypingMenu};
 use rustyline::{
     Cmd, ConditionalEventHandler, EditMode, Event, EventContext, EventHandler, InputMode, KeyCode, KeyEvent,
     Modifiers, RepeatCount,

@@ -9,7 +9,9 @@ mod completed;
 mod draw;
 mod keys;
 mod layout;
+mod menu_list;
 mod note;
+mod open_menu;
 mod place;
 mod source;
 
@@ -20,18 +22,19 @@ pub(in crate::repl) use source::MenuSources;
 use crate::text::width;
 use crate::ui::input::background::{self, TerminalBackground};
 use crate::ui::input::pty_proxy::PtyProxy;
-use crate::ui::picker::{PickerFeed, PickerItem, PickerMatches};
-use crate::ui::worker::WorkerFailure;
+use crate::ui::picker::{PickerItem, PickerMatches};
 use crate::ui::{Theme, term};
 use completed::completed;
 use draw::MenuFrame;
 use layout::ScreenPlace;
+use menu_list::MenuList;
 use nucleo_matcher::{Config, Matcher};
-use place::{MenuKind, MenuPlace, is_file, needs_argument};
+use open_menu::{MenuEnter, OpenMenu};
+use place::{MenuKind, MenuPlace, exists};
 use rustyline::hint::Hint;
 use source::{ListSource, MenuRows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A list that is older is made again when the next word is begun.
 const FRESH: Duration = Duration::from_secs(3);
@@ -86,37 +89,6 @@ enum MenuCause {
     Redrawn,
     /// Something that opens no menu: a paste, a line of the history.
     Other,
-}
-
-/// What Enter does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MenuEnter {
-    Send,
-    Complete,
-    CompleteAndSend,
-}
-
-struct OpenMenu {
-    place: MenuPlace,
-    rows: Vec<Arc<PickerItem>>,
-    total: usize,
-    /// The rows match what is typed now.
-    is_current: bool,
-    selected: usize,
-    top: usize,
-    /// The person moved to it.
-    is_chosen: bool,
-    end: ScreenPlace,
-}
-
-/// A list that fills itself.
-struct MenuList {
-    source: ListSource,
-    made: Instant,
-    feed: PickerFeed,
-    asked: Option<String>,
-    matches: PickerMatches,
-    is_current: bool,
 }
 
 /// Cloned handles are the same menu.
@@ -346,7 +318,9 @@ impl MenuState {
             let chosen = before.rows.get(before.selected).filter(|_| is_chosen);
             selected = chosen.and_then(|row| matches.top.iter().position(|item| item == row)).unwrap_or(0);
         }
+        let cwd = self.sources.as_ref().map(|sources| sources.workspace.cwd());
         let mut open = OpenMenu {
+            exists: cwd.is_some_and(|cwd| exists(cwd, &place.typed)),
             place,
             total: matches.matched,
             rows: matches.top,
@@ -479,127 +453,6 @@ impl MenuState {
             return MenuEnter::Send;
         }
         self.settle();
-        let cwd = self.sources.as_ref().map(|sources| sources.workspace.cwd().to_path_buf());
-        let Some(open) = self.open.as_ref().filter(|open| open.is_current) else { return MenuEnter::Send };
-        let Some(item) = open.rows.get(open.selected) else { return MenuEnter::Send };
-        let (place, chosen) = (&open.place, open.is_chosen);
-        let typed = line.get(place.start..pos).unwrap_or_default();
-        let completed = completed(place, item);
-        if completed.text.trim_end() == typed {
-            return MenuEnter::Send;
-        }
-        let begins = open.begins(item);
-        match place.kind {
-            MenuKind::Command if begins || chosen => match needs_argument(item.value()) {
-                true => MenuEnter::Complete,
-                false => MenuEnter::CompleteAndSend,
-            },
-            // A command that only has the letters somewhere is shown in the line before it runs.
-            MenuKind::Command => MenuEnter::Complete,
-            // An argument may be something that is not in the list.
-            MenuKind::Argument(_) if begins || chosen => MenuEnter::CompleteAndSend,
-            MenuKind::Argument(_) => MenuEnter::Send,
-            MenuKind::Mention if !chosen && cwd.is_some_and(|cwd| is_file(&cwd, &place.typed)) => {
-                MenuEnter::Send
-            }
-            MenuKind::Mention => MenuEnter::Complete,
-        }
-    }
-}
-
-impl MenuList {
-    fn new(source: ListSource, feed: PickerFeed, pump: Option<PtyProxy>) -> MenuList {
-        if let Some(pump) = pump {
-            feed.with_wake(move || pump.refresh());
-        }
-        let (asked, matches) = (None, PickerMatches::default());
-        MenuList { source, made: Instant::now(), feed, asked, matches, is_current: false }
-    }
-
-    fn ask(&mut self, query: &str) {
-        if self.asked.as_deref() != Some(query) {
-            self.asked = Some(query.into());
-            self.is_current = false;
-            self.feed.ask(query);
-        }
-    }
-
-    /// Takes the newest matches, and waits for those of what was asked last.
-    fn wait(&mut self, patience: Duration) {
-        self.poll();
-        let deadline = Instant::now() + patience;
-        while !self.is_current
-            && let Some(found) = self.feed.poll_until(deadline)
-        {
-            self.take(found);
-        }
-    }
-
-    /// Without the directory that is typed out itself: what is in it is what is looked for.
-    fn matches_below(&self, typed: &str) -> PickerMatches {
-        let mut matches = self.matches.clone();
-        if typed.ends_with('/') {
-            matches.top.retain(|item| item.value() != typed);
-        }
-        matches
-    }
-
-    /// Takes the newest matches; true where there are some.
-    fn poll(&mut self) -> bool {
-        let found = self.feed.poll();
-        found.is_some_and(|found| self.take(found))
-    }
-
-    fn take(&mut self, found: Result<PickerMatches, WorkerFailure>) -> bool {
-        match found {
-            Ok(matches) => (self.matches, self.is_current) = (matches, true),
-            Err(e) => {
-                tracing::warn!("no list under the line: {e}");
-                return false;
-            }
-        }
-        true
-    }
-}
-
-impl OpenMenu {
-    /// False where Enter sends the line as it is: an argument that is no beginning of the row.
-    fn is_marked(&self) -> bool {
-        let is_argument = matches!(self.place.kind, MenuKind::Argument(_));
-        let begins = || self.rows.get(self.selected).is_some_and(|item| self.begins(item));
-        self.is_chosen || !is_argument || begins()
-    }
-
-    /// True when the typed text is the beginning of the row's value.
-    fn begins(&self, item: &PickerItem) -> bool {
-        let typed = &self.place.typed;
-        // A session is found by its title; a number or an ID needs no list.
-        let is_title = self.place.source == ListSource::Sessions && typed.parse::<usize>().is_err();
-        !typed.is_empty() && (is_title || item.value().starts_with(typed))
-    }
-
-    /// The rest of the selected row, where what is typed is its beginning.
-    fn hint(&self, line: &str, pos: usize) -> PromptHint {
-        let nothing = || PromptHint::usage(NOTHING);
-        if pos < line.len() || !self.is_current {
-            return nothing();
-        }
-        if self.place.typed.is_empty()
-            && let (MenuKind::Argument(name), false) = (self.place.kind, self.is_marked())
-        {
-            let usage = crate::repl::commands::COMMANDS.iter().find(|row| row.name == name);
-            return usage.map_or_else(nothing, |row| PromptHint::usage(row.arguments));
-        }
-        let typed = line.get(self.place.start..pos).unwrap_or_default();
-        let Some(item) = self.rows.get(self.selected) else { return nothing() };
-        let text = completed(&self.place, item).text;
-        match text
-            .trim_end()
-            .strip_prefix(typed)
-            .filter(|rest| !rest.is_empty() && !self.place.typed.is_empty())
-        {
-            Some(rest) => PromptHint::rest(rest.into()),
-            None => nothing(),
-        }
+        self.open.as_ref().map_or(MenuEnter::Send, |open| open.enter(line, pos))
     }
 }

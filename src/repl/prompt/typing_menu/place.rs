@@ -80,7 +80,7 @@ pub(super) fn needs_argument(command: &str) -> bool {
     row.is_none_or(|row| !row.arguments.is_empty() && !row.arguments.starts_with('['))
 }
 
-pub(super) fn is_file(cwd: &Path, typed: &str) -> bool {
+pub(super) fn exists(cwd: &Path, typed: &str) -> bool {
     !typed.is_empty() && cwd.join(typed).symlink_metadata().is_ok()
 }
 

@@ -1,6 +1,6 @@
 //! Which new commits, and which entries of a new index, change a file that a program runs or obeys later.
 //!
-//! Whoever applies such a repository has the change, whatever becomes of the same file in the work tree: the next push
+//! With the repository a person applies that change, too, whatever becomes of the same file in the work tree: the next push
 //! takes the commit along. So everything that cannot be read counts as such a change.
 
 use super::ancestry::{OnlyCommits, commits_only_in};
