@@ -67,6 +67,16 @@ impl ProgramState<'_> {
                 }
             };
         }
+        let [database, others @ ..] = &mut files;
+        if *database == DatabaseFile::Untouched {
+            // Only who wrote a log into the database can do without it.
+            let removed = others.iter_mut().filter(|file| **file == DatabaseFile::Removed);
+            removed.for_each(|file| *file = DatabaseFile::Untouched);
+        }
+        if files.iter().all(|file| *file == DatabaseFile::Untouched) && !is_odd {
+            report.dropped += count;
+            return;
+        }
         let changed = || match (is_odd, is_raced) {
             (true, _) => Err(KeepError::NotRegular),
             (_, true) => Err(KeepError::Changed),
@@ -113,10 +123,12 @@ impl ProgramState<'_> {
             keep_file(&content, &copies, &to, KeptFileStamp::Absent, None)?;
         }
         let entries = std::fs::read_dir(&copies)?.flatten().map(|entry| entry.file_name());
-        let mut own: Vec<_> = entries.filter(|entry| entry.to_string_lossy().starts_with(&prefix)).collect();
-        own.sort();
-        for old in own.iter().rev().skip(MOST_COPIES) {
-            std::fs::remove_dir_all(copies.join(old))?;
+        // The name of another preset may begin with this one.
+        let times = entries.filter_map(|entry| entry.to_str()?.strip_prefix(&prefix)?.parse::<i64>().ok());
+        let mut times: Vec<i64> = times.collect();
+        times.sort_unstable();
+        for old in times.iter().rev().skip(MOST_COPIES) {
+            std::fs::remove_dir_all(copies.join(format!("{prefix}{old}")))?;
         }
         Ok(copies.join(name))
     }
