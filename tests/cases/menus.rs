@@ -119,9 +119,9 @@ fn a_path_that_is_typed_whole_is_what_enter_takes() {
     // The beginning of a path is completed.
     pty.until("the prompt", |s| s.contains("±1 >"));
     pty.by_hand("/apply d.m");
-    pty.until("the menu", |s| s.contains("❯ d.more/c"));
+    pty.until("the menu", |s| s.contains("❯ d.more "));
     press(&mut pty, "\r");
-    pty.until("the rest", |s| s.contains("> /apply d.more/c"));
+    pty.until("the rest", |s| s.contains("±1 > /apply d.more"));
     pty.until("the apply", |s| s.contains("applied changes to 1 file"));
     assert!(pty.exists("d.more/c"));
 }

@@ -7,6 +7,7 @@
 
 mod completed;
 mod draw;
+mod hint;
 mod keys;
 mod layout;
 mod menu_list;
@@ -16,6 +17,7 @@ mod place;
 mod source;
 
 pub(super) use completed::written_out;
+pub(super) use hint::PromptHint;
 pub(super) use keys::{MenuStep, bindings};
 pub(in crate::repl) use source::MenuSources;
 
@@ -26,12 +28,12 @@ use crate::ui::picker::{PickerItem, PickerMatches};
 use crate::ui::{Theme, term};
 use completed::completed;
 use draw::MenuFrame;
+use hint::NOTHING;
 use layout::ScreenPlace;
 use menu_list::MenuList;
 use nucleo_matcher::{Config, Matcher};
 use open_menu::{MenuEnter, OpenMenu};
 use place::{MenuKind, MenuPlace, exists};
-use rustyline::hint::Hint;
 use source::{ListSource, MenuRows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -43,39 +45,9 @@ const FRESH: Duration = Duration::from_secs(3);
 const SOON: Duration = Duration::from_millis(5);
 /// Enter and Tab wait this long for the matches of what was typed last.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// What is shown as a hint where only the menu is: it takes no room.
-const NOTHING: &str = "\x1b[m";
 
 /// Colours for the background that the terminal has answered with.
 pub(in crate::repl) type ThemeForBackground = Box<dyn FnOnce(TerminalBackground) -> Option<Theme> + Send>;
-
-/// What the line is followed by while it is typed.
-pub(super) struct PromptHint {
-    shown: String,
-    completion: Option<String>,
-}
-
-impl PromptHint {
-    /// The rest of something, which Right takes.
-    pub(super) fn rest(text: String) -> PromptHint {
-        PromptHint { completion: Some(text.clone()), shown: text }
-    }
-
-    /// What can follow, which Right does not take.
-    pub(super) fn usage(text: &str) -> PromptHint {
-        PromptHint { shown: text.into(), completion: None }
-    }
-}
-
-impl Hint for PromptHint {
-    fn display(&self) -> &str {
-        &self.shown
-    }
-
-    fn completion(&self) -> Option<&str> {
-        self.completion.as_deref()
-    }
-}
 
 /// What came of the last key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

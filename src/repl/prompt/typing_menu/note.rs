@@ -1,8 +1,9 @@
 //! Words below the line while no menu is open there: what the mode means that was just chosen.
 
 use super::draw::ROWS;
+use super::hint::{NOTHING, PromptHint};
 use super::layout::ScreenPlace;
-use super::{MenuCause, MenuNote, MenuState, NOTHING, PromptHint, TypingMenu};
+use super::{MenuCause, MenuNote, MenuState, TypingMenu};
 use crate::ui::{Theme, ansi, margin_mark, term};
 use ratatui::text::Line;
 use std::fmt::Write as _;

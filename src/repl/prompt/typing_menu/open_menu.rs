@@ -1,10 +1,10 @@
 //! The rows below the line, and what the keys do with them.
 
 use super::completed::completed;
+use super::hint::{NOTHING, PromptHint};
 use super::layout::ScreenPlace;
 use super::place::{MenuKind, MenuPlace, needs_argument};
 use super::source::ListSource;
-use super::{NOTHING, PromptHint};
 use crate::ui::picker::PickerItem;
 use std::sync::Arc;
 
