@@ -10,7 +10,7 @@ use crate::ui::keymap::{KeyBinding, Keymap, KeymapError};
 use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::picker::{KEYS, Picker, PickerFeed};
 use crate::ui::picture::PictureDisplay;
-use crate::ui::prose::{self, ProseIndent, ProseWidth};
+use crate::ui::prose::{self, ProseIndent, ProseWidth, SECOND_COLUMN, STACKED_INDENT};
 use crate::ui::viewer::{self, CheckOutputScreen, LineNumbers, Viewer, ViewerCallbacks, ViewerText};
 use crate::ui::{Theme, ansi, editor, margin_mark, pager, scrollback, term};
 use crate::workspace::Workspace;
@@ -24,14 +24,10 @@ pub(super) struct ShellOutput<'r> {
     linear: bool,
 }
 
-/// Columns that the second of two columns needs.
-const SECOND_COLUMN: usize = 24;
 /// Columns of the cursor on a screen of its own.
 const CURSOR: usize = 2;
 /// Rows that a list leaves for the prompt, the line that was typed, and the hint below the list.
 const ROWS_OF_PROMPT: usize = 5;
-/// What the second column begins with where it is below the first.
-const NARROW_INDENT: &str = "      ";
 
 /// True where a screen can be shown and keys can be read.
 pub(super) fn is_interactive() -> bool {
@@ -191,7 +187,7 @@ impl<'r> ShellOutput<'r> {
     ) -> Vec<Line<'static>> {
         let second = margin_mark::UNDER.len() + names + 2;
         let is_narrow = width.wrap == WrapSetting::Words && second + SECOND_COLUMN > width.columns;
-        let further = if is_narrow { NARROW_INDENT.to_string() } else { " ".repeat(second) };
+        let further = " ".repeat(if is_narrow { STACKED_INDENT } else { second });
         let mut lead = Some(lead);
         let mut lines = Vec::new();
         for (name, text) in rows {

@@ -2,7 +2,7 @@
 
 use super::keymap::{Keymap, Move};
 use super::pager::{MARGIN, PagerAction, PagerSource, PagerViewport, WrapMode, bar};
-use super::prose::{self, ProseIndent, ProseWidth};
+use super::prose::{self, ProseIndent, ProseWidth, SECOND_COLUMN, STACKED_INDENT};
 use super::theme::Theme;
 use crate::config::WrapSetting;
 use crate::text::width;
@@ -16,8 +16,14 @@ use std::rc::Rc;
 #[derive(Default)]
 pub struct HelpPage(Option<(HelpLines, PagerViewport)>);
 
+/// Keys, and what they do.
+type KeyRow = (String, &'static str);
+
 /// A title, and its keys with what each does.
-type HelpSection = (String, Vec<(String, &'static str)>);
+type HelpSection = (String, Vec<KeyRow>);
+
+/// The most columns of the keys.
+const MOST_OF_KEYS: usize = 24;
 
 struct HelpLines {
     sections: Vec<HelpSection>,
@@ -89,32 +95,92 @@ impl HelpPage {
         let area = buffer.area;
         let text = Rect { height: area.height.saturating_sub(1), ..area };
         scroll.draw(lines, theme, buffer, text);
-        let words = Line::styled(" keys can be changed: `keys.SCREEN.ACTION`", theme.style("hint"));
-        bar(buffer, area.height.saturating_sub(1), theme, &words, "j k scroll, others close ");
+        let (words, keys) = (" keys can be changed: `keys.SCREEN.ACTION`", "j k scroll, others close ");
+        // Without room for both, how to leave matters more.
+        let has_room = width::of(words) + width::of(keys) + 3 <= usize::from(area.width);
+        let words = Line::styled(if has_room { words } else { "" }, theme.style("hint"));
+        bar(buffer, area.height.saturating_sub(1), theme, &words, keys);
         true
     }
 }
 
 /// Actions and their keys in rows, broken at words for a screen of `columns`: the `?` page, as lines to be scrolled.
 fn help_rows(sections: &[HelpSection], theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let all = || sections.iter().flat_map(|(_, rows)| rows);
-    let wide = all().map(|(keys, _)| width::of(keys)).max().unwrap_or(0).min(24);
-    let width = ProseWidth::new(columns, WrapSetting::Words);
+    let wide = sections.iter().map(|(_, rows)| keys_column(rows)).max().unwrap_or(0);
     let mut out = Vec::new();
     for (title, rows) in sections {
         if !out.is_empty() {
             out.push(Line::default());
         }
         out.push(Line::styled(title.clone(), theme.style("title")));
-        for (keys, help) in rows {
-            let pad = " ".repeat(wide.saturating_sub(width::of(keys)) + 2);
-            let indent = ProseIndent {
-                first: vec![Span::raw("  "), Span::styled(keys.clone(), theme.style("key")), Span::raw(pad)],
-                further: " ".repeat(wide + 4),
-                ..ProseIndent::default()
-            };
-            out.extend(prose::lines(indent, prose::of_spans([Span::raw(*help)]), width));
-        }
+        out.extend(rows_of_keys(rows, wide, theme, columns));
     }
     out
+}
+
+/// Keys with what each does, in one section.
+pub fn rows_of_table(rows: &[KeyRow], theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    rows_of_keys(rows, keys_column(rows), theme, columns)
+}
+
+fn keys_column(rows: &[KeyRow]) -> usize {
+    rows.iter().map(|(keys, _)| width::of(keys)).max().unwrap_or(0).min(MOST_OF_KEYS)
+}
+
+/// On a narrow screen what a key does is below the key, as in `/help`.
+fn rows_of_keys(rows: &[KeyRow], wide: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let width = ProseWidth::new(columns, WrapSetting::Words);
+    let second = wide + 4;
+    let is_narrow = second + SECOND_COLUMN > columns;
+    let further = " ".repeat(if is_narrow { STACKED_INDENT } else { second });
+    let mut out = Vec::new();
+    for (keys, help) in rows {
+        let mut first = vec![Span::raw("  "), Span::styled(keys.clone(), theme.style("key"))];
+        if is_narrow {
+            out.push(Line::from(std::mem::replace(&mut first, vec![Span::raw(further.clone())])));
+        } else {
+            first.push(Span::raw(" ".repeat(wide.saturating_sub(width::of(keys)) + 2)));
+        }
+        let indent = ProseIndent { first, further: further.clone(), ..ProseIndent::default() };
+        out.extend(prose::lines(indent, prose::of_spans([Span::raw(*help)]), width));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(columns: usize) -> Vec<String> {
+        let keys = vec![
+            ("Space PageDown Ctrl-F".to_string(), "a screen down"),
+            ("/".to_string(), "search while you type; lower case also matches upper case"),
+        ];
+        let sections = vec![("Moving".to_string(), keys)];
+        help_rows(&sections, &Theme::plain(), columns).iter().map(Line::to_string).collect()
+    }
+
+    #[test]
+    fn what_a_key_does_is_below_it_on_a_narrow_screen() {
+        assert_eq!(
+            rows(40),
+            [
+                "Moving",
+                "  Space PageDown Ctrl-F",
+                "      a screen down",
+                "  /",
+                "      search while you type; lower case",
+                "      also matches upper case",
+            ]
+        );
+        assert_eq!(
+            rows(60),
+            [
+                "Moving",
+                "  Space PageDown Ctrl-F  a screen down",
+                "  /                      search while you type; lower case",
+                "                         also matches upper case",
+            ]
+        );
+    }
 }

@@ -4,7 +4,7 @@
 //! it is written out at the beginning of a row: of a line there, and here of the rows into which a terminal wraps a
 //! line.
 
-use super::prose::{self, ProseIndent, ProseWidth};
+use super::prose::{self, ProseIndent, ProseWidth, SECOND_COLUMN};
 use super::term;
 use super::theme::Theme;
 use super::wrap::wrap;
@@ -23,9 +23,6 @@ const LABELS: [&str; 2] = ["error: ", "hint: "];
 
 /// How much further in a row of a list continues, where its text is not a column of its own.
 const CONTINUED_ROW: usize = 4;
-
-/// Columns that the text of a second column needs.
-const SECOND_COLUMN: usize = 24;
 
 /// The mark's style is muted: readers look at the text.
 pub fn lead(theme: &Theme) -> Span<'static> {

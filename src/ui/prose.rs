@@ -14,6 +14,12 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Columns that words need next to their indent; with fewer the further lines have no indent.
 const LEAST_COLUMNS: usize = 12;
 
+/// Columns that the text next to a first column needs; with fewer it is below the first column.
+pub const SECOND_COLUMN: usize = 24;
+
+/// How far in a text is that stands below its first column.
+pub const STACKED_INDENT: usize = 6;
+
 /// How wide the screen is, and who breaks lines of prose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProseWidth {

@@ -63,7 +63,12 @@ fn words(text: &str) -> Vec<&str> {
         let opens = matches!(word, "(" | "[" | "{") || is_sign && is_first;
         let closes = |next: &str| next.chars().all(|c| ",.!?:;)]}`".contains(c));
         let next = bounds.peek().map(|(_, next)| *next);
-        let joins = is_code || next.is_some_and(|next| closes(next) || opens && !next.trim().is_empty());
+        // The name of a key (`Ctrl-C`, `Shift+Tab`) and an option are one word.
+        let links = |sign: &str| matches!(sign, "-" | "+");
+        let joins = is_code
+            || next.is_some_and(|next| {
+                closes(next) || !next.trim().is_empty() && (opens || links(word) || links(next))
+            });
         if is_blank || !joins {
             out.extend(text.get(from..end));
             from = end;
@@ -104,6 +109,11 @@ mod tests {
         assert_eq!(rows("see `git push` now", 9), ["see `git ", "push` now"]);
         assert_eq!(rows("see `git push` now", 6), ["see ", "`git ", "push` ", "now"]);
         assert_eq!(rows("as a list (in order)", 12), ["as a list ", "(in order)"]);
+        // Story: at 40 columns the tour named the keys `Ctrl` and `-C`.
+        assert_eq!(rows("the tour; Ctrl-C and then", 14), ["the tour; ", "Ctrl-C and ", "then"]);
+        assert_eq!(rows("press Shift+Tab; then", 12), ["press ", "Shift+Tab; ", "then"]);
+        assert_eq!(rows("with --dry-run here", 10), ["with ", "--dry-run ", "here"]);
+        assert_eq!(rows("1 - 2 -", 4), ["1 - ", "2 -"]);
         assert_eq!(rows("nothing was sent: /setup adds", 20), ["nothing was sent: ", "/setup adds"]);
     }
 

@@ -460,6 +460,26 @@ fn the_page_shows_what_happened_and_gives_the_screen_back() {
     assert!(!pty.exists("made"));
 }
 
+/// Story: `sh` was listed next to the program that a person had started by its name.
+#[test]
+fn the_page_lists_a_program_without_the_shell_that_started_it() {
+    if !sandbox() {
+        return;
+    }
+    let mut pty = run("cat").spawn();
+    pty.send("ready\r");
+    pty.until("the program", |screen| screen.matches("ready").count() > 1);
+    pty.send("\x1d");
+    pty.until("the page", |screen| {
+        let from = screen.split_once("Processes");
+        from.is_some_and(|(_, rest)| rest.split_whitespace().take(2).eq(["1", "cat"]))
+    });
+    pty.send("q");
+    pty.until("the program again", |screen| screen.contains("ready"));
+    pty.send("\x04");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+}
+
 #[test]
 fn output_while_the_page_is_open_follows_it() {
     if !sandbox() {

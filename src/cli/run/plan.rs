@@ -90,7 +90,7 @@ impl ProgramPlan {
     fn of_command(app: &App, args: &RunArgs, words: &[String], home: Option<PathBuf>) -> ProgramPlan {
         // A single argument is a command line; several are one command.
         let (title, line, argv) = match words {
-            [word] if is_plain_word(word) => (word.clone(), word.clone(), vec![word.clone()]),
+            [word] if is_plain_word(word) => (word.clone(), replacing(word), vec![word.clone()]),
             [line] => (line.clone(), line.clone(), vec!["sh".to_string(), "-c".into(), line.clone()]),
             words => (joined(words), replacing(&joined(words)), words.to_vec()),
         };

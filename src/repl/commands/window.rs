@@ -2,17 +2,19 @@
 
 use super::skills::shown;
 use crate::agent::{ContextUsage, TurnStart, UsagePart};
+use crate::config::WrapSetting;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
-use crate::text::visible;
+use crate::text::{visible, width};
+use crate::ui::prose::{self, ProseIndent, ProseWidth, SECOND_COLUMN, STACKED_INDENT};
 use crate::ui::{editor, margin_mark, term, token_counts};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use std::path::Path;
 
 /// The widest bar. A wider one tells nothing more.
 const WIDEST_BAR: usize = 100;
-/// What the shares are drawn with in the bar and marked with below it, in turn.
+/// What the shares are drawn with in the bar and marked with below it, in turn: blocks, of which no neighbours are alike.
 const FILLS: [char; 20] =
-    ['█', '▒', '▓', '░', '#', '=', '+', '%', 'o', 'x', '*', '@', '&', '$', '~', '^', 'v', 'n', 'm', 'w'];
+    ['█', '▒', '▓', '░', '▚', '▄', '▞', '▀', '▌', '▙', '▐', '▜', '▖', '▟', '▝', '▛', '▗', '▬', '▘', '▪'];
 /// The shares that have a sign of their own; the smallest of more are one share, because no sign means two things.
 const MOST_SHARES: usize = FILLS.len();
 /// Where less than one part of so many of the window is in use, the bar shows what is in use and not the window: in a
@@ -20,6 +22,8 @@ const MOST_SHARES: usize = FILLS.len();
 const SMALL_PART: u64 = 4;
 const RESERVED: char = '-';
 const FREE: char = '·';
+/// Columns next to the name of a share: its sign and its numbers.
+const ROOM_OF_NUMBERS: usize = 2 + 2 + 13;
 const NO_SUMMARY: &str = "this conversation has no summary";
 
 pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
@@ -33,13 +37,14 @@ pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     }
     let agent = context.conversation.agent.as_ref();
     let agent = agent.ok_or_else(|| CommandStop::note("no messages yet"))?;
-    let columns = context.output.width().columns.saturating_sub(margin_mark::UNDER.len());
+    let width = context.output.width();
+    let columns = width.columns.saturating_sub(margin_mark::UNDER.len());
     let bar = if context.output.is_linear() { None } else { Some(columns.min(WIDEST_BAR)) };
     let mut usage = agent.context_usage();
     for share in usage.shares.iter_mut().filter(|share| share.is_file) {
         share.name = shown(context, Path::new(&share.name));
     }
-    context.output.say_list(told(&usage, bar).into_iter().map(Line::raw));
+    context.output.say_lines(told(&usage, bar, ProseWidth::new(columns, width.wrap)));
     Ok(CommandFollowUp::Nothing)
 }
 
@@ -99,8 +104,8 @@ fn edit(context: &mut CommandContext<'_>) -> SlashCommandResult {
     Ok(CommandFollowUp::Nothing)
 }
 
-/// A line for the whole, a bar of `bar` cells for the window, and a line for each share.
-fn told(fill: &ContextUsage, bar: Option<usize>) -> Vec<String> {
+/// A line for the whole, a bar of `bar` cells for the window, and a row for each share.
+fn told(fill: &ContextUsage, bar: Option<usize>, width: ProseWidth) -> Vec<Line<'static>> {
     let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
     let percent = |tokens: u64| tokens * 100 / fill.window.max(1);
     let how =
@@ -133,17 +138,61 @@ fn told(fill: &ContextUsage, bar: Option<usize>) -> Vec<String> {
             lines.push("the bar shows what is in use, not the whole window".into());
         }
     }
-    let wide = parts.iter().map(|(_, name, ..)| name.len()).max().unwrap_or(0);
-    for (sign, name, tokens, hint) in parts {
+    let most = match width.wrap {
+        WrapSetting::Words => width.columns.saturating_sub(ROOM_OF_NUMBERS),
+        WrapSetting::Terminal => usize::MAX,
+    };
+    let names = || parts.iter().map(|(_, name, ..)| width::of(name));
+    let wide = names().filter(|name| *name <= most).max().unwrap_or(0);
+    let mut lines: Vec<Line<'static>> = lines.into_iter().map(Line::raw).collect();
+    for (sign, name, tokens, hint) in &parts {
         let sign = if bar.is_some() { format!("{sign} ") } else { String::new() };
-        let hint = hint.map(|hint| format!("  ({hint})")).unwrap_or_default();
-        let (count, share) = (token_counts::short(tokens), percent(tokens));
-        lines.push(format!("{sign}{name:wide$}  {count:>7}  {share:>3}%{hint}"));
+        let numbers = format!("{:>7}  {:>3}%", token_counts::short(*tokens), percent(*tokens));
+        lines.extend(share_rows((&sign, name, wide), &numbers, *hint, width));
     }
     if fill.summed_up > 0 {
-        lines.push(format!("{} earlier messages are summarized; /transcript shows them", fill.summed_up));
+        let words = format!("{} earlier messages are summarized; /transcript shows them", fill.summed_up);
+        lines.push(Line::raw(words));
     }
     lines
+}
+
+/// A share with its name in a column of `wide`, its numbers, and its hint, which continues below its own words. What has no
+/// room next to the part before is below it.
+fn share_rows(
+    (sign, name, wide): (&str, &str, usize),
+    numbers: &str,
+    hint: Option<&str>,
+    width: ProseWidth,
+) -> Vec<Line<'static>> {
+    let is_broken = width.wrap == WrapSetting::Words;
+    let stacked = " ".repeat(STACKED_INDENT);
+    let broken = |first: String, further: String, text: String| {
+        let indent = ProseIndent { first: vec![Span::raw(first)], further, breaks_words: true };
+        prose::lines(indent, prose::of_spans([Span::raw(text)]), width)
+    };
+    let column = |used: usize| " ".repeat((width::of(sign) + wide + 2).saturating_sub(used));
+    let (mut rows, row) = match is_broken && width::of(name) > wide {
+        true => (broken(sign.into(), stacked.clone(), name.into()), column(0) + numbers),
+        false => {
+            let named = format!("{sign}{name}");
+            (Vec::new(), format!("{named}{}{numbers}", column(width::of(&named))))
+        }
+    };
+    let Some(hint) = hint else {
+        rows.push(Line::raw(row));
+        return rows;
+    };
+    let hint = format!("({hint})");
+    let at = width::of(&row) + 2;
+    if is_broken && at + SECOND_COLUMN.min(width::of(&hint)) > width.columns {
+        rows.push(Line::raw(row));
+        rows.extend(broken(stacked.clone(), stacked, hint));
+    } else {
+        // Below the first letter, not below the bracket.
+        rows.extend(broken(format!("{row}  "), " ".repeat(at + 1), hint));
+    }
+    rows
 }
 
 /// Each share with its sign, in their order. Of too many shares the smallest are added up.
@@ -204,6 +253,10 @@ mod tests {
             ],
             summed_up: 12,
         };
+        let rows = |fill: &ContextUsage, bar, columns| -> Vec<String> {
+            let width = ProseWidth::new(columns, WrapSetting::Words);
+            told(fill, bar, width).iter().map(Line::to_string).collect()
+        };
         let wanted = [
             "30.0k of 200k tokens, 15% (by the provider's last count)",
             "█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒",
@@ -214,12 +267,40 @@ mod tests {
             "· free                        162k   81%",
             "12 earlier messages are summarized; /transcript shows them",
         ];
-        assert_eq!(told(&fill, Some(40)), wanted);
-        assert_eq!(told(&fill, None)[1], "tool definitions           10.0k    5%");
+        assert_eq!(rows(&fill, Some(40), 80), wanted);
+        // Where there is no room, a hint continues below its own words, or is below its row.
+        let mut long = fill.clone();
+        long.shares =
+            vec![share("results of run_command", 20_000, Some("the oldest are left out first; /compact"))];
+        assert_eq!(
+            rows(&long, Some(40), 78)[3..5],
+            [
+                "█ results of run_command     20.0k   10%  (the oldest are left out first;".to_string(),
+                format!("{:43}/compact)", ""),
+            ]
+        );
+        assert_eq!(
+            rows(&long, Some(40), 50)[3..6],
+            [
+                "█ results of run_command     20.0k   10%",
+                "      (the oldest are left out first; /compact)",
+                "- reserved for the answer     8.0k    4%"
+            ]
+        );
+        assert_eq!(
+            rows(&long, Some(38), 38)[3..7],
+            [
+                "█ results of run_command",
+                "          20.0k   10%",
+                "      (the oldest are left out first;",
+                "      /compact)",
+            ]
+        );
+        assert_eq!(rows(&fill, None, 80)[1], "tool definitions           10.0k    5%");
         let half = ContextUsage { window: 60_000, ..fill };
-        assert_eq!(told(&half, Some(40))[1], "██████▒▒▒▒▒▒▒▒▒▒▒▒▒-----················");
+        assert_eq!(rows(&half, Some(40), 80)[1], "██████▒▒▒▒▒▒▒▒▒▒▒▒▒-----················");
         let small = ContextUsage { window: 37_000, ..half };
-        assert!(told(&small, Some(40))[1].starts_with("more than fits: "));
+        assert!(rows(&small, Some(40), 80)[1].starts_with("more than fits: "));
         for cells in [1, 5, 38, 100] {
             let bar = bar_of(&[('a', 1), ('b', 1_000_000), ('c', 0), ('d', 30_000)], cells);
             assert_eq!(bar.chars().count(), cells.max(3), "{bar}");

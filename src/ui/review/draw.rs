@@ -12,6 +12,7 @@ use super::side_text::DiffSide;
 use super::state::{Review, ReviewFocus, ReviewOpenedFrom, ReviewSubject};
 use super::tree::ReviewTreeNode;
 use crate::text::{count, width};
+use crate::ui::help_page;
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::PlacedPicture;
 use crate::ui::wrap::wrap;
@@ -322,12 +323,14 @@ impl Review {
 
     fn draw_help(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, top: usize) {
         let (columns, rows) = (usize::from(self.size.0), self.places().rows);
-        let help = scene.keys.help();
-        let wide = help.iter().map(|(keys, _)| width::of(keys)).max().unwrap_or(0);
-        for (y, (keys, words)) in help.iter().skip(top).take(rows).enumerate() {
-            let mut row = cells(&format!("  {keys:<wide$}  "), |_| scene.theme.style("key"));
-            let room = columns.saturating_sub(row.iter().map(|cell| cell.width).sum());
-            row.extend(cells(&width::cut(words, room), |_| scene.theme.style("text")));
+        let lines = help_page::rows_of_table(&scene.keys.help(), scene.theme, columns);
+        let text = scene.theme.style("text");
+        for (y, line) in lines.iter().skip(top).take(rows).enumerate() {
+            let mut row = Vec::new();
+            for span in &line.spans {
+                let style = if span.style == Style::default() { text } else { span.style };
+                row.extend(cells(&span.content, |_| style));
+            }
             put(buffer, 0, y + 1, window(&row, 0, columns));
         }
     }

@@ -6,6 +6,8 @@ use super::overlay::{ReviewInput, ReviewOverlay};
 use super::rows::ReviewRow;
 use super::side_text::DiffSide;
 use super::state::{Review, ReviewEffect, ReviewFocus, ReviewSubject};
+use crate::ui::Theme;
+use crate::ui::help_page;
 use crate::ui::input::guard::{KeyRole, is_plain};
 use crate::ui::keymap::{Keymap, Move};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -16,7 +18,7 @@ impl Review {
         match std::mem::replace(&mut self.overlay, ReviewOverlay::None) {
             ReviewOverlay::None => map.action(key).map_or_else(Vec::new, |action| self.handle(action)),
             ReviewOverlay::Help { top } => {
-                self.help_key(map.action(key), top, map.help().len());
+                self.help_key(map, key, top);
                 Vec::new()
             }
             ReviewOverlay::Summary { top } => self.summary_key(key, map.action(key), top),
@@ -165,8 +167,10 @@ impl Review {
         Vec::new()
     }
 
-    fn help_key(&mut self, action: Option<ReviewAction>, top: usize, count: usize) {
-        let Some(ReviewAction::Move(step)) = action else { return };
+    fn help_key(&mut self, map: &Keymap<ReviewAction>, key: KeyEvent, top: usize) {
+        let Some(ReviewAction::Move(step)) = map.action(key) else { return };
+        let columns = usize::from(self.size.0);
+        let count = help_page::rows_of_table(&map.help(), &Theme::plain(), columns).len();
         let page = usize::from(self.size.1.saturating_sub(3));
         self.overlay = ReviewOverlay::Help { top: step.row(top, page, count.saturating_sub(page)) };
     }

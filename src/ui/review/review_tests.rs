@@ -278,6 +278,26 @@ fn every_key_on_the_help_page_does_what_can_be_seen() {
 }
 
 #[test]
+fn on_a_narrow_screen_the_help_page_has_every_word_below_its_key() {
+    let mut desk = ReviewHarness::new(40, 60);
+    let screen = desk.press("?").screen();
+    let rows: Vec<&str> = screen.lines().map(str::trim_end).collect();
+    let at = rows.iter().position(|row| *row == "  E").unwrap();
+    assert_eq!(rows[at + 1..at + 3], ["      edit the hunk in your editor; the", "      result is accepted"]);
+    // The page is scrolled to its end by rows, not by keys.
+    let pages: Vec<String> = std::iter::repeat_with(|| {
+        let words = desk.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+        desk.press("<PageDown>");
+        words
+    })
+    .take(6)
+    .collect();
+    for row in TABLE {
+        assert!(pages.iter().any(|page| page.contains(row.help)), "{}", row.help);
+    }
+}
+
+#[test]
 fn a_selection_decides_its_lines_and_no_others() {
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("jva");
