@@ -294,8 +294,12 @@ fn a_placet_that_is_killed_at_its_question_leaves_a_usable_terminal() {
         return;
     }
     for opens_review in [false, true] {
-        let mut pty = run("echo new > made").spawn();
+        let mut pty = run("echo new > made").size(80, 24).spawn();
         pty.until("the question", |screen| screen.contains("a apply"));
+        // A rule sets the question off from what the program wrote.
+        let screen = pty.screen();
+        let above = screen.lines().take_while(|row| !row.contains("apply?")).last();
+        assert!(above.is_some_and(|row| row.starts_with("────")), "{screen}");
         if opens_review {
             pty.until("keys to count", |screen| !screen.contains("a moment"));
             pty.answer("r");

@@ -105,8 +105,9 @@ impl TurnPane {
             let ready = self.guard.is_ready(now);
             // What was answered stays in view above the question, as far as that leaves it three quarters.
             let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
-            // Without an answer there is nothing from which changes would have to be set off.
-            let has_above = answer > 0 || !open.is_about_changes() && !self.facts.questions_only;
+            // In a conversation without an answer there is nothing from which changes would have to be set off. At the end
+            // of a program its own output is above them.
+            let has_above = answer > 0 || open.is_about_changes() == self.facts.questions_only;
             let is_ruled = room >= RULED && has_above;
             let rule = is_ruled.then(|| Line::styled("─".repeat(self.columns), self.theme.style("rule")));
             // The rule takes the place of a row of the answer, where there is one.
