@@ -207,8 +207,14 @@ fn a_database_of_a_program_is_kept_with_its_log_or_not_at_all() {
     let copies: Vec<PathBuf> = dirs.map(|dir| dir.unwrap().path().join("x.db")).collect();
     assert_eq!(copies.iter().map(|copy| rows(copy)).collect::<Vec<_>>(), [151]);
     assert!(out.stderr.contains(copies[0].parent().unwrap().file_name().unwrap().to_str().unwrap()));
+    // A killed placet left a copy: the next run removes it, and no file that has another name.
+    let (left, theirs) =
+        (place.home.join(".mine/.placet-4194305-1-0.tmp"), place.home.join(".mine/.placet-1-0.tmp"));
+    std::fs::write(&left, "a copy").unwrap();
+    std::fs::write(&theirs, "mine").unwrap();
     go(&closes).code(0);
     assert_eq!(rows(&database), 151);
+    assert!(!left.exists() && theirs.exists());
 }
 
 /// A login may name the address that placet's guard cannot see, or variables with commands: the agent obeys it outside.

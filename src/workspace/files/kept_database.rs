@@ -4,9 +4,10 @@
 //!
 //! The file format and the locks: <https://www.sqlite.org/fileformat2.html>, <https://www.sqlite.org/lockingv3.html>.
 
-use super::kept_file::{KeepError, KeptFileStamp, copy_kept, directory, layer_of};
+use super::home_copy::HomeCopy;
+use super::keep_error::KeepError;
+use super::kept_file::{KeptFileStamp, directory, layer_of, open_kept};
 use super::open_at::open_regular;
-use super::temp_name::fresh_name;
 use rustix::fs::{AtFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -116,19 +117,10 @@ fn earliest(files: &[DatabaseFile], began: SystemTime) -> SystemTime {
     written.fold(began, SystemTime::min)
 }
 
-/// New files next to the database. What was not put in its place is removed on drop.
+/// New files next to the database.
 struct StagedDatabase<'a> {
     dir: &'a OwnedFd,
-    files: [Option<OsString>; 4],
-}
-
-impl Drop for StagedDatabase<'_> {
-    fn drop(&mut self) {
-        for name in self.files.iter().flatten() {
-            // Nothing has this name where the rename happened.
-            let _ = rustix::fs::unlinkat(self.dir, name, AtFlags::empty());
-        }
-    }
+    files: [Option<HomeCopy<'a>>; 4],
 }
 
 impl<'a> StagedDatabase<'a> {
@@ -136,11 +128,8 @@ impl<'a> StagedDatabase<'a> {
         let mut staged = StagedDatabase { dir, files: Default::default() };
         let index = DATABASE_FILES.len() - 1;
         for (to, file) in staged.files.iter_mut().zip(files).take(index) {
-            let DatabaseFile::Written(content) = file else { continue };
-            let temporary = to.insert(fresh_name());
-            if let Err(e) = copy_kept(content, dir, temporary) {
-                *to = None;
-                return Err(e);
+            if let DatabaseFile::Written(content) = file {
+                *to = Some(HomeCopy::of(open_kept(content)?, dir, None)?);
             }
         }
         Ok(staged)
@@ -148,12 +137,12 @@ impl<'a> StagedDatabase<'a> {
 
     /// Puts the files in their places. What the program removed, and what another file replaces, is set aside first and
     /// put back after an error. A kill in between leaves it next to the database, with [`SET_ASIDE`] at its end.
-    fn put(self, names: &[OsString; 4], files: &[DatabaseFile; 4]) -> Result<(), KeepError> {
+    fn put(mut self, names: &[OsString; 4], files: &[DatabaseFile; 4]) -> Result<(), KeepError> {
         let touched = |index: usize| files.get(index).is_some_and(|file| *file != DatabaseFile::Untouched);
         let is_touched = (0..files.len()).any(touched);
         let is_only_log = !touched(0) && !touched(2);
         let mut aside = Vec::new();
-        let put = |aside: &mut Vec<OsString>| -> Result<(), KeepError> {
+        let mut put = |aside: &mut Vec<OsString>| -> Result<(), KeepError> {
             for (index, name) in names.iter().enumerate().skip(1) {
                 // A new log over the old one needs no moment without a log. The index belongs to the log as it was.
                 let is_replaced = is_only_log && self.files.get(index).is_some_and(Option::is_some);
@@ -165,9 +154,9 @@ impl<'a> StagedDatabase<'a> {
                     }
                 }
             }
-            for (temporary, name) in self.files.iter().zip(names) {
-                if let Some(temporary) = temporary {
-                    rustix::fs::renameat(self.dir, temporary, self.dir, name).map_err(io::Error::from)?;
+            for (copy, name) in self.files.iter_mut().zip(names) {
+                if let Some(copy) = copy.take() {
+                    copy.put(name)?;
                 }
             }
             Ok(())

@@ -4,49 +4,25 @@
 //! The file in the view is hostile: it may be a link, a pipe or a directory, and so may every directory on the way. Nothing
 //! is followed on either side, and the file at home is replaced only while it is what the caller has seen.
 
+use super::home_copy::{self, AcceptBytes, HomeCopy};
+use super::keep_error::{KeepError, LARGEST_KEPT};
 use super::open_at::{OpenedFile, open_plain, open_regular};
 use super::stat_fields::{identity, mode_of};
-use super::temp_name::fresh_name;
 use crate::workspace::WorkspaceError;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
-use thiserror::Error;
-
-/// The largest file that is written, in bytes.
-const MOST: u64 = 512 << 20;
 
 /// What a file was when it was looked at: any write or replacement changes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptFileStamp {
     Absent,
     File { device: u64, inode: u64, size: i64, modified: (i64, i64), changed: (i64, i64) },
-}
-
-#[derive(Debug, Error)]
-pub enum KeepError {
-    #[error("it changed outside of the view in the meantime")]
-    Changed,
-    #[error("another program has it open")]
-    IsOpen,
-    #[error("it is not a regular file")]
-    NotRegular,
-    #[error("a directory on the way to it is a link or a file")]
-    NoDirectory,
-    #[error("it has more than {} MB", MOST >> 20)]
-    TooLarge,
-    #[error("it can make the program run something later")]
-    RunsLater,
-    #[error("{0}")]
-    View(#[from] WorkspaceError),
-    #[error("{0}")]
-    Io(#[from] io::Error),
 }
 
 impl KeptFileStamp {
@@ -93,9 +69,6 @@ impl KeptFileStamp {
     }
 }
 
-/// Returns true for bytes that may be written.
-pub type AcceptBytes<'a> = &'a dyn Fn(&[u8]) -> bool;
-
 /// Writes `source`, a file of a view, to `relative` below `home`, if the file there has the stamp `expected` and `accept`
 /// returns true for the bytes that would be written. Only its owner gets rights over a new file. Returns the new stamp.
 pub fn keep_file(
@@ -108,72 +81,22 @@ pub fn keep_file(
     // Before a directory is made for it.
     let opened = open_kept(source)?;
     let (dir, name) = directory(home, relative, layer_of(source, relative))?;
-    let temporary = fresh_name();
-    copy_opened(opened, &dir, &temporary, accept)?;
-    let put = || -> Result<KeptFileStamp, KeepError> {
-        if KeptFileStamp::at(&dir, name)? != expected {
-            return Err(KeepError::Changed);
-        }
-        rustix::fs::renameat(&dir, &temporary, &dir, name).map_err(io::Error::from)?;
-        KeptFileStamp::at(&dir, name)
-    };
-    let done = put();
-    if done.is_err() {
-        // The rename did not happen, or nothing has this name any more.
-        let _ = rustix::fs::unlinkat(&dir, &temporary, AtFlags::empty());
+    let copy = HomeCopy::of(opened, &dir, accept)?;
+    if KeptFileStamp::at(&dir, name)? != expected {
+        return Err(KeepError::Changed);
     }
-    done
+    copy.put(name)?;
+    KeptFileStamp::at(&dir, name)
 }
 
-/// Copies a file of a view to a new file, and waits until it is on the disk. Nothing is left where it fails.
-pub(super) fn copy_kept(source: &Path, dir: &OwnedFd, name: &OsStr) -> Result<(), KeepError> {
-    copy_opened(open_kept(source)?, dir, name, None)
-}
-
-fn open_kept(source: &Path) -> Result<OpenedFile, KeepError> {
+pub(super) fn open_kept(source: &Path) -> Result<OpenedFile, KeepError> {
     let opened = open_regular(source, OFlags::RDONLY).map_err(|e| match e {
         WorkspaceError::Directory(_) | WorkspaceError::Special { .. } | WorkspaceError::Moved(_) => {
             KeepError::NotRegular
         }
         e => e.into(),
     })?;
-    if opened.size > MOST { Err(KeepError::TooLarge) } else { Ok(opened) }
-}
-
-fn copy_opened(
-    mut opened: OpenedFile,
-    dir: &OwnedFd,
-    name: &OsStr,
-    accept: Option<AcceptBytes<'_>>,
-) -> Result<(), KeepError> {
-    let mode = Mode::from_raw_mode(opened.stat.st_mode & 0o700 | 0o600);
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(dir, name, flags, mode).map_err(io::Error::from)?;
-    let mut file = File::from(file);
-    let mut write = || -> Result<(), KeepError> {
-        let mut source = (&mut opened.file).take(MOST + 1);
-        let written = match accept {
-            None => io::copy(&mut source, &mut file)?,
-            // The program may write the file again while it is read: what is looked at is what is written.
-            Some(accept) => {
-                let mut bytes = Vec::new();
-                source.read_to_end(&mut bytes)?;
-                if !accept(&bytes) {
-                    return Err(KeepError::RunsLater);
-                }
-                io::copy(&mut bytes.as_slice(), &mut file)?
-            }
-        };
-        if written > MOST {
-            return Err(KeepError::TooLarge);
-        }
-        Ok(file.sync_data()?)
-    };
-    let written = write();
-    if written.is_err() {
-        let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
-    }
-    written
+    if opened.size > LARGEST_KEPT { Err(KeepError::TooLarge) } else { Ok(opened) }
 }
 
 /// The layer that `source` is in: its path without `relative`.
@@ -215,6 +138,7 @@ pub(super) fn directory<'a>(
             Err(e) => return Err(io::Error::from(e).into()),
         };
     }
+    home_copy::remove_dead(&dir);
     Ok((dir, name))
 }
 
