@@ -24,7 +24,7 @@ pub use diagnostic::{
 pub use project::ProjectChecks;
 pub use readers::{CheckFindings, FindingsReader};
 pub use result::{CheckResult, CheckRunOutcome, CheckSideEffects};
-pub use row::{CheckRow, CheckRowState, ResultAge, output_title, result_to_show};
+pub use row::{CheckRow, CheckRowState, OutputToShow, ResultAge};
 pub use state_hash::{CheckedSelection, StateHash};
 pub use store::CheckStore;
 pub use words::{

@@ -1,6 +1,7 @@
 //! What is known of a check on one state, for a list that a person reads before a decision.
 
 use super::result::CheckResult;
+use super::state_hash::StateHash;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -82,21 +83,48 @@ impl CheckRow {
     }
 }
 
-/// What the output of `check` is called: that of an earlier state says so.
-pub fn output_title(rows: &[CheckRow], check: &str) -> String {
-    let state = rows.iter().find(|row| row.name == check).map(|row| &row.state);
-    let of = match state {
-        Some(CheckRowState::Earlier { since: ResultAge::Changes(_), .. }) => ", before the last changes",
-        Some(CheckRowState::Earlier { since: ResultAge::Workspace, .. }) => {
-            ", before files of the workspace changed"
+/// The stored output of a check, as a person asks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputToShow {
+    pub check: String,
+    /// That of an earlier state says so.
+    pub title: String,
+    /// On which the result is that the person saw.
+    pub state: StateHash,
+}
+
+impl OutputToShow {
+    /// The output that belongs to a result in these rows.
+    pub fn of(rows: &[CheckRow], result: &CheckResult) -> OutputToShow {
+        let check = &result.check;
+        let state = rows.iter().find(|row| row.name == *check).map(|row| &row.state);
+        let of = match state {
+            Some(CheckRowState::Earlier { since: ResultAge::Changes(_), .. }) => ", before the last changes",
+            Some(CheckRowState::Earlier { since: ResultAge::Workspace, .. }) => {
+                ", before files of the workspace changed"
+            }
+            _ => "",
+        };
+        let title = format!("output of {check}{of}");
+        OutputToShow { check: check.clone(), title, state: result.state.clone() }
+    }
+
+    /// The output that a person wants to see first.
+    pub fn first(rows: &[CheckRow]) -> Option<OutputToShow> {
+        result_to_show(rows).map(|result| OutputToShow::of(rows, result))
+    }
+
+    /// The title where the newest run, whose output is stored, was on `newest`.
+    pub fn title_for(&self, newest: &StateHash) -> String {
+        match *newest == self.state {
+            true => self.title.clone(),
+            false => format!("output of {}, of a later run on another state", self.check),
         }
-        _ => "",
-    };
-    format!("output of {check}{of}")
+    }
 }
 
 /// The result that a person wants to see first: of a failure on this state, or else the first there is.
-pub fn result_to_show(rows: &[CheckRow]) -> Option<&Arc<CheckResult>> {
+fn result_to_show(rows: &[CheckRow]) -> Option<&Arc<CheckResult>> {
     rows.iter()
         .find(|row| row.has_failed())
         .and_then(CheckRow::result)

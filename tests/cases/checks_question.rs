@@ -55,6 +55,13 @@ fn a_required_check_must_pass_before_a_yes_applies_anything() {
     pty.until("the old result", |s| {
         s.contains("failed before the last changes to 1 file; not run on this state")
     });
+    pty.send("o");
+    pty.until("the old output", |s| {
+        s.contains("output of words, before the last changes") && s.contains("b.txt:2:1: error")
+    });
+    pty.send("q");
+    pty.until("the question again", |s| s.contains("k keep pending") && !s.contains("output of words,"));
+    pty.until("keys to count", |s| !s.contains("a moment"));
     pty.send("t");
     pty.until("the new result", |s| s.contains("✓ words (required): passed in this state"));
     pty.answer("a");
@@ -136,6 +143,8 @@ fn the_review_checks_exactly_what_is_accepted() {
     decide(&mut pty, "\r", "words (required): failed: 1 error");
     decide(&mut pty, "a", "the required check words failed on what you accepted; o shows the output");
     decide(&mut pty, "[[r", "checked before");
+    decide(&mut pty, "o", "output of words, before your last decisions");
+    decide(&mut pty, "q", "checked before");
     decide(&mut pty, "]a", "✓1 ✗1");
     pty.by_hand("\r");
     pty.until("what changed", |s| s.contains("the checks saw the changes before your last 2 decisions"));

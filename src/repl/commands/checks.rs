@@ -2,8 +2,8 @@
 
 use crate::agent::{CheckGoal, TurnStart};
 use crate::checks::{
-    CheckRow, CheckRowState, ProjectChecks, check_details, check_row_words, gap_before_addition,
-    proposed_addition,
+    CheckRow, CheckRowState, OutputToShow, ProjectChecks, check_details, check_row_words,
+    gap_before_addition, proposed_addition,
 };
 use crate::config::{AppDirs, SettingsLayer, home_dir};
 use crate::conversation::Part;
@@ -188,7 +188,13 @@ fn output(context: &mut CommandContext<'_>, name: &str) -> SlashCommandResult {
         context.output.hint(&format!("`placet checks output {name}` prints all of it"));
         return Ok(CommandFollowUp::Nothing);
     }
-    match context.output.check_output(&env.workspace, &env.checks).show(name, &format!("output of {name}")) {
+    let rows = board(context, &env)?.rows();
+    let result = rows.iter().find(|row| row.name == name).and_then(CheckRow::result).cloned();
+    // Also of a run with another command.
+    let result = result.or_else(|| env.checks.store.results(name).into_iter().next().map(Arc::new));
+    let result = result.ok_or_else(|| CommandStop::note(format!("the check {name} has not run yet")))?;
+    let output = OutputToShow::of(&rows, &result);
+    match context.output.check_output(&env.workspace, &env.checks).show(&output) {
         Some(sentence) => Err(CommandStop::note(sentence)),
         None => Ok(CommandFollowUp::Nothing),
     }

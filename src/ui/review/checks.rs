@@ -3,7 +3,7 @@
 use super::file::{ReviewBody, ReviewDecision};
 use super::shown_checks::{AcceptedParts, ShownChecks};
 use super::state::Review;
-use crate::checks::{CheckRow, CheckRowState, check_row_words, output_title, result_to_show, unmet_words};
+use crate::checks::{CheckRow, CheckRowState, OutputToShow, check_row_words, unmet_words};
 use crate::text::count;
 use crate::tools::{CheckBoard, CheckStart};
 use crate::ui::viewer::CheckOutputScreen;
@@ -187,14 +187,14 @@ impl ReviewChecks<'_> {
         }
     }
 
-    /// The check whose output a person wants to see.
-    pub(super) fn to_show(&self) -> Option<String> {
-        result_to_show(&self.board.rows()).map(|result| result.check.clone())
-    }
-
-    /// What the output of a check is called.
-    pub(super) fn title_of(&self, check: &str) -> String {
-        output_title(&self.board.rows(), check)
+    /// The output that a person wants to see: that of an earlier selection says so.
+    pub(super) fn to_show(&self, review: &Review) -> Option<OutputToShow> {
+        let mut output = OutputToShow::first(&self.board.rows())?;
+        let since = |shown: &ShownChecks| review.decisions_since(&shown.checked).hunks > 0;
+        if review.checks.as_ref().is_some_and(since) {
+            output.title = format!("output of {}, before your last decisions", output.check);
+        }
+        Some(output)
     }
 
     /// Why the decisions cannot be applied yet.

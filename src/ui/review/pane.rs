@@ -14,6 +14,7 @@ use super::saved_review::SavedReview;
 use super::side_text::DiffSide;
 use super::state::{Review, ReviewEffect};
 use super::workers::{BlameFn, ReviewUpdate, ReviewWorkers};
+use crate::checks::OutputToShow;
 use crate::text::sanitize;
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
 use crate::ui::input::guard::KeyRole;
@@ -65,8 +66,7 @@ pub struct ReviewPane<'a> {
     inside: InlineDiffCache,
     around: ReviewWorkers,
     lent: Option<EditorRequest>,
-    /// The check whose output is to be shown.
-    output_of: Option<String>,
+    output_to_show: Option<OutputToShow>,
     /// The person's text that could not be used: the next edit of that hunk starts with it.
     refused: Option<(usize, usize, String)>,
     pub outcome: ReviewOutcome,
@@ -91,7 +91,7 @@ impl<'a> ReviewPane<'a> {
             inside: InlineDiffCache::default(),
             around,
             lent: None,
-            output_of: None,
+            output_to_show: None,
             refused: None,
             outcome: ReviewOutcome::Left,
         }
@@ -138,14 +138,16 @@ impl<'a> ReviewPane<'a> {
                         checks.look(&mut self.review);
                     }
                 }
-                ReviewEffect::ShowCheckOutput => match self.desk.checks.as_ref().map(ReviewChecks::to_show) {
-                    Some(Some(check)) => {
-                        self.output_of = Some(check);
-                        flow = PaneFlow::Cover;
+                ReviewEffect::ShowCheckOutput => {
+                    match self.desk.checks.as_ref().map(|checks| checks.to_show(&self.review)) {
+                        Some(Some(output)) => {
+                            self.output_to_show = Some(output);
+                            flow = PaneFlow::Cover;
+                        }
+                        Some(None) => self.review.say("no check has run here yet; t runs the checks"),
+                        None => self.review.say(NO_CHECKS),
                     }
-                    Some(None) => self.review.say("no check has run here yet; t runs the checks"),
-                    None => self.review.say(NO_CHECKS),
-                },
+                }
                 ReviewEffect::Close => flow = PaneFlow::Close,
                 ReviewEffect::Apply { tell } => {
                     let unmet = self.desk.checks.as_ref().and_then(|checks| checks.unmet(&self.review));
@@ -385,9 +387,9 @@ impl FullScreenPane for ReviewPane<'_> {
     }
 
     fn run_covered(&mut self) {
-        let (check, checks) = (self.output_of.take(), self.desk.checks.as_ref());
-        if let (Some(check), Some(checks)) = (check, checks)
-            && let Some(why) = checks.output.show(&check, &checks.title_of(&check))
+        let (output, checks) = (self.output_to_show.take(), self.desk.checks.as_ref());
+        if let (Some(output), Some(checks)) = (output, checks)
+            && let Some(why) = checks.output.show(&output)
         {
             self.review.say(why);
         }

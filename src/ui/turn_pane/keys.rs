@@ -123,9 +123,9 @@ impl TurnPane {
         let is_text = matches!(key.code, KeyCode::Char(_));
         let is_for_question = !is_text || self.focus != QuestionFocus::Draft && key.modifiers.is_empty();
         let shown = self.question.as_ref().filter(|_| is_for_question).and_then(|open| open.output_key(key));
-        if let Some((check, title)) = shown {
+        if let Some(output) = shown {
             self.guard.touch(at);
-            return Some(TurnPaneAction::ShowCheck { check, title });
+            return Some(TurnPaneAction::ShowCheck(output));
         }
         let looked = self.question.as_mut().filter(|_| is_for_question).map(|open| open.look_key(key));
         match (key.code, self.focus) {

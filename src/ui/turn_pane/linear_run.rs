@@ -127,7 +127,7 @@ impl LinearControls {
                 }
             }
             // Here a check's output is printed as lines.
-            Some(TurnPaneAction::ShowCheck { .. }) | None => {}
+            Some(TurnPaneAction::ShowCheck(_)) | None => {}
         }
     }
 }

@@ -142,10 +142,10 @@ pub async fn run(
                             listen(&notifier);
                             keys = AsyncKeyReader::new().ok();
                         }
-                        Some(TurnPaneAction::ShowCheck { check, title }) => {
+                        Some(TurnPaneAction::ShowCheck(output)) => {
                             painter.finish();
                             drop(keys.take());
-                            let shown = check_output.show(&check, &title);
+                            let shown = check_output.show(&output);
                             listen(&notifier);
                             keys = AsyncKeyReader::new().ok();
                             live.focus_returned(Instant::now());

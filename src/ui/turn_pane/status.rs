@@ -1,5 +1,6 @@
 //! What the session gives the pane to show, and what a key asks of the loop around the pane.
 
+use crate::checks::OutputToShow;
 use crate::config::WrapSetting;
 use crate::conversation::TokenUsage;
 use crate::permission::{Mode, Taint};
@@ -15,10 +16,7 @@ pub enum TurnPaneAction {
     CycleMode,
     Suspend,
     /// Shows the output of this check on a screen of its own.
-    ShowCheck {
-        check: String,
-        title: String,
-    },
+    ShowCheck(OutputToShow),
 }
 
 /// What the pane shows of the session.

@@ -5,7 +5,9 @@
 //! with what is pending.
 
 use super::{Viewer, ViewerAction, ViewerCallbacks, ViewerEditError, ViewerText};
-use crate::checks::{CheckResult, CheckStore, DiagnosticFile, DiagnosticPlace, diagnostic_line};
+use crate::checks::{
+    CheckResult, CheckStore, DiagnosticFile, DiagnosticPlace, OutputToShow, diagnostic_line,
+};
 use crate::text::{TextEncoding, regular_file};
 use crate::ui::clipboard::Clipboard;
 use crate::ui::keymap::Keymap;
@@ -33,7 +35,8 @@ pub struct CheckOutputScreen {
 impl CheckOutputScreen {
     /// Shows the last run of a check until the person closes the screen. Returns the sentence that is shown instead where
     /// that is not possible.
-    pub fn show(&self, check: &str, title: &str) -> Option<String> {
+    pub fn show(&self, output: &OutputToShow) -> Option<String> {
+        let check = &output.check;
         let Some(result) = self.store.results(check).into_iter().next() else {
             return Some(format!("the check {check} has not run yet"));
         };
@@ -44,7 +47,7 @@ impl CheckOutputScreen {
         let lines = text.clone();
         let viewer = Viewer::new(
             ViewerText::in_memory(text.as_str().into()),
-            title,
+            &output.title_for(&result.state),
             Some(line),
             &self.theme,
             self.callbacks(Box::new(|_| Ok(editor::edit(&self.editor, &lines, ".txt").map(drop)?))),

@@ -2,7 +2,7 @@
 
 use super::any_question::{CHECK_OUTPUT, RUN_CHECKS};
 use super::pane_question::PaneQuestion;
-use crate::checks::{CheckRow, output_title, result_to_show};
+use crate::checks::{CheckRow, OutputToShow};
 use crate::tools::CheckBoard;
 use crate::ui::check_lines::check_lines;
 use crate::ui::margin_mark;
@@ -24,7 +24,7 @@ impl PaneQuestion {
         let Some(checks) = self.asked.checks() else { return Vec::new() };
         let rows = checks.rows();
         let run = rows.iter().any(CheckRow::can_run).then_some((RUN_CHECKS, "run checks"));
-        let output = result_to_show(&rows).map(|_| (CHECK_OUTPUT, "output of checks"));
+        let output = OutputToShow::first(&rows).map(|_| (CHECK_OUTPUT, "output of checks"));
         run.into_iter().chain(output).collect()
     }
 
@@ -39,11 +39,10 @@ impl PaneQuestion {
         std::mem::replace(&mut self.had_running_checks, runs) && !runs
     }
 
-    /// The check whose output the key shows, and the title of that.
-    pub(in crate::ui::turn_pane) fn output_key(&self, key: KeyEvent) -> Option<(String, String)> {
+    /// The output that the key shows.
+    pub(in crate::ui::turn_pane) fn output_key(&self, key: KeyEvent) -> Option<OutputToShow> {
         let is_key = key.code == KeyCode::Char(CHECK_OUTPUT) && self.typing.is_none();
         let checks = self.asked.checks().filter(|_| is_key)?;
-        let rows = checks.rows();
-        result_to_show(&rows).map(|result| (result.check.clone(), output_title(&rows, &result.check)))
+        OutputToShow::first(&checks.rows())
     }
 }
