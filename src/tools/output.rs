@@ -4,6 +4,9 @@ use super::tool_names::ToolNames;
 use super::{CallSummary, CommandResult, OutputFacts, ToolContext, ToolError, ToolOutput};
 use crate::conversation::{CallFact, CallOutcome, Part, text_of};
 use crate::session::ScratchpadEntry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio_util::sync::CancellationToken;
 
 /// The longest line of a preview, in characters.
 const LINE: usize = 2000;
@@ -49,6 +52,45 @@ pub(super) fn deliver(
     match name {
         Some(name) if output.outcome == CallOutcome::Done => keep(output, name, env),
         _ => spill(output, tool, (env, names)),
+    }
+}
+
+/// The same for a page, in a thread of its own: to store five megabytes takes a moment, and seconds on a busy machine. A call
+/// that is stopped meanwhile ends at once, and what the thread stores then is removed again. A scratchpad that the model has
+/// named may replace an older one: that is waited for.
+pub(super) async fn deliver_page(
+    output: ToolOutput,
+    (tool, name): (String, Option<String>),
+    (env, names): (Arc<ToolContext>, ToolNames),
+    cancel: &CancellationToken,
+) -> ToolOutput {
+    let title = output.for_person.line.clone();
+    // The first of the two that sets it decides: the thread with its result, or the stop.
+    let is_decided = Arc::new(AtomicBool::new(name.is_some()));
+    let by_stop = Arc::clone(&is_decided);
+    let is_named = name.is_some();
+    let mut storing = tokio::task::spawn_blocking(move || {
+        let done = deliver(output, &tool, name.as_deref(), (&env, &names));
+        if is_decided.swap(true, Ordering::AcqRel) && !is_named {
+            remove_stored(&done, &env);
+        }
+        done
+    });
+    let stored = match cancel.run_until_cancelled(&mut storing).await {
+        None if !by_stop.swap(true, Ordering::AcqRel) => return interrupted(&title),
+        None => storing.await,
+        Some(stored) => stored,
+    };
+    stored.unwrap_or_else(|e| failed(&title, &ToolError::new(format!("the tool failed: {e}"))))
+}
+
+fn remove_stored(output: &ToolOutput, env: &ToolContext) {
+    for fact in &output.recorded {
+        if let CallFact::StoredIn { scratchpad } = fact
+            && let Err(e) = env.scratchpads.delete(scratchpad)
+        {
+            tracing::warn!("the scratchpad `{scratchpad}` of a stopped call was not removed: {e}");
+        }
     }
 }
 

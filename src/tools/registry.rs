@@ -317,10 +317,13 @@ impl Plan for DeliveredPlan {
             let Some(done) = done.filter(|_| !is_page || !cancel.is_cancelled()) else {
                 return output::interrupted(&title);
             };
-            match delivery {
-                OutputDelivery::Whole if scratchpad.is_none() => done,
-                _ => output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names)),
+            if matches!(delivery, OutputDelivery::Whole) && scratchpad.is_none() {
+                return done;
             }
+            if !is_page {
+                return output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names));
+            }
+            output::deliver_page(done, (tool, scratchpad), (env, names), &cancel).await
         })
     }
 }

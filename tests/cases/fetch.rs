@@ -5,12 +5,15 @@ use crate::support::tool_bench::{Bench, Person};
 use placet::conversation::CallOutcome;
 use placet::http::{HttpClientSettings, PageClient, ProxySource};
 use placet::permission::Mode;
+use placet::session::{ScratchpadBackend, ScratchpadEntry, ScratchpadStoreError, Scratchpads};
 use placet::tools::{OutputInspector, WebPages};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 /// Answers each path with what `answer` writes, and notes the paths.
 struct Site {
@@ -242,6 +245,61 @@ fn a_page_whose_call_is_stopped_while_it_is_inspected_is_not_stored() {
         let got = bench.call("fetch_url", json!({"url": site.url("/")}));
         assert_eq!(got.body().contains("interrupted"), is_stopped, "{}", got.body());
         assert_eq!(bench.env.scratchpads.list().is_empty(), is_stopped);
+    }
+}
+
+/// A store that takes seconds, as a database on a busy disk does, and stops the call when it begins.
+struct SlowStore {
+    cancel: CancellationToken,
+    saved: Arc<Mutex<Vec<(String, bool)>>>,
+}
+
+const SLOW: Duration = Duration::from_secs(3);
+
+impl ScratchpadBackend for SlowStore {
+    fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), ScratchpadStoreError> {
+        if entry.is_some() {
+            self.cancel.cancel();
+            std::thread::sleep(SLOW);
+        }
+        self.saved.lock().unwrap().push((name.into(), entry.is_some()));
+        Ok(())
+    }
+
+    fn load(&self, _: &str) -> Result<ScratchpadEntry, ScratchpadStoreError> {
+        Err(ScratchpadStoreError::Lost)
+    }
+
+    fn rename(&self, _: &str, _: &str) -> Result<(), ScratchpadStoreError> {
+        Err(ScratchpadStoreError::NoBackend)
+    }
+}
+
+#[test]
+fn a_page_whose_call_is_stopped_while_it_is_stored_is_not_waited_for_and_removed() {
+    let text = "words\n".repeat(100_000);
+    let site = Site::new(move |_, to| reply(to, "200 OK\r\nContent-Type: text/plain", text.as_bytes()));
+    for name in [None, Some("mine")] {
+        let mut bench = site.bench();
+        let saved = Arc::new(Mutex::new(Vec::new()));
+        let store = SlowStore { cancel: bench.cancel.clone(), saved: Arc::clone(&saved) };
+        Arc::get_mut(&mut bench.env).unwrap().scratchpads =
+            Arc::new(Scratchpads::saved(BTreeMap::new(), Box::new(store)));
+        let started = Instant::now();
+        let got = bench.call("fetch_url", json!({"url": site.url("/"), "scratchpad": name}));
+        if name.is_some() {
+            // It may have replaced one that was there: the call ends as it would without the stop.
+            assert!(got.body().contains("stored in the scratchpad `mine`"), "{}", got.body());
+            assert_eq!(*saved.lock().unwrap(), [("mine".to_string(), true)]);
+            continue;
+        }
+        assert!(got.body().contains("interrupted") && started.elapsed() < SLOW, "{:?}", started.elapsed());
+        let wanted = [("fetch_url-output".to_string(), true), ("fetch_url-output".to_string(), false)];
+        while *saved.lock().unwrap() != wanted {
+            assert!(started.elapsed() < Duration::from_secs(60), "{:?}", saved.lock().unwrap());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(bench.env.scratchpads.list().is_empty());
     }
 }
 

@@ -4,6 +4,7 @@
 //! a hostile page is deep. The parser is fed in pieces and stopped at a deadline, the depth is counted before anything
 //! walks the tree by recursion, and such a page becomes its text without the tags.
 
+use super::html_code;
 use super::html_cost::MarkdownCost;
 use super::html_join::join_neighbours;
 use super::html_table;
@@ -108,6 +109,7 @@ fn markdown_within(
     let options = Options { ul_bullet_spacing: 1, ol_number_spacing: 1, ..Options::default() };
     let converter = HtmlToMarkdown::builder().options(options).skip_tags(SKIPPED.to_vec());
     let converter = converter.add_handler(vec!["table"], html_table::table);
+    let converter = converter.add_handler(vec!["pre"], html_code::preformatted);
     let flag = stop.clone();
     let unless_stopped = move |handlers: &dyn Handlers, element: Element<'_>| {
         until_stopped(&flag, || handlers.fallback(element))
@@ -352,6 +354,27 @@ mod tests {
         | - | - |
         | 1 | 2 |
         ");
+    }
+
+    /// Story: only `<pre><code>` was in a block of code, and the text of other `<pre>` was prose.
+    #[test]
+    fn preformatted_text_is_a_block_of_code_without_marks() {
+        let markdown = |html: &str| page(html).text;
+        assert_eq!(
+            markdown("<p>run<pre>\n$ <b>ls</b>  -l\n\n  *a*<br>b_c_\n</pre>then"),
+            "run\n\n```\n$ ls  -l\n\n  *a*\nb_c_\n```\n\nthen"
+        );
+        assert_eq!(markdown("<pre class='hl lang-sh'><span>a</span> ``` b</pre>"), "````sh\na ``` b\n````");
+        // A line of code in an element of its own, as some sites have it.
+        assert_eq!(
+            markdown("<pre><code class=language-rust>let a;</code>\n<code>let <i>b</i>;</code></pre>"),
+            "```rust\nlet a;\nlet b;\n```"
+        );
+        assert_eq!(
+            markdown("<pre> \n </pre>x<pre><code class='language-a`b'>y</code></pre>"),
+            "x\n\n```\ny\n```"
+        );
+        assert_eq!(markdown("<ul><li>one<pre>a\n b</pre></ul>"), "* one\n\n  ```\n  a\n   b\n  ```");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod answer_wait;
 pub(super) mod fetch_url;
 mod html;
+mod html_code;
 mod html_cost;
 mod html_join;
 mod html_table;
