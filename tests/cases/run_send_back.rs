@@ -121,7 +121,10 @@ fn the_second_round_keeps_decisions_and_marks_what_is_new() {
     pty.answer("r");
     // The rejected hunk was made again, and is still rejected.
     pty.until("the second review", |s| {
-        s.contains("2/4 hunks") && s.contains("✓1") && s.contains("✗1") && s.contains("*2 new")
+        let has_title =
+            s.contains("2/4 hunks") && s.contains("✓1") && s.contains("✗1") && s.contains("*2 new");
+        // The lower rows of a frame arrive after its title.
+        has_title && s.contains("+ line thirtyfive")
     });
     let screen = pty.screen();
     let row = |text: &str| {
