@@ -19,7 +19,7 @@ const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHO
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
 /// Each ends with a repository that has a change of a protected file which it did not have at that place.
-const HOSTILE: [(&str, &str); 34] = [
+const HOSTILE: [(&str, &str); 37] = [
     ("commit", "echo y > .envrc; git commit -qam x"),
     ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
     ("index", "echo y > .envrc; git add ."),
@@ -98,6 +98,21 @@ const HOSTILE: [(&str, &str); 34] = [
     ("HEAD on a branch whose file differs", "git symbolic-ref HEAD refs/heads/other"),
     ("announced in place of a file", "git rm -q --cached .envrc; git add -N .envrc"),
     ("branch back before the file", "git branch -q new other; git branch -q -f other old"),
+    (
+        "autostash of a merge",
+        "echo y > .envrc; git stash create > .git/MERGE_AUTOSTASH; git checkout -q .envrc; git rev-parse HEAD > .git/MERGE_HEAD",
+    ),
+    (
+        "autostash of a rebase",
+        "echo y > .envrc; s=$(git stash create); git checkout -q .envrc; git switch -q -c new old; echo 3 > a.txt; \
+         git commit -qam 3; git rebase -q main || true; echo $s > .git/rebase-merge/autostash",
+    ),
+    (
+        "versions in conflict",
+        r#"b=$(echo y | git hash-object -w --stdin); { printf "0 %040d\t.envrc\n" 0;
+            for n in 1 2 3; do printf "100644 $b $n\t.envrc\n"; done; } | git update-index --index-info
+            git rev-parse HEAD > .git/MERGE_HEAD"#,
+    ),
 ];
 
 /// The same with what the person did before, and with an earlier turn that was applied.
@@ -164,7 +179,7 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 7] = [
 ];
 
 /// None of these gives a protected file another content than it had.
-const HARMLESS: [(&str, &str); 20] = [
+const HARMLESS: [(&str, &str); 22] = [
     ("commit", "echo three > a.txt; git commit -qam x"),
     ("amend", "git commit -q --amend -m x"),
     ("add", "echo three > a.txt; git add a.txt"),
@@ -196,6 +211,16 @@ const HARMLESS: [(&str, &str); 20] = [
     ),
     ("an announced file", "echo n > n; git add -N n"),
     ("orphan branch", "git switch -q --orphan empty; git checkout -q main -- ."),
+    (
+        "merge with an autostash",
+        "git switch -q -c new old; echo b > b; git add .; git commit -qm b; echo 3 > a.txt; git commit -qam 3; \
+         echo bb > b; git merge -q --autostash main || test -e .git/MERGE_AUTOSTASH",
+    ),
+    (
+        "rebase with an autostash",
+        "git switch -q -c new old; echo b > b; git add .; git commit -qm b; echo 3 > a.txt; git commit -qam 3; \
+         echo bb > b; git rebase -q --autostash main || test -e .git/rebase-merge/autostash",
+    ),
     ("conflict", "git switch -q -c new old; echo 3 > a.txt; git commit -qam 3; git merge -q main || true"),
 ];
 
@@ -438,4 +463,68 @@ fn the_question_about_the_repository_applies_and_undo_reverts_it() {
     pty.until("that it is applied", |_| log() == "M\nF\n");
     pty.line("/undo");
     pty.until("that it is undone", |_| log() == "F\n");
+}
+
+/// A repository with one commit of a workflow that is longer than the screen and of a small file. Nothing of it is in the work
+/// tree, so that the question about the repository is the only one.
+fn question_about_a_long_commit(columns: u16, rows: u16) -> pty::Pty {
+    let mut pty = pty::shell().size(columns, rows).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
+    pty.line(
+        "!git init -q -b main . && git config user.name A && git config user.email a@x && git add . && git commit -qm F && echo made",
+    );
+    pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
+    pty.line(
+        "run mkdir -p .github/workflows; seq -f 'step %g' 90 > .github/workflows/ci.yml; git add -A; git commit -qm CI; \
+         rm -r .github",
+    );
+    pty.until("the question", |s| joined(s).contains(".git (changed): apply this repository?"));
+    pty
+}
+
+fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Story: one `y` applied a commit with a workflow whose row had never been opened.
+#[test]
+fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
+    if !has_view() {
+        return;
+    }
+    for (columns, rows) in [(80, 24), (40, 24)] {
+        let mut pty = question_about_a_long_commit(columns, rows);
+        let tree = pty.tree.path().to_path_buf();
+        let log = || git(&tree, &["log", "--format=%s"]);
+        // The person has closed it again: then nothing of it is on the screen.
+        if pty.screen().contains("step 1") {
+            pty.by_hand(" ");
+            pty.until("the closed row", |s| !s.contains("step 1"));
+        }
+        pty.answer("y");
+        pty.until("what was not shown", |s| joined(s).contains("not all of commit") && s.contains("y again"));
+        let words = joined(&pty.screen());
+        assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{words}");
+        pty.until("the commit", |s| s.contains("step 1"));
+        assert_eq!(log(), "F\n", "one yes applied what was not shown");
+        pty.answer("y");
+        pty.until("that it is applied", |_| log() == "CI\nF\n");
+    }
+}
+
+/// Who has seen all of it answers once.
+#[test]
+fn a_commit_that_was_shown_whole_needs_one_yes() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = question_about_a_long_commit(80, 24);
+    // Each row counts once it was drawn.
+    for _ in 0..140 {
+        pty.send("\x1b[B");
+        std::thread::sleep(std::time::Duration::from_millis(40));
+    }
+    pty.until("the end of the commit", |s| s.contains("step 90"));
+    let tree = pty.tree.path().to_path_buf();
+    pty.answer("y");
+    pty.until("that it is applied", |_| git(&tree, &["log", "--format=%s"]) == "CI\nF\n");
 }

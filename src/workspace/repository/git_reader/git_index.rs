@@ -16,6 +16,8 @@ const LARGEST: u64 = 64 << 20;
 pub(super) struct IndexEntry {
     /// `None`: the path is in conflict, and only its versions are there.
     pub(super) staged: Option<TreeEntry>,
+    /// Of a path in conflict, its versions: that of the common commit, ours and theirs.
+    pub(super) versions: [Option<TreeEntry>; 3],
     /// git does not look whether the file changed (`--assume-unchanged`, `--skip-worktree`).
     pub(super) is_hidden: bool,
     /// The path is announced, its content is not (`git add -N`).
@@ -70,8 +72,9 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
         let known = found.entry(name.clone()).or_default();
         known.is_hidden |= entry.is_hidden;
         known.is_intent |= entry.is_intent;
-        if stage == 0 {
-            known.staged = entry.staged;
+        match usize::from(stage).checked_sub(1).and_then(|side| known.versions.get_mut(side)) {
+            Some(version) => *version = entry.staged,
+            None => known.staged = entry.staged,
         }
         at = next;
     }
@@ -157,7 +160,8 @@ fn entry(bytes: &[u8], at: usize, version: usize, width: usize, name: &mut Vec<u
     let next = if version == 4 { end + 1 } else { at + (end - at + 8) / 8 * 8 };
     let is_hidden = flags & 0x8000 != 0 || more & 0x4000 != 0;
     let is_intent = more & 0x2000 != 0;
-    let entry = IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden, is_intent };
+    let entry =
+        IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden, is_intent, ..IndexEntry::default() };
     Some(EntryAt { entry, stage: flags >> 12 & 3, next, kept })
 }
 

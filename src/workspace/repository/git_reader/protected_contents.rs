@@ -3,6 +3,8 @@
 //! With the repository a person applies that change, too, whatever becomes of the same file in the work tree: the next push
 //! takes the commit along. So everything that cannot be read counts as such a change.
 
+mod unfinished;
+
 use super::ancestry::{OnlyCommits, commits_only_in};
 use super::budget::{ReadBudget, ReadLimit};
 use super::commit::Commit;
@@ -14,8 +16,8 @@ use super::git_index::{IndexEntries, IndexEntry, read_index};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
-use super::refs::{LARGEST_LOG, RefReader};
-use super::repository_files::{RepositoryFiles, exists, read};
+use super::refs::RefReader;
+use super::repository_files::{exists, read};
 use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use crate::permission::Runner;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +45,8 @@ pub(in crate::workspace) enum ProtectedContent {
     Committed { commit: String, on: PathBuf, file: PathBuf, runner: Runner },
     /// The next commit changes the file.
     Staged { file: PathBuf, runner: Runner },
+    /// A version of the file in a conflict is another than that of the commit at `HEAD`.
+    InConflict { file: PathBuf, runner: Runner },
     /// What its commits change is not known.
     NotRead(&'static str),
     /// What the next commit changes is not known.
@@ -59,6 +63,9 @@ impl ProtectedContent {
             ProtectedContent::Staged { file, runner } => {
                 format!("the next commit changes {}: {}", name(file), runner.why)
             }
+            ProtectedContent::InConflict { file, runner } => {
+                format!("a version in the conflict of {} changes it: {}", name(file), runner.why)
+            }
             ProtectedContent::NotRead(why) => {
                 format!("its commits may change files that run later, and were not read: {why}")
             }
@@ -70,9 +77,9 @@ impl ProtectedContent {
 
     pub(in crate::workspace) fn runner(&self) -> Option<&Runner> {
         match self {
-            ProtectedContent::Committed { runner, .. } | ProtectedContent::Staged { runner, .. } => {
-                Some(runner)
-            }
+            ProtectedContent::Committed { runner, .. }
+            | ProtectedContent::Staged { runner, .. }
+            | ProtectedContent::InConflict { runner, .. } => Some(runner),
             ProtectedContent::NotRead(_) | ProtectedContent::IndexNotRead(_) => None,
         }
     }
@@ -88,7 +95,7 @@ pub(in crate::workspace) fn protected_contents(
     sides: &GitSides<'_>,
     judge: FileJudge<'_>,
 ) -> Vec<ProtectedContent> {
-    const STATE: [&str; 9] = [
+    const STATE: [&str; 12] = [
         "HEAD",
         "packed-refs",
         "refs",
@@ -96,6 +103,9 @@ pub(in crate::workspace) fn protected_contents(
         "index",
         "logs/refs/stash",
         "MERGE_HEAD",
+        "MERGE_AUTOSTASH",
+        "rebase-merge",
+        "rebase-apply",
         "commondir",
         "shallow",
     ];
@@ -170,17 +180,18 @@ pub(in crate::workspace) fn protected_contents(
     if touches("MERGE_HEAD") {
         search.merge(sides);
     }
+    for name in unfinished::AUTOSTASHES {
+        let place = name.split('/').next().unwrap_or(name);
+        if touches(place) {
+            search.autostash(sides, name);
+        }
+    }
     if (touches("index") || touches("HEAD")) && !search.is_decided() {
         search.index(sides, width, touches("index"));
     }
     let mut found = search.found;
     found.extend(budget.reached().into_iter().map(ReadLimit::words).map(ProtectedContent::NotRead));
     found
-}
-
-/// A list of commits; empty where there is none. `None` where there is something else, or a larger one.
-fn list(files: &dyn RepositoryFiles, path: &Path, most: u64) -> Option<Vec<u8>> {
-    if exists(files, path) { read(files, path, most) } else { Some(Vec::new()) }
 }
 
 /// The name of a commit that is the word with this number in each line.
@@ -276,35 +287,6 @@ impl ContentSearch<'_> {
                     self.tip(Path::new("HEAD"), id, self.before.refs.head_commit());
                 }
             }
-        }
-    }
-
-    /// All entries but the newest are only in the reflog.
-    fn stash(&mut self, sides: &GitSides<'_>) {
-        let log = |files| list(files, &sides.dir.join("logs/refs/stash"), LARGEST_LOG);
-        // Without the old entries all of them are new.
-        let before = log(sides.before).unwrap_or_default();
-        let Some(after) = log(sides.after) else {
-            return self.not_read("the list of stash entries is larger than 4 MB, or no regular file");
-        };
-        let known: BTreeSet<ObjectId> = ids_of_lines(&before, 1).collect();
-        for id in ids_of_lines(&after, 1).filter(|id| !known.contains(id)).collect::<Vec<_>>() {
-            self.tip(Path::new("refs/stash"), id, None);
-        }
-    }
-
-    /// The commits that the next commit merges. git takes any name for one; it writes only whole ones.
-    fn merge(&mut self, sides: &GitSides<'_>) {
-        let lines = list(sides.after, &sides.dir.join("MERGE_HEAD"), LARGEST_LIST);
-        let names = |text: Vec<u8>| {
-            let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-            lines.map(ObjectId::from_hex).collect::<Option<Vec<_>>>()
-        };
-        let Some(commits) = lines.and_then(names) else {
-            return self.not_read("MERGE_HEAD is no list of commits, or is larger than 4 MB");
-        };
-        for id in commits {
-            self.tip(Path::new("MERGE_HEAD"), id, None);
         }
     }
 
@@ -539,8 +521,14 @@ impl ContentSearch<'_> {
         let removed = old.keys().filter(|path| !new.contains_key(*path));
         for path in new.keys().chain(removed).take_while(|_| self.budget.has_time()) {
             let (was, is) = (old.get(path), new.get(path));
-            // What is in conflict is no part of a commit.
-            if was == is || is.is_some_and(|is| is.staged.is_none()) {
+            if was == is {
+                continue;
+            }
+            // What is in conflict is no part of a commit, but `git checkout --ours` writes it.
+            if let Some(is) = is.filter(|is| is.staged.is_none()) {
+                if !self.sides_are_known(path, is, &mut head) {
+                    return self.unread();
+                }
                 continue;
             }
             // Of an announced file only the name is there, and the next commit does not have it.
