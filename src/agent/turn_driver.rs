@@ -19,7 +19,7 @@ use super::session_checks::SessionChecks;
 use super::turn::ending::TurnEnding;
 use super::turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput};
 use super::turn::repair::TurnRepair;
-use crate::conversation::{AssistantBlock, CallInterruption, CallResult, Message, Part, StopReason};
+use crate::conversation::{AssistantBlock, Message, Part, StopReason};
 use crate::provider::{AnswerStream, ProviderError, RejectionCause, StreamEvent};
 use crate::session::{SessionRecord, SessionStateKey, SessionStore};
 use futures_util::StreamExt;
@@ -33,6 +33,9 @@ use tokio_util::sync::CancellationToken;
 const SAVE_EVERY: Duration = Duration::from_millis(250);
 /// How long a stopped call may take to answer before it is given up.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
+/// The same for a command that has ended and whose changes are being collected: with hundreds of thousands of files that
+/// takes a minute, and the person must learn what became of them.
+const COLLECT_WITHIN: Duration = Duration::from_secs(120);
 
 /// The parts that a turn works on.
 pub(super) struct TurnParts<'a> {
@@ -63,6 +66,8 @@ pub(super) struct TurnDriver<'a> {
     /// stop.
     aborted: Option<TurnEnding>,
     stopped_at: Option<Instant>,
+    /// When the calls that still collect changes are given up, too.
+    collects_until: Option<Instant>,
 }
 
 impl<'a> TurnDriver<'a> {
@@ -74,8 +79,20 @@ impl<'a> TurnDriver<'a> {
         stop: CancellationToken,
     ) -> TurnDriver<'a> {
         let cancel = CancellationToken::new();
-        let (stream, ended, aborted, stopped_at) = (None, None, None, None);
-        TurnDriver { parts, calls, events, inputs, stop, cancel, stream, ended, aborted, stopped_at }
+        let (stream, ended, aborted, stopped_at, collects_until) = (None, None, None, None, None);
+        TurnDriver {
+            parts,
+            calls,
+            events,
+            inputs,
+            stop,
+            cancel,
+            stream,
+            ended,
+            aborted,
+            stopped_at,
+            collects_until,
+        }
     }
 
     pub(super) async fn run_to_end(
@@ -121,7 +138,7 @@ impl<'a> TurnDriver<'a> {
                 () = sleep_until(deadline) => {
                     // Moved forward, or this branch would be ready at once in every round of the loop.
                     self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
-                    self.answer_abandoned_calls();
+                    self.give_up_calls();
                     None
                 }
             };
@@ -420,10 +437,11 @@ impl<'a> TurnDriver<'a> {
     }
 
     /// Answers the calls that did not stop when asked.
-    fn answer_abandoned_calls(&mut self) {
-        for call in self.calls.abandon() {
-            let result = CallResult::interrupted(&call, CallInterruption::Abandoned);
-            drop(self.inputs.send(TurnInput::Ended(result)));
+    fn give_up_calls(&mut self) {
+        let is_first = self.collects_until.is_none();
+        let until = *self.collects_until.get_or_insert_with(|| Instant::now() + COLLECT_WITHIN);
+        if self.calls.give_up(Instant::now() >= until) && is_first {
+            self.events.notice("stopping: placet still collects what the command changed");
         }
     }
 }

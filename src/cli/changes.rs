@@ -13,11 +13,11 @@ use crate::repl::retract_undone;
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
-use crate::workspace::lost_paths;
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClass, ChangeCount, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
     TransactionLabel, View, Workspace, patch, without_repositories,
 };
+use crate::workspace::{ListedChange, care_first, lost_paths};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -432,10 +432,20 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
 
 /// What is pending, on standard error: what it takes away first, then a line for each path.
 pub(super) fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
-    let classes = view.classify(set);
+    list_all(&[(set, view)], workspace);
+}
+
+/// The same of several views, as one list.
+pub(super) fn list_all(parts: &[(&ChangeSet, &View)], workspace: &Workspace) {
     let shown = |path: &Path| workspace.shortened(path);
-    let losses = classes.losses.iter().map(|loss| loss.words(&shown));
-    let all = losses.chain(view.listing(set, &classes, shown));
+    let (mut losses, mut rows) = (Vec::new(), Vec::new());
+    for (set, view) in parts.iter().filter(|(set, _)| !set.is_empty()) {
+        let classes = view.classify(set);
+        losses.extend(classes.losses.iter().map(|loss| loss.words(&shown)));
+        rows.extend(view.listed(set, &classes, shown));
+    }
+    let rows = care_first(rows);
+    let all = losses.into_iter().chain(rows.iter().map(ListedChange::line));
     warn(&all.map(|line| visible::guard_line(&line).into_owned()).collect::<Vec<_>>().join("\n"));
 }
 

@@ -9,7 +9,7 @@ use super::{changes, custom_prompt};
 use crate::agent::{Agent, GoalEnd, TurnStart};
 use crate::app::App;
 use crate::config::is_shown_first;
-use crate::conversation::Part;
+use crate::conversation::{Part, SessionId};
 use crate::provider::OfflineProvider;
 use crate::repl::{self, ShellDirectory};
 use crate::serve::changes::{ChangeReport, TurnChanges};
@@ -228,10 +228,20 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
             break;
         }
     }
-    if let Some(agent) = &agent {
-        end_conversation(&runtime, agent);
+    match &agent {
+        Some(agent) => end_conversation(&runtime, agent),
+        // Nothing was sent, and a session that does not exist is an error all the same.
+        None if worst == report::DONE && unread.is_ok() && names_session(options) => {
+            earlier_session(&loaded.app.store()?.0, &loaded.app, options)?;
+        }
+        None => {}
     }
     unread.map(|()| worst)
+}
+
+/// The options name a session that must exist.
+fn names_session(options: &Options) -> bool {
+    options.resume.is_some() || options.continue_last
 }
 
 /// A conversation without a screen. If it cannot be saved, placet reports that and runs it all the same.
@@ -316,31 +326,35 @@ fn open_session(
     options: &Options,
     first: &str,
 ) -> Result<(OpenSession, bool), CliError> {
-    let id = match resume_of(options) {
-        repl::ResumeTarget::No => None,
-        repl::ResumeTarget::Last => match store.latest(app.cwd())? {
-            Some(id) => Some(id),
-            None => {
-                return Err(CliError::new("no earlier session in this directory"));
-            }
-        },
-        repl::ResumeTarget::Named(prefix) => Some(store.find(&prefix)?.id),
-        repl::ResumeTarget::Try(name) => match store.find_try(app.cwd(), &name)? {
-            Some(row) => Some(row.id),
-            None => return Ok((store.create_try(app.cwd(), &name)?, false)),
-        },
-        repl::ResumeTarget::Choose => {
-            return Err(CliError::usage("--resume needs a session ID when there is no terminal")
-                .hint("`placet session list` lists the sessions"));
-        }
-    };
-    match id {
-        Some(id) => Ok((store.resume(&id)?, true)),
-        None => {
+    match (earlier_session(store, app, options)?, resume_of(options)) {
+        (Some(id), _) => Ok((store.resume(&id)?, true)),
+        (None, repl::ResumeTarget::Try(name)) => Ok((store.create_try(app.cwd(), &name)?, false)),
+        (None, _) => {
             let session = store.create(app.cwd(), &repl::title_of(first))?;
             // Only for lists: they fold what nobody talked in.
             drop(session.set(SessionStateKey::Origin, ONE_SHOT));
             Ok((session, false))
+        }
+    }
+}
+
+/// The stored session that the options name; `None` where a new one begins.
+fn earlier_session(
+    store: &SessionStore,
+    app: &App,
+    options: &Options,
+) -> Result<Option<SessionId>, CliError> {
+    match resume_of(options) {
+        repl::ResumeTarget::No => Ok(None),
+        repl::ResumeTarget::Last => match store.latest(app.cwd())? {
+            Some(id) => Ok(Some(id)),
+            None => Err(CliError::new("no earlier session in this directory")),
+        },
+        repl::ResumeTarget::Named(prefix) => Ok(Some(store.find(&prefix)?.id)),
+        repl::ResumeTarget::Try(name) => Ok(store.find_try(app.cwd(), &name)?.map(|row| row.id)),
+        repl::ResumeTarget::Choose => {
+            Err(CliError::usage("--resume needs a session ID when there is no terminal")
+                .hint("`placet session list` lists the sessions"))
         }
     }
 }

@@ -202,9 +202,9 @@ fn output_of(
     stop: &CancellationToken,
 ) -> Result<String, CliError> {
     let input = serde_json::json!({ "command": line });
-    let (result, shown) = call("run_command", input, (app, runtime), agent, stop);
+    let (result, _) = call("run_command", input, (app, runtime), agent, stop);
     refusal(&format!("/{}: `{line}`", command.name), &result)?;
-    Ok(command_output(&result, shown.as_ref()))
+    Ok(command_output(&result))
 }
 
 /// A call of one of placet's own tools, through the gate of every call, where nobody can be asked.

@@ -64,10 +64,15 @@ pub use args::Args;
 pub use report::CliError;
 
 use crate::process;
+use crate::workspace::wait_for_removals_within;
 use clap::Parser;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long the end of the program waits until what commands left is removed.
+const REMOVALS: Duration = Duration::from_secs(10);
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -97,7 +102,9 @@ pub fn main() -> ExitCode {
             return several.flatten().map_or_else(|| usage(&e, &words), |error| error.report());
         }
     };
-    match bare_word::check(&args, &words).and_then(|()| run(args)) {
+    let done = bare_word::check(&args, &words).and_then(|()| run(args));
+    wait_for_removals_within(REMOVALS);
+    match done {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(),
     }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub enum CallFact {
     /// A command ended with this code: 128 plus the signal if a signal killed it, `None` if placet stopped it.
     Exit { code: Option<i32> },
+    /// The first bytes of the result are what the command printed. Below them is what placet says of the run.
+    Printed { bytes: usize },
     /// A background command started, and continued when the call returned.
     JobStarted { job: u32 },
     /// The result reports that this background command has ended.

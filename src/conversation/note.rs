@@ -134,6 +134,10 @@ pub enum CallInterruption {
     BeforeItRan,
     /// The call was asked to stop and did not stop in time.
     Abandoned,
+    /// The same for a command in layers of its own: what it writes is discarded.
+    AbandonedCommand,
+    /// The command had ended, and its changes were still being collected.
+    AbandonedCollection,
     /// placet itself ended first.
     PlacetStopped,
 }

@@ -194,6 +194,12 @@ fn interrupted(at: CallInterruption) -> &'static str {
     match at {
         CallInterruption::BeforeItRan => "interrupted by the person before it ran",
         CallInterruption::Abandoned => "interrupted; it did not stop in time and was abandoned",
+        CallInterruption::AbandonedCommand => {
+            "interrupted; it did not stop in time and was abandoned (its changes are discarded)"
+        }
+        CallInterruption::AbandonedCollection => {
+            "interrupted; its changes are still being collected, and will be pending"
+        }
         CallInterruption::PlacetStopped => "placet was stopped before this call ended",
     }
 }

@@ -1,6 +1,6 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
-use super::{JobRegistry, ServerPool, ServerRequestHost, ToolError, ToolOutput, WebPages};
+use super::{JobRegistry, ServerPool, ServerRequestHost, StopStageCell, ToolError, ToolOutput, WebPages};
 use crate::checks::ProjectChecks;
 use crate::conversation::CallOutcome;
 use crate::guidance::Guidance;
@@ -203,6 +203,8 @@ pub enum ReadScope {
 pub struct RunContext {
     pub env: Arc<ToolContext>,
     pub cancel: CancellationToken,
+    /// What remains of the call after a stop.
+    pub stop_stage: StopStageCell,
     pub progress: ProgressSink,
     /// Whether the person may send the call's command to the background.
     pub may_detach: BackgroundCheck,

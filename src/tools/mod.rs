@@ -23,6 +23,7 @@ mod result;
 mod scratchpad;
 mod servers;
 mod skill;
+mod stop_stage;
 mod subagent;
 mod todo;
 mod todo_item;
@@ -61,6 +62,7 @@ pub use servers::{
     PROMPT_TOOL, RESOURCE_TOOL, ServerPool, ServerState, ServerStatus, ServerTools, read_server_tools,
 };
 pub use skill::SKILL_TOOL;
+pub use stop_stage::{StopStage, StopStageCell};
 pub use todo::list_in as todos_in;
 pub use todo_item::{TodoItem, TodoStatus, lines_of as todo_lines};
 pub use toolset::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};

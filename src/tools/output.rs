@@ -22,7 +22,11 @@ pub(super) fn record(mut output: ToolOutput) -> ToolOutput {
         OutputFacts::Ran(CommandResult { output: text, code, effects, .. }) => {
             let code = *code;
             let digest = digest(&[text, &format!("{code:?}"), effects]);
+            // A hook may have put something else in the place of the result.
+            let is_there = matches!(output.for_model.first(), Some(Part::Text { text: all }) if all.starts_with(text.as_str()));
+            let printed = is_there.then_some(CallFact::Printed { bytes: text.len() });
             output.recorded.extend([CallFact::Exit { code }, CallFact::Same { digest }]);
+            output.recorded.extend(printed);
         }
         OutputFacts::Steady(text) => {
             let digest = digest(&[text]);

@@ -5,7 +5,7 @@ use super::command_to_approve::CommandToApprove;
 use super::matched_text::MatchedText;
 use crate::conversation::{CallFact, CallOutcome, Image, Part};
 use crate::text::UnifiedDiff;
-use crate::workspace::ListedChange;
+use crate::workspace::{ListedChange, care_first, care_first_order};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -266,12 +266,21 @@ pub struct ChangeOverview {
 }
 
 impl ChangeOverview {
-    /// Adds the changes of another view below these.
+    /// Adds the changes of another view. What must be seen first comes first among all of them.
     pub fn append(&mut self, mut other: ChangeOverview) {
         let rows = self.list.len();
         other.files.iter_mut().for_each(|file| file.row += rows);
         self.list.append(&mut other.list);
         self.files.append(&mut other.files);
+        let (first, rest) = care_first_order(&self.list);
+        let mut places = vec![0; self.list.len()];
+        for (place, row) in first.into_iter().chain(rest).enumerate() {
+            if let Some(known) = places.get_mut(row) {
+                *known = place;
+            }
+        }
+        self.list = care_first(std::mem::take(&mut self.list));
+        self.files.iter_mut().for_each(|file| file.row = places.get(file.row).copied().unwrap_or(file.row));
     }
 }
 

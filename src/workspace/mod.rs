@@ -12,6 +12,7 @@ mod hash;
 mod hidden_index;
 mod hidden_pattern;
 mod history;
+mod hold_point;
 mod mask_index;
 mod repository;
 mod view;
@@ -27,7 +28,7 @@ pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
     ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, WaitingRepository, lost_paths,
 };
-pub use changes::listing::{ListedChange, removed_words};
+pub use changes::listing::{ListedChange, care_first, care_first_order, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};
 pub use changes::renames::RenamedFiles;
 pub use error::{SpecialFile, WorkspaceError};
@@ -61,6 +62,7 @@ pub use history::objects::ObjectStore;
 pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
 pub use history::program_run::ProgramRun;
 pub use history::repair::{RepairOutcome, RepairReport, repair};
+pub use hold_point::hold_point;
 pub use repository::{
     CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind,
     RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet,
@@ -69,11 +71,12 @@ pub use repository::{
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ApplyReport, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
-    DiscardBackup, DiscardMoment, DiscardRecord, LayerKind, LossLimit, OutdatedChanges, OverlayMount,
-    PendingReason, RestoreError, RunningChanges, RunningCounts, RunningFileError, RunningLayer, SAME_LINES,
-    SelectedPart, TakeError, UndoPlan, View, ViewDifference, ViewPaths, WRITTEN_IN_PLACE, WorkspaceSnapshot,
-    contents_needed, discard_damage_at_start, keeps_pending, pending_damage, pending_damage_at_start,
-    repository_of, roots_of, running_patch, views_in, wait_for_removals,
+    DiscardBackup, DiscardMoment, DiscardRecord, EffectCounts, LayerKind, LossLimit, OutdatedChanges,
+    OverlayMount, PendingReason, RestoreError, RunningChanges, RunningCounts, RunningFileError, RunningLayer,
+    RunningRepository, RunningSummary, SAME_LINES, SelectedPart, TakeError, UndoPlan, View, ViewDifference,
+    ViewPaths, WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed, discard_damage_at_start, keeps_pending,
+    pending_damage, pending_damage_at_start, repository_of, roots_of, running_patch, views_in,
+    wait_for_removals, wait_for_removals_within,
 };
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};

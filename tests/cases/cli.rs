@@ -319,6 +319,16 @@ fn doctor_says_what_this_is_and_what_is_wrong() {
         .says("unknown provider `nobody`");
 }
 
+/// Story: it said nothing and ended with 0.
+#[test]
+fn a_session_that_does_not_exist_is_an_error_also_where_nothing_is_sent() {
+    let place = Place::new();
+    place.run(["--resume", "zzz"]).code(1).warns("no session with the ID prefix `zzz`");
+    place.run(["-c"]).code(1).warns("no earlier session in this directory");
+    // A new session is none that has to exist.
+    place.run([""; 0]).code(0);
+}
+
 #[test]
 fn completions_and_the_manual_page_come_for_every_shell() {
     let place = Place::with_notes();

@@ -350,6 +350,31 @@ fn the_list_of_what_to_rewind_shows_each_consequence_in_full() {
     });
 }
 
+/// Story: nine files were pending, and the second screen said ten: one of them had changed in two turns.
+#[test]
+fn a_file_that_two_turns_changed_is_one_pending_file_in_the_list_of_what_to_rewind() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = shell().size(80, 24).arg("--mode").arg("ask").open();
+    for (line, prompt) in [
+        ("run echo 1 > a.txt", "placet [a] ±1 >"),
+        ("run echo 2 >> a.txt; echo 1 > b.txt", "placet [a] ±2 >"),
+    ] {
+        pty.line(line);
+        pty.until("the question", |s| s.contains("lines: apply?") && s.contains(line));
+        pty.answer("k");
+        pty.until("the prompt", |s| s.trim_end().ends_with(prompt));
+    }
+    pty.line("/rewind");
+    pty.until("the turns", |s| s.contains("Rewind to before a turn") && s.contains("2 pending"));
+    press(&mut pty, DOWN);
+    pty.until("the preview", |s| {
+        let words = s.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        words.contains("changes to 2 files stay pending") && words.contains("2 turns leave the conversation")
+    });
+}
+
 #[test]
 fn escape_twice_clears_the_line_or_opens_the_list_of_turns() {
     let mut pty = shell().arg("--mode").arg("write").file("a.txt", "one\n").open();

@@ -138,6 +138,7 @@ mod session_tree;
 mod setup;
 mod shell;
 mod shut_modes;
+mod stop_while_collecting;
 mod storage;
 mod summing_up;
 mod terminal_run;

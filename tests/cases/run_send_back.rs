@@ -262,3 +262,40 @@ fn found(home: &Path, name: &str) -> std::path::PathBuf {
         .find(|p| p.exists())
         .unwrap()
 }
+
+/// Story: `a` printed `nothing is pending`, and directly below it came the question about the file of the home directory.
+#[test]
+fn a_file_of_the_home_directory_that_waits_comes_first_and_nobody_says_that_nothing_is_pending() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let script = "mkdir -p ~/.mine/hooks; echo 'echo hi' > ~/.mine/hooks/start; echo three >> notes.txt";
+    let mut pty = agent(script).arg("mine").spawn();
+    question(&pty);
+    let screen = pty.screen();
+    let place = |words: &str| screen.find(words).unwrap_or_else(|| panic!("{words}: {screen}"));
+    assert!(place("! A ~/.mine/hooks/start") < place("M notes.txt"), "{screen}");
+    pty.answer("a");
+    pty.until("the question about the file", |s| {
+        s.contains("~/.mine/hooks/start (created): apply this file?")
+    });
+    let screen = pty.screen();
+    assert!(
+        screen.contains("applied changes to 1 file") && !screen.contains("nothing is pending"),
+        "{screen}"
+    );
+    pty.answer("n");
+    pty.ended();
+    assert_eq!(pty.read("notes.txt"), "one\ntwo\nthree\n");
+    // Without a person the rows are in the same order.
+    let out = Command::new(placet())
+        .args(["run", "mine"])
+        .current_dir(pty.tree.path())
+        .env("HOME", pty.home())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let listed = String::from_utf8_lossy(&out.stderr).into_owned();
+    let place = |words: &str| listed.find(words).unwrap_or_else(|| panic!("{words}: {listed}"));
+    assert!(place("! A ~/.mine/hooks/start") < place("M notes.txt"), "{listed}");
+}

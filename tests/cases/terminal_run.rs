@@ -484,6 +484,38 @@ fn the_page_lists_a_program_without_the_shell_that_started_it() {
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
 }
 
+/// Story: the page counted 16 changes and listed git's objects, and the question said `1 file and 1 repository`.
+#[test]
+fn the_page_counts_as_the_question_does_and_shows_a_commit_as_one() {
+    if !sandbox() || !crate::support::require::require("git") {
+        return;
+    }
+    let git = "git -c user.name=A -c user.email=a@x";
+    let line = format!("git init -q -b main . && {git} commit -q --allow-empty -m First && echo made-it");
+    let mut pty = run(&format!(
+        "{line}; read x; echo 1 > a.py; mkdir d; echo 2 > d/b.py; git add a.py; {git} commit -qm nine; read y"
+    ))
+    .size(100, 24)
+    .spawn();
+    pty.until("the repository", |screen| screen.contains("made-it"));
+    pty.send("\x1d");
+    pty.until("a new repository", |screen| {
+        screen.contains("Changes so far  1 repository") && screen.contains("A .git")
+    });
+    pty.send("q");
+    pty.send("\r");
+    pty.until("the program's screen", |screen| !screen.contains("Changes so far"));
+    std::thread::sleep(Duration::from_millis(500));
+    pty.send("\x1d");
+    pty.until("the counts", |screen| screen.contains("Changes so far  2 files and 1 repository"));
+    let screen = pty.screen();
+    assert!(screen.contains("\"nine\" on main") && screen.contains("A d/b.py  +1 -0"), "{screen}");
+    assert!(!screen.contains("objects") && !screen.contains("A d\n"), "{screen}");
+    pty.send("q");
+    pty.send("\r");
+    pty.until("the question", |screen| screen.contains("2 files and 1 repository, +2 -0 lines: apply?"));
+}
+
 #[test]
 fn output_while_the_page_is_open_follows_it() {
     if !sandbox() {

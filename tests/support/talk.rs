@@ -293,8 +293,8 @@ pub async fn start(
     tokio::time::timeout(Duration::from_secs(30), async { tokio::join!(running, hearing).0 }).await.unwrap()
 }
 
-/// `{"name": ..., "do": "done" | "fail" | "count" | "wait" | "panic", "reach": "session" | "run"}`: notes its name and does that; `wait`
-/// waits to be cancelled.
+/// `{"name": ..., "do": "done" | "fail" | "count" | "wait" | "deaf" | "panic", "reach": "session" | "run"}`: notes its name and does that; `wait`
+/// waits to be cancelled, and `deaf` ends when it wants to, after six seconds.
 struct Probe {
     ran: Arc<Mutex<Vec<String>>>,
 }
@@ -366,6 +366,10 @@ impl Plan for Probing {
                 "wait" => {
                     ctx.cancel.cancelled().await;
                     output(CallOutcome::Interrupted, "stopped")
+                }
+                "deaf" => {
+                    tokio::time::sleep(Duration::from_secs(6)).await;
+                    output(CallOutcome::Done, "heard nothing")
                 }
                 "fail" => output(CallOutcome::Failed, "cannot"),
                 "count" => output(CallOutcome::Done, &format!("run {count} of")),

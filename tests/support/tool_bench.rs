@@ -175,6 +175,7 @@ impl Bench {
         let ctx = RunContext {
             env: self.env.clone(),
             cancel: self.cancel.clone(),
+            stop_stage: placet::tools::StopStageCell::default(),
             progress: ProgressSink::silent(),
             may_detach: placet::tools::BackgroundCheck::always(),
             inspect: self.inspect.clone(),

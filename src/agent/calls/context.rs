@@ -4,7 +4,7 @@ use crate::agent::config::ActiveModel;
 use crate::agent::event::TurnEvents;
 use crate::agent::services::SharedServices;
 use crate::conversation::{CallId, ToolCall};
-use crate::tools::SubagentSpawner;
+use crate::tools::{StopStageCell, SubagentSpawner};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,8 @@ pub(in crate::agent) struct CallContext {
     pub(in crate::agent) call: ToolCall,
     pub(in crate::agent) cancel: CancellationToken,
     pub(in crate::agent) titles: CallTitles,
+    /// What is left of the call when the person stops it.
+    pub(in crate::agent) stop_stage: StopStageCell,
 }
 
 /// The titles of calls that were planned and have not ended.

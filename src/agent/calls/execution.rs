@@ -44,6 +44,7 @@ pub(super) async fn run(
         children: ctx.spawner.clone(),
         requests: Arc::new(ConversationHost(Arc::clone(ctx))),
         cancel: ctx.cancel.clone(),
+        stop_stage: ctx.stop_stage.clone(),
     };
     let _turn = wait_for_turn(ctx, &reach).await;
     // A separate task, so that a panic in the tool fails this call and not the turn.

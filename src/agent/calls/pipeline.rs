@@ -14,7 +14,7 @@ use crate::conversation::{
     CallFact, CallId, CallInterruption, CallOutcome, CallResult, Note, Part, ToolCall,
 };
 use crate::permission::Mode;
-use crate::tools::{CallSummary, OutputFacts, SubagentSpawner, ToolOutput};
+use crate::tools::{CallSummary, OutputFacts, StopStage, StopStageCell, SubagentSpawner, ToolOutput};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
@@ -25,6 +25,7 @@ struct ApprovedCall {
     call: ToolCall,
     /// Taken out when the call starts.
     plan: Option<ApprovedPlan>,
+    stop_stage: StopStageCell,
 }
 
 /// Shared by the tasks of one turn.
@@ -52,7 +53,8 @@ impl TurnCalls {
 
     fn context(&self, call: ToolCall, cancel: CancellationToken) -> Arc<CallContext> {
         let TurnCalls { services, events, spawner, model, titles, .. } = self.clone();
-        Arc::new(CallContext { services, events, spawner, model, call, cancel, titles })
+        let stop_stage = StopStageCell::default();
+        Arc::new(CallContext { services, events, spawner, model, call, cancel, titles, stop_stage })
     }
 
     /// Plans and decides; sends `Cleared` or `Ended`.
@@ -65,7 +67,9 @@ impl TurnCalls {
             match approved.unwrap_or_else(|e| Err(CallRejection::Error(crashed(&e)))) {
                 Ok(plan) => {
                     let id = call.id.clone();
-                    lock(&calls.approved).insert(id.clone(), ApprovedCall { call, plan: Some(plan) });
+                    let stop_stage = StopStageCell::default();
+                    let approved = ApprovedCall { call, plan: Some(plan), stop_stage };
+                    lock(&calls.approved).insert(id.clone(), approved);
                     drop(calls.inputs.send(TurnInput::Cleared(id)));
                 }
                 Err(rejection) => calls.reject(&call, rejection),
@@ -79,9 +83,15 @@ impl TurnCalls {
         let Some((call, plan)) = taken else { return };
         let calls = self.clone();
         let ctx = self.context(call.clone(), cancel);
+        if let Some(approved) = lock(&self.approved).get_mut(&id) {
+            approved.stop_stage = ctx.stop_stage.clone();
+        }
         tokio::spawn(async move {
             let output = interceptor::run(ctx, plan).await;
-            lock(&calls.approved).remove(&id);
+            if lock(&calls.approved).remove(&id).is_none() {
+                // The call was given up, and its row and its result say so.
+                return;
+            }
             match output {
                 Ok((output, note)) => calls.end(&call, output, note),
                 Err(rejection) => calls.reject(&call, rejection),
@@ -89,9 +99,26 @@ impl TurnCalls {
         });
     }
 
-    /// Gives up every approved call that has not ended.
-    pub(in crate::agent) fn abandon(&self) -> Vec<ToolCall> {
-        lock(&self.approved).drain().map(|(_, approved)| approved.call).collect()
+    /// Gives up the approved calls that have not ended, and answers them; those whose changes are being collected only
+    /// where `even_collecting` says so. Returns whether such calls are left.
+    pub(in crate::agent) fn give_up(&self, even_collecting: bool) -> bool {
+        let mut approved = lock(&self.approved);
+        let is_awaited = |one: &ApprovedCall| !even_collecting && one.stop_stage.get() == StopStage::Collects;
+        let given_up: Vec<ApprovedCall> =
+            approved.extract_if(|_, one| !is_awaited(one)).map(|(_, one)| one).collect();
+        let are_left = !approved.is_empty();
+        drop(approved);
+        for ApprovedCall { call, stop_stage, .. } in given_up {
+            let at = match stop_stage.give_up() {
+                StopStage::Plain | StopStage::GivenUp => CallInterruption::Abandoned,
+                StopStage::CommandRuns => CallInterruption::AbandonedCommand,
+                StopStage::Collects => CallInterruption::AbandonedCollection,
+            };
+            let result = CallResult::interrupted(&call, at);
+            let line = format!("{}: {}", call.name, result.body());
+            self.answer(result, CallSummary::line(line));
+        }
+        are_left
     }
 
     fn reject(&self, call: &ToolCall, rejection: CallRejection) {

@@ -33,6 +33,10 @@ impl ApplyQuestionFlow<'_> {
         let special = shown.take_special(&mut chosen);
         let mut chosen = self.view.classify(shown).permitted(shown, &chosen, approval).choice;
         chosen.extend(special);
+        // All of this part waits for answers of its own, and to say that nothing is pending would be wrong.
+        if chosen.is_empty() {
+            return Some(TurnDecision::Kept);
+        }
         self.apply_chosen(shown, chosen, approval, checks).await
     }
 

@@ -11,7 +11,7 @@ use crate::audit::AuditKind;
 use crate::cli::apply_question;
 use crate::cli::approvals::{self, ApprovalPrompt, PathOutcome, UNDO};
 use crate::cli::args::{Options, OutputFormat};
-use crate::cli::changes::{self as pending, SelectedView, list, name_waiting, named_and_pending, waits};
+use crate::cli::changes::{self as pending, SelectedView, list_all, name_waiting, named_and_pending, waits};
 use crate::cli::report::{self, CliError, warn};
 use crate::cli::review::{self, PendingReview};
 use crate::cli::terminal_run::HeldTerminal;
@@ -235,12 +235,9 @@ impl Settling<'_> {
     ) -> Result<bool, CliError> {
         let (ran, workspace) = (self.ran, &self.ran.env.workspace);
         let shown = |path: &Path| workspace.shortened(path);
-        if !set.is_empty() {
-            list(set, self.view, workspace);
-        }
-        if let Some(home) = ran.home.as_ref().filter(|_| !at_home.is_empty()) {
-            list(at_home, home, workspace);
-        }
+        let parts: Vec<(&ChangeSet, &View)> =
+            std::iter::once((set, self.view)).chain(ran.home.iter().map(|home| (at_home, home))).collect();
+        list_all(&parts, workspace);
         let home = ran.home.iter().map(|home| (home_name(&ran.name), home, at_home));
         let views = std::iter::once((ran.name.clone(), self.view, set)).chain(home);
         let mut done = true;

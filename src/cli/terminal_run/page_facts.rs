@@ -3,10 +3,15 @@
 
 use crate::sandbox::{NetworkControl, NetworkEvent, NetworkEventKind};
 use crate::text::visible;
-use crate::ui::run_page::{RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageNews};
-use crate::workspace::{ChangeKind, RunningChanges, RunningCounts, RunningLayer, Workspace, running_patch};
+use crate::ui::run_page::{
+    RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageNews, RunPageRepository,
+};
+use crate::workspace::{
+    ChangeKind, RunningChanges, RunningCounts, RunningLayer, RunningRepository, RunningSummary, Workspace,
+    running_patch,
+};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How many changes are listed.
 pub(in crate::cli) const CHANGES: usize = 1000;
@@ -30,11 +35,20 @@ impl PageFacts<'_> {
         let mut facts = RunPageFacts { programs, ..RunPageFacts::default() };
         match changes {
             Ok(found) => {
-                facts.is_cut = found.is_cut;
-                let counts = counts.of(layers, &found);
-                let changes = found.changes.into_iter().zip(counts);
+                let name = |path: &Path| visible::path(&self.workspace.shortened(path));
+                let RunningSummary { files, repositories, count } = RunningSummary::of(layers, found, &name);
+                facts.is_cut = files.is_cut;
+                facts.count = count;
+                let counts = counts.of(layers, &files);
+                let changes = files.changes.into_iter().zip(counts);
                 facts.changes =
                     changes.map(|((path, kind), counts)| self.change(path, kind, counts)).collect();
+                let repository = |one: RunningRepository| RunPageRepository {
+                    letter: letter(one.kind),
+                    path: name(&one.path),
+                    rows: one.rows,
+                };
+                facts.repositories = repositories.into_iter().map(repository).collect();
             }
             Err(e) => facts.error = Some(format!("the changes cannot be read: {e}")),
         }
@@ -59,12 +73,16 @@ impl PageFacts<'_> {
     }
 
     fn change(self, path: PathBuf, kind: ChangeKind, counts: Option<(usize, usize)>) -> RunPageChange {
-        let letter = match kind {
-            ChangeKind::Created => 'A',
-            ChangeKind::Deleted => 'D',
-            _ => 'M',
-        };
+        let letter = letter(kind);
         RunPageChange { letter, path: visible::path(&self.workspace.shortened(&path)), at: path, counts }
+    }
+}
+
+fn letter(kind: ChangeKind) -> char {
+    match kind {
+        ChangeKind::Created => 'A',
+        ChangeKind::Deleted => 'D',
+        _ => 'M',
     }
 }
 

@@ -129,7 +129,7 @@ fn output_of(
         }
     };
     let input = serde_json::json!({ "command": command_line });
-    let (result, shown) = context.call_for_person(agent, ("custom-command", RUN), input, reply);
+    let (result, _) = context.call_for_person(agent, ("custom-command", RUN), input, reply);
     if result.outcome == CallOutcome::Denied {
         let message = format!("/{}: `{}`: {}", command.name, command_line, result.body());
         return Err(CommandStop::with_hint(visible::line(&message).into_owned(), nothing));
@@ -138,7 +138,7 @@ fn output_of(
         return Err(CommandStop::note(format!("stopped {}; {nothing}", visible::line(command_line))));
     }
     context.output.note(&format!("ran {}", visible::line(command_line)));
-    Ok(command_output(&result, shown.as_ref()))
+    Ok(command_output(&result))
 }
 
 /// Asks about a command line. A line that destroys the workspace or the home needs the word that a call of the model

@@ -34,6 +34,8 @@ struct RewindEffect {
     lines: Option<(usize, usize)>,
     /// Changes that are still pending.
     pending: ChangeCount,
+    /// The same of this turn and all later ones.
+    pending_from_here: ChangeCount,
 }
 
 impl RewindEffect {
@@ -48,16 +50,23 @@ impl RewindEffect {
                 let (_, added, removed) = figures(view, &turn.entries);
                 (added, removed)
             });
-            RewindEffect { turns: 1, files, lines, pending: turn.pending }
+            let (pending, pending_from_here) = (turn.pending, turn.pending_from_here);
+            RewindEffect { turns: 1, files, lines, pending, pending_from_here }
         };
         turns.iter().enumerate().map(effect).collect()
     }
 
+    /// Of all turns from one to the last.
     fn sum(effects: &[RewindEffect]) -> RewindEffect {
-        let start = RewindEffect { lines: Some((0, 0)), ..RewindEffect::default() };
+        let pending = effects.first().map(|first| first.pending_from_here).unwrap_or_default();
+        let start = RewindEffect {
+            lines: Some((0, 0)),
+            pending,
+            pending_from_here: pending,
+            ..RewindEffect::default()
+        };
         effects.iter().fold(start, |mut sum, one| {
             sum.turns += one.turns;
-            sum.pending += one.pending;
             sum.files.extend(one.files.iter().cloned());
             sum.lines = sum.lines.zip(one.lines).map(|(sum, one)| (sum.0 + one.0, sum.1 + one.1));
             sum

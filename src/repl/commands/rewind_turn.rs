@@ -4,6 +4,7 @@ use crate::conversation::Message;
 use crate::repl::titles::{first_words, review_reports, typed_words};
 use crate::ui::review;
 use crate::workspace::{ChangeCount, ChangeSet, FileChange, JournalEntry, LayerKind, TransactionLabel, View};
+use std::collections::BTreeSet;
 
 /// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
 pub(super) struct RewindTurn {
@@ -19,6 +20,8 @@ pub(super) struct RewindTurn {
     pub(super) entries: Vec<JournalEntry>,
     /// What it changed that is still pending.
     pub(super) pending: ChangeCount,
+    /// The same of this turn and all later ones. Several turns may have changed one file.
+    pub(super) pending_from_here: ChangeCount,
 }
 
 /// What is to go back.
@@ -40,7 +43,8 @@ impl RewindTurn {
             Message::User { parts, .. } => Some((index, parts)),
             _ => None,
         });
-        said.map(|(index, parts)| {
+        let mut turns: Vec<(RewindTurn, String)> = Vec::new();
+        turns.extend(said.map(|(index, parts)| {
             let text = first_words(parts);
             let turn = TransactionLabel::turn_of(&name, index, 0);
             let here =
@@ -52,18 +56,25 @@ impl RewindTurn {
             let first = || text.lines().next().unwrap_or_default().to_string();
             let said = review::summary(&text).unwrap_or_else(first);
             let (typed, report) = (typed_words(parts), review_reports(parts));
-            let pending = pending_of(view, &waiting, &turn);
-            RewindTurn { index, said, text, typed, report, entries, pending }
-        })
-        .collect()
+            let pending = pending_of(view, &waiting, &BTreeSet::from([turn.as_str()]));
+            let pending_from_here = ChangeCount::default();
+            let own = RewindTurn { index, said, text, typed, report, entries, pending, pending_from_here };
+            (own, turn)
+        }));
+        let mut later = BTreeSet::new();
+        for (own, turn) in turns.iter_mut().rev() {
+            later.insert(turn.as_str());
+            own.pending_from_here = pending_of(view, &waiting, &later);
+        }
+        turns.into_iter().map(|(turn, _)| turn).collect()
     }
 }
 
-/// The changes in `set` of which the turn at this place made a part.
-fn pending_of(view: &View, set: &ChangeSet, turn: &str) -> ChangeCount {
+/// The changes in `set` of which one of the turns at these places made a part.
+fn pending_of(view: &View, set: &ChangeSet, turns: &BTreeSet<&str>) -> ChangeCount {
     let made = |change: &FileChange| {
         let mut origins = change.steps.iter().filter_map(|step| step.origin.as_ref());
-        origins.any(|origin| TransactionLabel::place_of(&origin.turn) == turn)
+        origins.any(|origin| turns.contains(TransactionLabel::place_of(&origin.turn)))
     };
     view.count_of(set, made)
 }

@@ -4,14 +4,12 @@ use super::network_summary::NetworkSummary;
 use crate::permission::WritePolicy;
 use crate::process::CommandExit;
 use crate::text::count;
-use crate::tools::ToolError;
+use crate::tools::{StopStage, StopStageCell, ToolError};
 use crate::workspace::{
-    ApplyOutcome, CommandEffects, CommandView, LossLimit, PendingReason, TransactionLabel, View, Workspace,
-    WorkspaceSnapshot, WriteContext,
+    ApplyOutcome, CommandEffects, CommandView, EffectCounts, LossLimit, PendingReason, TransactionLabel,
+    View, Workspace, WorkspaceSnapshot, WriteContext, hold_point,
 };
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// A command that is about to run in the view.
@@ -35,12 +33,13 @@ pub(in crate::tools) struct EffectsSummary {
 
 impl SandboxedRun {
     /// Called when the command and all the processes that it started are dead. Folds the effects, and applies them in
-    /// write mode; after a `stop` that comes before the first file changed, they are pending.
+    /// write mode; after a `stop` that comes before the first file changed, they are pending. The turn waits for a stopped call
+    /// while its stage is [`StopStage::Collects`].
     pub(in crate::tools) async fn finish(
         mut self,
         (workspace, limit): (&Workspace, LossLimit),
         ending: CommandExit,
-        stop: &CancellationToken,
+        stop: (&CancellationToken, &StopStageCell),
     ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
         Ok(with_withheld(self.collect_effects((workspace, limit), ending, stop).await?, &withheld))
@@ -50,18 +49,20 @@ impl SandboxedRun {
         self,
         (workspace, limit): (&Workspace, LossLimit),
         ending: CommandExit,
-        stop: &CancellationToken,
+        (stop, stage): (&CancellationToken, &StopStageCell),
     ) -> Result<EffectsSummary, ToolError> {
         let SandboxedRun { view, command, before, writer, .. } = self;
         let Some(command) = command else {
             return compared(workspace, view, before.unwrap_or_default(), writer).await;
         };
-        if ending == CommandExit::Cancelled {
-            remove_layers(command).await;
+        // A call that was given up while its command ran was reported as discarded.
+        if ending == CommandExit::Cancelled || !stage.enter(StopStage::Collects) {
+            command.discard();
             return Ok(discarded_summary());
         }
         let (hidden_by, stopped, of_call) = (workspace.clone(), stop.clone(), view.clone());
         let mut settling = tokio::task::spawn_blocking(move || {
+            hold_point("collecting");
             let effects = view.finish(command, &|path| hidden_by.is_hidden(path))?;
             // In this order: a stop that comes now cancels the apply, and an earlier one is seen here. Nobody may wait
             // for this call any more, and it must not apply anything then.
@@ -164,7 +165,7 @@ impl SandboxedRun {
             });
         }
         if !matches!(ending, CommandExit::Exit(_) | CommandExit::Signal(_)) {
-            remove_layers(command).await;
+            command.discard();
             return Ok(discarded_summary());
         }
         let settled = tokio::task::spawn_blocking(move || {
@@ -248,11 +249,6 @@ pub(super) fn with_network(mut told: EffectsSummary, sandbox_report: Option<&str
     told
 }
 
-/// Removes what a command wrote. That may be many files: here they would stop the clock on the screen.
-async fn remove_layers(command: CommandView) {
-    drop(tokio::task::spawn_blocking(move || drop(command)).await);
-}
-
 /// A transaction that was stopped did nothing.
 fn discarded_summary() -> EffectsSummary {
     EffectsSummary {
@@ -291,19 +287,6 @@ enum EffectsOutcome {
     Braked(PendingReason),
 }
 
-/// Paths that are not below another path, each with the number of paths below it: a directory that was added or removed
-/// is named once.
-fn tops(paths: &BTreeSet<Arc<Path>>) -> Vec<(Arc<Path>, usize)> {
-    let mut tops: Vec<(Arc<Path>, usize)> = Vec::new();
-    for path in paths {
-        match tops.last_mut() {
-            Some((top, below)) if path.starts_with(&*top) => *below += 1,
-            _ => tops.push((Arc::clone(path), 0)),
-        }
-    }
-    tops
-}
-
 fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) -> EffectsSummary {
     let home = match effects.home {
         0 => String::new(),
@@ -315,21 +298,10 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
     if effects.is_empty() {
         return EffectsSummary { for_model: home, for_person: String::new() };
     }
-    let mut counts = Vec::new();
-    let not_renamed = |paths: usize| paths.saturating_sub(effects.renamed);
-    for (count, word) in [
-        (not_renamed(effects.created), "created"),
-        (effects.modified, "modified"),
-        (not_renamed(effects.deleted), "deleted"),
-        (effects.renamed, "renamed"),
-    ] {
-        if count > 0 {
-            counts.push(format!("{count} {word}"));
-        }
-    }
-    let counts = counts.join(", ");
+    let counted = EffectCounts::of(effects);
+    let counts = counted.to_string();
     let name = |path: &Path| crate::text::visible::path(&workspace.shortened(path));
-    let tops = tops(&effects.paths);
+    let tops = counted.names(effects);
     let mut names: Vec<String> = Vec::new();
     for (path, below) in tops.iter().take(20) {
         let below =

@@ -19,7 +19,7 @@ use crate::tools::arguments::ToolSchema;
 use crate::tools::output::{failed, floor, interrupted, preview};
 use crate::tools::{
     CallPreview, CallSummary, CommandEnd, CommandResult, CommandToApprove, DisplayDetail, OutputFacts, Plan,
-    ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
+    ReadScope, RunContext, RunFuture, StopStage, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::workspace::{ResolvedPath, WriteContext};
 use schemars::JsonSchema;
@@ -261,6 +261,9 @@ impl RunPlan {
             _ => ctx.may_detach.check().err(),
         };
         let place = ctx.env.jobs.has_place().then(|| ctx.env.jobs.in_foreground(call, refusal));
+        if entered.as_ref().is_some_and(SandboxedRun::has_layers) {
+            ctx.stop_stage.enter(StopStage::CommandRuns);
+        }
         let nobody = Notify::new();
         let asked = place.as_ref().map_or(&nobody, |place| place.asked());
         loop {
@@ -273,7 +276,11 @@ impl RunPlan {
                     None => None,
                     Some(run) => {
                         let effects = run
-                            .finish((&ctx.env.workspace, ctx.env.commands.brake), ending, &ctx.cancel)
+                            .finish(
+                                (&ctx.env.workspace, ctx.env.commands.brake),
+                                ending,
+                                (&ctx.cancel, &ctx.stop_stage),
+                            )
                             .await?;
                         Some(with_network(effects, finished.sandbox_report.as_deref()))
                     }

@@ -1,6 +1,6 @@
 //! What the page of a running program is about: facts and differences that arrive for it, and what the person asks for.
 
-use crate::workspace::RunningFileError;
+use crate::workspace::{ChangeCount, RunningFileError};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,6 +10,9 @@ use std::sync::mpsc::{Receiver, Sender};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunPageFacts {
     pub changes: Vec<RunPageChange>,
+    pub repositories: Vec<RunPageRepository>,
+    /// How many there are, as the question about them counts.
+    pub count: ChangeCount,
     /// There are more changes than are listed.
     pub is_cut: bool,
     /// Absent where the program has no network by name.
@@ -29,6 +32,14 @@ pub struct RunPageChange {
     pub at: PathBuf,
     /// Lines added and removed, where they are known.
     pub counts: Option<(usize, usize)>,
+}
+
+/// A changed repository: `M .git`, and below it what happened to it. All text is rendered for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunPageRepository {
+    pub letter: char,
+    pub path: String,
+    pub rows: Vec<String>,
 }
 
 /// What arrives for the page.

@@ -8,7 +8,8 @@ mod facts;
 mod rows;
 
 pub use facts::{
-    RunPageChange, RunPageFacts, RunPageFeed, RunPageHost, RunPageHostState, RunPageNews, RunPageWish,
+    RunPageChange, RunPageFacts, RunPageFeed, RunPageHost, RunPageHostState, RunPageNews, RunPageRepository,
+    RunPageWish,
 };
 
 use super::full_screen::{FullScreenPane, PaneFlow};

@@ -1,6 +1,6 @@
 //! The rows of the page of a running program: changed files, hosts, processes, and what keys act on in each.
 
-use super::facts::{RunPageChange, RunPageFacts, RunPageHost, RunPageHostState};
+use super::facts::{RunPageChange, RunPageFacts, RunPageHost, RunPageHostState, RunPageRepository};
 use crate::text::{count, visible, width};
 use crate::ui::pager::{PagerPosition, PagerSource, RowFocus};
 use crate::ui::theme::Theme;
@@ -69,12 +69,27 @@ impl RunPageRows {
     fn add_facts(&mut self, facts: &RunPageFacts, columns: u16, theme: &Theme) {
         let (title, text, dim) = (theme.style("title"), theme.style("text"), theme.style("dim"));
         let more = if facts.is_cut { "+" } else { "" };
-        self.text(format!("Changes so far  {}{more}", facts.changes.len()), title);
+        let counted = match facts.count.total() {
+            0 => String::new(),
+            _ => format!("  {}{more}", facts.count),
+        };
+        self.text(format!("Changes so far{counted}"), title);
         let room = usize::from(columns.saturating_sub(self.gutter_width()));
+        for repository in &facts.repositories {
+            let RunPageRepository { letter, path, rows } = repository;
+            let style = letter_style(*letter, theme);
+            let line = vec![
+                Span::raw(" "),
+                Span::styled(letter.to_string(), style),
+                Span::styled(format!(" {}", visible::guard_line(path)), text),
+            ];
+            self.add(Line::from(line), RunPageTarget::Nothing);
+            rows.iter().for_each(|row| self.text(format!("     {}", visible::guard_line(row)), text));
+        }
         for change in &facts.changes {
             self.add(change_line(change, room, theme), RunPageTarget::Change(change.at.clone()));
         }
-        if facts.changes.is_empty() {
+        if facts.changes.is_empty() && facts.repositories.is_empty() {
             self.text(" no changes", dim);
         }
         self.text("", text);
@@ -100,13 +115,17 @@ impl RunPageRows {
     }
 }
 
-/// `M src/a.rs  +1 -1`; where there is no room, a part of the path makes way.
-fn change_line(change: &RunPageChange, room: usize, theme: &Theme) -> Line<'static> {
-    let style = theme.sign(match change.letter {
+fn letter_style(letter: char, theme: &Theme) -> Style {
+    theme.sign(match letter {
         'A' => "diff.add",
         'D' => "diff.remove",
         _ => "text",
-    });
+    })
+}
+
+/// `M src/a.rs  +1 -1`; where there is no room, a part of the path makes way.
+fn change_line(change: &RunPageChange, room: usize, theme: &Theme) -> Line<'static> {
+    let style = letter_style(change.letter, theme);
     let counts = change.counts.map(|(added, removed)| (format!("  +{added}"), format!(" -{removed}")));
     let taken = counts.as_ref().map_or(0, |(added, removed)| added.len() + removed.len());
     // The letter with its blanks, and a column for the sign of what continues.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ui::test_screen::{assert_no_key_of_the_pager, dark, drawn, press, rows};
+use crate::workspace::ChangeCount;
 use crossterm::event::{KeyCode, KeyModifiers};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -103,6 +104,27 @@ fn enter_shows_the_difference_of_a_file_and_leads_back() {
     page.tick();
     let shown = rows(&drawn(&page, (90, 10))).join("\n");
     assert!(shown.contains("file.rs cannot be shown: it is not text"), "{shown}");
+}
+
+#[test]
+fn a_repository_is_one_row_with_what_happened_to_it() {
+    let (mut page, news, _asked) = page();
+    let repository = RunPageRepository {
+        letter: 'M',
+        path: ".git".into(),
+        rows: vec!["commit 1f3a2c7 \"nine\u{1b}\" on main: 1 file +1 -0".into()],
+    };
+    let count = ChangeCount { files: 1, directories: 0, repositories: 1 };
+    let facts = RunPageFacts { repositories: vec![repository], count, ..facts(&["a.py"]) };
+    news.send(RunPageNews::Facts(facts)).unwrap();
+    assert!(page.tick());
+    let shown = rows(&drawn(&page, (60, 12))).join("\n");
+    for expected in
+        ["Changes so far  1 file and 1 repository", " M .git\n", "     commit 1f3a2c7 \"nine", "M a.py"]
+    {
+        assert!(shown.contains(expected), "{expected} is missing:\n{shown}");
+    }
+    assert!(!shown.contains('\u{1b}'), "{shown}");
 }
 
 #[test]

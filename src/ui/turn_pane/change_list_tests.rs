@@ -159,6 +159,33 @@ fn the_files_of_git_need_not_be_opened() {
     assert_eq!(answer.try_recv(), Ok('a'));
 }
 
+/// Story: at 40 columns five rows of 24 named `.git/COMMIT_EDITMSG and 10 other files`, which nobody has to open.
+#[test]
+fn what_was_not_shown_of_a_repository_is_named_by_the_repository() {
+    let mut b = bench_of(40, 16);
+    let (mut repository, message) = change(".git/COMMIT_EDITMSG", 40, "", "x\n");
+    let (_, index) = change(".git/index", 40, "", "x\n");
+    repository = ListedChange {
+        text: "M .git (2 files of the repository)".into(),
+        is_of_git: true,
+        repository: Some(".git".into()),
+        ..repository
+    };
+    let files = (0..40).map(|row| change(&format!("f{row}"), row, "", "x\n"));
+    let (mut list, mut diffs): (Vec<ListedChange>, Vec<FileDiff>) = files.unzip();
+    list.push(repository);
+    diffs.extend([message, index]);
+    let mut answer = b.ask_to_apply(DisplayDetail::Changes(Box::new(ChangeOverview { list, files: diffs })));
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert!(answer.try_recv().is_err());
+    let screen = b.screen();
+    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("not all of .git (") && words.contains("were shown: press a again"), "{screen}");
+    assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{screen}");
+}
+
 /// Story: the question filled the screen, and the answer with the agent's own question was gone.
 #[test]
 fn the_answer_stays_above_the_question() {

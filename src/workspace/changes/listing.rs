@@ -33,6 +33,8 @@ pub struct ListedChange {
     /// The row is about files that git writes in a repository: the rows give their meaning, and nobody needs to read
     /// their bytes.
     pub is_of_git: bool,
+    /// Of the row of a repository, the name of the repository.
+    pub repository: Option<String>,
     /// Of a commit, what it changes.
     pub commit: Option<CommitPatch>,
     /// The paths of the set whose contents it is about.
@@ -231,7 +233,7 @@ impl ChangeSet {
             };
             vec![row]
         };
-        first_what_needs_care(change_rows.into_iter().flat_map(listed))
+        care_first(change_rows.into_iter().flat_map(listed).collect())
     }
 
     /// The files that were renamed and changed, and are one row of the list.
@@ -295,7 +297,16 @@ impl ChangeSet {
         let note = waits.map(|waiting| format!("({})", sanitize::line(&waiting.runner.why)));
         let needs_approval = row.needs_care && is_loss || waits.is_some();
         let (note, needs_care) = (note.unwrap_or_default(), row.needs_care || waits.is_some());
-        let mut rows = vec![ListedChange { paths, note, needs_care, needs_approval, is_of_git: true, ..row }];
+        let repository_name = Some(shown.clone());
+        let mut rows = vec![ListedChange {
+            paths,
+            note,
+            needs_care,
+            needs_approval,
+            is_of_git: true,
+            repository: repository_name,
+            ..row
+        }];
         // Also those of its submodules and linked worktrees.
         for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
             rows.extend(nested.rows(repository, name).into_iter().map(ListedChange::below));
@@ -418,16 +429,23 @@ fn runs_later_words(commit: &CommitPatch) -> String {
 }
 
 /// What must be seen first, and then the rest, both in their order. What is below a repository that waits stays there.
-fn first_what_needs_care(rows: impl Iterator<Item = ListedChange>) -> Vec<ListedChange> {
+pub fn care_first(rows: Vec<ListedChange>) -> Vec<ListedChange> {
+    let (first, rest) = care_first_order(&rows);
+    let mut rows: Vec<Option<ListedChange>> = rows.into_iter().map(Some).collect();
+    first.into_iter().chain(rest).filter_map(|at| rows.get_mut(at)?.take()).collect()
+}
+
+/// The places of the rows that must be seen first, and of the rest.
+pub fn care_first_order(rows: &[ListedChange]) -> (Vec<usize>, Vec<usize>) {
     let mut is_below_first = false;
-    let (first, rest): (Vec<ListedChange>, Vec<ListedChange>) = rows.partition(|row| {
+    (0..rows.len()).partition(|at| {
+        let Some(row) = rows.get(*at) else { return false };
         let is_below = row.text.starts_with(BELOW);
         if row.is_of_git && !is_below {
             is_below_first = row.needs_approval;
         }
         row.needs_care || is_below && is_below_first
-    });
-    first.into_iter().chain(rest).collect()
+    })
 }
 
 /// What one line of a listing is about.

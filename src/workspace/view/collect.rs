@@ -4,6 +4,7 @@
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
 use super::base::{BaseIndex, BaseRecord};
+use super::effect_kind::{ApartEffect, EffectAfter, EffectKind};
 use super::git_state::differ_only_in_stat;
 use super::layer::{self, DirNames, Layer, entry, is_dir, is_opaque, is_whiteout};
 use super::open_stack::OpenStackDir;
@@ -53,6 +54,8 @@ pub struct CommandEffects {
     /// Where repositories are searched for: a plain file is none, and to look for one at each of half a million files
     /// takes longer than all the rest.
     pub(super) places: BTreeSet<Arc<Path>>,
+    /// Directories, and what is in a `.git`: a person counts them in another way than files.
+    pub(super) apart: Vec<ApartEffect>,
 }
 
 impl CommandEffects {
@@ -60,13 +63,13 @@ impl CommandEffects {
         self.created + self.modified + self.deleted == 0 && self.special.is_empty()
     }
 
-    pub(super) fn count(&mut self, path: &Path, before: &PathState, after_absent: bool) {
+    pub(super) fn count(&mut self, path: &Path, before: &PathState, after: EffectAfter) {
         let path: Arc<Path> = path.into();
-        match before.is_directory() || !after_absent {
+        match before.is_directory() || after != EffectAfter::Nothing {
             true => drop(self.places.insert(Arc::clone(&path))),
             false => self.add_place_of_file(&path),
         }
-        self.add(&path, before, after_absent);
+        self.add(&path, before, after);
     }
 
     /// Counts what is no directory now.
@@ -75,7 +78,7 @@ impl CommandEffects {
             true => drop(self.places.insert(Arc::clone(path))),
             false => self.add_place_of_file(path),
         }
-        self.add(path, before, false);
+        self.add(path, before, EffectAfter::File);
     }
 
     fn add_place_of_file(&mut self, path: &Path) {
@@ -85,13 +88,26 @@ impl CommandEffects {
         }
     }
 
-    fn add(&mut self, path: &Arc<Path>, before: &PathState, after_absent: bool) {
-        match (before.is_absent(), after_absent) {
-            (true, _) => self.created += 1,
-            (_, true) => self.deleted += 1,
-            _ => self.modified += 1,
+    fn add(&mut self, path: &Arc<Path>, before: &PathState, after: EffectAfter) {
+        let kind = match (before.is_absent(), after) {
+            (true, _) => EffectKind::Created,
+            (_, EffectAfter::Nothing) => EffectKind::Deleted,
+            _ => EffectKind::Modified,
+        };
+        match kind {
+            EffectKind::Created => self.created += 1,
+            EffectKind::Deleted => self.deleted += 1,
+            EffectKind::Modified => self.modified += 1,
         }
         self.paths.insert(Arc::clone(path));
+        let is_directory = match after {
+            EffectAfter::Nothing => before.is_directory(),
+            EffectAfter::Directory => before.is_absent() || before.is_directory(),
+            EffectAfter::File => false,
+        };
+        if is_directory || path.ancestors().any(is_git_name) {
+            self.apart.push(ApartEffect { path: Arc::clone(path), kind, is_directory });
+        }
     }
 }
 
@@ -171,7 +187,7 @@ impl EffectsCollector<'_> {
         {
             self.record(Path::new(""), &model)?;
             let path = self.root().to_path_buf();
-            self.effects.count(&path, &model, false);
+            self.effects.count(&path, &model, EffectAfter::Directory);
             // The parent of any name in it is the layer's own directory.
             let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
             attrs.apply_to_layer(&File::from(at))?;
@@ -299,7 +315,7 @@ impl EffectsCollector<'_> {
                 if *had != attrs {
                     self.record(rel, &before)?;
                     let path = join(self.root(), rel);
-                    self.effects.count(&path, &before, false);
+                    self.effects.count(&path, &before, EffectAfter::Directory);
                     self.held.save()?;
                     self.make(rel, &attrs, false)?;
                 }
@@ -318,11 +334,11 @@ impl EffectsCollector<'_> {
                 if before.is_absent() {
                     self.record(rel, &before)?;
                     let path = join(self.root(), rel);
-                    self.effects.count(&path, &before, false);
+                    self.effects.count(&path, &before, EffectAfter::Directory);
                 } else {
                     self.record_tree(rel, false)?;
                     let path = join(self.root(), rel);
-                    self.effects.count(&path, &before, false);
+                    self.effects.count(&path, &before, EffectAfter::Directory);
                 }
                 self.held.save()?;
                 self.erase(rel)?;
@@ -512,7 +528,7 @@ impl EffectsCollector<'_> {
         }
         if counted {
             let path = join(self.root(), rel);
-            self.effects.count(&path, &node, true);
+            self.effects.count(&path, &node, EffectAfter::Nothing);
         }
         self.record_light(rel, node)
     }

@@ -60,7 +60,7 @@ impl CommandDir {
         Some(CommandDir { path, _lock: lock, is_removed_later: false })
     }
 
-    /// Lets it be removed in the background. The process must call [`super::removal::wait_for_removals`] before it ends.
+    /// Lets it be removed in the background. The process waits for that before it ends: [`super::removal::wait_for_removals`].
     #[must_use]
     pub(super) fn removed_later(self) -> CommandDir {
         let mut dir = self;
@@ -90,7 +90,9 @@ impl CommandDir {
 
 impl Drop for CommandDir {
     fn drop(&mut self) {
-        if self.path.exists() && !(self.is_removed_later && remove_later(&self.path)) {
+        if self.path.exists()
+            && !(self.is_removed_later && remove_later(&self.path, self._lock.try_clone().ok()))
+        {
             drop(remove_dir_all(&self.path));
         }
     }

@@ -60,6 +60,15 @@ impl CommandView {
         self
     }
 
+    /// Discards what the command wrote. From now on nothing of it counts, and it is removed in the background: that may
+    /// take longer than a person waits.
+    pub fn discard(mut self) {
+        if let Some((_, home)) = self.home.take() {
+            home.discard();
+        }
+        self.dir = self.dir.removed_later();
+    }
+
     /// The layers of a command whose placet was killed.
     pub(super) fn taken_over(
         (mounts, dir): (Vec<OverlayMount>, CommandDir),

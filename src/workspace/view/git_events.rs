@@ -98,7 +98,7 @@ impl View {
 }
 
 /// A repository that is removed has nothing to say but that. One of which `HEAD` is no file any more is there.
-fn is_there(dir: &Path, after: &dyn RepositoryFiles) -> bool {
+pub(super) fn is_there(dir: &Path, after: &dyn RepositoryFiles) -> bool {
     let has = |name| after.real(&dir.join(name)).is_some_and(|path| path.symlink_metadata().is_ok());
     ["HEAD", "objects", "commondir"].into_iter().any(has)
 }
@@ -221,7 +221,7 @@ impl RepositoryFiles for PendingFiles<'_> {
 }
 
 /// The names in a directory; none where the path leads through a link.
-fn names(stack: &LayerStack<'_>, rel: &Path) -> Vec<OsString> {
+pub(super) fn names(stack: &LayerStack<'_>, rel: &Path) -> Vec<OsString> {
     let dirs = stack.dirs(rel).unwrap_or_default();
     match dirs.iter().all(|dir| dir_at(dir).is_ok()) {
         true => stack.children(rel).unwrap_or_default().into_iter().collect(),

@@ -5,6 +5,7 @@
 
 use super::command_view::{CommandView, OverlayMount};
 use super::layer::{entry, is_dir, is_whiteout, list};
+use crate::permission::is_git_name;
 use crate::workspace::changes::change_set::ChangeKind;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, openat, statat};
 use serde::{Deserialize, Serialize};
@@ -90,6 +91,18 @@ impl Look<'_> {
             let before = self.before(&rel);
             if is_whiteout(&stat) {
                 found.changes.extend(before.map(|_| (path, ChangeKind::Deleted)));
+            } else if is_dir(&stat) && is_objects_of_git(&rel) {
+                // A commit may write thousands of them: no look has to find more than that there are some.
+                let mut inside = RunningChanges::default();
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                if let Ok(below) = openat(dir, &name, flags, Mode::empty()) {
+                    Look { most: 1, ..*self }.below(&rel, &below, &mut inside);
+                }
+                if before.is_none() {
+                    found.changes.push((path, ChangeKind::Created));
+                } else if !inside.changes.is_empty() {
+                    found.changes.push((path, ChangeKind::Modified));
+                }
             } else if is_dir(&stat) {
                 if before.is_none() {
                     found.changes.push((path, ChangeKind::Created));
@@ -110,6 +123,11 @@ impl Look<'_> {
             self.lowers.iter().find_map(|lower| statat(CWD, lower.join(rel), AtFlags::SYMLINK_NOFOLLOW).ok());
         stat.filter(|stat| !is_whiteout(stat))
     }
+}
+
+/// The directory of the objects of a repository in its usual place.
+fn is_objects_of_git(rel: &Path) -> bool {
+    rel.ends_with("objects") && rel.parent().is_some_and(is_git_name)
 }
 
 fn changed(before: Option<&Stat>, now: &Stat) -> Option<ChangeKind> {

@@ -5,6 +5,7 @@
 
 use super::View;
 use super::collect::CommandEffects;
+use super::effect_kind::EffectAfter;
 pub(super) use super::file_stamp::FileStamp;
 use super::stack::node_at;
 use crate::workspace::files::path_state::PathState;
@@ -97,7 +98,7 @@ impl View {
         let mut effects = CommandEffects::default();
         let mut changes = Vec::new();
         let mut note = |path: &PathBuf, before: &PathState, after: &PathState| {
-            effects.count(path, before, after.is_absent());
+            effects.count(path, before, EffectAfter::of(after));
             let (before, after) = (before.clone().into(), after.clone().into());
             changes.push(AppliedChange {
                 path: path.as_path().into(),

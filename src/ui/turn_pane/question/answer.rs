@@ -184,6 +184,9 @@ impl PaneQuestion {
                 if is_given_twice(&choice, open.is_all_seen()) && open.confirmed != Some(choice.key) =>
             {
                 open.confirmed = Some(choice.key);
+                if !choice.twice {
+                    open.show_unseen();
+                }
                 QuestionOutcome::Open
             }
             Some(choice) => {

@@ -1,5 +1,6 @@
 //! Everything that a person is asked while a turn runs.
 
+use super::change_list::ListSubject;
 use crate::agent::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, PromptAsker, ReasonReader,
     UserPrompt,
@@ -49,9 +50,21 @@ impl AnyQuestion {
                 matches!(&question.preview.detail, DisplayDetail::Diff(diff) if diff.left_out > 0)
             }
             _ => self.overview().is_some_and(|overview| {
-                let is_of_git = |row: usize| overview.list.get(row).is_some_and(|row| row.is_of_git);
-                overview.files.iter().any(|file| file.left_out.is_some() && !is_of_git(file.row))
+                let asked = self.list_subject();
+                let is_needed =
+                    |row: usize| overview.list.get(row).is_none_or(|row| asked.needs_difference(row));
+                overview.files.iter().any(|file| file.left_out.is_some() && is_needed(file.row))
             }),
+        }
+    }
+
+    /// What a yes applies of the changes that are listed.
+    pub(super) fn list_subject(&self) -> ListSubject {
+        match self {
+            AnyQuestion::Choice(question) if matches!(question.subject, ChoiceSubject::Protected { .. }) => {
+                ListSubject::OnePath
+            }
+            _ => ListSubject::Everything,
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! At first as many differences are open as fit. Down goes through everything: it scrolls to the end of what is open,
 //! and then opens what is closed. A difference counts as seen when each of its rows was drawn; those of git's own
-//! files, which the rows below their repository explain, need not be.
+//! files, which the rows below their repository explain, need not be. Where the question is about the repository, the
+//! differences of its commits must be: a yes applies them.
 
 use super::change_rows::{ALL_CONTEXT, ListLayout, least_rows, open_sign};
 use super::confirmation::{UnseenParts, UnseenRows, not_shown};
@@ -10,6 +11,7 @@ use crate::text::RangeSet;
 use crate::tools::ChangeOverview;
 use crate::ui::review::Differences;
 use crate::ui::theme::Theme;
+use crate::workspace::ListedChange;
 use crossterm::event::KeyCode;
 use ratatui::text::Line;
 use std::cell::RefCell;
@@ -53,6 +55,22 @@ struct RowKind {
     weight: RowWeight,
 }
 
+/// What a yes applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ListSubject {
+    /// All rows but those that are asked about by themselves.
+    Everything,
+    /// One file that runs later, or one repository with such files in its commits or its index.
+    OnePath,
+}
+
+impl ListSubject {
+    /// The difference of the row has to be seen before all of the question was.
+    pub(super) fn needs_difference(self, row: &ListedChange) -> bool {
+        !row.is_of_git || self == ListSubject::OnePath && row.commit.is_some()
+    }
+}
+
 /// What a row does to a file, in the order in which rows open: what a person must read first comes first.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum RowWeight {
@@ -91,13 +109,13 @@ struct ListSection {
 }
 
 impl ChangeList {
-    pub(super) fn new(overview: &ChangeOverview, theme: &Theme) -> ChangeList {
+    pub(super) fn new(overview: &ChangeOverview, asked: ListSubject, theme: &Theme) -> ChangeList {
         // A patch that was cut off is not a valid patch.
         let whole = overview.files.iter().map(|file| match file.left_out {
             None => (&*file.patch, &*file.runs_later),
             Some(_) => (&[][..], &[][..]),
         });
-        let of_git = |row: usize| overview.list.get(row).is_none_or(|row| row.is_of_git);
+        let is_required = |row: usize| overview.list.get(row).is_some_and(|row| asked.needs_difference(row));
         let mut kinds = vec![RowKind::default(); overview.list.len()];
         for file in &overview.files {
             if let Some(kind) = kinds.get_mut(file.row) {
@@ -107,12 +125,13 @@ impl ChangeList {
                     Some(row) if matches!(row.lines, Some((_, 0))) => RowWeight::OnlyAdds,
                     _ => RowWeight::Removes,
                 };
-                *kind = RowKind { has_difference: true, is_required: !of_git(file.row), least_rows, weight };
+                *kind =
+                    RowKind { has_difference: true, is_required: is_required(file.row), least_rows, weight };
             }
         }
         // In a question about a repository, the commit for which it waits comes before its internal files.
         let marked = overview.files.iter().find(|file| !file.runs_later.is_empty()).map(|file| file.row);
-        let marked = marked.filter(|_| overview.list.iter().all(|row| row.is_of_git));
+        let marked = marked.filter(|_| asked == ListSubject::OnePath);
         ChangeList {
             differences: Differences::marked(whole, theme),
             kinds,
@@ -220,6 +239,28 @@ impl ChangeList {
     /// Everything was on the screen at some time.
     pub(super) fn is_seen(&self) -> bool {
         self.seen.iter().all(|seen| seen.whole)
+    }
+
+    /// Opens the first difference that was not wholly on the screen, or goes to it.
+    pub(super) fn show_unseen(&mut self, overview: &ChangeOverview) {
+        let Some(row) = self.seen.iter().position(|seen| !seen.whole) else { return };
+        self.chosen = true;
+        match self.kind(row).is_required {
+            true => self.open(row, overview),
+            false => {
+                self.cursor = row;
+                self.show_head(overview);
+            }
+        }
+        // Where the beginning was on the screen, the rest is what is missing.
+        let parts = self.parts(overview);
+        let Some(part) = parts.iter().find(|part| !part.is_head && part.row == row) else { return };
+        let Some(seen) = self.seen.get(row) else { return };
+        let first = seen.difference.first_gap(&(0..part.at.len())).map(|gap| part.at.start + gap.start);
+        // What is said about the second key takes rows of the list: where there are few, the head of the row makes way.
+        if let Some(first) = first.filter(|first| *first + LEAST_LIST > self.scroll + self.fits) {
+            self.scroll_to(first, overview);
+        }
     }
 
     /// What was not, by file; at most `most` files are named.

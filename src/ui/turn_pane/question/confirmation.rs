@@ -3,7 +3,8 @@
 
 use crate::agent::QuestionChoice;
 use crate::text::count;
-use crate::tools::{ChangeOverview, DisplayDetail};
+use crate::tools::{ChangeOverview, DisplayDetail, FileDiff};
+use std::collections::BTreeMap;
 
 /// Files that are named when they were not shown; on a narrow screen only the first, so that rows are left for the files.
 pub(super) const NAMED: usize = 3;
@@ -56,32 +57,48 @@ pub(super) struct UnseenRows {
     pub(super) other_files: usize,
 }
 
-/// What of a change set was not shown, by file. `rows` says how much of the file with this number was not on the screen; at
-/// most `most` files are named.
+/// What of a change set was not shown, by file, and for the files that git writes by repository. `rows` says how much of the
+/// file with this number was not on the screen; at most `most` of them are named.
 pub(super) fn not_shown(
     overview: &ChangeOverview,
     most: usize,
     rows: impl Fn(usize) -> UnseenRows,
 ) -> UnseenParts {
-    let part = |(at, file): (usize, &crate::tools::FileDiff)| {
+    let listed = |file: &FileDiff| overview.list.get(file.row);
+    let mut repositories: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut are_several = false;
+    let mut named: Vec<(String, bool)> = Vec::new();
+    for (at, file) in overview.files.iter().enumerate() {
         let UnseenRows { rows, other_files } = rows(at);
+        if listed(file).is_some_and(|row| row.repository.is_some()) {
+            *repositories.entry(file.row).or_default() += rows;
+            continue;
+        }
         let others = match other_files {
             0 => String::new(),
             others => format!(" and {}", count::of(others, "other file")),
         };
-        match (rows, file.left_out) {
-            (0, None) => None,
-            (rows, None) => Some(format!("{}{others} ({})", file.name, count::of(rows, "row"))),
-            (_, Some(left_out)) => Some(format!("{} ({} bytes)", file.name, left_out.bytes())),
+        let words = match (rows, file.left_out) {
+            (0, None) => continue,
+            (rows, None) => format!("{}{others} ({})", file.name, count::of(rows, "row")),
+            (_, Some(left_out)) => format!("{} ({} bytes)", file.name, left_out.bytes()),
+        };
+        are_several |= other_files > 0;
+        named.push((words, listed(file).is_none_or(|row| row.commit.is_none())));
+    }
+    for (row, rows) in repositories.into_iter().filter(|(_, rows)| *rows > 0).rev() {
+        let name = overview.list.get(row).and_then(|row| row.repository.as_deref()).unwrap_or_default();
+        named.insert(0, (format!("{name} ({})", count::of(rows, "row")), false));
+    }
+    are_several |= named.len() > 1;
+    let rest = named.split_off(most.min(named.len()));
+    let shown: Vec<String> = named.into_iter().map(|(words, _)| words).collect();
+    let words = match rest.len() {
+        0 => shown.join(", "),
+        more if rest.iter().all(|(_, is_file)| *is_file) => {
+            format!("{} and {}", shown.join(", "), count::of(more, "more file"))
         }
-    };
-    let mut named: Vec<String> = overview.files.iter().enumerate().filter_map(part).collect();
-    let are_several = named.len() > 1 || (0..overview.files.len()).any(|at| rows(at).other_files > 0);
-    let more = named.len().saturating_sub(most);
-    named.truncate(most);
-    let words = match more {
-        0 => named.join(", "),
-        more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
+        more => format!("{} and {more} more", shown.join(", ")),
     };
     UnseenParts { words, are_several }
 }

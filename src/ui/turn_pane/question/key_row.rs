@@ -130,6 +130,9 @@ impl PaneQuestion {
         Some(match &self.asked {
             AnyQuestion::Choice(q) => {
                 let choice = q.choices.iter().find(|choice| choice.key == key)?;
+                if !choice.twice && self.is_all_seen() {
+                    return Some(format!("all of it is shown now: press {key} again to do it"));
+                }
                 let named = if columns < NARROW { NAMED_NARROW } else { NAMED };
                 second_words(choice, &self.unseen(named), &format!("press {key}"), "key")
             }

@@ -2,7 +2,7 @@
 
 use super::any_question::{AnyQuestion, RUN_CHECKS};
 use super::body::QuestionBody;
-use super::change_list::ChangeList;
+use super::change_list::{ChangeList, ListSubject};
 use super::confirmation::UnseenParts;
 use crate::agent::ReasonReader;
 use crate::conversation::CallId;
@@ -65,7 +65,7 @@ impl PaneQuestion {
         pastes: PasteStore,
         theme: &Theme,
     ) -> PaneQuestion {
-        let changes = asked.overview().map(|overview| ChangeList::new(overview, theme));
+        let changes = asked.overview().map(|overview| ChangeList::new(overview, asked.list_subject(), theme));
         PaneQuestion {
             asked,
             changes,
@@ -125,6 +125,18 @@ impl PaneQuestion {
         match (&self.changes, self.asked.overview()) {
             (Some(list), Some(overview)) if !self.shows_patch => list.unseen(overview, most),
             _ => self.body.unseen(&self.asked, most),
+        }
+    }
+
+    /// Opens what a yes to one path would apply unseen. In a question about everything the person goes there by keys: many
+    /// files may be closed, and the list is what is read first.
+    pub(super) fn show_unseen(&mut self) {
+        let is_of_one = self.asked.list_subject() == ListSubject::OnePath;
+        if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
+            && is_of_one
+            && !self.shows_patch
+        {
+            list.show_unseen(overview);
         }
     }
 

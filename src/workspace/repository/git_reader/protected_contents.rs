@@ -180,12 +180,7 @@ pub(in crate::workspace) fn protected_contents(
     if touches("MERGE_HEAD") {
         search.merge(sides);
     }
-    for name in unfinished::AUTOSTASHES {
-        let place = name.split('/').next().unwrap_or(name);
-        if touches(place) {
-            search.autostash(sides, name);
-        }
-    }
+    search.autostashes(sides, &touches);
     if (touches("index") || touches("HEAD")) && !search.is_decided() {
         search.index(sides, width, touches("index"));
     }

@@ -14,8 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Files with the commit that `git merge --abort` and `git rebase --continue` write into the work tree.
-pub(super) const AUTOSTASHES: [&str; 3] =
-    ["MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash"];
+const AUTOSTASHES: [&str; 3] = ["MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash"];
 
 /// A list of commits; empty where there is none. `None` where there is something else, or a larger one.
 fn list(files: &dyn RepositoryFiles, path: &Path, most: u64) -> Option<Vec<u8>> {
@@ -54,8 +53,17 @@ impl ContentSearch<'_> {
         }
     }
 
-    /// The commit with the changes that git stored when a merge or a rebase began.
-    pub(super) fn autostash(&mut self, sides: &GitSides<'_>, name: &str) {
+    /// The changes that git stored when a merge or a rebase began. `touches` says whether something at this name changed.
+    pub(super) fn autostashes(&mut self, sides: &GitSides<'_>, touches: &dyn Fn(&str) -> bool) {
+        for name in AUTOSTASHES {
+            let place = name.split('/').next().unwrap_or(name);
+            if touches(place) {
+                self.autostash(sides, name);
+            }
+        }
+    }
+
+    fn autostash(&mut self, sides: &GitSides<'_>, name: &str) {
         let path = sides.dir.join(name);
         // git follows a link there, and placet does not.
         let place = path.parent().and_then(|dir| sides.after.real(dir));

@@ -1,0 +1,145 @@
+//! What a running command has changed so far as a person counts it: files, and repositories with what happened to them.
+//!
+//! git may be at work: a row says what one look found, and the next look may find something else.
+
+use super::git_events::{is_there, names};
+use super::layer::Layer;
+use super::running_changes::{RunningChanges, RunningLayer};
+use super::stack::LayerStack;
+use crate::workspace::changes::change_count::ChangeCount;
+use crate::workspace::changes::change_set::ChangeKind;
+use crate::workspace::repository::RepositorySet;
+use crate::workspace::repository::git_reader::{
+    GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// The changes of a running command, for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunningSummary {
+    /// Everything but the files that git writes, in the order of the paths. A directory only where nothing in it changed.
+    pub files: RunningChanges,
+    pub repositories: Vec<RunningRepository>,
+    pub count: ChangeCount,
+}
+
+/// A repository in which something changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningRepository {
+    pub path: PathBuf,
+    pub kind: ChangeKind,
+    /// What happened to it, rendered for a person: commits, branches, the index.
+    pub rows: Vec<String>,
+}
+
+impl RunningSummary {
+    /// Of what one look at `layers` found; `name` renders a path.
+    pub fn of(
+        layers: &[RunningLayer],
+        found: RunningChanges,
+        name: &dyn Fn(&Path) -> String,
+    ) -> RunningSummary {
+        let (before, after) = (RunningFiles::before(layers), RunningFiles::after(layers));
+        let has = |files: &RunningFiles, path: &Path| {
+            files.real(path).is_some_and(|path| path.symlink_metadata().is_ok())
+        };
+        let exists = |path: &Path| has(&after, path) || has(&before, path);
+        let roots: Vec<PathBuf> = layers.iter().map(|layer| layer.target.clone()).collect();
+        let paths = found.changes.iter().map(|(path, _)| path.as_path());
+        let set = RepositorySet::recognise(paths, &roots, &exists);
+        let is_directory = |path: &Path, kind: ChangeKind| {
+            let files = if kind == ChangeKind::Deleted { &before } else { &after };
+            let found = files.real(path).and_then(|path| path.symlink_metadata().ok());
+            found.is_some_and(|found| found.is_dir())
+        };
+        let mut touched: BTreeMap<&Path, Vec<(&Path, bool)>> = BTreeMap::new();
+        let (mut files, mut count) = (Vec::new(), ChangeCount::default());
+        let mut outermost: BTreeSet<&Path> = BTreeSet::new();
+        for (at, (path, kind)) in found.changes.iter().enumerate() {
+            let is_dir = is_directory(path, *kind);
+            if let (Some(repository), Some(nearest)) = (set.of(path), set.nearest(path))
+                && (is_dir || set.is_written_by_git(path))
+            {
+                outermost.insert(repository);
+                touched.entry(nearest).or_default().push((path, *kind == ChangeKind::Deleted));
+                continue;
+            }
+            let holds_next = || found.changes.get(at + 1).is_some_and(|(next, _)| next.starts_with(path));
+            if is_dir && holds_next() {
+                continue;
+            }
+            match is_dir {
+                true => count.directories += 1,
+                false => count.files += 1,
+            }
+            files.push((path.clone(), *kind));
+        }
+        let end = deadline();
+        let events = |dir: &Path| {
+            let changed = touched.get(dir).map(Vec::as_slice).unwrap_or_default();
+            let sides = GitSides { dir, before: &before, after: &after, changed, deadline: end };
+            RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
+        };
+        let repository = |path: &&Path| {
+            let kind = match (has(&before, path), has(&after, path)) {
+                (false, _) => ChangeKind::Created,
+                (true, false) => ChangeKind::Deleted,
+                (true, true) => ChangeKind::Modified,
+            };
+            let inside = touched.keys().filter(|dir| dir.starts_with(path) && is_there(dir, &after));
+            let rows = inside.flat_map(|dir| events(dir).rows(path, name)).map(|row| row.text).collect();
+            RunningRepository { path: path.to_path_buf(), kind, rows }
+        };
+        let repositories: Vec<RunningRepository> = outermost.iter().map(repository).collect();
+        count.repositories = repositories.len();
+        let is_cut = found.is_cut;
+        RunningSummary { files: RunningChanges { changes: files, is_cut }, repositories, count }
+    }
+}
+
+/// The files of the roots in one state, through the layers of a command.
+struct RunningFiles {
+    roots: Vec<(PathBuf, Vec<Layer>)>,
+}
+
+impl RunningFiles {
+    /// As the command found them.
+    fn before(layers: &[RunningLayer]) -> RunningFiles {
+        RunningFiles { roots: layers.iter().map(|layer| (layer.target.clone(), lowers(layer))).collect() }
+    }
+
+    /// As they are now.
+    fn after(layers: &[RunningLayer]) -> RunningFiles {
+        let with_upper = |layer: &RunningLayer| {
+            let upper = std::iter::once(Layer::at(layer.upper.clone()));
+            (layer.target.clone(), upper.chain(lowers(layer)).collect())
+        };
+        RunningFiles { roots: layers.iter().map(with_upper).collect() }
+    }
+
+    fn stack_at(&self, path: &Path) -> Option<(LayerStack<'_>, PathBuf)> {
+        let (root, layers) = self.roots.iter().find(|(root, _)| path.starts_with(root))?;
+        let rel = path.strip_prefix(root).ok()?;
+        let is_plain = rel.components().all(|part| matches!(part, Component::Normal(_)));
+        is_plain.then(|| (LayerStack { layers: layers.iter().collect(), root }, rel.to_path_buf()))
+    }
+}
+
+/// The layers below that of the command. The last of the directories is the root itself.
+fn lowers(layer: &RunningLayer) -> Vec<Layer> {
+    let above = layer.lowers.iter().filter(|lower| **lower != layer.target);
+    above.map(|lower| Layer::at(lower.clone())).collect()
+}
+
+impl RepositoryFiles for RunningFiles {
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        let (stack, rel) = self.stack_at(path)?;
+        stack.real(&rel).ok()?
+    }
+
+    fn names(&self, path: &Path) -> Vec<OsString> {
+        self.stack_at(path).map(|(stack, rel)| names(&stack, &rel)).unwrap_or_default()
+    }
+}
