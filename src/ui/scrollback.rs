@@ -88,8 +88,13 @@ pub fn detail(detail: &DisplayDetail, theme: &Theme, fold: usize) -> Vec<Line<'s
     match detail {
         DisplayDetail::None => Vec::new(),
         DisplayDetail::Text(text) => {
-            let clean = visible::output(text.trim_end_matches('\n'));
-            folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
+            let (shown, hidden) = head_of(text.trim_end_matches('\n'), fold);
+            let clean = visible::output(shown);
+            let lines = clean.lines().map(|l| styled(l, theme.style("output")));
+            match hidden {
+                0 => folded(lines, fold, theme),
+                hidden => lines.chain([more_lines(hidden, theme)]).collect(),
+            }
         }
         DisplayDetail::Matches(found) => folded(search_lines(found, theme), fold, theme),
         DisplayDetail::Diff(diff) => folded(diff_lines(&diff.text, theme).into_iter(), DIFF_LINES, theme),
@@ -184,9 +189,31 @@ fn folded(lines: impl Iterator<Item = Line<'static>>, fold: usize, theme: &Theme
     let shown = if hidden <= 1 { all.len() } else { fold };
     let mut out: Vec<Line<'static>> = all.into_iter().take(shown).collect();
     if hidden > 1 {
-        out.push(styled(&format!("… {hidden} more lines"), theme.style("hint")));
+        out.push(more_lines(hidden, theme));
     }
     out
+}
+
+fn more_lines(hidden: usize, theme: &Theme) -> Line<'static> {
+    styled(&format!("… {hidden} more lines"), theme.style("hint"))
+}
+
+/// Bytes from which on only what is shown of a text is rendered.
+const LONG_TEXT: usize = 64 * 1024;
+
+/// The first lines of a long text, and how many more there are. The thread that renders the text reads the keys as well: while
+/// it rendered all of a page of five megabytes, nobody could stop the turn.
+fn head_of(text: &str, fold: usize) -> (&str, usize) {
+    if text.len() <= LONG_TEXT {
+        return (text, 0);
+    }
+    let last = fold.checked_sub(1).and_then(|last| text.match_indices('\n').nth(last));
+    let parts = last.and_then(|(end, _)| text.get(..end).zip(text.get(end + 1..)));
+    let hidden = parts.map_or(0, |(_, rest)| rest.matches('\n').count() + 1);
+    match parts {
+        Some((head, _)) if hidden > 1 => (head, hidden),
+        _ => (text, 0),
+    }
 }
 
 fn styled(text: &str, style: Style) -> Line<'static> {
@@ -255,6 +282,27 @@ pub fn ending(ending: &TurnEnding, theme: &Theme) -> Vec<Line<'static>> {
 mod tests {
     use super::*;
     use crate::config::WrapSetting;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn only_what_is_shown_of_a_long_text_is_rendered() {
+        let rows = |lines: usize| -> Vec<String> {
+            let text: String = (1..=lines).map(|n| format!("line {n} \u{1b}[2J\n")).collect();
+            let detail = detail(&DisplayDetail::Text(text), &Theme::plain(), 3);
+            detail.iter().map(ToString::to_string).collect()
+        };
+        let (short, long) = (rows(20), rows(20_000));
+        assert_eq!((short.len(), &short[..3]), (4, &long[..3]));
+        assert_eq!((short[3].as_str(), long[3].as_str()), ("  … 17 more lines", "  … 19997 more lines"));
+        let text = DisplayDetail::Text("five megabytes of a page\n".repeat(200_000));
+        let time = || {
+            let started = Instant::now();
+            assert_eq!(detail(&text, &Theme::plain(), 3).len(), 4);
+            started.elapsed()
+        };
+        let fastest = std::iter::repeat_with(time).take(5).min().unwrap();
+        assert!(fastest < Duration::from_millis(400), "{fastest:?}");
+    }
 
     /// Story: at 40 columns `pending` was broken in the word.
     #[test]
