@@ -19,7 +19,7 @@ const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHO
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
 /// Each ends with a repository that has a change of a protected file which it did not have at that place.
-const HOSTILE: [(&str, &str); 37] = [
+const HOSTILE: [(&str, &str); 49] = [
     ("commit", "echo y > .envrc; git commit -qam x"),
     ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
     ("index", "echo y > .envrc; git add ."),
@@ -113,10 +113,52 @@ const HOSTILE: [(&str, &str); 37] = [
             for n in 1 2 3; do printf "100644 $b $n\t.envrc\n"; done; } | git update-index --index-info
             git rev-parse HEAD > .git/MERGE_HEAD"#,
     ),
+    (
+        "words after a ref that is packed, too",
+        "git pack-refs --all; echo $(git rev-parse other) x > .git/refs/heads/old",
+    ),
+    ("link in place of a packed ref", "git pack-refs --all; ln -s other .git/refs/heads/old"),
+    (
+        "refs that look like a repository",
+        "mkdir -p .git/refs/objects .git/refs/refs .git/refs/hooks; git update-ref refs/heads/old other",
+    ),
+    ("ORIG_HEAD", "e=$(EVIL); echo $e > .git/ORIG_HEAD"),
+    ("FETCH_HEAD", r#"e=$(EVIL); printf "$e\t\tbranch 'main' of x\n" > .git/FETCH_HEAD"#),
+    (
+        "what a merge stashed",
+        "e=$(EVIL); git rev-parse HEAD > .git/MERGE_HEAD; echo $e > .git/MERGE_AUTOSTASH",
+    ),
+    (
+        "step of a rebase",
+        "e=$(EVIL); mkdir .git/rebase-merge; echo pick $e x > .git/rebase-merge/git-rebase-todo",
+    ),
+    (
+        "short name in a step",
+        "e=$(EVIL); mkdir .git/sequencer; echo pick $(echo $e | cut -c1-9) x > .git/sequencer/todo",
+    ),
+    ("where a rebase began", "e=$(EVIL); mkdir .git/rebase-merge; echo $e > .git/rebase-merge/orig-head"),
+    (
+        "graph with another tree",
+        r#"git commit-graph write --reachable; echo y > .envrc; git add .; t=$(git write-tree); git reset -q --hard
+            perl -0777 -pi -e 'BEGIN { ($a, $b) = map { pack "H*", $_ } splice @ARGV, 0, 2 } s/\Q$a\E/$b/g' \
+                $(git rev-parse HEAD^{tree}) $t .git/objects/info/commit-graph"#,
+    ),
+    (
+        "pack with another content of a file",
+        r#"f=$(git rev-parse HEAD:.envrc); o=$(echo y | git hash-object -w --stdin); cd .git/objects/pack; p=$(echo $o | git pack-objects -q pack); chmod u+w *
+            perl -0777 -pi -e 'BEGIN { ($a, $b) = map { pack "H*", $_ } splice @ARGV, 0, 2 }
+                substr($_, 8, 1024) = pack "N256", map { $_ >= ord $b } 0 .. 255; s/\Q$a\E/$b/' $o $f pack-$p.idx; cd ../../..;
+            test y = $(git show HEAD:.envrc)"#,
+    ),
+    ("list of packs", "git repack -qad; git multi-pack-index write"),
 ];
 
+/// Prints the name of a commit that no ref leads to.
+const EVIL: &str =
+    "echo y > .envrc; git add .; git commit-tree -m e -p HEAD $(git write-tree); git reset -q --hard";
+
 /// The same with what the person did before, and with an earlier turn that was applied.
-const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 7] = [
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 9] = [
     (
         "merge that brings an old file back",
         "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
@@ -176,10 +218,79 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 7] = [
         "cd x; mv .git/H .git/HEAD; mv .git/o .git/objects",
         "x/.git",
     ),
+    (
+        "the other half of a split index",
+        "git update-index --split-index",
+        "",
+        r#"perl -0777 -pi -e 'BEGIN { ($a, $b) = map { pack "H*", $_ } splice @ARGV, 0, 2 } s/\Q$a\E/$b/' \
+            $(git rev-parse HEAD:.envrc) $(echo y | git hash-object -w --stdin) .git/sharedindex.*"#,
+        ".git",
+    ),
+    (
+        "repository that a file names",
+        "mkdir store; git init -q --separate-git-dir=store/r .claude; cd .claude; echo {} > settings.json; git add .; \
+         git commit -qm s",
+        "",
+        "cd .claude; echo '{\"hooks\":1}' > settings.json; git commit -qam x; git branch z; git reset -q --hard HEAD~1",
+        "store/r",
+    ),
+];
+
+/// Files that git runs or obeys, whatever the directories look like in which they are: what the person had, what the agent
+/// does, and the path that waits.
+const HIDDEN_PARTS: [(&str, &str, &str); 9] = [
+    (
+        "",
+        "mkdir -p .git/hooks/objects .git/hooks/refs .git/hooks/info; echo exit > .git/hooks/pre-commit; \
+         chmod +x .git/hooks/pre-commit",
+        ".git/hooks/pre-commit",
+    ),
+    (
+        "",
+        "mkdir -p .git/info/objects .git/info/refs .git/info/hooks; echo '* filter=x' > .git/info/attributes",
+        ".git/info/attributes",
+    ),
+    (
+        "",
+        "mkdir -p .git/objects/objects .git/objects/refs .git/objects/info; echo k > .git/objects/config; \
+         echo /srv > .git/objects/info/alternates",
+        ".git/objects/info/alternates",
+    ),
+    (
+        "",
+        "mkdir -p .git/rebase-merge/objects .git/rebase-merge/refs .git/rebase-merge/info; \
+         echo exec id > .git/rebase-merge/git-rebase-todo",
+        ".git/rebase-merge/git-rebase-todo",
+    ),
+    (
+        "",
+        "mkdir .git/m; echo exec id > .git/m/git-rebase-todo; ln -s m .git/rebase-merge",
+        ".git/rebase-merge",
+    ),
+    (
+        "",
+        "rm -r .git/info; mkdir .git/i; echo '* filter=x' > .git/i/attributes; ln -s i .git/info",
+        ".git/info",
+    ),
+    (
+        "touch .git/hooks/pre-push.sample; ln -s pre-push.sample .git/hooks/pre-push",
+        "echo exit > .git/hooks/pre-push.sample",
+        ".git/hooks/pre-push.sample",
+    ),
+    (
+        "mkdir conf; mv .envrc conf/env; ln -s conf/env .envrc",
+        "mkdir conf/objects conf/refs conf/info; echo y > conf/env",
+        "conf/env",
+    ),
+    (
+        "mkdir conf; echo {} > conf/settings.json; ln -s conf .claude",
+        "mkdir conf/objects conf/refs conf/info; echo y > conf/settings.json",
+        "conf/settings.json",
+    ),
 ];
 
 /// None of these gives a protected file another content than it had.
-const HARMLESS: [(&str, &str); 22] = [
+const HARMLESS: [(&str, &str); 29] = [
     ("commit", "echo three > a.txt; git commit -qam x"),
     ("amend", "git commit -q --amend -m x"),
     ("add", "echo three > a.txt; git add a.txt"),
@@ -222,6 +333,32 @@ const HARMLESS: [(&str, &str); 22] = [
          echo bb > b; git rebase -q --autostash main || test -e .git/rebase-merge/autostash",
     ),
     ("conflict", "git switch -q -c new old; echo 3 > a.txt; git commit -qam 3; git merge -q main || true"),
+    (
+        "rebase that stops",
+        "git switch -q -c new old; echo 3 > a.txt; git commit -qam 3; git rebase -q main || true",
+    ),
+    (
+        "picks of which the first stops",
+        "git switch -q -c new old; echo 3 > a.txt; git commit -qam 3; git commit -q --allow-empty -m 4; \
+         git cherry-pick main new || true",
+    ),
+    (
+        "rebase with a stash",
+        "git switch -q -c new old; echo n > n; git add n; git commit -qm n; echo l > l; git add l; \
+         git rebase -q --autostash main",
+    ),
+    (
+        "graph with a merge of three",
+        "for n in 1 2; do git switch -q -c n$n old; echo $n > f$n; git add .; git commit -qm $n; done; \
+         git switch -q main; git merge -q -m m n1 n2; git commit-graph write --reachable",
+    ),
+    (
+        "fetch",
+        "git clone -q . ../c; cd ../c; echo n > n; git add n; git commit -qm n; cd - > /dev/null; git fetch -q ../c; \
+         git merge -q FETCH_HEAD",
+    ),
+    ("repack", "git repack -qad; git commit -q --allow-empty -m x; git repack -qadf"),
+    ("packs one after another", "git repack -qd; git commit -q --allow-empty -m x; git repack -qd"),
 ];
 
 fn has_view() -> bool {
@@ -250,7 +387,7 @@ fn after_turn(agent: &str) -> Txn {
 }
 
 fn turn(txn: &Txn, agent: &str) {
-    let script = format!("{IDENTITY} {agent}");
+    let script = format!("{IDENTITY} {}", agent.replace("EVIL", EVIL));
     let turn = ["-p", "run eval \"$AGENT_SCRIPT\"", "--mode", "ask"];
     let out = txn.placet(turn).env("AGENT_SCRIPT", &script).go();
     assert_eq!(out.code, 3, "{agent}: {out:#?}");
@@ -306,6 +443,25 @@ fn what_the_person_or_an_earlier_turn_left_hides_no_protected_file() {
         let out = txn.run(["apply"]);
         assert_ne!(out.code, 0, "{title}: {out:#?}");
         assert!(has_row(&txn.run(["changes"]), &row), "{title}");
+    }
+}
+
+#[test]
+fn nothing_that_git_runs_or_obeys_is_hidden_by_the_look_of_its_directory() {
+    if !has_view() {
+        return;
+    }
+    for (before, agent, path) in HIDDEN_PARTS {
+        let txn = begun();
+        assert_eq!(txn.sh(&txn.tree, &format!("{IDENTITY} {before}")), 0, "{before}");
+        turn(&txn, agent);
+        let listed = txn.run(["changes"]);
+        let is_marked = |row: &str| row.starts_with("! ") && row.contains(path);
+        assert!(listed.stdout.lines().any(is_marked), "{agent}: {listed:#?}");
+        let out = txn.run(["apply"]);
+        assert_ne!(out.code, 0, "{agent}: {out:#?}");
+        assert!(out.stdout.contains(&format!("not applied: {path}")), "{agent}: {out:#?}");
+        assert!(txn.run(["changes"]).stdout.lines().any(is_marked), "{agent}");
     }
 }
 

@@ -34,7 +34,14 @@ impl RepositorySet {
             known
                 .extend(path.ancestors().filter(|dir| is_git_name(dir)).map(|dir| (dir.to_path_buf(), true)));
         }
-        RepositorySet { all: known.into_iter().filter(|(_, is)| *is).map(|(dir, _)| dir).collect() }
+        // In the order of paths, so that what lies around a directory comes before it.
+        let mut found = RepositorySet::default();
+        for (dir, _) in known.into_iter().filter(|(_, is)| *is) {
+            if found.nearest(&dir).is_none_or(|around| may_hold(around, &dir)) {
+                found.all.insert(dir);
+            }
+        }
+        found
     }
 
     /// The repository that is applied and undone as one when `path` is in it: the outermost.
@@ -84,6 +91,12 @@ impl RepositorySet {
         })
     }
 
+    /// True for packs, and for what says where objects are: git looks there first, and takes what it finds.
+    pub(in crate::workspace) fn is_object_store(&self, path: &Path) -> bool {
+        let below = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
+        below.is_some_and(|rel| rel.starts_with("objects/pack") || rel.starts_with("objects/info"))
+    }
+
     pub(in crate::workspace) fn extend(&mut self, more: impl IntoIterator<Item = PathBuf>) {
         self.all.extend(more);
     }
@@ -91,6 +104,14 @@ impl RepositorySet {
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
+}
+
+/// Where a repository has others in it: those of submodules and of linked worktrees. Anything else in it that looks like one
+/// is made of files that the outer one reads: `hooks` with the three names in it has hooks all the same.
+fn may_hold(repository: &Path, dir: &Path) -> bool {
+    let Ok(rel) = dir.strip_prefix(repository) else { return false };
+    let depth = rel.iter().count();
+    is_git_name(dir) || rel.starts_with("modules") && depth > 1 || rel.starts_with("worktrees") && depth == 2
 }
 
 /// Where a repository names other directories of objects.
@@ -136,6 +157,23 @@ mod tests {
         assert_eq!(found(&files, ".git/modules/a/config"), (at(".git"), at(".git/modules/a")));
         let files = [".git/HEAD", ".git/worktrees/w/HEAD", ".git/worktrees/w/commondir"];
         assert_eq!(found(&files, ".git/worktrees/w/index"), (at(".git"), at(".git/worktrees/w")));
+    }
+
+    #[test]
+    fn a_part_of_a_repository_that_looks_like_one_is_that_part() {
+        let at = |dir: &str| Some(Path::new("/w").join(dir));
+        let parts =
+            ["hooks", "refs", "info", "objects", "rebase-merge", "modules", "worktrees/w/rebase-merge"];
+        for part in parts {
+            let names = ["objects", "refs", "info"].map(|name| format!(".git/{part}/{name}/x"));
+            let around = [".git/worktrees/w/HEAD", ".git/worktrees/w/commondir"];
+            let files: Vec<&str> = names.iter().map(String::as_str).chain(around).collect();
+            let own = if part.starts_with("worktrees") { ".git/worktrees/w" } else { ".git" };
+            assert_eq!(found(&files, &format!(".git/{part}/config")), (at(".git"), at(own)), "{part}");
+        }
+        // A project may look like a repository, and have some in it.
+        let files = ["HEAD", "objects/a", "refs/a", "lib/.git/HEAD"];
+        assert_eq!(found(&files, "lib/.git/config"), (Some(PathBuf::from("/w")), at("lib/.git")));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -129,8 +130,9 @@ fn about(
         ["hooks", name, ..] if !directory && !name.ends_with(".sample") => {
             facts.push(RepositoryFact::Hook { file, removed: gone });
         }
-        // Also one among git's own files, such as `objects`: git would read and write at the other end.
-        [_, ..] if change.is_some_and(|c| leads_out(&c.after)) => {
+        // Also one among git's own files, such as `objects`: git would read and write at the other end. A link that stays
+        // in the repository gives files with plain names the meaning of its own name.
+        [first, ..] if change.is_some_and(|c| leads_out(&c.after) || is_link(&c.after) && is_read(first)) => {
             facts.push(RepositoryFact::Redirect { file, why: "git follows this link to another place" });
         }
         ["gitdir"] | ["worktrees", _, "gitdir"] => worktree(path, change, contents, facts),
@@ -168,6 +170,36 @@ fn about(
         }
         _ => {}
     }
+}
+
+/// What git reads in its directory begins with one of these names.
+fn is_read(first: &str) -> bool {
+    const DIRECTORIES: [&str; 14] = [
+        "branches",
+        "common",
+        "hooks",
+        "info",
+        "logs",
+        "modules",
+        "objects",
+        "rebase-apply",
+        "rebase-merge",
+        "refs",
+        "reftable",
+        "remotes",
+        "sequencer",
+        "worktrees",
+    ];
+    // Its files have upper case names, but for these.
+    let is_file = first.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        || ["config", "config.worktree", "commondir", "gitdir", "index", "packed-refs", "shallow"]
+            .contains(&first)
+        || first.starts_with("sharedindex.");
+    is_file || DIRECTORIES.contains(&first)
+}
+
+fn is_link(node: &PathState) -> bool {
+    matches!(node, PathState::Link { .. })
 }
 
 /// A link to another place than below the directory that it is in.
@@ -233,10 +265,20 @@ fn settings_of(
             let text = value.as_ref().map_or("true".into(), |v| String::from_utf8_lossy(v).into_owned());
             facts.push(fact(Some(text), consequence(key, value.as_deref())));
         }
-        if new.is_none() {
+        if new.is_none() && key == b"core.worktree" && has_work_tree(path, old, contents) {
+            let why = "`core.worktree` is gone: its commits concern files at another place than before";
+            facts.push(RepositoryFact::Redirect { file: path.to_path_buf(), why });
+        } else if new.is_none() {
             facts.push(fact(None, None));
         }
     }
+}
+
+/// True where the work tree that the settings at `path` named is still there: `git submodule deinit` removes it as well.
+fn has_work_tree(path: &Path, named: Option<&Vec<Option<Vec<u8>>>>, contents: &ContentReaders<'_>) -> bool {
+    let place = named.and_then(|values| values.last()?.as_deref());
+    let (Some(place), Some(repository)) = (place, path.parent()) else { return false };
+    (contents.exists)(&flat(&repository.join(OsStr::from_bytes(place))).join(".git"))
 }
 
 /// What `git init` writes into every repository.

@@ -11,7 +11,7 @@ use crate::workspace::files::open::dir_at;
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::git_reader::{
     GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
-    consent_deadline, deadline, protected_contents, work_trees,
+    consent_deadline, deadline, is_bare, protected_contents, work_trees,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -161,13 +161,15 @@ impl View {
         let of = |dir: &Path| {
             let own = set.changes.iter().filter(|change| change.path.starts_with(dir));
             let own = own.filter(|change| set.repositories.nearest(&change.path) == Some(dir));
-            let state = own.filter(|change| !set.repositories.is_object(&change.path));
+            let is_state =
+                |path: &Path| !set.repositories.is_object(path) || set.repositories.is_object_store(path);
+            let state = own.filter(|change| is_state(&change.path));
             let changed: Vec<(&Path, bool)> =
                 state.map(|change| (&*change.path, change.after.is_absent())).collect();
             let trees = work_trees(dir, &after);
             let judge = |rel: &Path, mode: u32| runner(classifier, &trees, rel, mode);
             let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
-            protected_contents(&sides, &judge)
+            protected_contents(&sides, &judge, !trees.is_empty() || is_bare(dir, &after))
         };
         inside.filter(|dir| is_there(dir, &after)).flat_map(of).collect()
     }

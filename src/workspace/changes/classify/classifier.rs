@@ -60,7 +60,7 @@ impl<'a> ChangeClassifier<'a> {
         if let Some(why) = self.why_git_runs(&change.path) {
             return ChangeClass::RunsLater(Runner { by: "git".into(), why: why.into() });
         }
-        if let Some(class) = self.in_repository(&change.path) {
+        if let Some(class) = self.in_repository(change) {
             return class;
         }
         match self.scope.of_path(&change.path) {
@@ -141,11 +141,12 @@ impl<'a> ChangeClassifier<'a> {
 
     /// In a repository, whatever its directory is called, the content of the file decides and not its name: most
     /// changes of `config` run nothing. Names with a meaning outside of `.git` keep their meaning: a directory that
-    /// only looks like a repository must not make `.envrc` ordinary.
-    fn in_repository(&self, path: &Path) -> Option<ChangeClass> {
+    /// only looks like a repository must not make `.envrc` ordinary, nor what a link with such a name leads to.
+    fn in_repository(&self, change: &FileChange) -> Option<ChangeClass> {
+        let path = &*change.path;
         let repository = self.scope.set.repositories.of(path)?;
-        let change = self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
-        if let Some(why) = change.runs(path) {
+        let known = self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
+        if let Some(why) = known.runs(path) {
             return Some(ChangeClass::RunsLater(Runner { by: "git".into(), why }));
         }
         if let Some(runner) = self.in_unfinished_module(path) {
@@ -155,7 +156,7 @@ impl<'a> ChangeClassifier<'a> {
         if !in_git && self.scope.of_path(path).runs_later() {
             return None;
         }
-        Some(ChangeClass::Ordinary)
+        Some(self.links.of(change, &self.scope).map_or(ChangeClass::Ordinary, ChangeClass::RunsLater))
     }
 
     /// The removal of a directory is classified by the directory itself; in a directory that stays, the file's own name

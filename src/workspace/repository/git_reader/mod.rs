@@ -9,7 +9,9 @@
 mod ancestry;
 mod budget;
 mod cache_tree;
+mod changed_stores;
 mod commit;
+mod commit_graph;
 mod commit_patch;
 mod commit_tree;
 mod committed_links;
@@ -18,6 +20,7 @@ mod delta;
 mod event;
 mod git_index;
 mod index_changes;
+mod named_commits;
 mod object_id;
 mod object_store;
 mod pack;
@@ -37,7 +40,7 @@ pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, R
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;
 pub use tree_diff::TreeChanges;
-pub(in crate::workspace) use work_trees::work_trees;
+pub(in crate::workspace) use work_trees::{is_bare, work_trees};
 
 #[cfg(test)]
 #[path = "tests.rs"]

@@ -82,6 +82,41 @@ impl<'a> ObjectReader<'a> {
         exists(self.files, &self.loose(id)) || self.packs().iter().any(|pack| pack.find(id).is_some())
     }
 
+    /// True where this state has the object in another place than in the pack with the index at `index`.
+    pub(super) fn has_elsewhere(&self, id: &ObjectId, index: &Path) -> bool {
+        let others = || self.packs().iter().filter(|pack| !pack.is_of(index));
+        exists(self.files, &self.loose(id)) || others().any(|pack| pack.find(id).is_some())
+    }
+
+    /// True where the pack with the index at `index` has under each name that `counts` the object of that name.
+    pub(super) fn holds_what_it_names(&self, index: &Path, counts: &dyn Fn(&ObjectId) -> bool) -> bool {
+        let found = self.packs().iter().enumerate().find(|(_, pack)| pack.is_of(index));
+        found.is_some_and(|(number, pack)| {
+            (0..pack.count()).all(|at| {
+                let Some(id) = pack.name(at) else { return false };
+                let holds = || {
+                    let object = self.read_packed(number, pack.place(at)?, 0)?;
+                    Some(id.names(object.kind, &object.content))
+                };
+                self.budget.has_time() && (!counts(&id) || holds() == Some(true))
+            })
+        })
+    }
+
+    /// The objects whose names begin with `short`, in hexadecimal.
+    pub(super) fn of_short_name(&self, short: &[u8]) -> Vec<ObjectId> {
+        let Ok(short) = std::str::from_utf8(short) else { return Vec::new() };
+        let short = short.to_ascii_lowercase();
+        let (dir, rest) = short.split_at_checked(2).unwrap_or_default();
+        let names = self.files.names(&self.dir.join(dir)).into_iter();
+        let loose = names.filter_map(|name| {
+            let name = name.to_str().filter(|name| name.starts_with(rest))?;
+            ObjectId::from_hex(format!("{dir}{name}").as_bytes())
+        });
+        let packed = self.packs().iter().flat_map(|pack| pack.names_after(&short));
+        loose.chain(packed).collect()
+    }
+
     /// The object of that name. `None`: it is missing, damaged, no object of that name, or over a bound.
     pub(super) fn get(&self, id: &ObjectId) -> Option<GitObject> {
         let object = self.read_loose(id).or_else(|| {

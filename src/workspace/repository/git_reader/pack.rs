@@ -43,8 +43,27 @@ impl Pack {
         sound.then_some(Pack { index, counts, width, path, file: OnceCell::new() })
     }
 
-    fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.counts.last().copied().map_or(0, u64::from)
+    }
+
+    /// True for the pack with the index at `index`.
+    pub(super) fn is_of(&self, index: &Path) -> bool {
+        self.path == index.with_extension("pack")
+    }
+
+    /// The name with that number, in their order.
+    pub(super) fn name(&self, number: u64) -> Option<ObjectId> {
+        ObjectId::from_bytes(&self.index.at(NAMES_AT + number * self.width as u64, self.width)?)
+    }
+
+    /// The names that begin with `short`, of at least two digits.
+    pub(super) fn names_after(&self, short: &str) -> Vec<ObjectId> {
+        let first = short.get(..2).and_then(|digits| usize::from_str_radix(digits, 16).ok());
+        let Some(first) = first else { return Vec::new() };
+        let count = |at: Option<usize>| at.and_then(|at| self.counts.get(at)).copied().map_or(0, u64::from);
+        let numbers = count(first.checked_sub(1))..count(Some(first));
+        numbers.filter_map(|at| self.name(at)).filter(|id| id.to_hex().starts_with(short)).collect()
     }
 
     /// Where in the pack the object lies.
@@ -52,11 +71,9 @@ impl Pack {
         let first = usize::from(*id.as_bytes().first()?);
         let below = first.checked_sub(1).and_then(|at| self.counts.get(at)).copied().unwrap_or(0);
         let (mut low, mut high) = (u64::from(below), u64::from(*self.counts.get(first)?));
-        let width = self.width as u64;
         while low < high {
             let middle = low + (high - low) / 2;
-            let name = self.index.at(NAMES_AT + middle * width, self.width)?;
-            match name.as_slice().cmp(id.as_bytes()) {
+            match self.name(middle)?.as_bytes().cmp(id.as_bytes()) {
                 std::cmp::Ordering::Equal => return self.place(middle),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
@@ -65,7 +82,8 @@ impl Pack {
         None
     }
 
-    fn place(&self, number: u64) -> Option<u64> {
+    /// Where in the pack the object with that number lies.
+    pub(super) fn place(&self, number: u64) -> Option<u64> {
         // Names, then a checksum of four bytes each, then a place of four bytes each.
         let places = NAMES_AT + self.count() * (self.width as u64 + 4);
         let short = u32::from_be_bytes(self.index.at(places + number * 4, 4)?.try_into().ok()?);

@@ -7,12 +7,14 @@ mod unfinished;
 
 use super::ancestry::{OnlyCommits, commits_only_in};
 use super::budget::{ReadBudget, ReadLimit};
+use super::changed_stores;
 use super::commit::Commit;
 use super::commit_tree::CommitTree;
 use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link};
 use super::compare::{GitSides, common_dir, width};
 use super::event::{HeadPosition, IndexNotRead, RefKind, short};
 use super::git_index::{IndexEntries, IndexEntry, read_index};
+use super::named_commits;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
@@ -94,8 +96,9 @@ const UNREAD: &str = "an object is missing, damaged or too large";
 pub(in crate::workspace) fn protected_contents(
     sides: &GitSides<'_>,
     judge: FileJudge<'_>,
+    has_known_place: bool,
 ) -> Vec<ProtectedContent> {
-    const STATE: [&str; 12] = [
+    const STATE: [&str; 14] = [
         "HEAD",
         "packed-refs",
         "refs",
@@ -108,13 +111,22 @@ pub(in crate::workspace) fn protected_contents(
         "rebase-apply",
         "commondir",
         "shallow",
+        "objects/pack",
+        "objects/info",
     ];
     let touches = |name: &str| {
         let at = sides.dir.join(name);
         sides.changed.iter().any(|(path, _)| path.starts_with(&at))
     };
-    if !STATE.iter().any(|name| touches(name)) {
+    let names = || STATE.iter().chain(&named_commits::TOP).chain(&named_commits::OPERATIONS);
+    if touches_shared_index(sides) {
+        return vec![ProtectedContent::IndexNotRead(IndexNotRead::Split)];
+    }
+    if !names().any(|name| touches(name)) {
         return Vec::new();
+    }
+    if !has_known_place {
+        return vec![ProtectedContent::NotRead("it is not known where its files are checked out")];
     }
     let budget = ReadBudget::new(sides.deadline);
     let (Some(common), Some(old_common)) =
@@ -181,12 +193,29 @@ pub(in crate::workspace) fn protected_contents(
         search.merge(sides);
     }
     search.autostashes(sides, &touches);
+    search.named(sides, width);
     if (touches("index") || touches("HEAD")) && !search.is_decided() {
         search.index(sides, width, touches("index"));
+    }
+    // Last, because it takes longest: where the rest has a reason, that one is named.
+    if !search.is_decided() {
+        let (readers, objects) = ((&before.objects, &after.objects), common.join("objects"));
+        let files = (sides.after, width);
+        let why = changed_stores::not_checked(sides.changed.iter(), &objects, readers, files, &budget);
+        why.into_iter().for_each(|why| search.unread_but_for_limits(why));
     }
     let mut found = search.found;
     found.extend(budget.reached().into_iter().map(ReadLimit::words).map(ProtectedContent::NotRead));
     found
+}
+
+/// A split index has entries in another file (gitformat-index(5)).
+fn touches_shared_index(sides: &GitSides<'_>) -> bool {
+    let is_shared = |path: &Path| {
+        let name = path.strip_prefix(sides.dir).ok().and_then(Path::to_str);
+        name.is_some_and(|name| name.starts_with("sharedindex."))
+    };
+    sides.changed.iter().any(|(path, is_gone)| !is_gone && is_shared(path))
 }
 
 /// The name of a commit that is the word with this number in each line.

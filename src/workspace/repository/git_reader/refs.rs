@@ -73,8 +73,13 @@ impl<'a> RefReader<'a> {
 
     /// True where there is something of that name which is neither a ref nor a directory of refs.
     pub(super) fn is_broken(&self, name: &Path) -> bool {
+        self.is_there(name) && self.get(name).is_none()
+    }
+
+    /// Anything but a directory.
+    fn is_there(&self, name: &Path) -> bool {
         let found = self.files.real(&self.common.join(name)).and_then(|path| path.symlink_metadata().ok());
-        found.is_some_and(|found| !found.is_dir()) && self.get(name).is_none()
+        found.is_some_and(|found| !found.is_dir())
     }
 
     /// The commit that `HEAD` leads to; `None` on a branch without one.
@@ -100,6 +105,8 @@ impl<'a> RefReader<'a> {
                 Some(StoredRef::Object(id)) => return Some(id),
                 Some(StoredRef::Symbolic(next)) if RefKind::of(&next) != kind => return None,
                 Some(StoredRef::Symbolic(next)) => name = next,
+                // git may read a ref there, and then does not look at `packed-refs`.
+                None if self.is_there(&name) => return None,
                 None => return self.packed()?.get(&name),
             }
         }

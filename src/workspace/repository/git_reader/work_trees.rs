@@ -18,6 +18,14 @@ pub(in crate::workspace) fn work_trees(repository: &Path, files: &dyn Repository
     found
 }
 
+/// True where the settings say that nothing is checked out.
+pub(in crate::workspace) fn is_bare(repository: &Path, files: &dyn RepositoryFiles) -> bool {
+    let text = read(files, &repository.join("config"), LARGEST).unwrap_or_default();
+    let (settings, _) = settings(&text);
+    let value = settings.get(b"core.bare".as_slice()).and_then(|values| values.last());
+    value.is_some_and(|value| value.as_deref().is_none_or(|value| value.eq_ignore_ascii_case(b"true")))
+}
+
 /// `.git/modules/a/modules/b` is the repository of the submodule `b` in the submodule `a`.
 fn module_place(repository: &Path) -> Option<PathBuf> {
     let git = repository.ancestors().filter(|dir| dir.ends_with(".git")).last()?;
