@@ -19,7 +19,7 @@ const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHO
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
 /// Each ends with a repository that has a change of a protected file which it did not have at that place.
-const HOSTILE: [(&str, &str); 49] = [
+const HOSTILE: [(&str, &str); 48] = [
     ("commit", "echo y > .envrc; git commit -qam x"),
     ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
     ("index", "echo y > .envrc; git add ."),
@@ -117,7 +117,6 @@ const HOSTILE: [(&str, &str); 49] = [
         "words after a ref that is packed, too",
         "git pack-refs --all; echo $(git rev-parse other) x > .git/refs/heads/old",
     ),
-    ("link in place of a packed ref", "git pack-refs --all; ln -s other .git/refs/heads/old"),
     (
         "refs that look like a repository",
         "mkdir -p .git/refs/objects .git/refs/refs .git/refs/hooks; git update-ref refs/heads/old other",
@@ -238,7 +237,8 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 9] = [
 
 /// Files that git runs or obeys, whatever the directories look like in which they are: what the person had, what the agent
 /// does, and the path that waits.
-const HIDDEN_PARTS: [(&str, &str, &str); 9] = [
+const HIDDEN_PARTS: [(&str, &str, &str); 10] = [
+    ("git pack-refs --all", "ln -s other .git/refs/heads/old", ".git/refs/heads/old"),
     (
         "",
         "mkdir -p .git/hooks/objects .git/hooks/refs .git/hooks/info; echo exit > .git/hooks/pre-commit; \
