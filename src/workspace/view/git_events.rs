@@ -5,13 +5,15 @@ use super::{LayerKind, View};
 use crate::permission::Runner;
 use crate::text::{count, visible};
 use crate::workspace::changes::change_set::ChangeSet;
-use crate::workspace::changes::classify::{ChangeClasses, ChangeClassifier, WaitingRepository, state_of};
+use crate::workspace::changes::classify::{
+    ChangeClasses, ChangeClassifier, WaitingRepository, git_files, state_of,
+};
 use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::files::open::dir_at;
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::git_reader::{
     GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
-    consent_deadline, deadline, is_bare, protected_contents, work_trees,
+    consent_deadline, deadline, is_bare, leads_to, protected_contents, work_trees,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -166,12 +168,39 @@ impl View {
             let state = own.filter(|change| is_state(&change.path));
             let changed: Vec<(&Path, bool)> =
                 state.map(|change| (&*change.path, change.after.is_absent())).collect();
-            let trees = work_trees(dir, &after);
+            let trees = self.places(set, dir, &after);
+            let has_known_place = trees.is_some();
+            let trees = trees.unwrap_or_default();
             let judge = |rel: &Path, mode: u32| runner(classifier, &trees, rel, mode);
             let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
-            protected_contents(&sides, &judge, !trees.is_empty() || is_bare(dir, &after))
+            protected_contents(&sides, &judge, has_known_place)
         };
         inside.filter(|dir| is_there(dir, &after)).flat_map(of).collect()
+    }
+}
+
+impl View {
+    /// Where the files of the repository at `dir` are checked out; none for one that is bare. `None` where that is not known.
+    fn places(&self, set: &ChangeSet, dir: &Path, after: &dyn RepositoryFiles) -> Option<Vec<PathBuf>> {
+        let trees = work_trees(dir, after);
+        if !trees.is_empty() || is_bare(dir, after) {
+            return Some(trees);
+        }
+        // Only a `.git` somewhere in the workspace may say so.
+        let mut files = Vec::new();
+        for root in self.roots() {
+            files.extend(git_files(root)?);
+        }
+        let changed = set.changes.iter().map(|change| change.path.to_path_buf());
+        files.extend(changed.filter(|path| path.ends_with(".git")));
+        let leads_here = |file: &PathBuf| leads_to(file, after).as_deref() == Some(dir);
+        Some(
+            files
+                .into_iter()
+                .filter(leads_here)
+                .filter_map(|file| Some(file.parent()?.to_path_buf()))
+                .collect(),
+        )
     }
 }
 

@@ -80,17 +80,28 @@ pub(super) fn names(root: &Path, files: &BTreeSet<FileId>) -> Vec<(FileId, PathB
     found
 }
 
-/// Visits what is below `root` on its file system, level by level, as far as the bounds go.
-fn walk(root: &Path, visit: &mut dyn FnMut(&DirEntry, FileType)) {
+/// The files and links named `.git` below `root`; `None` where not all of it was looked at.
+pub(in crate::workspace) fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let is_whole = walk(root, &mut |entry, _| {
+        if entry.file_name() == ".git" {
+            found.push(entry.path());
+        }
+    });
+    is_whole.then_some(found)
+}
+
+/// Visits what is below `root` on its file system, level by level, as far as the bounds go. True where they were not reached.
+fn walk(root: &Path, visit: &mut dyn FnMut(&DirEntry, FileType)) -> bool {
     let begun = Instant::now();
-    let Ok(device) = std::fs::symlink_metadata(root).map(|meta| meta.dev()) else { return };
+    let Ok(device) = std::fs::symlink_metadata(root).map(|meta| meta.dev()) else { return false };
     let mut queue = VecDeque::from([root.to_path_buf()]);
     let (mut dirs, mut entries) = (0, 0);
     while let Some(dir) = queue.pop_front() {
         dirs += 1;
         if dirs > MOST_DIRS || entries > MOST_ENTRIES || begun.elapsed() > LONGEST {
             tracing::debug!("not all links below {} were checked", root.display());
-            return;
+            return false;
         }
         let in_git = dir.iter().any(|name| name == ".git");
         for entry in std::fs::read_dir(&dir).into_iter().flatten().filter_map(Result::ok) {
@@ -108,4 +119,5 @@ fn walk(root: &Path, visit: &mut dyn FnMut(&DirEntry, FileType)) {
             }
         }
     }
+    true
 }

@@ -19,7 +19,7 @@ mod waiting_repository;
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 
 pub use approval::{ChangeApproval, PermittedChanges};
-pub(in crate::workspace) use distant_links::forget as forget_links;
+pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
 pub use large_loss::LargeLoss;
 pub use loss::lost_paths;
 

@@ -40,7 +40,7 @@ pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, R
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;
 pub use tree_diff::TreeChanges;
-pub(in crate::workspace) use work_trees::{is_bare, work_trees};
+pub(in crate::workspace) use work_trees::{is_bare, leads_to, work_trees};
 
 #[cfg(test)]
 #[path = "tests.rs"]

@@ -119,6 +119,10 @@ impl<'a> ObjectReader<'a> {
 
     /// The object of that name. `None`: it is missing, damaged, no object of that name, or over a bound.
     pub(super) fn get(&self, id: &ObjectId) -> Option<GitObject> {
+        // git has the empty tree without storing it.
+        if *id == ObjectId::of("tree", b"", id.width()) {
+            return Some(GitObject { kind: "tree", content: Vec::new() });
+        }
         let object = self.read_loose(id).or_else(|| {
             let packs = self.packs().iter().enumerate();
             let (number, at) = packs.filter_map(|(number, pack)| Some((number, pack.find(id)?))).next()?;

@@ -18,6 +18,17 @@ pub(in crate::workspace) fn work_trees(repository: &Path, files: &dyn Repository
     found
 }
 
+/// The repository that the `.git` at `file` leads to, which is a file or a link.
+pub(in crate::workspace) fn leads_to(file: &Path, files: &dyn RepositoryFiles) -> Option<PathBuf> {
+    let around = file.parent()?;
+    if let Ok(target) = std::fs::read_link(files.real(file)?) {
+        return Some(flat(&around.join(target)));
+    }
+    let text = read(files, file, LARGEST)?;
+    let named = text.strip_prefix(b"gitdir:")?.trim_ascii();
+    Some(flat(&around.join(OsStr::from_bytes(named))))
+}
+
 /// True where the settings say that nothing is checked out.
 pub(in crate::workspace) fn is_bare(repository: &Path, files: &dyn RepositoryFiles) -> bool {
     let text = read(files, &repository.join("config"), LARGEST).unwrap_or_default();
