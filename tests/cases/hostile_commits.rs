@@ -19,7 +19,7 @@ const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHO
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
 /// Each ends with a repository that has a change of a protected file which it did not have at that place.
-const HOSTILE: [(&str, &str); 48] = [
+const HOSTILE: [(&str, &str); 49] = [
     ("commit", "echo y > .envrc; git commit -qam x"),
     ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
     ("index", "echo y > .envrc; git add ."),
@@ -368,8 +368,9 @@ fn has_view() -> bool {
 /// What git says of the repository in the workspace, without the files of its work tree.
 fn state(txn: &Txn) -> String {
     const STATE: &str = "export GIT_OPTIONAL_LOCKS=0; git status > /dev/null && (git fsck --full --no-progress \
-        --no-dangling && git for-each-ref && cat .git/HEAD && git ls-files -s && git stash list && cat .git/MERGE_HEAD) \
-        > ../state 2>&1";
+        --no-dangling && git for-each-ref && cat .git/HEAD && git ls-files -s && git stash list && find .git/*HEAD \
+        .git/MERGE_AUTOSTASH .git/rebase-merge .git/sequencer .git/objects/info .git/objects/pack -type f -exec md5sum \
+        {} + | sort) > ../state 2>&1";
     txn.sh(&txn.tree, STATE);
     std::fs::read_to_string(txn.base.join("state")).unwrap()
 }

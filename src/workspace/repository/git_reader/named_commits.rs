@@ -8,16 +8,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const LARGEST: u64 = 4 << 20;
+/// A reflog of years.
+const LARGEST_LOG: u64 = 64 << 20;
 /// A file of the person may name any number; those of git have a few for each step.
 const MOST: usize = 20_000;
 /// git takes no shorter name of an object.
 const SHORTEST: usize = 4;
 
-/// The files at the top of a repository, besides `MERGE_HEAD`.
-pub(super) const TOP: [&str; 9] = [
+/// The files at the top of a repository, besides `MERGE_HEAD` and `MERGE_AUTOSTASH`.
+pub(super) const TOP: [&str; 8] = [
     "ORIG_HEAD",
     "FETCH_HEAD",
-    "MERGE_AUTOSTASH",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",
     "REBASE_HEAD",
@@ -27,6 +28,9 @@ pub(super) const TOP: [&str; 9] = [
 ];
 /// Directories of operations that are not over.
 pub(super) const OPERATIONS: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
+/// It says from which commit `HEAD` moved: `git checkout -` moves it back.
+pub(super) const LOG: &str = "logs/HEAD";
+const MOVED: &[u8] = b"\tcheckout: moving from ";
 /// Lists of steps, which may have short names.
 const LISTS: [&str; 2] = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
@@ -56,10 +60,13 @@ pub(super) fn named_commits(
     objects: &ObjectReader<'_>,
     width: usize,
 ) -> Result<BTreeSet<ObjectId>, NamesNotRead> {
-    let is_top = TOP.iter().any(|name| rel == Path::new(name));
+    let is_log = rel == Path::new(LOG);
+    let is_top = is_log || TOP.iter().any(|name| rel == Path::new(name));
     let path = dir.join(rel);
     let is_directory = |path: PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-    if !is_top && !OPERATIONS.iter().any(|name| rel.starts_with(name))
+    // An autostash is read more strictly.
+    if rel.ends_with("autostash")
+        || !is_top && !OPERATIONS.iter().any(|name| rel.starts_with(name))
         || !exists(files, &path)
         || files.real(&path).is_some_and(is_directory)
     {
@@ -69,10 +76,15 @@ pub(super) fn named_commits(
     if rel.starts_with("rebase-apply") && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(NamesNotRead::Patches);
     }
-    let text = read(files, &path, LARGEST).ok_or(NamesNotRead::File)?;
+    let text = read(files, &path, if is_log { LARGEST_LOG } else { LARGEST }).ok_or(NamesNotRead::File)?;
     let is_list = LISTS.iter().any(|list| rel == Path::new(list));
     let mut found = BTreeSet::new();
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.starts_with(b"#")) {
+        let line = match memchr::memmem::find(line, MOVED).filter(|_| is_log) {
+            Some(at) => line.get(at + MOVED.len()..).unwrap_or_default(),
+            None if is_log => continue,
+            None => line,
+        };
         let step = line.split(|byte| *byte == b'#').next().unwrap_or_default();
         for word in words(line) {
             let is_name = word.len() == 2 * width && word.iter().all(u8::is_ascii_hexdigit);

@@ -98,7 +98,7 @@ pub(in crate::workspace) fn protected_contents(
     judge: FileJudge<'_>,
     has_known_place: bool,
 ) -> Vec<ProtectedContent> {
-    const STATE: [&str; 14] = [
+    const STATE: [&str; 12] = [
         "HEAD",
         "packed-refs",
         "refs",
@@ -107,8 +107,6 @@ pub(in crate::workspace) fn protected_contents(
         "logs/refs/stash",
         "MERGE_HEAD",
         "MERGE_AUTOSTASH",
-        "rebase-merge",
-        "rebase-apply",
         "commondir",
         "shallow",
         "objects/pack",
@@ -118,7 +116,9 @@ pub(in crate::workspace) fn protected_contents(
         let at = sides.dir.join(name);
         sides.changed.iter().any(|(path, _)| path.starts_with(&at))
     };
-    let names = || STATE.iter().chain(&named_commits::TOP).chain(&named_commits::OPERATIONS);
+    let names = || {
+        STATE.iter().chain(&named_commits::TOP).chain(&named_commits::OPERATIONS).chain([&named_commits::LOG])
+    };
     if touches_shared_index(sides) {
         return vec![ProtectedContent::IndexNotRead(IndexNotRead::Split)];
     }
