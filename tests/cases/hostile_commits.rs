@@ -19,7 +19,7 @@ const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHO
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
 /// Each ends with a repository that has a change of a protected file which it did not have at that place.
-const HOSTILE: [(&str, &str); 49] = [
+const HOSTILE: [(&str, &str); 48] = [
     ("commit", "echo y > .envrc; git commit -qam x"),
     ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
     ("index", "echo y > .envrc; git add ."),
