@@ -440,7 +440,7 @@ fn help_that_does_not_fit_is_a_text_without_numbers() {
     pty.until("the match", |s| s.contains("/undo  match 1 of"));
     // The page of the keys begins at its beginning, and no row of it begins at the margin.
     pty.send("?");
-    pty.until("the keys", |s| s.contains("Viewer") && s.contains("keys can be changed"));
+    pty.until("the keys", |s| s.contains("Viewer") && s.contains("others close"));
     let screen = pty.screen();
     let rows = screen.lines().skip(1).take(13);
     let is_right = |row: &str| row.starts_with("  ") || row.is_empty() || row == "Moving";
