@@ -285,6 +285,59 @@ fn none_of_the_paths_that_something_runs_is_applied_unasked() {
     assert_eq!(there, ["AGENTS.md"], "exactly what was named");
 }
 
+/// Story: of `mv gh .github` the target waited, the source was removed, and the file was nowhere.
+#[test]
+fn a_move_to_a_protected_place_waits_whole_or_is_made_whole() {
+    let moves = [
+        ("gh/workflows/x.yml", ".github/workflows/x.yml", "mv gh .github"),
+        ("claude/settings.json", ".claude/settings.json", "mv claude .claude"),
+        ("k/e", ".mcp.json", "mv k/e .mcp.json; rmdir k"),
+        ("zz.txt", ".mcp.json", "mv zz.txt .mcp.json"),
+    ];
+    for (old, new, line) in moves {
+        for door in ["-p", "run", "apply", "write"] {
+            let place =
+                Place::new().file(old, "only copy\n").file("do.sh", format!("{line}; echo new > plain.txt"));
+            place.write("claude/notes", "notes\n");
+            if !has_view(&place) {
+                return;
+            }
+            let out = match door {
+                "-p" => place.run(["-p", "run sh do.sh", "--mode", "ask", "--apply"]),
+                "run" => place.run(["run", "--apply", "--", "sh", "do.sh"]),
+                "apply" => {
+                    place.run(["-p", "run sh do.sh", "--mode", "ask"]).code(3);
+                    place.run(["apply"])
+                }
+                _ => {
+                    place.run(["-p", "run sh do.sh", "--mode", "write"]).code(3);
+                    place.run(["apply"])
+                }
+            };
+            let what = format!("{door}, {line}: {out:#?}");
+            assert_eq!(place.read(old), "only copy\n", "{what}");
+            assert!(!place.tree.join(new).exists(), "{what}");
+            assert_eq!(place.read("plain.txt"), "new\n", "{what}");
+            let listed = place.run(["changes"]).code(0);
+            assert!(listed.stdout.contains(&format!("R {old} -> {new}")), "{listed:#?}");
+            match door {
+                // The target goes, and its source stays.
+                "-p" => drop(place.run(["discard", new]).code(0)),
+                "run" => drop(place.run(["discard"]).code(0)),
+                _ => {
+                    place.run(["apply", "--apply-protected", new]).code(0);
+                    assert_eq!(place.read(new), "only copy\n", "{what}");
+                    assert!(!place.tree.join(old).exists(), "{what}");
+                    continue;
+                }
+            }
+            assert_eq!(place.read(old), "only copy\n", "{what}");
+            let left = place.run(["changes"]).code(0);
+            assert!(!left.stdout.contains(old), "{left:#?}");
+        }
+    }
+}
+
 /// The same files by a file tool, in the modes that write: asked, and without a person refused.
 #[test]
 fn file_tools_do_not_write_what_runs_later_in_write_mode() {

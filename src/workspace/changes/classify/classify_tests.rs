@@ -113,6 +113,62 @@ fn a_file_that_a_protected_link_leads_to_is_protected() {
     assert_eq!(classes.to_approve(&set).len(), 2);
 }
 
+/// Story: a thousand links came before `.envrc` in the order of names, and its target was applied unasked.
+#[test]
+fn a_file_with_too_many_links_waits() {
+    let b = ClassifyFixture::new();
+    let root = b.root();
+    std::fs::create_dir(root.join("few")).unwrap();
+    for (target, count) in [("env", 1006), ("few/x", 900)] {
+        std::fs::write(root.join(target), "x").unwrap();
+        let links = (0..count).map(|n| {
+            let name = format!("-{}-{n}", target.replace('/', "-"));
+            b.change(&name, PathState::Absent, link(target))
+        });
+        let mut changes: Vec<FileChange> = links.collect();
+        changes.push(b.change(target, file(0o644), file(0o600)));
+        let (_, classes) = b.classes(changes);
+        let found = classes.runner(&root.join(target));
+        assert_eq!(
+            found.map(|r| r.why.contains("1000 links or more lead to it")),
+            (count > 1000).then_some(true)
+        );
+    }
+    // With the link that counts among them, the reason is that of the program.
+    std::os::unix::fs::symlink("few/x", root.join(".envrc")).unwrap();
+    assert_eq!(b.by(b.change("few/x", file(0o644), file(0o600))).as_deref(), Some("direnv"));
+}
+
+/// Story: the target of a move waited, its source was removed with its directory, and the file was nowhere.
+#[test]
+fn a_move_whose_target_waits_waits_whole() {
+    let b = ClassifyFixture::new();
+    let empty = PathState::File {
+        hash: blake3::hash(b""),
+        size: 0,
+        attrs: FileAttrs { mode: 0o644, ..FileAttrs::default() },
+    };
+    let (set, classes) = b.classes(vec![
+        b.change("gh", dir(), PathState::Absent),
+        b.change("gh/workflows", dir(), PathState::Absent),
+        b.gone_file("gh/workflows/x.yml"),
+        b.change("gh/workflows/empty.yml", empty.clone(), PathState::Absent),
+        b.change("gh/workflows/link.yml", link("x.yml"), PathState::Absent),
+        b.change("gh/plain", file(0o600), PathState::Absent),
+        b.change(".github", PathState::Absent, dir()),
+        b.change(".github/workflows", PathState::Absent, dir()),
+        b.new_file(".github/workflows/x.yml"),
+        b.change(".github/workflows/empty.yml", PathState::Absent, empty),
+        b.change(".github/workflows/link.yml", PathState::Absent, link("x.yml")),
+        b.change("plain", PathState::Absent, file(0o600)),
+        b.change("other", dir(), PathState::Absent),
+    ]);
+    let permitted = classes.permitted(&set, &everything(&set), &ChangeApproval::none());
+    let root = b.root();
+    let applied: Vec<&Path> = permitted.choice.keys().map(|path| path.strip_prefix(&root).unwrap()).collect();
+    assert_eq!(applied, ["gh/plain", "other", "plain"].map(Path::new));
+}
+
 #[test]
 fn a_file_tool_that_writes_one_of_several_names_writes_the_protected_one() {
     let b = ClassifyFixture::new();

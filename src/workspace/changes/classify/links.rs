@@ -115,10 +115,13 @@ impl LinkIndex {
             PathClass::RunsLater(runner) => Some(runner),
             _ => None,
         };
-        self.names_of(path).iter().find_map(runner)
+        let names = self.names_of(path);
+        // A name among those that were not tried may be a protected one.
+        names.iter().find_map(runner).or_else(|| (names.len() >= MOST_NAMES).then(many_links))
     }
 
-    /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link.
+    /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link. No more than
+    /// [`MOST_NAMES`].
     fn names_of(&self, path: &Path) -> Vec<PathBuf> {
         let mut names = vec![path.to_path_buf()];
         let mut seen = BTreeSet::from([path.to_path_buf()]);
@@ -128,7 +131,7 @@ impl LinkIndex {
                 for link in self.targets.get(at).into_iter().flatten() {
                     let Ok(rest) = name.strip_prefix(at) else { continue };
                     // A link to a directory that contains it gives every path infinitely many names.
-                    if names.len() >= MOST_NAMES || next > 0 && link.starts_with(at) {
+                    if names.len() > MOST_NAMES || next > 0 && link.starts_with(at) {
                         continue;
                     }
                     let by_link = if rest.as_os_str().is_empty() { link.clone() } else { link.join(rest) };
@@ -141,6 +144,11 @@ impl LinkIndex {
         }
         names.split_off(1)
     }
+}
+
+fn many_links() -> Runner {
+    let why = format!("{MOST_NAMES} links or more lead to it; placet did not look at all of them");
+    Runner { by: "placet".into(), why }
 }
 
 /// The file of the workspace into which the change is written in place: by a file tool, or because only its mode or
