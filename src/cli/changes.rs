@@ -32,14 +32,14 @@ pub(super) struct SelectedView {
     pub(super) workspace: Workspace,
 }
 
-/// What a killed `placet run` or a killed background command left becomes pending before changes are listed, applied or
+/// What a killed `placet run`, a killed background command, or a kill while changes were collected left becomes pending before changes are listed, applied or
 /// undone.
 pub(super) fn take_over_killed(app: &App) {
     for (name, found) in app.take_over_killed_jobs() {
         match found {
             Ok(count) => {
                 let session = visible::name(name.get(..8).unwrap_or(&name)).into_owned();
-                warn_of_killed(&format!("a background command of session {session}"), count);
+                warn_of_killed(&format!("a command of session {session}"), count);
             }
             Err(e) => {
                 let line = format!("what an interrupted job ({name}) wrote cannot be read: {e}");

@@ -277,7 +277,7 @@ fn headless_agent(
         match app.take_over_jobs_of(session.id().as_str()) {
             Ok(count) if count.total() == 0 => {}
             Ok(count) => {
-                changes::warn_of_killed("a background command of this conversation", count);
+                changes::warn_of_killed("a command of this conversation", count);
                 if options.apply {
                     // Nobody has seen it, and nothing would list it before it is applied.
                     let why = "`--apply` would apply what was interrupted, and nobody has seen it";

@@ -211,3 +211,40 @@ fn what_a_killed_job_wrote_is_pending_when_its_conversation_resumes() {
     let out = place.run(["changes"]);
     assert!(out.stdout.contains("A made") && out.stdout.contains("D old"), "{out:?}");
 }
+
+/// Story: of a command that had ended, a part of its changes was pending, and the rest was lost without a note.
+#[test]
+fn what_was_being_collected_at_a_kill_is_pending_whole() {
+    let line = r#"{"command":"mkdir d; for n in 1 2 3 4 5 6; do echo $n > d/$n; done; rm old"}"#;
+    for resumes in [true, false] {
+        let server = MockServer::start([Reply::anthropic(&[Say::Call("c1", "run_command", line)])]);
+        let place = Place::new().answered_by(&server);
+        place.write("old", "o\n");
+        let hold = place.home.join("hold");
+        std::fs::write(&hold, "").unwrap();
+        let placet = place.placet(["-p", "go", "--mode", "ask"]);
+        let running = placet.env("PLACET_HOLD", format!("folded={}", hold.display())).start();
+        let since = Instant::now();
+        while !hold.with_file_name("hold.reached").exists() {
+            assert!(since.elapsed() < Duration::from_secs(30), "nothing was collected");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        running.signal(Signal::KILL);
+        assert_eq!(running.end().code, 137);
+        let out = match resumes {
+            true => {
+                server.push(Reply::anthropic(&[Say::Text("yes")]));
+                place.run(["-c", "-p", "and on", "--mode", "ask"])
+            }
+            false => place.run(["changes"]),
+        };
+        assert!(out.stderr.contains("was interrupted; what it changed is pending"), "{out:?}");
+        let out = place.run(["changes"]);
+        assert!(out.stdout.contains("D old"), "{out:?}");
+        place.run(["apply"]).code(0);
+        for n in 1..=6 {
+            assert_eq!(place.read(&format!("d/{n}")), format!("{n}\n"), "{resumes}");
+        }
+        assert!(!place.tree.join("old").exists());
+    }
+}

@@ -191,10 +191,7 @@ impl BackgroundMerge<'_> {
             // Both made it: what is in one joins what is in the other.
             (false, Some(true)) => {
                 // An opaque mark would hide files that others put there; usually there is none.
-                match rustix::fs::fremovexattr(&fd, layer::OPAQUE) {
-                    Ok(()) | Err(rustix::io::Errno::NODATA | rustix::io::Errno::NOTSUP) => {}
-                    Err(e) => return Err(e.into()),
-                }
+                layer::clear_opaque(&fd)?;
                 self.directory(rel, &fd)
             }
             (true, _) if !was_dir || is_opaque(&fd)? => {

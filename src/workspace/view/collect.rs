@@ -251,6 +251,7 @@ impl EffectsCollector<'_> {
             strip_marks(upper, &name, kind);
             layer::move_or_copy(upper, &name, target, &name)?;
             super::super::apply::fault("folded")?;
+            crate::workspace::hold_point("folded");
         }
         Ok(())
     }
@@ -329,6 +330,8 @@ impl EffectsCollector<'_> {
                 self.held.save()?;
                 self.erase(rel)?;
                 self.make(rel, &attrs, true)?;
+                // The old one is gone: after a kill, the rest of this one joins what came here until then.
+                layer::clear_opaque(&fd)?;
             }
             _ => {
                 if before.is_absent() {
@@ -343,6 +346,7 @@ impl EffectsCollector<'_> {
                 self.held.save()?;
                 self.erase(rel)?;
                 self.make(rel, &attrs, true)?;
+                layer::clear_opaque(&fd)?;
             }
         }
         let at = if fresh { self.open_fresh_dir(rel)? } else { self.open_dir(rel)? };

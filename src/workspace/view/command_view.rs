@@ -5,11 +5,12 @@ use super::collect::{CommandEffects, EffectsCollector};
 pub(super) use super::command_dir::CommandDir;
 pub use super::command_dir::OverlayMount;
 use super::command_dir::{SpareDir, UsedLayer, make, private};
-use super::job_record::JobRecord;
+use super::job_record::{CollectionRecord, JobRecord};
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
 use super::removal::ENDED;
 use super::{LayerKind, View};
 use crate::workspace::changes::change_count::ChangeCount;
+use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::history::origin::ChangeOrigin;
 use rustix::fs::{FlockOperation, Mode};
 use std::collections::{BTreeSet, HashMap};
@@ -95,6 +96,20 @@ impl CommandView {
         let (Some(copies), LayerKind::Pending) = (&self.frozen, self.shelf) else { return Ok(()) };
         let name = copies.dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         JobRecord { copies: name, at: copies.at, since: self.since }.write(self.dir.path())
+    }
+
+    /// The same for a command in the foreground that has ended and left something.
+    fn write_collection_record(&self) -> io::Result<()> {
+        let has_entries = |mount: &OverlayMount| {
+            std::fs::read_dir(&mount.upper).is_ok_and(|mut entries| entries.next().is_some())
+        };
+        if self.frozen.is_some()
+            || self.shelf != LayerKind::Pending
+            || !self.own_mounts().iter().any(has_entries)
+        {
+            return Ok(());
+        }
+        CollectionRecord { since: self.since }.write(self.dir.path())
     }
 
     /// Where the changes to the home directory are while the command runs, if it has a layer.
@@ -222,6 +237,10 @@ impl View {
     /// Folds what the command did; it and everything it started must be dead.
     pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<CommandEffects> {
         let mut command = command;
+        if let Err(e) = command.write_collection_record() {
+            // It is for a kill in the next moments. Without it the changes are still collected.
+            tracing::warn!("a kill would lose what the command changed: {e}");
+        }
         let mut home = 0;
         if let Some((view, command)) = command.home.take() {
             home = view.finish(*command, hidden)?.paths.len();
@@ -331,26 +350,46 @@ impl View {
         self.claim()?;
         let mut paths = BTreeSet::new();
         for (dir, since) in left {
-            let uppers: Vec<PathBuf> = (0..self.roots().len())
-                .map(|index| dir.path().join(index.to_string()).join("upper"))
-                .collect();
-            if !uppers.iter().all(|upper| upper.is_dir()) {
-                continue;
-            }
-            let mount = |(upper, root): (PathBuf, &PathBuf)| OverlayMount {
-                target: root.clone(),
-                lowers: Vec::new(),
-                work: upper.with_file_name("work"),
-                upper,
-            };
-            let mounts = uppers.into_iter().zip(self.roots()).map(mount).collect();
             let origin = ChangeOrigin::new(&self.label(), "", "placet run", "an interrupted run");
-            let mut command = CommandView::taken_over((mounts, dir), since, origin);
-            let folded = self.fold(&command, hidden);
-            paths.extend(folded.map_err(|e| self.collect_failed(&mut command, e))?.paths);
+            paths.extend(self.take_over_layers(dir, since, origin, hidden)?);
         }
         let set = self.changes(LayerKind::Pending)?;
         Ok(set.count_of(&self.renamed(&set), |change| paths.contains(&change.path)))
+    }
+
+    /// Collects what is in the layers of a killed command. Returns the paths.
+    pub(super) fn take_over_layers(
+        &self,
+        dir: CommandDir,
+        since: (i64, i64),
+        origin: ChangeOrigin,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<BTreeSet<Arc<Path>>> {
+        let Some(mounts) = self.left_mounts(&dir) else { return Ok(BTreeSet::new()) };
+        let mut command = CommandView::taken_over((mounts, dir), since, origin);
+        let folded = self.fold(&command, hidden);
+        let effects = folded.map_err(|e| self.collect_failed(&mut command, e))?;
+        // What came to the view before the kill is looked at as well: the place of a repository may be among it.
+        let set = self.changes(LayerKind::Pending)?;
+        let with_parent = |change: &FileChange| {
+            let parent = change.path.parent().map(Arc::from);
+            parent.into_iter().chain([Arc::clone(&change.path)])
+        };
+        let places = set.changes.iter().flat_map(with_parent);
+        let all = CommandEffects { places: places.collect(), ..CommandEffects::default() };
+        self.watch_repositories(LayerKind::Pending, &all, since)?;
+        Ok(effects.paths)
+    }
+
+    /// The layers in the directory of a killed command. `None` if it was killed while they were made.
+    pub(super) fn left_mounts(&self, dir: &CommandDir) -> Option<Vec<OverlayMount>> {
+        let mount = |(index, root): (usize, &PathBuf)| {
+            let upper = dir.path().join(index.to_string()).join("upper");
+            let work = upper.with_file_name("work");
+            let mount = OverlayMount { target: root.clone(), lowers: Vec::new(), upper, work };
+            mount.upper.is_dir().then_some(mount)
+        };
+        self.roots().iter().enumerate().map(mount).collect()
     }
 
     /// Where this view's commands have their layers.

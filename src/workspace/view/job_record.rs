@@ -1,4 +1,5 @@
-//! The record of a background command in the directory of its layer: which copies of the layers below it saw.
+//! Records in the directory of a command's layer, for a start after placet was killed: which copies of the layers below a
+//! background command saw, and that the changes of a command in the foreground were being collected.
 
 use crate::text::regular_file;
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,26 @@ use std::io;
 use std::path::{Component, Path};
 
 const NAME: &str = "job.json";
+const COLLECTION: &str = "collecting.json";
 const LARGEST: u64 = 4096;
+
+/// The command has ended, and its changes are being collected: what is left in its layer belongs to them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CollectionRecord {
+    /// When the command began.
+    pub(super) since: (i64, i64),
+}
+
+impl CollectionRecord {
+    pub(super) fn write(&self, layer: &Path) -> io::Result<()> {
+        crate::private::write_quick(&layer.join(COLLECTION), &serde_json::to_vec(self)?)
+    }
+
+    /// `None` where there is none, or none that placet wrote.
+    pub(super) fn read(layer: &Path) -> Option<CollectionRecord> {
+        serde_json::from_slice(&regular_file::read(&layer.join(COLLECTION), LARGEST).ok()?).ok()
+    }
+}
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct JobRecord {

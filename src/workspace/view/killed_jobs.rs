@@ -3,9 +3,12 @@
 //!
 //! The layer alone does not say what the command saw. So each background command has a record in the directory of its
 //! layer, which names the copies of the layers below.
+//!
+//! A command in the foreground that had ended has another record: a kill while its changes were collected leaves a part of
+//! them in the layer, and this part becomes pending as well. A command that was still running leaves nothing.
 
-use super::command_view::{CommandDir, CommandView, OverlayMount};
-use super::job_record::JobRecord;
+use super::command_view::{CommandDir, CommandView};
+use super::job_record::{CollectionRecord, JobRecord};
 use super::layer::Layer;
 use super::layer_snapshot::LayerSnapshot;
 use super::{LayerKind, View};
@@ -20,16 +23,28 @@ use std::sync::Arc;
 const SUFFIX: &str = "interrupted-job";
 
 impl View {
-    /// Makes pending what killed background commands wrote. Nobody else may use the view; call it before another command
-    /// begins, which removes these layers. Returns how many changes there are.
+    /// Makes pending what killed background commands wrote, and the rest of what a command had changed that had ended when
+    /// placet was killed. Nobody else may use the view; call it before another command begins, which removes these layers.
+    /// Returns how many changes there are.
     pub fn take_over_killed_jobs(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<ChangeCount> {
         let mut paths: BTreeSet<Arc<Path>> = BTreeSet::new();
         for entry in std::fs::read_dir(self.layers_dir()).into_iter().flatten().flatten() {
             let place = entry.path();
-            let Some(record) = JobRecord::read(&place) else { continue };
+            let (job, collection) = (JobRecord::read(&place), CollectionRecord::read(&place));
+            if job.is_none() && (collection.is_none() || !is_run(&place)) {
+                continue;
+            }
             let Some(dir) = CommandDir::take_over(place) else { continue };
             self.claim()?;
-            paths.extend(self.take_over_job(dir, &record, hidden)?);
+            paths.extend(match (job, collection) {
+                (Some(record), _) => self.take_over_job(dir, &record, hidden)?,
+                (None, Some(CollectionRecord { since })) => {
+                    let origin =
+                        ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted command");
+                    self.take_over_layers(dir, since, origin, hidden)?
+                }
+                (None, None) => BTreeSet::new(),
+            });
         }
         if paths.is_empty() {
             return Ok(ChangeCount::default());
@@ -46,17 +61,9 @@ impl View {
     ) -> io::Result<BTreeSet<Arc<Path>>> {
         let copies = CommandDir::take_over(self.dir().join(&record.copies))
             .ok_or_else(|| io::Error::other("the copies of the layers below it are missing"))?;
-        let mut mounts = Vec::new();
-        let mut roots = Vec::new();
-        for (index, root) in self.roots().iter().enumerate() {
-            let upper = dir.path().join(index.to_string()).join("upper");
-            if !upper.is_dir() {
-                return Ok(BTreeSet::new());
-            }
-            roots.push(layers_of(copies.path(), index)?);
-            let work = upper.with_file_name("work");
-            mounts.push(OverlayMount { target: root.clone(), lowers: Vec::new(), upper, work });
-        }
+        let Some(mounts) = self.left_mounts(&dir) else { return Ok(BTreeSet::new()) };
+        let roots = (0..mounts.len()).map(|index| layers_of(copies.path(), index));
+        let roots = roots.collect::<io::Result<Vec<_>>>()?;
         let origin = ChangeOrigin::new(&self.label(), "", "run_command", "an interrupted job");
         let snapshot = LayerSnapshot { dir: copies, roots, at: record.at };
         let mut command = CommandView::taken_over((mounts, dir), record.since, origin);
@@ -64,6 +71,11 @@ impl View {
         let merged = self.merge_background(&mut command, Some(SUFFIX), hidden);
         Ok(merged.map_err(|e| self.collect_failed(&mut command, e))?.paths)
     }
+}
+
+/// The name of a directory of which nobody took over anything, and that no error kept.
+fn is_run(place: &Path) -> bool {
+    place.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"run-"))
 }
 
 /// The copies for one root, the topmost first: `INDEX-NUMBER`, without those that were empty.

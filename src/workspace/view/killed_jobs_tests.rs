@@ -93,9 +93,69 @@ fn what_a_killed_job_wrote_is_merged_with_what_came_later() {
 }
 
 #[test]
-fn a_command_in_the_foreground_has_no_record() {
+fn a_command_in_the_foreground_has_no_record_while_it_runs() {
     let f = Fixture::new();
     let view = f.view();
     let command = begin(&view);
-    assert!(JobRecord::read(&layer_dir(&command)).is_none());
+    fs::write(command.mounts[0].upper.join("half.txt"), "half\n").unwrap();
+    let dir = layer_dir(&command);
+    assert!(JobRecord::read(&dir).is_none() && CollectionRecord::read(&dir).is_none());
+    killed(command, &view);
+    drop(view);
+    let next = f.view();
+    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().total(), 0);
+    assert_eq!(f.seen(&next, "half.txt"), None);
+}
+
+/// Story: a part of 10,001 changes was pending, nothing was reported, and the rest never came back.
+#[test]
+fn what_was_not_collected_at_a_kill_becomes_pending_with_the_rest() {
+    let f = Fixture::new();
+    fs::create_dir_all(f.root.join("replaced")).unwrap();
+    fs::write(f.root.join("replaced/old.txt"), "old\n").unwrap();
+    let view = f.view();
+    let command = begin(&view);
+    let upper = command.mounts[0].upper.clone();
+    let mut wanted = Vec::new();
+    // As the kernel leaves directories that are new or replace others.
+    for dir in ["made", "replaced"] {
+        fs::create_dir(upper.join(dir)).unwrap();
+        let open = std::fs::File::open(upper.join(dir)).unwrap();
+        rustix::fs::fsetxattr(&open, super::super::layer::OPAQUE, b"y", rustix::fs::XattrFlags::empty())
+            .unwrap();
+        for number in 0..3 {
+            let name = format!("{dir}/{number}.txt");
+            fs::write(upper.join(&name), &name).unwrap();
+            wanted.push(name);
+        }
+    }
+    super::super::tests::whiteout(&upper.join("a.txt"));
+    let since = command.since;
+    let dir = layer_dir(&command);
+    // An error stops the collection in the middle, like a kill, and the layer stays.
+    crate::workspace::apply::fail_at("folded", std::io::ErrorKind::Other);
+    view.finish(command, &|_| false).unwrap_err();
+    let kept = dir.with_file_name(format!("kept-{}-0", dir.file_name().unwrap().to_string_lossy()));
+    assert_eq!(CollectionRecord::read(&kept).unwrap().since, since);
+    drop(view);
+    let next = f.view();
+    assert_eq!(
+        next.take_over_killed_jobs(&|_| false).unwrap().total(),
+        0,
+        "what an error left is for the person"
+    );
+    drop(next);
+    fs::rename(&kept, &dir).unwrap();
+    let next = f.view();
+    assert!(next.take_over_killed_jobs(&|_| false).unwrap().total() > 0);
+    for name in wanted {
+        assert_eq!(f.seen(&next, &name), Some(name.clone()));
+    }
+    assert_eq!((f.seen(&next, "a.txt"), f.seen(&next, "replaced/old.txt")), (None, None));
+    assert_eq!(
+        next.changes(LayerKind::Pending).unwrap().changes.iter().filter(|c| !c.after.is_directory()).count(),
+        8
+    );
+    assert!(f.root.join("a.txt").exists() && !f.root.join("made").exists(), "nothing was applied");
+    assert_eq!(next.take_over_killed_jobs(&|_| false).unwrap().total(), 0, "once");
 }

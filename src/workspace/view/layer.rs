@@ -316,6 +316,14 @@ fn mark_opaque(dir: impl AsFd) -> rustix::io::Result<()> {
     rustix::fs::fsetxattr(dir, OPAQUE, b"y", XattrFlags::empty())
 }
 
+/// What is in the directory joins what lower layers have.
+pub(super) fn clear_opaque(dir: impl AsFd) -> io::Result<()> {
+    match rustix::fs::fremovexattr(dir, OPAQUE) {
+        Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}
+
 /// Moves `name` from one open directory to another; across file systems it is copied.
 pub(super) fn move_or_copy(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
     let _eased = WritableDirGuard::of(to);
