@@ -6,7 +6,9 @@ use super::report::{CliError, warn};
 use crate::app::{self, App, IncludeProject};
 use crate::config::{AppDirs, Config, ConfigProblem, NoHomeError, ProjectSettings, TrustStore};
 use crate::permission::Mode;
+use crate::text::visible;
 use crate::ui::term;
+use crate::workspace::{RestoredDatabase, restore_databases};
 use std::path::PathBuf;
 
 /// An application, with the project's file when it waits for the person's trust.
@@ -130,11 +132,29 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
         Some(Ok(recovered)) => warn(&format!("note: {}", recovered.words())),
         Some(Err(e)) => warn(&format!("an apply that was interrupted cannot be completed: {e}")),
     }
+    for restored in restore_databases(&app.paths.state) {
+        warn(&restored_words(&app, &restored));
+    }
     if let Some(line) = crate::serve::changes::damage_line(&app.damage_at_start()) {
         warn(&format!("warning: {line}"));
     }
     print_problems(app.config.problems.get(told..).unwrap_or_default());
     Ok(LoadedApp { app, untrusted })
+}
+
+/// A database of a program at home that was being replaced when placet was killed.
+fn restored_words(app: &App, restored: &RestoredDatabase) -> String {
+    let (RestoredDatabase::Restored(path) | RestoredDatabase::Used(path)) = restored;
+    let name = visible::path(&app.workspace.shortened(path));
+    let begun = format!("`placet run` was killed while it replaced the database {name}");
+    match restored {
+        RestoredDatabase::Restored(_) => format!("note: {begun}; the database has its log again"),
+        RestoredDatabase::Used(_) => {
+            format!(
+                "warning: {begun}; another program used it without its log, which has `.placet-old` at its end now"
+            )
+        }
+    }
 }
 
 fn print_problems(problems: &[ConfigProblem]) {

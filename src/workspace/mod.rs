@@ -33,10 +33,12 @@ pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, wi
 pub use changes::renames::RenamedFiles;
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteBytes, WriteOutcome};
+pub use files::database_files::DATABASE_FILES;
+pub use files::database_record::{RestoredDatabase, restore_databases};
 pub use files::file_window::{FileWindow, WINDOW_CHUNK};
 pub use files::home_copy::AcceptBytes;
 pub use files::keep_error::KeepError;
-pub use files::kept_database::{DATABASE_FILES, DatabaseFile, database_of, is_database, keep_database};
+pub use files::kept_database::{DatabaseFile, database_of, is_database, keep_database};
 pub use files::kept_file::{KeptFileStamp, keep_file};
 pub use files::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead};
 pub use files::ledger::{LedgerSnapshot, ReadLedger, ReadStatus};

@@ -217,6 +217,136 @@ fn a_database_of_a_program_is_kept_with_its_log_or_not_at_all() {
     assert!(!left.exists() && theirs.exists());
 }
 
+/// Story: a kill between two renames left the database at home without its log, which nobody put back.
+#[test]
+fn a_database_that_was_being_replaced_at_a_kill_is_whole_at_the_next_start() {
+    needs_a_view!();
+    if !require("python3") {
+        return;
+    }
+    let (ends, closes) = (format!("{DATABASE}os._exit(0)"), format!("{DATABASE}c.close()"));
+    // The stage, what the second run does, whether its rows are there, and whether placet had to do anything.
+    let cases = [
+        ("database", &closes, 50, false),
+        ("set aside", &closes, 50, true),
+        ("put", &closes, 100, false),
+        ("set aside", &ends, 50, true),
+        ("put", &ends, 100, true),
+    ];
+    for (stage, script, wanted, is_noted) in cases {
+        let place =
+            Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
+        let database = place.home.join(".mine/x.db");
+        // The first statement of the second run moves rows from the log into the database.
+        let moves = format!(
+            "import sqlite3, os\nsqlite3.connect(os.path.expanduser('~/.mine/x.db')).execute('pragma wal_checkpoint(truncate)')\n{script}"
+        );
+        let run = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]);
+        run(&ends).go().code(0);
+        let hold = place.beside("hold");
+        std::fs::write(&hold, "").unwrap();
+        let running = run(&moves).env("PLACET_HOLD", format!("{stage}={}", hold.display())).start();
+        let since = Instant::now();
+        while !hold.with_file_name("hold.reached").exists() {
+            assert!(since.elapsed() < Duration::from_secs(60), "{stage} was never reached");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        running.signal(rustix::process::Signal::KILL);
+        assert_eq!(running.end().code, 137);
+        let out = place.run(["run", "--list"]).code(0);
+        assert_eq!(out.stderr.contains("the database has its log again"), is_noted, "{stage}: {out:?}");
+        assert_eq!(rows(&database), wanted, "{stage}: {out:?}");
+        let left = std::fs::read_dir(place.home.join(".mine")).unwrap();
+        let names: Vec<String> =
+            left.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        assert!(!names.iter().any(|name| name.ends_with(".placet-old")), "{stage}: {names:?}");
+        assert!(!place.run(["run", "--list"]).code(0).stderr.contains("database"), "once");
+        run(&closes).go().code(0);
+        assert_eq!(rows(&database), wanted + 50, "{stage}");
+    }
+}
+
+/// Story: another program's changes to the database, made without its log, were about to get the old log over them.
+#[test]
+fn a_database_that_was_used_without_its_log_does_not_get_it_back() {
+    needs_a_view!();
+    if !require("python3") {
+        return;
+    }
+    let place =
+        Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
+    let database = place.home.join(".mine/x.db");
+    let run = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]);
+    run(&format!("{DATABASE}os._exit(0)")).go().code(0);
+    let hold = place.beside("hold");
+    std::fs::write(&hold, "").unwrap();
+    let closes = format!("{DATABASE}c.close()");
+    let running = run(&closes).env("PLACET_HOLD", format!("set aside={}", hold.display())).start();
+    let since = Instant::now();
+    while !hold.with_file_name("hold.reached").exists() {
+        assert!(since.elapsed() < Duration::from_secs(60), "never reached");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(rustix::process::Signal::KILL);
+    assert_eq!(running.end().code, 137);
+    let outside = rusqlite::Connection::open(&database).unwrap();
+    outside.execute_batch("create table theirs(a); insert into theirs values(1);").unwrap();
+    drop(outside);
+    let out = place.run(["run", "--list"]).code(0);
+    assert!(out.stderr.contains("another program used it without its log"), "{out:?}");
+    assert!(place.home.join(".mine/x.db-wal.placet-old").exists());
+    let open = rusqlite::Connection::open(&database).unwrap();
+    let count: i64 = open.query_row("select count(*) from theirs", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 1);
+}
+
+/// Story: a bare repository in a kept directory was written home with its hooks, without a question; a `.git` file there
+/// vanished without a word.
+#[test]
+fn repositories_in_a_kept_directory_are_asked_about_whatever_their_names_are() {
+    needs_a_view!();
+    let settings = "[run.presets.mine]\nprogram = \"sh\"\nkeep = [\".mine/\", \".mine.json\"]\n\
+                    later_keys = [\".mine.json:servers\"]\n";
+    let bare = "mkdir -p cache/x/objects cache/x/refs/heads cache/x/hooks; echo 'ref: refs/heads/main' > cache/x/HEAD";
+    for (script, waits) in [
+        (
+            format!("{bare}; printf '[core]\\n\\tfsmonitor = /tmp/x\\n' > cache/x/config"),
+            Some("cache/x/config"),
+        ),
+        (
+            format!(
+                "{bare}; echo > cache/x/config; echo evil > cache/x/hooks/pre-push; chmod +x cache/x/hooks/pre-push"
+            ),
+            Some("cache/x/hooks/pre-push"),
+        ),
+        (format!("{bare}; printf '[core]\\n\\tbare = true\\n' > cache/x/config"), None),
+        ("mkdir q; echo 'gitdir: ../cache/x' > q/.git".into(), Some("q/.git")),
+        ("mkdir q; ln -s ../cache/x q/.git".into(), Some("q/.git")),
+        ("printf 'SQLite format 3\\0more' > ../.mine.json".into(), Some("../.mine.json")),
+        (
+            "echo '{\"Servers\": {\"x\": {\"command\": \"sh\"}}}' > ../.mine.json".into(),
+            Some("../.mine.json"),
+        ),
+    ] {
+        let place = Place::with_notes().config(settings);
+        std::fs::create_dir_all(place.home.join(".mine")).unwrap();
+        let line = format!("cd ~/.mine; {script}");
+        let out = place.run(["run", "mine", "-c", &line]);
+        let at_home = |name: &str| place.home.join(".mine").join(name).symlink_metadata().is_ok();
+        match waits {
+            Some(name) => {
+                assert_eq!(out.code, 3, "{script}: {out:?}");
+                assert!(out.stderr.contains("pending in your home directory"), "{script}: {out:?}");
+                assert!(!at_home(name) && !at_home("cache/x/HEAD"), "{script}: {out:?}");
+            }
+            None => {
+                assert_eq!(out.code, 0, "{script}: {out:?}");
+                assert!(at_home("cache/x/HEAD") && at_home("cache/x/config"), "{script}: {out:?}");
+            }
+        }
+    }
+}
+
 /// A login may name the address that placet's guard cannot see, or variables with commands: the agent obeys it outside.
 #[test]
 fn a_login_that_can_make_the_agent_run_something_is_asked_about() {

@@ -55,7 +55,7 @@ fn values_at<'a>(value: &'a Value, names: &[&str]) -> Vec<(String, &'a Value)> {
         }
         _ => return Vec::new(),
     };
-    let fields = fields.iter().filter(|(key, _)| *name == "*" || key == name);
+    let fields = fields.iter().filter(|(key, _)| *name == "*" || is_same_key(key, name));
     fields
         .flat_map(|(key, value)| {
             values_at(value, rest)
@@ -63,6 +63,14 @@ fn values_at<'a>(value: &'a Value, names: &[&str]) -> Vec<(String, &'a Value)> {
                 .map(move |(below, value)| (format!("{key}\u{0}{below}"), value))
         })
         .collect()
+}
+
+/// True where a program may take one key for the other: some, such as those written in Go, ignore case in JSON.
+fn is_same_key(key: &str, name: &str) -> bool {
+    let folded = |text: &str| {
+        text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<String>()
+    };
+    key == name || folded(key) == folded(name)
 }
 
 /// Removes what is at a chain of keys, and what is empty without it.
@@ -107,6 +115,8 @@ mod tests {
         assert!(!changed(r#"{"token": "1", "more": [1, -2, 0.5, null, true, {}]}"#));
         for new in [
             r#"{"servers": {"x": 1}}"#,
+            r#"{"Servers": {"x": 1}}"#,
+            "{\"\u{17f}erver\u{17f}\": {\"x\": 1}}",
             r#"{"servers": {"x": 1}, "token": "1", "servers": {}}"#,
             r#"{"token": {"a": 1, "a": 1}}"#,
             "{",

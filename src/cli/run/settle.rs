@@ -18,7 +18,7 @@ use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::ui::term::BaseMode;
-use crate::workspace::{ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View};
+use crate::workspace::{ChangeApproval, ChangeSet, LayerKind, PathState, TransactionLabel, View};
 use serde_json::Value;
 use std::cell::Cell;
 use std::path::Path;
@@ -128,7 +128,9 @@ fn home_name(name: &str) -> String {
 fn home_set(ran: &EndedRun) -> Result<ChangeSet, CliError> {
     let Some(home) = &ran.home else { return Ok(ChangeSet::default()) };
     let set = home.changes(LayerKind::Pending).map_err(CliError::new)?;
-    if home.count(&set).files > 0 || set.is_empty() {
+    // Not by their number: a person does not count what is in a `.git`.
+    let is_dir = |node: &PathState| node.is_directory() || node.is_absent();
+    if set.is_empty() || set.changes.iter().any(|change| !is_dir(&change.before) || !is_dir(&change.after)) {
         return Ok(set);
     }
     home.discard_all(LayerKind::Pending).map_err(CliError::new)?;

@@ -6,8 +6,8 @@ use super::state_watch::WatchedCredentials;
 use crate::cli::report::CliError;
 use crate::text::{count, visible};
 use crate::workspace::{
-    ChangeSelection, FileChange, KeepError, KeptFileStamp, LayerKind, SelectedPart, TransactionLabel, View,
-    Workspace, keep_file,
+    ChangeSelection, ChangeSet, FileChange, KeepError, KeptFileStamp, LayerKind, SelectedPart,
+    TransactionLabel, View, Workspace, keep_file,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,7 @@ impl ProgramState<'_> {
         }
         let in_databases: BTreeSet<&Path> =
             databases.values().flatten().flatten().map(|change| &*change.path).collect();
+        let repositories = self.repositories_that_run(&set);
         for change in &set.changes {
             let Ok(path) = change.path.strip_prefix(self.home) else { continue };
             if in_databases.contains(&*change.path) {
@@ -58,6 +59,15 @@ impl ProgramState<'_> {
             }
             let is_file =
                 !(change.after.is_directory() || change.before.is_directory() && change.after.is_absent());
+            if self.preset.kind_of(path) == StateKind::Kept
+                && set
+                    .repository_of(&change.path)
+                    .is_some_and(|repository| repositories.contains(&repository))
+            {
+                // With all that is in it: half of a repository is none.
+                report.pending.extend(is_file.then(|| change.path.to_path_buf()));
+                continue;
+            }
             match self.preset.kind_of(path) {
                 StateKind::RunsLater if is_file && !self.is_harmless(path, change) => {
                     report.pending.push(change.path.to_path_buf())
@@ -91,6 +101,27 @@ impl ProgramState<'_> {
         self.changes.discard(&choice).map_err(CliError::new)?;
         self.forget_made_directories()?;
         Ok(report)
+    }
+
+    /// Repositories in directories that are kept, with settings or hooks that git would run: a name does not tell them from
+    /// other directories.
+    fn repositories_that_run(&self, set: &ChangeSet) -> BTreeSet<PathBuf> {
+        let kept = |change: &&FileChange| {
+            let path = change.path.strip_prefix(self.home);
+            path.is_ok_and(|path| self.preset.kind_of(path) == StateKind::Kept)
+        };
+        let mut in_repository = set
+            .changes
+            .iter()
+            .filter(kept)
+            .filter(|change| set.repository_of(&change.path).is_some())
+            .peekable();
+        if in_repository.peek().is_none() {
+            return BTreeSet::new();
+        }
+        let classes = self.changes.classify(set);
+        let runs = in_repository.filter(|change| classes.runner(&change.path).is_some());
+        runs.filter_map(|change| set.repository_of(&change.path)).collect()
     }
 
     /// A directory that is at home now, because a kept file needed it, is not pending any more: otherwise a file in it

@@ -29,8 +29,10 @@ impl ProgramState<'_> {
         };
         let base =
             |path: &Path| database_of(path).filter(|base| kept(base)).unwrap_or_else(|| path.to_path_buf());
+        // A file with settings is looked at by its keys, whatever its first bytes are.
+        let has_keys = |path: &Path| !self.preset.later_keys_of(path).is_empty();
         let bases: BTreeSet<PathBuf> =
-            changes.keys().map(|path| base(path)).filter(|base| is_one(base)).collect();
+            changes.keys().map(|path| base(path)).filter(|base| is_one(base) && !has_keys(base)).collect();
         let files = |base: PathBuf| {
             let files = DATABASE_FILES.map(|end| changes.get(file_of(&base, end).as_path()).copied());
             (base, files)
@@ -82,7 +84,7 @@ impl ProgramState<'_> {
             (_, true) => Err(KeepError::Changed),
             _ => Ok(()),
         };
-        match changed().and_then(|()| keep_database(self.home, base, &files, self.began)) {
+        match changed().and_then(|()| keep_database((self.home, self.state), base, &files, self.began)) {
             Ok(()) => {
                 for path in written(base, &files) {
                     report.kept += 1;

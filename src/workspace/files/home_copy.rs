@@ -90,6 +90,15 @@ impl<'d> HomeCopy<'d> {
         }
     }
 
+    /// Its name until it is put in its place.
+    pub(super) fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    pub(super) fn stat(&self) -> io::Result<rustix::fs::Stat> {
+        Ok(rustix::fs::fstat(&self.file)?)
+    }
+
     /// Gives the copy the name of the file that it replaces.
     pub(super) fn put(mut self, name: &OsStr) -> io::Result<()> {
         rustix::fs::renameat(self.dir, &self.name, self.dir, name)?;

@@ -4,23 +4,20 @@
 //!
 //! The file format and the locks: <https://www.sqlite.org/fileformat2.html>, <https://www.sqlite.org/lockingv3.html>.
 
+use super::database_files::{DATABASE_FILES, lock, set_aside};
+use super::database_record::{DatabaseIdentity, DatabaseRecord, WrittenRecord};
 use super::home_copy::HomeCopy;
 use super::keep_error::KeepError;
 use super::kept_file::{KeptFileStamp, directory, layer_of, open_kept};
 use super::open_at::open_regular;
-use rustix::fs::{AtFlags, FlockOperation, OFlags};
+use crate::workspace::hold_point;
+use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-/// What the names of the files of a database end with. The index of the log (`-shm`) is the last one: it is made again by
-/// who opens the database first.
-pub const DATABASE_FILES: [&str; 4] = ["", "-wal", "-journal", "-shm"];
 
 /// The first bytes of a database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -55,9 +52,10 @@ pub fn is_database(file: &Path) -> bool {
 
 /// Writes the files of the database `relative` below `home`, in the order of [`DATABASE_FILES`], if nobody has it open and
 /// nothing of it changed there since `began`. A log that the program removed is removed at home, too. Old logs are set aside
-/// before the database is replaced, and put back if that fails: no new database is ever next to an old log.
+/// before the database is replaced, and put back if that fails: no new database is ever next to an old log. While that
+/// happens, a record in `state`, placet's own directory, says what belongs together: see [`super::database_record`].
 pub fn keep_database(
-    home: &Path,
+    (home, state): (&Path, &Path),
     relative: &Path,
     files: &[DatabaseFile; 4],
     began: SystemTime,
@@ -88,24 +86,12 @@ pub fn keep_database(
     if !before.iter().zip(stamps()).all(is_same) {
         return Err(KeepError::Changed);
     }
-    staged.put(&names, files)
-}
-
-/// A lock on the whole database: it fails while a program has the database open with a log, or is writing to it. `None`
-/// where there is no database yet.
-fn lock(database: &Path) -> Result<Option<File>, KeepError> {
-    match database.symlink_metadata() {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(e.into()),
-        Ok(_) => {}
-    }
-    let file = open_regular(database, OFlags::RDWR)?.file;
-    match rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) if is_open_elsewhere(&file) => Err(KeepError::IsOpen),
-        Ok(()) => Ok(Some(file)),
-        Err(Errno::AGAIN | Errno::ACCESS) => Err(KeepError::IsOpen),
-        Err(e) => Err(io::Error::from(e).into()),
-    }
+    let record = staged.record(&home.join(relative), &names)?;
+    let record = record.map(|record| record.write(state)).transpose()?;
+    hold_point("database");
+    let done = staged.put(&names, files);
+    record.map_or(Ok(()), WrittenRecord::remove)?;
+    done
 }
 
 /// The time from which on a change at home may be one that the program has not seen: a killed run may have written earlier.
@@ -135,8 +121,23 @@ impl<'a> StagedDatabase<'a> {
         Ok(staged)
     }
 
+    /// What a kill in the middle of [`StagedDatabase::put`] must not separate.
+    fn record(&self, database: &Path, names: &[OsString; 4]) -> io::Result<Option<DatabaseRecord>> {
+        let [name, ..] = names;
+        let old = match rustix::fs::statat(self.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Some(DatabaseIdentity::of(&stat)),
+            Err(Errno::NOENT) => None,
+            Err(e) => return Err(e.into()),
+        };
+        let [new, logs @ ..] = &self.files;
+        let new = new.as_ref().map(HomeCopy::stat).transpose()?;
+        let ends = DATABASE_FILES.into_iter().skip(1);
+        let logs = ends.zip(logs).filter_map(|(end, copy)| Some((end, copy.as_ref()?.name().to_os_string())));
+        Ok(DatabaseRecord::new(database, (old, new.as_ref().map(DatabaseIdentity::of)), logs))
+    }
+
     /// Puts the files in their places. What the program removed, and what another file replaces, is set aside first and
-    /// put back after an error. A kill in between leaves it next to the database, with [`SET_ASIDE`] at its end.
+    /// put back after an error. A kill in between leaves it next to the database, with another end.
     fn put(mut self, names: &[OsString; 4], files: &[DatabaseFile; 4]) -> Result<(), KeepError> {
         let touched = |index: usize| files.get(index).is_some_and(|file| *file != DatabaseFile::Untouched);
         let is_touched = (0..files.len()).any(touched);
@@ -148,7 +149,10 @@ impl<'a> StagedDatabase<'a> {
                 let is_replaced = is_only_log && self.files.get(index).is_some_and(Option::is_some);
                 if !is_replaced && (touched(index) || (index + 1 == names.len() && is_touched)) {
                     match rustix::fs::renameat(self.dir, name, self.dir, set_aside(name)) {
-                        Ok(()) => aside.push(name.clone()),
+                        Ok(()) => {
+                            aside.push(name.clone());
+                            hold_point("set aside");
+                        }
                         Err(Errno::NOENT) => {}
                         Err(e) => return Err(io::Error::from(e).into()),
                     }
@@ -157,6 +161,7 @@ impl<'a> StagedDatabase<'a> {
             for (copy, name) in self.files.iter_mut().zip(names) {
                 if let Some(copy) = copy.take() {
                     copy.put(name)?;
+                    hold_point("put");
                 }
             }
             Ok(())
@@ -173,33 +178,6 @@ impl<'a> StagedDatabase<'a> {
         rustix::fs::fsync(self.dir).map_err(io::Error::from)?;
         Ok(())
     }
-}
-
-/// The end of the name of an old log while a new database is put in its place.
-const SET_ASIDE: &str = ".placet-old";
-
-fn set_aside(name: &OsString) -> OsString {
-    let mut name = name.clone();
-    name.push(SET_ASIDE);
-    name
-}
-
-/// True where a process of this user has the file open. One that is between two transactions holds no lock, and would
-/// write to a file that has no name any more.
-fn is_open_elsewhere(file: &File) -> bool {
-    let Ok(own) = file.metadata() else { return true };
-    let is_it = |path: PathBuf| {
-        path.metadata().is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino()))
-    };
-    let me = std::process::id().to_string();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let others = processes.filter(|one| {
-        let name = one.file_name();
-        name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit) && name != me.as_str()
-    });
-    let opened =
-        others.flat_map(|one| std::fs::read_dir(one.path().join("fd")).into_iter().flatten().flatten());
-    opened.into_iter().any(|fd| is_it(fd.path()))
 }
 
 #[cfg(test)]
@@ -241,7 +219,7 @@ mod tests {
         }
 
         fn keep(&self, files: [DatabaseFile; 4], began: SystemTime) -> Result<(), KeepError> {
-            keep_database(&self.home, Path::new(X), &files, began)
+            keep_database((&self.home, &self.home.join("../state")), Path::new(X), &files, began)
         }
 
         /// The files at home, and that nothing else is there.

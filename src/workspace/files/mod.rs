@@ -2,6 +2,8 @@
 
 pub(super) mod atomic_write;
 pub(super) mod attributes;
+pub(super) mod database_files;
+pub(super) mod database_record;
 mod exchange;
 pub(super) mod file_window;
 pub(super) mod home_copy;
