@@ -90,6 +90,12 @@ impl OpenSession {
         drop(conn);
         // Only after the commit: a failed transaction has used no number.
         self.next = next;
+        if records.iter().any(SessionRecord::leaves_a_branch)
+            && let Err(e) = self.store.update_overview(&self.id)
+        {
+            // The conversation is stored; a list says what the left branch had.
+            tracing::warn!("what a list says of a session was not saved: {e}");
+        }
         if records.iter().any(|record| matches!(record, SessionRecord::SummedUp { .. }))
             && let Err(e) = self.store.find_place(&self.id)
         {

@@ -4,6 +4,7 @@
 //! The figures are a state of the session, written with each message. Sessions of earlier versions have none: theirs
 //! are worked out from the last entries when they are listed.
 
+use super::SessionError;
 use super::record::{SessionRecord, SessionStateKey};
 use super::replay::SessionReplay;
 use super::store::{SessionRow, SessionStore};
@@ -65,10 +66,7 @@ impl SessionStore {
     pub fn last_messages(&self, row: &SessionRow, entries: i64) -> Vec<Message> {
         let from = (row.entries - entries).max(0) + 1;
         let found = self.entries(&row.id, from..i64::MAX, &mut Vec::new());
-        let moved = |record: &SessionRecord| {
-            matches!(record, SessionRecord::Rewound { .. } | SessionRecord::Switched { .. })
-        };
-        if from > 1 && found.iter().any(|entry| moved(&entry.record)) {
+        if from > 1 && found.iter().any(|entry| entry.record.leaves_a_branch()) {
             let loaded = self.load_for_resume(&row.id);
             return loaded
                 .map(|loaded| loaded.transcript.since(loaded.transcript.begins()).to_vec())
@@ -118,6 +116,24 @@ pub(super) fn update(conn: &Connection, id: &SessionId, message: &Message) -> ru
     Ok(())
 }
 
+impl SessionStore {
+    /// Works the figures out again from the conversation as it is now: after a rewind or a switch, those of the branch that
+    /// was left do not count.
+    pub(super) fn update_overview(&self, id: &SessionId) -> Result<(), SessionError> {
+        let replay = self.replay(id)?;
+        let mut overview = SessionOverview::default();
+        for message in replay.loaded.transcript.messages() {
+            overview.turns += usize::from(matches!(message, Message::User { .. }));
+            overview.hear(message);
+        }
+        let saved = serde_json::to_string(&overview)?;
+        self.lock()
+            .prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
+            .execute(params![id.as_str(), SessionStateKey::Overview.key(), saved])?;
+        Ok(())
+    }
+}
+
 fn stored(conn: &Connection, id: &SessionId) -> Option<SessionOverview> {
     let mut query = conn.prepare_cached("SELECT value FROM state WHERE session = ?1 AND key = ?2").ok()?;
     let found =
@@ -149,6 +165,30 @@ mod tests {
 
     fn said(text: &str) -> SessionRecord {
         SessionRecord::Message { message: Message::user(text) }
+    }
+
+    /// Story: after a rewind the list said `2 turns` and the last words of the branch that was left.
+    #[test]
+    fn a_session_is_described_by_the_branch_in_which_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _) = SessionStore::open(dir.path()).unwrap();
+        let mut open = store.create(Path::new("/"), "t").unwrap();
+        let records = [said("one"), answer("first answer"), said("two"), answer("second answer")];
+        records.into_iter().for_each(|record| open.append(record).unwrap());
+        let overview = || {
+            let overview = store.overviews(&store.list(9).unwrap()).remove(0);
+            (overview.turns, overview.last_words)
+        };
+        assert_eq!(overview(), (2, "second answer".into()));
+        let tip = store.replay(open.id()).unwrap().path[3];
+        open.append(SessionRecord::Rewound { messages: 2 }).unwrap();
+        assert_eq!(overview(), (1, "first answer".into()));
+        open.append(said("three")).unwrap();
+        assert_eq!(overview(), (2, "three".into()));
+        open.append(SessionRecord::Switched { entry: tip }).unwrap();
+        assert_eq!(overview(), (2, "second answer".into()));
+        open.append(SessionRecord::Rewound { messages: 0 }).unwrap();
+        assert_eq!(overview(), (0, String::new()));
     }
 
     #[test]

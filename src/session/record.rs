@@ -42,6 +42,13 @@ pub enum SessionRecord {
     },
 }
 
+impl SessionRecord {
+    /// True for an entry after which other messages count than before.
+    pub(super) fn leaves_a_branch(&self) -> bool {
+        matches!(self, SessionRecord::Rewound { .. } | SessionRecord::Switched { .. })
+    }
+}
+
 /// A session read back.
 #[derive(Debug, Default)]
 pub struct LoadedSession {
