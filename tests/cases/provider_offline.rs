@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::request::request_saying;
 use futures_util::StreamExt;
 use placet::conversation::{
-    AssistantMessage, CallFact, CallFailure, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    AssistantMessage, CallFact, CallFailure, CallInput, CallOutcome, CallResult, Image, Message, Note, Part,
     StopReason, ToolCall, Transcript,
 };
 use placet::provider::{OfflineProvider, Provider, ProviderError, StreamEvent, grammar};
@@ -43,6 +43,21 @@ fn turn(
 
 fn done(call: &ToolCall) -> CallResult {
     CallResult::text(call, CallOutcome::Done, format!("{} did it", call.name))
+}
+
+/// Story: the first line of a stranger, `show @README.md`, attached the file and then failed: `@README.md does not exist`.
+#[test]
+fn an_at_sign_in_front_of_an_attached_path_is_no_part_of_the_path() {
+    let asked = |text: &str, attached: &str| {
+        let note = Part::Note(Note::AttachedFile { path: attached.into() });
+        let parts = vec![Part::text(text), note, Part::text("its text")];
+        calls(&OfflineProvider::next(&[Message::User { parts }]))
+    };
+    assert_eq!(asked("show @README.md", "README.md"), [r#"read_file {"path":"README.md"}"#]);
+    assert_eq!(asked("search TODO in @src", "src"), [r#"search_contents {"path":"src","pattern":"TODO"}"#]);
+    // A file whose name begins with the sign, and text in quotes, stay as they are.
+    assert_eq!(asked("show @README.md", "other.md"), [r#"read_file {"path":"@README.md"}"#]);
+    assert_eq!(asked("show \"@README.md\"", "README.md"), [r#"read_file {"path":"@README.md"}"#]);
 }
 
 #[test]

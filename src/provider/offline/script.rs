@@ -7,11 +7,11 @@
 use super::grammar::{self, HelpTopic, OfflineCall, OfflineRequest};
 use super::replies;
 use super::replies::CallWithResult;
-use super::segment::{QuoteState, segments, takes_the_line, words};
+use super::segment::{QuoteState, RequestWord, segments, takes_the_line, words};
 use super::setup_command::SetupCommand;
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallFailure, CallId, CallInput, CallOutcome, CallResult,
-    Message, Part, StopReason, ToolCall,
+    Message, Note, Part, StopReason, ToolCall,
 };
 use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
@@ -65,8 +65,9 @@ impl OfflineMisreading {
 /// text besides, such as attached files: only the part that is understood counts.
 fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     let mut error = OfflineMisreading::NotUnderstood;
+    let attached: Vec<&str> = parts.iter().filter_map(attached_path).collect();
     for text in parts.iter().filter_map(Part::as_text) {
-        match read_text(text) {
+        match read_text(text, &attached) {
             Ok(rounds) if !rounds.is_empty() => return Ok(rounds),
             Ok(_) => {}
             // The error that explains most: other parts, such as notes, are not understood at all.
@@ -77,21 +78,39 @@ fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     Err(error)
 }
 
+fn attached_path(part: &Part) -> Option<&str> {
+    match part.as_note()? {
+        Note::AttachedFile { path } => Some(path),
+        _ => None,
+    }
+}
+
+/// `@README.md` names the file that was attached by it.
+fn without_mentions(words: &mut [RequestWord<'_>], attached: &[&str]) {
+    for word in words.iter_mut().filter(|word| !word.quoted) {
+        if let Some(path) = word.text.strip_prefix('@').filter(|path| attached.contains(path)) {
+            word.text = path.to_string();
+        }
+    }
+}
+
 pub(super) fn understands(text: &str) -> bool {
-    read_text(text).is_ok_and(|rounds| !rounds.is_empty())
+    read_text(text, &[]).is_ok_and(|rounds| !rounds.is_empty())
 }
 
 pub(super) fn similar(text: &str) -> Vec<String> {
-    match read_text(text) {
+    match read_text(text, &[]) {
         Err(OfflineMisreading::Unknown { near, .. }) => near,
         _ => Vec::new(),
     }
 }
 
-fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
+/// Reads one text; `attached` are the paths that the message has attached.
+fn read_text(text: &str, attached: &[&str]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     let mut rounds: VecDeque<OfflineRound> = VecDeque::new();
     for segment in segments(text) {
-        let (words, quotes) = words(segment.text);
+        let (mut words, quotes) = words(segment.text);
+        without_mentions(&mut words, attached);
         if quotes == QuoteState::Open && !takes_the_line(segment.text) {
             return Err(OfflineMisreading::OpenQuote { segment: segment.text.into() });
         }
