@@ -54,6 +54,9 @@ pub struct CheckResult {
     pub output_bytes: u64,
     /// Where in the stored output the first failure is, as a line from 1.
     pub first_failure: Option<usize>,
+    /// The session or try whose pending changes were checked. Results of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
 }
 
 impl CheckResult {

@@ -189,6 +189,7 @@ mod tests {
             side_effects: CheckSideEffects::default(),
             output_bytes: 0,
             first_failure: None,
+            view: None,
         }
     }
 

@@ -71,6 +71,27 @@ fn a_required_check_must_pass_before_a_yes_applies_anything() {
     assert_eq!(pty.read("b.txt"), "two\ngood\n");
 }
 
+/// Story: a check failed on changes that were discarded, and in another try its failure was that of the state before.
+#[test]
+fn a_failure_of_discarded_changes_is_not_shown_in_another_try() {
+    if !ready() {
+        return;
+    }
+    let pty = ask_mode(GREP).file("b.txt", "two\nthree\n").open();
+    let mut pty = asked(pty, "sed -i s/three/bad/ b.txt");
+    pty.send("t");
+    pty.until("the result", |s| s.contains("✗ words (required): failed: 1 error"));
+    pty.answer("d");
+    pty.until("the second look", |s| s.contains("press d again"));
+    pty.answer("d");
+    pty.until("the discard", |s| s.contains("discarded changes"));
+    pty.line("/try other");
+    pty.until("the try", |s| s.contains("[a] other > "));
+    pty.line("run sed -i s/three/four/ b.txt");
+    pty.until("the question", |s| s.matches("a apply all").count() > 0 && s.contains("+ four"));
+    pty.until("the check", |s| s.contains("words (required): not run on this state"));
+}
+
 #[test]
 fn a_check_of_the_apply_question_starts_with_it_and_ends_with_it() {
     if !ready() {

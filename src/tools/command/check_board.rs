@@ -263,7 +263,11 @@ impl BoardRound {
             let command = check.command_hash();
             match checks.store.for_state(&check.name, &command, &state.hash) {
                 Some(result) => CheckRowState::Here(Arc::new(result)),
-                None => match checks.store.newest(&check.name, &command) {
+                None => match checks
+                    .store
+                    .newest(&check.name, &command)
+                    .filter(|result| !state.is_of_others(result, view))
+                {
                     Some(result) => {
                         let since = state.age_of(&result);
                         CheckRowState::Earlier { result: Arc::new(result), since }

@@ -53,6 +53,11 @@ pub enum CheckRunError {
     Io(#[from] io::Error),
 }
 
+/// The name of the session or try of `view`.
+fn view_name(view: &View) -> String {
+    view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// A state that checks can run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedState {
@@ -69,6 +74,12 @@ impl CheckedState {
     ) -> Result<CheckedState, CheckRunError> {
         let contents = view.check_contents(set, choice)?;
         CheckedState::with(workspace, contents)
+    }
+
+    /// True for a result of pending changes of another session or try, as they are in no state of `view`.
+    pub fn is_of_others(&self, result: &CheckResult, view: &View) -> bool {
+        let is_others = result.view.as_ref().is_some_and(|of| *of != view_name(view));
+        is_others && matches!(self.age_of(result), ResultAge::Changes(_)) && !result.selection.0.is_empty()
     }
 
     /// What differs from the state of a result that is not one of this state.
@@ -231,6 +242,7 @@ pub async fn run_check(
         },
         output_bytes: finished.output.total(),
         first_failure: found.first_failure,
+        view: Some(view_name(view)),
     };
     store.add(&result, &finished.output.whole())?;
     Ok(result)
