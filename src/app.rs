@@ -368,8 +368,9 @@ impl ConversationBuilder for App {
 
     fn earlier(&self, own: Option<&str>) -> EarlierPending {
         let (waiting, unread) = self.waiting_and_unread();
-        let newest = waiting.into_iter().find(|w| !w.busy && own != Some(w.name.as_str()));
-        EarlierPending { newest: newest.map(|w| (w.name, self.workspace.with_view(w.view))), unread }
+        let mut theirs = waiting.into_iter().filter(|w| !w.busy && own != Some(w.name.as_str()));
+        let newest = theirs.next().map(|w| (w.name, self.workspace.with_view(w.view)));
+        EarlierPending { newest, others: theirs.map(|w| w.name).collect(), unread }
     }
 
     fn workspace_of(&self, session: &str) -> Workspace {

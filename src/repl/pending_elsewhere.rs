@@ -5,7 +5,7 @@ use super::context::CommandContext;
 use super::titles::{age_words, now, short_id};
 use super::user_context::EarlierPending;
 use crate::session::SessionStore;
-use crate::text::{visible, width};
+use crate::text::{count, visible, width};
 use crate::workspace::{ChangeCount, LayerKind, Workspace};
 
 /// Columns of a title within the line.
@@ -25,11 +25,11 @@ pub(super) struct PendingElsewhere {
 /// that is open elsewhere is not this person's to decide here.
 pub(super) fn pending_elsewhere(context: &CommandContext<'_>) -> (Option<PendingElsewhere>, Vec<String>) {
     let own = context.conversation.session().map(|session| session.id().as_str());
-    let EarlierPending { newest, mut unread } = context.app.builder.earlier(own);
+    let EarlierPending { newest, others, mut unread } = context.app.builder.earlier(own);
     let found = newest.and_then(|(name, workspace)| {
         let view = workspace.view()?;
         match view.changes(LayerKind::Pending).map(|set| view.count(&set)) {
-            Ok(count) => Some(found(context, &name, workspace, count)),
+            Ok(count) => Some(found(context, (&name, &others), workspace, count)),
             Err(e) => {
                 unread.push(format!("`{name}`: {e}"));
                 None
@@ -57,12 +57,13 @@ pub(super) fn short_lines_about_others(context: &CommandContext<'_>) -> Vec<Stri
 
 fn found(
     context: &CommandContext<'_>,
-    name: &str,
+    (name, others): (&str, &[String]),
     workspace: Workspace,
     pending: ChangeCount,
 ) -> PendingElsewhere {
     let store = context.conversation.store.as_ref();
     let tries = store.and_then(|store| store.tries(context.app.cwd()).ok()).unwrap_or_default();
+    let more = more(others, |other| tries.iter().any(|one| one.session.id.as_str() == other));
     let of_try = tries.into_iter().find(|one| one.session.id.as_str() == name);
     let (line, short_line) = match &of_try {
         Some(one) => (
@@ -71,7 +72,18 @@ fn found(
         ),
         None => line(store, name, pending),
     };
+    let (line, short_line) = (format!("{line}{more}"), format!("{short_line}{more}"));
     PendingElsewhere { workspace, line, short_line, is_of_try: of_try.is_some() }
+}
+
+/// `; 1 more try: /try`, `; 2 more sessions: /resume`: the others that have pending changes, and what lists them.
+fn more(others: &[String], is_try: impl Fn(&str) -> bool) -> String {
+    let tries = others.iter().filter(|name| is_try(name)).count();
+    let one = |number: usize, noun: &str, command: &str| match number {
+        0 => String::new(),
+        number => format!("; {}: {command}", count::of(number, noun)),
+    };
+    one(tries, "more try", "/try") + &one(others.len() - tries, "more session", "/resume")
 }
 
 /// `changes to 3 files are pending from session "fix the tests", yesterday: /resume 06h02x7712x67`,
@@ -90,4 +102,20 @@ fn line(store: Option<&SessionStore>, name: &str, pending: ChangeCount) -> (Stri
         format!("{changes} pending from session \"{title}\", {age}: /resume {id}"),
         format!("pending in another session: {pending}: /resume {id}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::more;
+
+    /// Story: of two tries with pending changes the note at the start named one, and nothing said that there was another.
+    #[test]
+    fn the_others_with_pending_changes_are_counted_with_what_lists_them() {
+        let is_try = |name: &str| name.starts_with('t');
+        let words =
+            |names: &[&str]| more(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), is_try);
+        assert_eq!(words(&[]), "");
+        assert_eq!(words(&["t1"]), "; 1 more try: /try");
+        assert_eq!(words(&["t1", "s1", "t2"]), "; 2 more tries: /try; 1 more session: /resume");
+    }
 }

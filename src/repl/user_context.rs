@@ -43,6 +43,8 @@ pub struct ToolServices<'a> {
 pub struct EarlierPending {
     /// The name of the newest of them that no other process works on, and the workspace through its view.
     pub newest: Option<(String, Workspace)>,
+    /// The names of the others.
+    pub others: Vec<String>,
     /// Why views cannot be read. They may have pending changes.
     pub unread: Vec<String>,
 }
