@@ -125,7 +125,8 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         prompter.mark();
     }
     let is_coloured = depth != ColorDepth::None && !output.is_linear();
-    if is_coloured && prompter.knows_keys() && RememberedBackground::is_wanted(named) {
+    let is_wanted = is_coloured && prompter.knows_keys() && RememberedBackground::is_wanted(named);
+    if is_wanted {
         let (dir, depth) = (app.dirs.config.clone(), output.theme.depth);
         prompter.ask_background(Box::new(move |found| RememberedBackground::theme_for(found, &dir, depth)));
     }
@@ -154,6 +155,9 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     if let Some((project, store)) = opening.trust {
         ask_project_trust(&shell.context, &project, store)?;
+    }
+    if is_wanted && opening.resume == ResumeTarget::Choose {
+        shell.ask_background();
     }
     shell.begin(&opening.resume)?;
     // Each as its own: a short line stays to be read.
@@ -316,6 +320,15 @@ impl Shell<'_> {
             PromptInput::Blank | PromptInput::Say(_) => "nothing was sent".into(),
         };
         self.context.can_save(&undone)
+    }
+
+    /// Asks before the list of sessions: neither the list nor the conversation that is shown after it would get other
+    /// colours later. The first prompt asks as well.
+    fn ask_background(&mut self) {
+        term::write_all(background::QUESTION.as_bytes());
+        background::asked();
+        answering_decoder::drain(answering_decoder::PATIENCE);
+        self.recolor();
     }
 
     /// Takes the colours for the background that the terminal has answered with, unless another theme was chosen.

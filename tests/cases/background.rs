@@ -137,3 +137,23 @@ fn a_review_has_the_colours_for_the_background_from_its_first_frame() {
     assert!(raw(&pty).contains(QUESTION));
     assert!(raw(&pty).contains(LIGHT_ADDED), "{:?}", raw(&pty));
 }
+
+/// Story: the list of `placet -r`, and the conversation that was shown after it, had neutral colours on a dark terminal.
+#[test]
+fn the_list_of_sessions_at_the_start_has_the_colours_for_the_background() {
+    let start = || shell().variable("COLORTERM", "truecolor").arg("--mode").arg("read");
+    let mut pty = start().open();
+    pty.line("list");
+    pty.until("the answer", |s| s.contains("list_directory") || s.matches("] > ").count() > 1);
+    pty.until_prompt("");
+    pty.line("/quit");
+    assert_eq!(pty.ended(), 0);
+    let mut pty = start().arg("-r").after(pty).spawn();
+    // Before the question, because the wait is short; it counts once placet has asked.
+    pty.send(LIGHT);
+    pty.until("the list", |s| s.contains("cancel"));
+    pty.by_hand("\r");
+    pty.until("the conversation", |s| s.contains("] > "));
+    // The prompt asks again, and nobody has answered that yet: the colour comes from the answer before the list.
+    assert!(raw(&pty).contains(LIGHT_MODE), "{:?}", raw(&pty));
+}
