@@ -37,6 +37,7 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
         todos: todos_in(agent.transcript()),
         cost: cost_of(agent.costs().0),
         questions_only: false,
+        is_asked_again: false,
         to_ask_mode: to_ask_mode(app),
     }
 }

@@ -182,7 +182,8 @@ impl Shell<'_> {
 
     /// The apply question again, after a review of the same changes.
     pub(super) fn ask_to_apply(&mut self, draft: String) -> Result<UnsentText, ReplError> {
-        let settings = self.pane_settings(draft)?;
+        let mut settings = self.pane_settings(draft)?;
+        settings.facts.is_asked_again = true;
         let (decision, ended) = turn::ask_again(&mut self.context, settings)?;
         if let Some(cleared) = ended.cleared {
             self.remember(&cleared);

@@ -302,3 +302,31 @@ fn calls_are_listed_in_the_order_in_which_the_model_made_them() {
     end(&mut b, "a");
     assert_eq!(b.scrollback, ["a", "b", "c"].map(|name| format!("◆ ✓ edit {name}.txt +1 -1")));
 }
+
+/// Story: a model that sends a blank before each call left two empty rows above each call.
+#[test]
+fn an_answer_of_only_blanks_has_no_rows() {
+    for blank in [" ", "\n\n", " \n"] {
+        let mut b = bench();
+        b.event(TurnEvent::Requested);
+        b.event(TurnEvent::Text(blank.into()));
+        b.event(TurnEvent::CallComing { id: CallId::new("1"), name: "list_directory".into() });
+        b.event(TurnEvent::CallEnded {
+            id: CallId::new("1"),
+            name: "list_directory".into(),
+            outcome: CallOutcome::Done,
+            summary: CallSummary::text("list .", ""),
+        });
+        // Blanks in front of text are part of it: an indented block begins with them.
+        b.event(TurnEvent::Text("    ".into()));
+        b.event(TurnEvent::Text("let x;\n\nDone.".into()));
+        b.event(TurnEvent::Ended(TurnEnding::Done));
+        assert_eq!(b.scrollback.first().map(String::as_str), Some("◆ ✓ list ."), "{:?}", b.scrollback);
+        assert!(b.scrollback.iter().any(|row| row.trim() == "let x;"), "{:?}", b.scrollback);
+        assert!(
+            !b.scrollback.windows(2).any(|two| two.iter().all(|row| row.is_empty())),
+            "{:?}",
+            b.scrollback
+        );
+    }
+}

@@ -362,3 +362,37 @@ fn on_a_narrow_screen_the_list_keeps_its_rows_below_a_long_answer() {
     let again = b.screen();
     assert!(again.contains("press a again") && listed(&again) >= 6, "{again}");
 }
+
+/// Story: a line queued with Ctrl-S at the question said `with the next request`, and was sent as the last turn.
+#[test]
+fn a_line_queued_at_the_question_about_changes_is_sent_after_the_turn() {
+    let mut b = bench_of(80, 24);
+    b.type_text("first");
+    b.key(KeyCode::Enter);
+    let _answer = b.ask_to_apply(two_files());
+    b.key(KeyCode::Tab);
+    b.type_text("status");
+    b.ctrl('s');
+    let screen = b.screen();
+    assert!(
+        screen.contains("1 after this turn: first") && screen.contains("2 after this turn: status"),
+        "{screen}"
+    );
+    assert!(!screen.contains("next request"), "{screen}");
+    // Nor does the key promise it to a line that waits.
+    b.ctrl('s');
+    assert!(!b.screen().contains("next request"), "{}", b.screen());
+}
+
+/// Story: after `r` and `q` the rule above the question was gone.
+#[test]
+fn a_question_that_is_asked_again_has_its_rule() {
+    for is_asked_again in [false, true] {
+        let mut b = bench_of(80, 24);
+        let facts = TurnPaneStatus { is_asked_again, ..TurnPaneStatus::default() };
+        b.live =
+            TurnPane::new(Theme::plain(), 80, facts, MessageQueue::default(), PasteStore::default(), b.now);
+        let _answer = b.ask_to_apply(two_files());
+        assert_eq!(b.screen().starts_with(&"─".repeat(80)), is_asked_again, "{}", b.screen());
+    }
+}

@@ -220,14 +220,19 @@ impl TurnPane {
         self.guard.reset();
     }
 
-    /// The typed text, or the newest queued line, reaches the model with its next request.
+    /// The typed text, or the newest queued line, reaches the model with its next request. At the question about the changes
+    /// of the turn no request follows: the text is sent after the turn.
     fn steer(&mut self) -> Option<TurnPaneAction> {
+        let ends_turn = self.asks_about_changes();
+        if ends_turn && self.composer.is_empty() {
+            return None;
+        }
         if self.composer.is_empty() {
             self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned());
             return None;
         }
         let text = self.composer.take();
-        if is_command(&text) {
+        if is_command(&text) || ends_turn {
             self.queue.push(text, SendTiming::AfterTurn);
         } else {
             self.queue.push(self.pastes.expanded(&text).into_owned(), SendTiming::NextRequest);

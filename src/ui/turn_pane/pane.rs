@@ -78,6 +78,8 @@ pub struct TurnPane {
     pub(super) foreground: Option<ForegroundCall>,
     /// There is text of the answer above, and a call since the last text.
     pub(super) spoke: bool,
+    /// Blanks of an answer that has no other text yet.
+    pub(super) blanks: String,
     pub(super) worked: bool,
     pub(super) planning: PlanModeState,
     /// Rows of the scrollback since the last call: the answer, and the lines below it.
@@ -97,6 +99,7 @@ impl TurnPane {
         pastes: PasteStore,
         now: Instant,
     ) -> TurnPane {
+        let answer_rows = usize::from(facts.is_asked_again);
         TurnPane {
             theme,
             columns,
@@ -121,9 +124,10 @@ impl TurnPane {
             stopping: false,
             foreground: None,
             spoke: false,
+            blanks: String::new(),
             worked: false,
             planning: PlanModeState::No,
-            answer_rows: 0,
+            answer_rows,
             limited: false,
             news_at: now,
         }
@@ -182,6 +186,15 @@ impl TurnPane {
             TurnEvent::Text(text) => {
                 let mut lines = self.end_thinking(now);
                 self.state = "answering".into();
+                let text = match self.spoke {
+                    true => text,
+                    false => std::mem::take(&mut self.blanks) + &text,
+                };
+                // Some models send a blank or a line end before each call: that is no text, and has no rows.
+                if !self.spoke && text.trim().is_empty() {
+                    self.blanks = text;
+                    return lines;
+                }
                 if !std::mem::replace(&mut self.spoke, true) && std::mem::take(&mut self.worked) {
                     lines.push(Line::default());
                 }
@@ -356,6 +369,7 @@ impl TurnPane {
     pub(super) fn end_text(&mut self) -> Vec<Line<'static>> {
         let had_text = self.spoke;
         self.spoke = false;
+        self.blanks.clear();
         let mut lines = self.stream.finish(&self.theme, self.width());
         if had_text {
             lines.push(Line::default());

@@ -158,6 +158,11 @@ impl TurnPane {
         rows
     }
 
+    /// The turn is over but for the question about its changes.
+    pub(super) fn asks_about_changes(&self) -> bool {
+        self.question.as_ref().is_some_and(PaneQuestion::is_about_changes)
+    }
+
     /// The queue, numbered, each line with when it is sent; and what can be done about it.
     fn queue_rows(&self) -> Vec<Line<'static>> {
         let lines = self.queue.lines();
@@ -176,7 +181,10 @@ impl TurnPane {
             let text = visible::prose_line(&line.text.replace('\n', "↵")).into_owned();
             rows.push(hint(format!("{} {}: {text}", at + 1, when_sent(line))));
         }
-        if lines.iter().any(|line| line.sending == SendTiming::AfterTurn && !is_command(&line.text)) {
+        let can_steer = !self.asks_about_changes();
+        if can_steer
+            && lines.iter().any(|line| line.sending == SendTiming::AfterTurn && !is_command(&line.text))
+        {
             rows.push(hint("  Ctrl-S sends the newest with the next request, Up edits it".into()));
         } else if !lines.is_empty() {
             rows.push(hint("  Up edits the newest".into()));

@@ -42,6 +42,8 @@ pub struct TurnPaneStatus {
     pub todos: Vec<TodoItem>,
     /// No turn is running: only questions are shown, and only their answers are typed.
     pub questions_only: bool,
+    /// The question about the changes is asked again: the answer of the turn is above it.
+    pub is_asked_again: bool,
     /// How a person gets from read mode to ask mode; `None` where the settings do not permit ask mode.
     pub to_ask_mode: Option<&'static str>,
 }

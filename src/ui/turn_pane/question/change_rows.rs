@@ -187,6 +187,10 @@ fn head_rows(
 ) -> Vec<Line<'static>> {
     let mut line = head(row, in_common, theme);
     if row.note.is_empty() {
+        if row.lines.is_some() && line.width() > columns {
+            // The figures stay on the row of their name; the bar only repeats them.
+            line.spans.truncate(line.spans.len().saturating_sub(BAR_SPANS));
+        }
         return broken(line, columns, theme);
     }
     let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
@@ -239,6 +243,9 @@ fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static
     }
     Line::from(spans)
 }
+
+/// The blanks in front of a bar, and its two parts.
+const BAR_SPANS: usize = 3;
 
 /// Lines added and removed as a bar, the longest for the row with most of them.
 fn bar(added: usize, removed: usize, most: usize, theme: &Theme) -> Vec<Span<'static>> {
