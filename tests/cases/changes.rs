@@ -77,6 +77,18 @@ fn an_undo_of_a_path_is_redone_and_leaves_the_rest_of_its_turn() {
     place.run(["undo"]).code(0).says("nothing to undo");
 }
 
+/// Story: a line was added below the change, and the message said that the same lines had changed.
+#[test]
+fn an_undo_says_that_lines_next_to_the_change_are_in_the_way() {
+    let place = Place::with_notes();
+    place.run(["-p", "replace \"two\" with \"2\" in notes.txt", "--mode", "write"]).code(0);
+    place.write("notes.txt", "one\n2\n// the end\n");
+    let out = place.run(["undo"]);
+    out.code(1)
+        .warns("notes.txt: lines next to the change changed in the meantime")
+        .warns("change these lines back by hand");
+}
+
 /// Story: `placet undo` told people to type `/undo rest`, and with it said that everything was fine.
 #[test]
 fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {

@@ -2,6 +2,7 @@
 
 use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::require::require;
 use placet::sandbox::SandboxBackend;
 use std::time::Duration;
 
@@ -338,6 +339,11 @@ fn the_list_of_what_to_rewind_shows_each_consequence_in_full() {
     }
     pty.line("/rewind");
     pty.until("the turns", |s| s.contains("Rewind to before a turn") && s.contains("create a.txt"));
+    // Nothing is undone here: there is nothing that an edit could be lost in.
+    pty.until("the preview", |s| {
+        s.contains("- no applied changes; changes to 1 file stay pending")
+            && !s.contains("your own later edits")
+    });
     press(&mut pty, DOWN);
     press(&mut pty, "\r");
     pty.until("what goes back", |s| {
@@ -348,6 +354,58 @@ fn the_list_of_what_to_rewind_shows_each_consequence_in_full() {
                 "only files 1 file +1 -0 undone; the conversation stays; changes to 1 file stay pending",
             )
     });
+}
+
+/// Story: a rewind undid a commit that none of its screens named, and the commit was gone from the log.
+#[test]
+fn each_screen_of_a_rewind_names_the_commit_that_it_undoes() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let files = [("legacy.py", "old\n"), ("a.txt", "1\n")];
+    let start = shell().size(80, 24).arg("--mode").arg("ask");
+    let mut pty = files.iter().fold(start, |start, (name, text)| start.file(name, text)).open();
+    pty.line("!git init -q -b main . && git config user.name A && git config user.email a@x && git add . && git commit -qm F && echo made");
+    pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
+    for line in
+        ["run for n in 1 2 3 4 5; do echo $n > f$n.txt; done", "run git rm -q legacy.py; git commit -qm Drop"]
+    {
+        pty.line(line);
+        pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all"));
+        pty.answer("a");
+        pty.until("the change", |s| {
+            s.matches("applied changes to").count() > usize::from(line.contains("git"))
+        });
+    }
+    let joined = |s: &str| s.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    let commit = "\"Drop\" on main: 1 file +0 -1";
+    pty.line("/rewind");
+    pty.until("the row and the preview", |s| {
+        s.contains("1 file and 1 repository +0 -1  just now")
+            && joined(s).contains("- 1 file and 1 repository +0 -1 undone (your own later edits stay)")
+            && s.contains(".git: commit ")
+            && s.contains(commit)
+            && s.contains("(/tree opens it again)")
+    });
+    press(&mut pty, DOWN);
+    // The preview has seven rows, and says what it leaves out.
+    pty.until("both turns", |s| {
+        s.contains("- 6 files and 1 repository +5 -1 undone (your own later edits stay)")
+            && s.contains(commit)
+            && s.contains("... ")
+            && s.contains(" more")
+    });
+    press(&mut pty, UP);
+    press(&mut pty, "\r");
+    pty.until("what goes back", |s| {
+        joined(s).contains(
+            "files and conversation 1 file and 1 repository +0 -1 undone, 1 turn leaves the conversation",
+        ) && s.contains("Undone in the workspace:")
+            && s.contains(commit)
+    });
+    press(&mut pty, "\r");
+    pty.until("the way back", |s| s.contains("undid changes to 1 file and 1 repository"));
+    assert!(pty.exists("legacy.py"));
 }
 
 /// Story: nine files were pending, and the second screen said ten: one of them had changed in two turns.

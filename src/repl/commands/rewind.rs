@@ -9,9 +9,9 @@ use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCo
 use crate::repl::output::{ShellOutput, is_interactive};
 use crate::repl::prompt::UnfinishedLine;
 use crate::serve::changes::{figures, undo_entries};
-use crate::text::{sanitize, width};
+use crate::text::{sanitize, visible, width};
 use crate::ui::review::summary;
-use crate::workspace::{JournalEntry, View, Workspace};
+use crate::workspace::{ChangeCount, JournalEntry, View, Workspace};
 use std::path::Path;
 
 /// Lists the turns, or goes back to before the N-th from the end.
@@ -40,7 +40,11 @@ pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
         Some("conversation") => RewindScope::Conversation,
         Some("both") => RewindScope::Both,
         _ => {
-            list_turns(&context.output, &view, turns.get(from..).unwrap_or_default());
+            let these = turns.get(from..).unwrap_or_default();
+            list_turns(&context.output, &view, these);
+            let shown = |path: &Path| visible::path(&context.app.workspace.shortened(path));
+            let rows = view.undone_git_rows(&RewindTurn::entries_of(these), &shown);
+            context.output.say_plain(rows.into_iter().map(|row| format!("     undone in {row}")));
             return Err(CommandStop::with_hint(
                 "choose what to rewind with these turns",
                 format!("/rewind {number} files, /rewind {number} conversation or /rewind {number} both"),
@@ -86,10 +90,10 @@ fn send_again(context: &CommandContext<'_>, view: &View, report: String) {
 fn list_turns(output: &ShellOutput<'_>, view: &View, turns: &[RewindTurn]) {
     let line = |(back, turn): (usize, &RewindTurn)| {
         let (files, added, removed) = figures(view, &turn.entries);
-        let s = if files == 1 { "" } else { "s" };
+        let count = ChangeCount::of_entries(&turn.entries);
         let figures = match files {
-            0 => "no files".to_string(),
-            _ => format!("{files} file{s} +{added} -{removed}"),
+            0 => count.to_string(),
+            _ => format!("{count} +{added} -{removed}"),
         };
         let said = width::cut(&sanitize::line(&turn.said), 60);
         format!("{:>3}  {said}  ({figures})", back + 1)

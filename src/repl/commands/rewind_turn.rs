@@ -33,6 +33,14 @@ pub(super) enum RewindScope {
 }
 
 impl RewindTurn {
+    /// The transactions of several turns, the oldest first.
+    pub(super) fn entries_of(turns: &[RewindTurn]) -> Vec<JournalEntry> {
+        let mut entries: Vec<JournalEntry> =
+            turns.iter().flat_map(|turn| turn.entries.iter().cloned()).collect();
+        entries.sort_by_key(|entry| entry.id);
+        entries
+    }
+
     /// Every turn of the conversation, the first one first.
     pub(super) fn all(messages: &[Message], view: &View) -> Vec<RewindTurn> {
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -3,7 +3,7 @@
 use super::journal::{ListedPath, list};
 use super::{DisplayPathFn, UserReport, failure, named, s};
 use crate::workspace::{
-    ChangeCount, DamagedRecord, JournalEntry, LayerKind, REPAIR_HINT, RestoreError, SAME_LINES,
+    ChangeCount, DamagedRecord, JournalEntry, LayerKind, NEXT_LINES, REPAIR_HINT, RestoreError, SAME_LINES,
     TransactionLabel, UndoPlan, View, recover,
 };
 use std::path::{Path, PathBuf};
@@ -202,7 +202,7 @@ fn apply_plan(
             let count = ChangeCount::of(plan.paths(), &plan.repositories, &plan.renames);
             told.lines.push(format!("hint: `{how}` handles the changes to the other {count}"));
         }
-        if plan.left.iter().any(|(_, why)| why == SAME_LINES) {
+        if plan.left.iter().any(|(_, why)| why == SAME_LINES || why == NEXT_LINES) {
             let again = if did == "redid" { "redo" } else { "undo" };
             told.lines.push(format!("hint: change these lines back by hand, then {again} again"));
         }

@@ -83,6 +83,23 @@ impl ChangeCount {
         ChangeCount::of(changes, &repositories_of(entry), &entry.renames)
     }
 
+    /// Of several transactions, the oldest first: a path that they left as it was does not count.
+    pub fn of_entries(entries: &[JournalEntry]) -> ChangeCount {
+        let mut repositories = RepositorySet::default();
+        let mut states: BTreeMap<&Path, (&PathState, &PathState)> = BTreeMap::new();
+        for entry in entries {
+            repositories.extend(repositories_of(entry).all().map(Path::to_path_buf));
+            for change in &entry.changes {
+                let (before, after) = (&*change.before, &*change.after);
+                states.entry(&change.path).or_insert((before, after)).1 = after;
+            }
+        }
+        let renames: Vec<FileRename> =
+            entries.iter().flat_map(|entry| entry.renames.iter().cloned()).collect();
+        let changes = states.into_iter().filter(|(_, (before, after))| before != after);
+        ChangeCount::of(changes.map(|(path, (before, after))| (path, before, after)), &repositories, &renames)
+    }
+
     /// One number, where there is no room for words.
     pub fn total(self) -> usize {
         self.files + self.directories + self.repositories

@@ -125,7 +125,7 @@ fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> Stri
 
 fn changed(merged: &[PathBuf], conflicts: &[PathBuf], name: &dyn Fn(&Path) -> String) -> Vec<String> {
     let again = "merged with the current content; review it and apply again";
-    let conflict = "the same lines changed in the meantime: the review shows both; reject those lines, and let the agent edit the file again";
+    let conflict = "the same lines, or lines next to them, changed in the meantime: the review shows both; reject those lines, and let the agent edit the file again";
     let mut lines = vec!["nothing was applied: files changed in the meantime".to_string()];
     lines.extend(merged.iter().map(|path| format!("{}: {again}", name(path))));
     lines.extend(conflicts.iter().map(|path| format!("{}: {conflict}", name(path))));

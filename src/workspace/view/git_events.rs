@@ -222,7 +222,7 @@ fn reasons(contents: &[ProtectedContent]) -> Option<String> {
 }
 
 /// The workspace as it is.
-struct WorkspaceFiles<'a>(&'a View);
+pub(super) struct WorkspaceFiles<'a>(pub(super) &'a View);
 
 /// The workspace as it would be.
 struct PendingFiles<'a>(&'a View);

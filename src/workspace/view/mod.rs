@@ -54,6 +54,7 @@ mod state_at;
 mod to_background;
 mod undo;
 mod undo_gaps;
+mod undone_git_events;
 mod waiting_memo;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
@@ -80,7 +81,7 @@ pub use running_summary::{RunningRepository, RunningSummary};
 pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
-pub use undo_gaps::SAME_LINES;
+pub use undo_gaps::{NEXT_LINES, SAME_LINES};
 
 use super::apply::ApplyProgress;
 use super::changes::change_count::ChangeCount;

@@ -5,7 +5,7 @@ use super::super::repository::RepositorySet;
 use super::View;
 use super::git_state::{is_where, scan};
 use super::stack::node_at;
-use super::undo_gaps::{SAME_LINES, UndoAction, interrupted};
+use super::undo_gaps::{UndoAction, interrupted, why_not_merged};
 use crate::workspace::files::path_state::{FileAttrs, PathState};
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
@@ -392,7 +392,7 @@ impl View {
                 let source = ContentSource::Bytes(Arc::new(bytes));
                 Ok(UndoAction::Merged(step(now.clone(), after.into(), source)))
             }
-            Err(_) => Ok(UndoAction::Left(SAME_LINES.into())),
+            Err(_) => Ok(UndoAction::Left(why_not_merged(&base, &ours, &theirs).into())),
         }
     }
 

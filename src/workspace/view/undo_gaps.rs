@@ -5,6 +5,7 @@
 
 use super::View;
 use super::stack::node_at;
+use crate::text::hunk;
 use crate::workspace::apply::{ApplyStep, ContentSource};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::sparse;
@@ -16,6 +17,13 @@ use std::sync::Arc;
 
 /// Why a change cannot be undone while the person's own change to the same lines is there.
 pub const SAME_LINES: &str = "the same lines changed in the meantime";
+/// The same where only lines directly above or below changed.
+pub const NEXT_LINES: &str = "lines next to the change changed in the meantime";
+
+/// Why `base` cannot be merged with the present content and with the content that an undo wants.
+pub(super) fn why_not_merged(base: &[u8], now: &[u8], wanted: &[u8]) -> &'static str {
+    if hunk::change_same_lines(base, now, wanted) { SAME_LINES } else { NEXT_LINES }
+}
 
 /// What an undo does to a path.
 pub(super) enum UndoAction {
@@ -70,7 +78,7 @@ impl View {
             };
             bytes = match diffy::merge_bytes(&base, &bytes, &before) {
                 Ok(merged) => merged,
-                Err(_) => return left(SAME_LINES),
+                Err(_) => return left(why_not_merged(&base, &bytes, &before)),
             };
         }
         let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);

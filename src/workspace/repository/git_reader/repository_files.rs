@@ -1,6 +1,6 @@
 //! The files of a repository in one of its two states.
 
-use crate::workspace::files::open::open_regular;
+use crate::workspace::files::open::{OpenedFile, open_regular};
 use rustix::fs::OFlags;
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,6 +12,11 @@ use std::path::{Path, PathBuf};
 pub(in crate::workspace) trait RepositoryFiles {
     /// The path on disk that has the content of `path`, if there is one.
     fn real(&self, path: &Path) -> Option<PathBuf>;
+    /// A regular file, open. A state whose contents are stored in another form opens a copy.
+    fn open(&self, path: &Path) -> Option<OpenedFile> {
+        // Also where the path leads through a link: then it is not opened.
+        open_regular(&self.real(path)?, OFlags::RDONLY).ok()
+    }
     /// The names in a directory.
     fn names(&self, path: &Path) -> Vec<OsString>;
 }
@@ -25,8 +30,7 @@ pub(super) struct GitFile {
 
 impl GitFile {
     pub(super) fn open(files: &dyn RepositoryFiles, path: &Path) -> Option<GitFile> {
-        // Also where the path leads through a link: then it is not opened.
-        let opened = open_regular(&files.real(path)?, OFlags::RDONLY).ok()?;
+        let opened = files.open(path)?;
         Some(GitFile { file: opened.file, size: opened.size })
     }
 
