@@ -54,7 +54,7 @@ fn an_at_sign_in_front_of_an_attached_path_is_no_part_of_the_path() {
         calls(&OfflineProvider::next(&[Message::User { parts }]))
     };
     assert_eq!(asked("show @README.md", "README.md"), [r#"read_file {"path":"README.md"}"#]);
-    assert_eq!(asked("search TODO in @src", "src"), [r#"search_contents {"path":"src","pattern":"TODO"}"#]);
+    assert_eq!(asked("search TODO in @src", "src"), [r#"search_contents {"pattern":"TODO","path":"src"}"#]);
     // A file whose name begins with the sign, and text in quotes, stay as they are.
     assert_eq!(asked("show @README.md", "other.md"), [r#"read_file {"path":"@README.md"}"#]);
     assert_eq!(asked("show \"@README.md\"", "README.md"), [r#"read_file {"path":"@README.md"}"#]);
