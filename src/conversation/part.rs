@@ -39,6 +39,14 @@ impl Part {
         }
     }
 
+    /// The path of the file that the next part has, where the message attaches one.
+    pub fn attached_path(&self) -> Option<&str> {
+        match self.as_note()? {
+            Note::AttachedFile { path } => Some(path),
+            _ => None,
+        }
+    }
+
     /// The text that a model reads: a text unchanged, a note as sentences, nothing for a picture.
     pub fn words(&self) -> Option<Cow<'_, str>> {
         match self {

@@ -222,8 +222,7 @@ fn what_was_being_collected_at_a_kill_is_pending_whole() {
         place.write("old", "o\n");
         let hold = place.home.join("hold");
         std::fs::write(&hold, "").unwrap();
-        let placet = place.placet(["-p", "go", "--mode", "ask"]);
-        let running = placet.env("PLACET_HOLD", format!("folded={}", hold.display())).start();
+        let running = place.placet_that_holds(("folded", &hold), ["-p", "go", "--mode", "ask"]).start();
         let since = Instant::now();
         while !hold.with_file_name("hold.reached").exists() {
             assert!(since.elapsed() < Duration::from_secs(30), "nothing was collected");

@@ -245,7 +245,8 @@ fn a_database_that_was_being_replaced_at_a_kill_is_whole_at_the_next_start() {
         run(&ends).go().code(0);
         let hold = place.beside("hold");
         std::fs::write(&hold, "").unwrap();
-        let running = run(&moves).env("PLACET_HOLD", format!("{stage}={}", hold.display())).start();
+        let args = ["run", "--discard", "mine", "-c", &moves];
+        let running = place.placet_that_holds((stage, &hold), args).start();
         let since = Instant::now();
         while !hold.with_file_name("hold.reached").exists() {
             assert!(since.elapsed() < Duration::from_secs(60), "{stage} was never reached");
@@ -279,7 +280,8 @@ fn a_database_that_was_used_without_its_log_does_not_get_it_back() {
     let hold = place.beside("hold");
     std::fs::write(&hold, "").unwrap();
     let closes = format!("{DATABASE}c.close()");
-    let running = run(&closes).env("PLACET_HOLD", format!("set aside={}", hold.display())).start();
+    let args = ["run", "--discard", "mine", "-c", &closes];
+    let running = place.placet_that_holds(("set aside", &hold), args).start();
     let since = Instant::now();
     while !hold.with_file_name("hold.reached").exists() {
         assert!(since.elapsed() < Duration::from_secs(60), "never reached");

@@ -3,6 +3,7 @@
 
 use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::Say;
+use crate::support::program::placet_with_points;
 use crate::support::pty::{Pty, shell};
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{TurnEnding, TurnEvent};
@@ -50,7 +51,11 @@ impl HeldStage {
 
 fn held_at(stage: &str, mode: &str) -> (Pty, HeldStage) {
     let held = HeldStage::new();
-    let start = shell().arg("--mode").arg(mode).variable("PLACET_HOLD", &held.variable(stage));
+    let start = shell()
+        .program(placet_with_points())
+        .arg("--mode")
+        .arg(mode)
+        .variable("PLACET_HOLD", &held.variable(stage));
     (start.open(), held)
 }
 

@@ -1,6 +1,7 @@
 //! The real binary, run by itself: a home and a tree of its own, nothing inherited from whoever runs the tests.
 
 use super::mock_server::MockServer;
+use super::program;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -87,7 +88,21 @@ impl Place {
     }
 
     pub fn placet<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
-        let mut command = Command::new(crate::support::program::placet());
+        self.program(program::placet(), args)
+    }
+
+    /// A debug build that waits at `stage` as long as `file` is there.
+    pub fn placet_that_holds<S: AsRef<std::ffi::OsStr>>(
+        &self,
+        (stage, file): (&str, &Path),
+        args: impl IntoIterator<Item = S>,
+    ) -> Run {
+        let held = format!("{stage}={}", file.display());
+        self.program(program::placet_with_points(), args).env("PLACET_HOLD", held)
+    }
+
+    fn program<S: AsRef<std::ffi::OsStr>>(&self, program: &str, args: impl IntoIterator<Item = S>) -> Run {
+        let mut command = Command::new(program);
         command.env_clear().args(args).current_dir(&self.tree);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &self.home);

@@ -15,6 +15,12 @@ pub fn placet() -> &'static str {
     &PROGRAM
 }
 
+/// The debug build, whatever `PLACET_BINARY` names: only it has the points at which `PLACET_CRASH_AT` ends it and
+/// `PLACET_HOLD` stops it.
+pub fn placet_with_points() -> &'static str {
+    env!("CARGO_BIN_EXE_placet")
+}
+
 /// Whether the program under test has an optional feature that these tests were built with (`cfg!(feature = ...)`): the
 /// binary beside them has it, while one that `PLACET_BINARY` names is taken to have none. So `.ci/run` builds the tests
 /// once, and runs them with both.

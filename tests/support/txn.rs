@@ -1,7 +1,7 @@
 //! A tree, a state directory and the real binary over both: for tests of what lands and what comes back.
 
 use super::binary::{Out, Run};
-use super::program::placet;
+use super::program::{placet, placet_with_points};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -93,13 +93,12 @@ impl Txn {
         Run::of(command)
     }
 
-    /// The debug build, whatever `PLACET_BINARY` names: only it has the points at which `PLACET_CRASH_AT` ends it.
     pub fn placet_that_crashes<S: AsRef<std::ffi::OsStr>>(
         &self,
         at: u32,
         args: impl IntoIterator<Item = S>,
     ) -> Run {
-        let mut command = self.dressed(env!("CARGO_BIN_EXE_placet"));
+        let mut command = self.dressed(placet_with_points());
         command.args(args).env("PLACET_CRASH_AT", at.to_string());
         Run::of(command)
     }

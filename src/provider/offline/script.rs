@@ -11,7 +11,7 @@ use super::segment::{QuoteState, RequestWord, segments, takes_the_line, words};
 use super::setup_command::SetupCommand;
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallFailure, CallId, CallInput, CallOutcome, CallResult,
-    Message, Note, Part, StopReason, ToolCall,
+    Message, Part, StopReason, ToolCall,
 };
 use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
@@ -65,7 +65,7 @@ impl OfflineMisreading {
 /// text besides, such as attached files: only the part that is understood counts.
 fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     let mut error = OfflineMisreading::NotUnderstood;
-    let attached: Vec<&str> = parts.iter().filter_map(attached_path).collect();
+    let attached: Vec<&str> = parts.iter().filter_map(Part::attached_path).collect();
     for text in parts.iter().filter_map(Part::as_text) {
         match read_text(text, &attached) {
             Ok(rounds) if !rounds.is_empty() => return Ok(rounds),
@@ -76,13 +76,6 @@ fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
         }
     }
     Err(error)
-}
-
-fn attached_path(part: &Part) -> Option<&str> {
-    match part.as_note()? {
-        Note::AttachedFile { path } => Some(path),
-        _ => None,
-    }
 }
 
 /// `@README.md` names the file that was attached by it.
