@@ -102,6 +102,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
     plan.prepare(&env, ReadScope::Everywhere).unwrap();
     let ctx = RunContext {
         env: env.clone(),
+        stop_stage: placet::tools::StopStageCell::default(),
         cancel: CancellationToken::new(),
         progress: ProgressSink::silent(),
         may_detach: placet::tools::BackgroundCheck::always(),

@@ -78,6 +78,7 @@ impl Bench {
         plan.prepare(&self.env, ReadScope::Everywhere).unwrap();
         let ctx = RunContext {
             env: self.env.clone(),
+            stop_stage: placet::tools::StopStageCell::default(),
             cancel: CancellationToken::new(),
             progress: ProgressSink::silent(),
             may_detach: placet::tools::BackgroundCheck::always(),

@@ -105,6 +105,7 @@ impl Bench {
         plan.prepare(&self.env, ReadScope::InsideOnly).ok()?;
         let ctx = RunContext {
             env: self.env.clone(),
+            stop_stage: placet::tools::StopStageCell::default(),
             cancel: CancellationToken::new(),
             progress: ProgressSink::silent(),
             inspect: placet::tools::OutputInspector::nothing(),
