@@ -81,6 +81,7 @@ fn screen() {
         let theme = Theme::load("dark", Path::new("/nowhere"), ColorDepth::True, |_| None).unwrap();
         let now = Instant::now();
         let facts = TurnPaneStatus {
+            is_asked_again: false,
             model: "m".into(),
             window: 200_000,
             usage: TokenUsage::default(),
