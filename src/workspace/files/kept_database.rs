@@ -53,7 +53,7 @@ pub fn is_database(file: &Path) -> bool {
 /// Writes the files of the database `relative` below `home`, in the order of [`DATABASE_FILES`], if nobody has it open and
 /// nothing of it changed there since `began`. A log that the program removed is removed at home, too. Old logs are set aside
 /// before the database is replaced, and put back if that fails: no new database is ever next to an old log. While that
-/// happens, a record in `state`, placet's own directory, says what belongs together: see [`super::database_record`].
+/// happens, a record in `state`, placet's own directory, says what belongs together: see `database_record.rs`.
 pub fn keep_database(
     (home, state): (&Path, &Path),
     relative: &Path,
