@@ -6,6 +6,7 @@
 //! and the value looks like one.
 
 mod credential_files;
+mod credential_rows;
 mod table;
 mod table_rows;
 mod table_types;
