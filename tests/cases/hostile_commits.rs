@@ -157,7 +157,7 @@ const EVIL: &str =
     "echo y > .envrc; git add .; git commit-tree -m e -p HEAD $(git write-tree); git reset -q --hard";
 
 /// The same with what the person did before, and with an earlier turn that was applied.
-const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 9] = [
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 10] = [
     (
         "merge that brings an old file back",
         "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
@@ -231,6 +231,14 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 9] = [
          git commit -qm s",
         "",
         "cd .claude; echo '{\"hooks\":1}' > settings.json; git commit -qam x; git branch z; git reset -q --hard HEAD~1",
+        "store/r",
+    ),
+    (
+        "repository that a file names, and that says it is bare",
+        "mkdir store; git init -q --separate-git-dir=store/r .claude; cd .claude; echo {} > settings.json; git add .; \
+         git commit -qm s",
+        "",
+        "cd .claude; echo '{\"hooks\":1}' > settings.json; git commit -qam x; git branch z; git reset -q --hard HEAD~1; git config core.bare true",
         "store/r",
     ),
 ];

@@ -10,6 +10,7 @@ use crate::workspace::changes::classify::{
 };
 use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::files::open::dir_at;
+use crate::workspace::files::resolve::without_links;
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::git_reader::{
     GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
@@ -180,27 +181,27 @@ impl View {
 }
 
 impl View {
-    /// Where the files of the repository at `dir` are checked out; none for one that is bare. `None` where that is not known.
+    /// Where the files of the repository at `dir` are checked out; none where nothing says so. `None` where that is not
+    /// known.
     fn places(&self, set: &ChangeSet, dir: &Path, after: &dyn RepositoryFiles) -> Option<Vec<PathBuf>> {
         let trees = work_trees(dir, after);
-        if !trees.is_empty() || is_bare(dir, after) {
+        if !trees.is_empty() {
             return Some(trees);
         }
-        // Only a `.git` somewhere in the workspace may say so.
+        // Only a `.git` somewhere in the workspace may say so. A repository that says it is bare today may say the opposite
+        // tomorrow, so that counts only where the workspace is too large to be searched.
         let mut files = Vec::new();
         for root in self.roots() {
-            files.extend(git_files(root)?);
+            match git_files(root) {
+                Some(found) => files.extend(found),
+                None if is_bare(dir, after) => {}
+                None => return None,
+            }
         }
         let changed = set.changes.iter().map(|change| change.path.to_path_buf());
         files.extend(changed.filter(|path| path.ends_with(".git")));
-        let leads_here = |file: &PathBuf| leads_to(file, after).as_deref() == Some(dir);
-        Some(
-            files
-                .into_iter()
-                .filter(leads_here)
-                .filter_map(|file| Some(file.parent()?.to_path_buf()))
-                .collect(),
-        )
+        files.retain(|file| leads_to(file, after).is_some_and(|found| without_links(&found) == dir));
+        Some(files.iter().filter_map(|file| Some(file.parent()?.to_path_buf())).collect())
     }
 }
 
