@@ -32,8 +32,8 @@ pub(super) struct SelectedView {
     pub(super) workspace: Workspace,
 }
 
-/// What a killed `placet run`, a killed background command, or a kill while changes were collected left becomes pending before changes are listed, applied or
-/// undone.
+/// What a killed `placet run`, a killed background command, or a kill while changes were collected left becomes pending
+/// before changes are listed, applied or undone.
 pub(super) fn take_over_killed(app: &App) {
     for (name, found) in app.take_over_killed_jobs() {
         match found {

@@ -151,7 +151,7 @@ fn restored_words(app: &App, restored: &RestoredDatabase) -> String {
         RestoredDatabase::Restored(_) => format!("note: {begun}; the database has its log again"),
         RestoredDatabase::Used(_) => {
             format!(
-                "warning: {begun}; another program used it without its log, which has `.placet-old` at its end now"
+                "warning: {begun}; another program used it without its log, whose name ends with `.placet-old` now"
             )
         }
     }
