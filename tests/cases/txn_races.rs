@@ -173,7 +173,7 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
                 number += 1;
                 outsider(&path, number);
                 // Now and then he waits so long that an apply succeeds on a busy machine, too.
-                let pause = if number % 17 == 0 { 200_000 } else { number % 17 * 400 };
+                let pause = if number.is_multiple_of(17) { 200_000 } else { number % 17 * 400 };
                 std::thread::sleep(Duration::from_micros(pause));
             }
             (!finds(number)).then_some(number)
