@@ -154,6 +154,7 @@ async fn fill(mut response: reqwest::Response, shared: Arc<PumpShared>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::client::install_tls;
     use super::*;
     use std::io::{Read, Write};
     use std::net::TcpListener;
@@ -179,6 +180,7 @@ mod tests {
 
     /// What the reader gets, take by take.
     async fn takes(url: String) -> Vec<Vec<u8>> {
+        install_tls();
         let pump = BodyPump::new(reqwest::get(url).await.unwrap());
         let mut all = Vec::new();
         while let Some(bytes) = pump.take().await.unwrap() {
