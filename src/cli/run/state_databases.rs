@@ -102,7 +102,9 @@ impl ProgramState<'_> {
                     }
                     // The view has the only one.
                     Err(e) => {
-                        report.pending.extend(changes.iter().flatten().map(|change| change.path.to_path_buf()));
+                        report
+                            .pending
+                            .extend(changes.iter().flatten().map(|change| change.path.to_path_buf()));
                         format!("its files stay pending, because they cannot be copied either: {e}")
                     }
                 };
