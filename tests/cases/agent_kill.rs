@@ -2,8 +2,10 @@
 //! the session goes on from there.
 
 use crate::support::binary::{Place, Running};
+use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
 use placet::conversation::{AssistantBlock, Message};
+use placet::sandbox::SandboxBackend;
 use placet::session::{LoadedSession, SessionStore};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -251,7 +253,9 @@ fn what_was_being_collected_at_a_kill_is_pending_whole() {
 /// Story: a kill while a restored discard was removed left a part of it, and `placet undo` refused everything until a repair.
 #[test]
 fn a_discard_that_was_being_removed_at_a_kill_is_gone() {
-    needs_a_view!();
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
     let place = Place::with_notes();
     let made = place.run(["run", "--", "sh", "-c", "echo 1 > a; echo 2 > b; rm notes.txt"]);
     assert!(made.code == 3, "{made:?}");
