@@ -6,6 +6,7 @@ mod agent_context;
 mod agent_kill;
 mod agent_loop;
 mod agent_stop;
+mod applied_changes;
 mod apply_progress;
 mod asking;
 mod audit;

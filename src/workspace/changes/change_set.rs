@@ -149,7 +149,10 @@ impl FileChange {
         let after = match (&*self.after, self.content_path()) {
             (PathState::Absent, _) => Vec::new(),
             (PathState::File { .. }, Some(path)) => regular_file::read(&path, MOST).ok()?,
-            (PathState::File { hash, .. }, None) => objects.get(*hash).ok()?,
+            // What was applied is on the disk, until something else is written there.
+            (PathState::File { hash, .. }, None) => {
+                objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, MOST).ok())?
+            }
             _ => return None,
         };
         let named = |bytes: &Vec<u8>, node: &PathState| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
