@@ -14,6 +14,7 @@ mod loss;
 mod removed_repository;
 mod repository_loss;
 mod scope;
+mod unseen_links;
 mod waiting_repository;
 
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
