@@ -1,6 +1,7 @@
 //! The class of each change, by its name, by what it does, and by where links lead.
 
 use super::class::ChangeClass;
+use super::leading_link;
 use super::links::LinkIndex;
 use super::loss;
 use super::scope::ClassifyScope;
@@ -63,14 +64,22 @@ impl<'a> ChangeClassifier<'a> {
         if let Some(class) = self.in_repository(change) {
             return class;
         }
-        match self.scope.of_path(&change.path) {
-            PathClass::RunsLater(runner) => ChangeClass::RunsLater(runner),
-            PathClass::RunsWithBuild(runner) => ChangeClass::RunsWithBuild(runner),
-            PathClass::Ordinary | PathClass::Repository(_) => match self.links.of(change, &self.scope) {
-                Some(runner) => ChangeClass::RunsLater(runner),
-                None => ChangeClass::Ordinary,
-            },
+        let class = self.scope.of_path(&change.path);
+        if let PathClass::RunsLater(runner) = class {
+            return ChangeClass::RunsLater(runner);
         }
+        // Also what the next build runs may be what a link with a protected name leads to.
+        match (self.by_links(change), class) {
+            (Some(runner), _) => ChangeClass::RunsLater(runner),
+            (None, PathClass::RunsWithBuild(runner)) => ChangeClass::RunsWithBuild(runner),
+            (None, _) => ChangeClass::Ordinary,
+        }
+    }
+
+    /// Who runs the file by another name, or other files by the link that it is.
+    fn by_links(&self, change: &FileChange) -> Option<Runner> {
+        let other_name = self.links.of(change, &self.scope);
+        other_name.or_else(|| leading_link::runner(change, &self.links, &self.scope))
     }
 
     /// Who runs or obeys the file `rel` of a commit later, where it is checked out: by its name, by links to it, and by
@@ -156,7 +165,8 @@ impl<'a> ChangeClassifier<'a> {
         if !in_git && self.scope.of_path(path).runs_later() {
             return None;
         }
-        Some(self.links.of(change, &self.scope).map_or(ChangeClass::Ordinary, ChangeClass::RunsLater))
+        let runner = if in_git { self.links.of(change, &self.scope) } else { self.by_links(change) };
+        Some(runner.map_or(ChangeClass::Ordinary, ChangeClass::RunsLater))
     }
 
     /// The removal of a directory is classified by the directory itself; in a directory that stays, the file's own name
