@@ -306,12 +306,6 @@ impl ChangeSet {
         self.changes.get(at)
     }
 
-    /// The change at or above `path` that would make it a pipe, a socket or a device.
-    pub(in crate::workspace) fn special_at(&self, path: &Path) -> Option<&FileChange> {
-        let special = |dir: &Path| self.get(dir).filter(|c| matches!(*c.after, PathState::Special { .. }));
-        path.ancestors().find_map(special)
-    }
-
     /// The paths at or below `path`.
     pub fn below(&self, path: &Path) -> BTreeSet<Arc<Path>> {
         // In their order, they follow the path.
