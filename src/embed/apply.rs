@@ -41,7 +41,7 @@ pub struct Applied {
     pub protected: Vec<PathBuf>,
     /// Losses that [`ChangeChoice::approve_loss`] did not name. All that belongs to them stays pending.
     pub losses: Vec<Loss>,
-    /// Pipes, sockets and devices. They cannot be applied and were discarded.
+    /// Pipes, sockets and devices. They cannot be applied and were discarded; those that were moved stay where they were.
     pub special: Vec<PathBuf>,
     /// What went wrong after the apply, as sentences: the changes are applied, and a record of them is incomplete.
     pub incomplete: Vec<String>,
@@ -225,7 +225,8 @@ fn unchanged(view: &View, shown: &PendingChanges) -> Result<ChangeSet, Error> {
 }
 
 fn applied(report: ApplyReport, left: Applied) -> Result<Applied, Error> {
-    let ApplyReport { result, special, special_error } = report;
+    let ApplyReport { result, mut special, unmoved, special_error } = report;
+    special.extend(unmoved);
     let pending = |e: io::Error| format!("pipes, sockets and devices are still pending: {e}");
     let mut applied =
         Applied { special, incomplete: special_error.map(pending).into_iter().collect(), ..left };

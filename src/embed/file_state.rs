@@ -44,7 +44,7 @@ impl From<&PathState> for FileState {
             }
             PathState::Link { target } => FileState::Link { target: target.into() },
             PathState::Directory { attrs } => FileState::Directory { mode: attrs.mode },
-            PathState::Special { what } => FileState::Special { what: what.clone() },
+            PathState::Special { what, .. } => FileState::Special { what: what.clone() },
         }
     }
 }

@@ -37,7 +37,8 @@ pub use grant::{ActiveGrant, Grant, GrantId, GrantLimit};
 pub use mode::{Mode, ModeCell, PlanModeState, WritePolicy};
 pub use policy::{Policy, network_reason};
 pub use protected::{
-    PathClass, PathPatternError, ProgramDirs, ProtectedPaths, Runner, is_protected, protected_paths_table,
+    LeadingPath, PathClass, PathPatternError, ProgramDirs, ProtectedPaths, Runner, is_protected,
+    protected_paths_table,
 };
 pub use rule::{Rule, RuleError, RuleVerdict};
 

@@ -11,6 +11,9 @@ pub(super) fn explain(dir: &Path, failure: &StartFailure) -> String {
     let is = |name: &str, value: &str| setting(name).as_deref() == Some(value);
     let ordinary = !rustix::process::geteuid().is_root();
     let container = ["/.dockerenv", "/run/.containerenv"].iter().any(|path| Path::new(path).exists());
+    if !Path::new("/proc/self/status").exists() {
+        return "/proc is not mounted".into();
+    }
     if is("user/max_user_namespaces", "0") {
         return "user namespaces are switched off (sysctl user.max_user_namespaces=0)".into();
     }

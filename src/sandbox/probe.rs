@@ -3,6 +3,8 @@
 
 use super::probe_result::SandboxProbe;
 use super::spec::{OverlaySpec, SandboxBackend, SandboxSpec};
+#[cfg(target_os = "linux")]
+use crate::process::check_room;
 use crate::process::{RUN, StartFailure};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -15,6 +17,10 @@ use thiserror::Error;
 
 /// How long a trial may take before it counts as failed.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many files a trial may need at a time.
+#[cfg(target_os = "linux")]
+const FILES: usize = 32;
 
 /// A result, and what it was asked for.
 struct KnownProbe {
@@ -119,6 +125,17 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
                 why = why.or_else(|| Some(super::overlay_error::explain(dir, &error.into())));
             }
         }
+    }
+    // With too few descriptors every trial fails, and none of them can tell why.
+    if let Err(shortage) = check_room(FILES, 0) {
+        let sentence = format!("no sandbox, because placet {shortage}; {}", shortage.hint());
+        return SandboxProbe {
+            backend: SandboxBackend::None,
+            sentence,
+            layers: None,
+            landlock_abi,
+            remarks: Vec::new(),
+        };
     }
     let why = why.unwrap_or_else(|| "no directory for layers".into());
     for dir in dirs {

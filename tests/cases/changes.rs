@@ -127,6 +127,35 @@ fn a_pipe_is_left_out_and_the_rest_lands() {
     place.run(["changes"]).code(0).warns("nothing is pending");
 }
 
+/// Story: a file that lost its byte order mark had no figures, and the difference below it had two lines.
+#[test]
+fn a_byte_order_mark_that_goes_is_a_changed_line_in_every_figure() {
+    let mark = "\u{feff}";
+    let place = Place::with_notes().file("gone", format!("{mark}one\ntwo\n")).file("comes", "one\n");
+    place.write("stays", format!("{mark}one\ntwo\n"));
+    if !place.run(["doctor"]).stdout.contains("copy-on-write view") {
+        eprintln!("skipped: there is no view here");
+        return;
+    }
+    place.write("new", format!("{mark}one\n"));
+    place.write("comes.new", format!("{mark}one\n"));
+    place.write("gone.new", "one\ntwo\n");
+    place.run([
+        "-p",
+        "run cat gone.new > gone; cat comes.new > comes; cp new made; sed -i s/two/2/ stays",
+        "--mode",
+        "ask",
+    ]);
+    let changes = place.run(["changes"]).code(0);
+    for row in ["M gone +1 -1", "M comes +1 -1", "M stays +1 -1", "A made +1 -0"] {
+        assert!(changes.stdout.contains(row), "{row}: {changes:#?}");
+    }
+    let patch = place.run(["changes", "--patch"]).code(0).stdout;
+    for line in ["-\u{feff}one", "+\u{feff}one"] {
+        assert!(patch.lines().any(|found| found == line), "{line:?}: {patch}");
+    }
+}
+
 /// Story: set-user-id bits, and files that everybody may write, were applied and nowhere shown.
 #[test]
 fn modes_owners_and_attributes_are_told_wherever_a_change_is() {

@@ -4,6 +4,7 @@
 use crate::support::broken_calls::{Broken, Start, become_program, broken_command};
 use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
+use crate::support::require::require;
 use placet::sandbox::SandboxBackend;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -127,4 +128,40 @@ fn what_an_undo_could_not_remove_is_removed_by_the_next_start() {
     place.run(&["undo"]);
     assert_eq!(std::fs::read_to_string(place.path("gone")).unwrap(), "mine\n");
     assert!(!place.path("made").exists());
+}
+
+/// Story: an apply to a read-only file system named a temporary file that could not be removed, and none had been made.
+#[test]
+fn a_read_only_file_system_leaves_nothing_to_remove() {
+    let is_root = rustix::process::geteuid().is_root();
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !is_root || !require("unshare") {
+        return;
+    }
+    let place = Place::new();
+    std::fs::write(place.path("x"), "one\n").unwrap();
+    let mut command = Command::new(placet());
+    let args = ["run", "--fresh", "--", "sh", "-c", "echo two >> x; echo n > made"];
+    let held = command.args(args).current_dir(place.tree.path()).env_clear().envs(place.variables());
+    held.output().unwrap();
+    let tree = place.tree.path().display();
+    let script = format!(
+        "mount --bind '{tree}' '{tree}' && mount -o remount,bind,ro '{tree}' && cd '{tree}' && ! touch y 2>&1 && {} apply",
+        placet()
+    );
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", &script]).env_clear().envs(place.variables());
+    let output = command.output().unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    if !said.contains("touch: ") {
+        eprintln!("skipped: nothing can be mounted here: {said}");
+        return;
+    }
+    assert!(said.contains("Read-only file system") && said.contains("nothing was changed"), "{said}");
+    assert!(!said.contains("temporary file"), "{said}");
+    assert_eq!(std::fs::read_to_string(place.path("x")).unwrap(), "one\n");
+    // Nothing is left for the next start either.
+    place.run(&["apply"]);
+    assert_eq!(std::fs::read_to_string(place.path("x")).unwrap(), "one\ntwo\n");
+    assert_eq!(place.strays(), Vec::<String>::new());
 }

@@ -50,6 +50,7 @@ mod hostile_hooks_path;
 mod hostile_imitation;
 mod hostile_losses;
 mod hostile_mcp;
+mod hostile_moves;
 mod hostile_names;
 mod hostile_notes;
 mod hostile_pictures;

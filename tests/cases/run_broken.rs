@@ -96,3 +96,24 @@ fn a_supervisor_that_may_not_kill_does_not_stay() {
     assert_nothing_left(&place);
     assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
 }
+
+/// Story: with a limit of 16 files, placet named the container as the reason why it has no sandbox.
+#[test]
+fn too_few_descriptors_are_the_reason_that_is_named() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    for limit in [8, 12, 16, 20, 28] {
+        let place = Place::with_notes();
+        let line = format!("ulimit -n {limit} && exec {} run -- true", placet());
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line]).current_dir(&place.tree).env("HOME", &place.home);
+        for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+            shell.env(name, place.home.join(name));
+        }
+        let said = String::from_utf8_lossy(&shell.output().unwrap().stderr).into_owned();
+        assert!(said.contains("files at once: Too many open files"), "{limit}: {said}");
+        assert!(said.contains("raise the limit on open files: `ulimit -n 1024`"), "{limit}: {said}");
+        assert!(!said.contains("container"), "{limit}: {said}");
+    }
+}

@@ -1,5 +1,5 @@
 //! Whatever a shell line does, the view shows it first, `apply` makes exactly it, `undo` takes exactly
-//! it back, `redo` makes it again.
+//! it back, `redo` makes it again, and another `undo` takes it back again.
 //!
 //! Each scenario runs plainly in one tree and in the view over an identical one, with the real binary.
 
@@ -77,6 +77,10 @@ const REPOSITORY: &str = "git init -q -b main . && git add a.txt b.txt dir && gi
 
 const INDEX: &[(&str, &str)] =
     &[(".git/index", "it holds inode numbers and times of the files, which are other ones in each tree")];
+
+const SOCKET: &str = "/usr/bin/python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'";
+
+const STAYS: &str = "a file that is neither a regular file nor a directory is never moved";
 
 const SPLIT: &str = "in the view a name of a file with several is a file of its own: what was shown lands, and no other \
                      name changes with it";
@@ -173,6 +177,15 @@ const SCENARIOS: &[Scenario] = &[
     case("a pipe among files", "mkfifo p && echo n > n").applied_but(&[("p", "pipes are told and never applied")]),
     case("a file becomes a pipe", "rm b.txt && mkfifo b.txt && echo n > n")
         .applied_but(&[("b.txt", "pipes are told and never applied: what was there stays")]),
+    case("a pipe goes", "rm p && echo n > n").after("mkfifo p && chmod 620 p").by_a_user_too(),
+    case("a file in the place of a pipe", "rm p && echo n > p").after("mkfifo p"),
+    case("a directory in the place of a pipe", "rm p && mkdir p && echo n > p/n").after("mkfifo p"),
+    case("a directory with a pipe goes", "rm -r d2").after("mkfifo -m 600 d2/p"),
+    case("a pipe is moved", "mv d2 d3").after("mkfifo d2/p").applied_but(&[("d2", STAYS), ("d3/p", STAYS)]).by_a_user_too(),
+    case("a pipe is renamed", "mv p q && echo n > n").after("mkfifo p").applied_but(&[("p", STAYS), ("q", STAYS)]),
+    case("a socket goes", "rm s && echo n > n").after(SOCKET).needs(&["python3"])
+        .undone_but(&[("s", "only the program that listens can make a socket")]),
+    case("a socket is moved", "mkdir n && mv s n/").after(SOCKET).needs(&["python3"]).applied_but(&[("s", STAYS), ("n/s", STAYS)]),
     case("setgid directory", "echo in > sg/in && mkdir sg/sub && mkdir g && chmod 2770 g && echo i > g/i").by_a_user_too(),
     case("extended attributes", "setfattr -n user.k -v v a.txt && setfattr -n user.d -v w dir && echo n > n && setfattr -n user.n -v 1 n")
         .needs(&["setfattr"]).by_a_user_too(),
@@ -206,6 +219,8 @@ const SCENARIOS: &[Scenario] = &[
         .refused("cross-device link", "the kernel's overlay cannot rename a directory that lies below it; `mv` copies"),
     case("git mv", "mkdir r && git mv dir/x dir/y r && git mv b.txt bb.txt && git commit -q -m moved").after(REPOSITORY).needs(&["git"]).applied_but(INDEX),
     case("git gc", "git gc -q").after(REPOSITORY).needs(&["git"]).applied_but(INDEX),
+    case("git commit and gc", "git commit -q -am third && git tag t && git branch x && git gc -q")
+        .after(REPOSITORY).needs(&["git"]).applied_but(INDEX).by_a_user_too(),
     case("git init", "git init -q -b main new && cd new && echo f > f && git add f && git commit -q -m 1")
         .needs(&["git"]).applied_but(&[("new/.git/index", "as above")]),
 ];
@@ -281,6 +296,9 @@ fn carry(scenario: &Scenario, user: Option<u32>) -> Result<(), String> {
     done("redo", &["redo"])?;
     let redone = without_kept(txn.snap(), &applied, &original);
     same("applied | redone", &applied, &redone, &[])?;
+    done("undo after redo", &["undo"])?;
+    let undone = without_kept(txn.snap(), &original, &applied);
+    same("original | undone again", &original, &undone, scenario.undone)?;
     match txn.strays().as_slice() {
         [] => Ok(()),
         strays => Err(format!("left behind: {strays:?}")),

@@ -69,7 +69,7 @@ impl ApplyQuestionFlow<'_> {
         };
         let mut lines = report
             .lines(Some(self.context.place.undo()), &|path: &Path| self.context.workspace.shortened(path));
-        let has_effect = matches!(report.result, Ok(ApplyOutcome::Landed(_))) || !report.special.is_empty();
+        let has_effect = matches!(report.result, Ok(ApplyOutcome::Landed(_))) || report.has_special();
         lines.extend(checked.filter(|_| has_effect));
         let remarks =
             if has_effect { (self.context.record)(AuditKind::Apply, &lines.join("\n")) } else { Vec::new() };

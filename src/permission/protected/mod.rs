@@ -4,11 +4,13 @@
 //! patterns. Everything that asks, marks or refuses because of a path uses this module, so that all user interfaces
 //! agree. Only names are checked here; the workspace examines what a change does to a file.
 
+mod beginning;
 mod case_fold;
 mod class;
 mod program_dirs;
 mod table;
 
+pub use beginning::LeadingPath;
 use case_fold::folded;
 pub use class::{PathClass, Runner};
 pub use program_dirs::ProgramDirs;
@@ -79,11 +81,26 @@ impl ProtectedPaths {
         self.0.programs.runs(path)
     }
 
+    /// True where a link at this absolute path decides which programs the shell runs: the path is a directory of `PATH`, or
+    /// is above one.
+    pub fn is_way_to_programs(&self, path: &Path) -> bool {
+        self.0.programs.leads(path)
+    }
+
     /// The folded first components of patterns with several components: a link with such a name leads to protected
     /// files.
     pub fn leads(&self, name: &std::ffi::OsStr) -> bool {
         let name = folded(Path::new(name));
         BUILT_IN.leads(&name) || self.0.own.as_ref().is_some_and(|own| own.leads(&name))
+    }
+
+    /// What a link at this path, relative to its root, would be the beginning of. A hidden beginning comes first.
+    pub fn beginning_at(&self, relative: &Path) -> Option<LeadingPath> {
+        let path = folded(relative);
+        let tables = [self.0.own.as_ref(), Some(&*BUILT_IN), self.0.program.as_ref()];
+        let mut found = tables.into_iter().flatten().filter_map(|table| table.beginning_at(&path));
+        let first = found.next()?;
+        if first.is_hidden { Some(first) } else { Some(found.find(|other| other.is_hidden).unwrap_or(first)) }
     }
 }
 

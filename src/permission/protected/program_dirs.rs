@@ -27,6 +27,13 @@ impl ProgramDirs {
         dirs
     }
 
+    /// True for the path of such a directory, and for one above it: a link there leads to other programs. Links above a
+    /// relative one are everyday links, such as `node_modules`.
+    pub(super) fn leads(&self, path: &Path) -> bool {
+        let is_end = |end: &PathBuf| end.iter().next().is_some() && path.ends_with(end);
+        self.absolute.iter().any(|dir| dir.starts_with(path)) || self.relative.iter().any(is_end)
+    }
+
     pub(super) fn runs(&self, path: &Path) -> Option<Runner> {
         let dir = path.parent()?;
         let found =
@@ -50,6 +57,9 @@ mod tests {
         assert!(dirs.runs(Path::new("/nowhere/bin/ls")).unwrap().why.contains("`ls`"));
         assert!(dirs.runs(Path::new("/w/node_modules/.bin/tsc")).is_some());
         assert_eq!(dirs.runs(Path::new("/nowhere/bin/sub/ls")), None);
+        let leads = |path: &str| dirs.leads(Path::new(path));
+        assert!(leads("/nowhere/bin") && leads("/nowhere") && leads("/w/node_modules/.bin"));
+        assert!(!leads("/nowhere/bin/sub") && !leads("/nowhere/b") && !leads("/w/node_modules"));
         assert_eq!(ProgramDirs::from_variable(None).runs(Path::new("/w/ls")), None);
         // An empty entry is the current directory, which may be any directory.
         assert!(ProgramDirs::from_variable(Some(OsStr::new("/a::/b"))).runs(Path::new("/w/ls")).is_some());

@@ -96,3 +96,80 @@ fn a_person_adds_patterns_of_their_own() {
         assert!(ProtectedPaths::with(&[wrong.into()], ProgramDirs::default()).is_err(), "{wrong}");
     }
 }
+
+/// What a link at each path would lead to: the program below it, and whether the beginning is hidden.
+#[test]
+fn the_path_of_a_link_may_be_the_beginning_of_protected_paths() {
+    let own = ["deploy/*/run.sh".to_string(), "ops/**/x".to_string()];
+    let paths = ProtectedPaths::with(&own, ProgramDirs::default()).unwrap();
+    let of = |path: &str| paths.beginning_at(Path::new(path));
+    for (path, by, beginning) in [
+        (".cargo", Some("Cargo"), ".cargo"),
+        ("a/b/.CARGO", Some("Cargo"), ".cargo"),
+        (".github", None, ".github"),
+        (".config", None, ".config"),
+        (".config/git", None, ""),
+        (".local", None, ".local"),
+        ("home/.local/share", None, ".local/share"),
+        (".yarn", Some("Yarn"), ".yarn"),
+        ("lib", Some("systemd"), "lib"),
+        ("usr/lib/systemd", Some("systemd"), "lib/systemd"),
+        ("etc", None, "etc"),
+        ("deploy", Some("your settings"), "deploy"),
+        ("deploy/any", Some("your settings"), "deploy/*"),
+        ("ops/a/b/c", Some("your settings"), "ops/**"),
+    ] {
+        let found = of(path);
+        assert_eq!(
+            found.as_ref().map(|leading| leading.beginning.as_str()).unwrap_or(""),
+            beginning,
+            "{path}"
+        );
+        assert_eq!(found.as_ref().and_then(|leading| leading.by.as_deref()), by, "{path}");
+        let is_hidden = beginning.starts_with('.');
+        assert_eq!(found.is_some_and(|leading| leading.is_hidden), is_hidden, "{path}");
+    }
+    for path in [
+        "lib64",
+        "latest",
+        "node_modules",
+        "node_modules/.bin",
+        "node_modules/.bin/tsc",
+        "bin",
+        "share",
+        "systemd",
+        ".venv",
+        ".cache",
+        "src/lib.rs",
+        "target",
+        "current",
+        "debian",
+        "project",
+        ".git",
+        ".git/modules",
+        "node_modules/x/.github",
+        "vendor/y/.yarn",
+    ] {
+        assert_eq!(of(path), None, "{path}");
+    }
+    assert!(of("node_modules/x/.config").is_some(), "git obeys `.config/git` anywhere");
+}
+
+#[test]
+fn every_pattern_with_several_parts_has_beginnings() {
+    let table = ProtectedTable::built_in(include_str!("../tables/runs_later.toml"));
+    let paths = ProtectedPaths::default();
+    let mut seen = 0;
+    for (pattern, by, later) in table.rows() {
+        let parts: Vec<&str> = pattern.trim_matches('/').split('/').collect();
+        if !later || parts[0] == ".git" {
+            continue;
+        }
+        for count in 1..parts.len() {
+            seen += 1;
+            let beginning = parts[..count].join("/");
+            assert!(paths.beginning_at(Path::new(&beginning)).is_some(), "{pattern} of {by}: {beginning}");
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}

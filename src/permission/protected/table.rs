@@ -1,5 +1,6 @@
 //! The table: patterns of paths, each with the program that runs the file.
 
+use super::beginning::{LeadingPath, PatternBeginnings};
 use super::case_fold::folded_name;
 use super::class::{PathClass, Runner};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -62,6 +63,7 @@ pub(super) struct ProtectedTable {
     owners: Vec<usize>,
     filled: PathPatterns,
     leading: BTreeSet<String>,
+    beginnings: PatternBeginnings,
 }
 
 /// Patterns of paths at any depth. A pattern of a directory also matches everything below it: it is compared with the
@@ -160,6 +162,11 @@ impl ProtectedTable {
                     table.leading.insert(folded_name(first));
                 }
                 table.leading.insert(folded_name(pattern.trim_end_matches('/')));
+                if program.class == ProtectedClass::Later {
+                    let is_anywhere = program.place == ProtectedScope::Anywhere;
+                    let compiled = |beginning: &str| Some(glob(beginning).ok()?.compile_matcher());
+                    table.beginnings.add(pattern, (&program.by, is_anywhere), &compiled);
+                }
             }
         }
         table.programs = file.program;
@@ -189,6 +196,11 @@ impl ProtectedTable {
 
     pub(super) fn leads(&self, name: &str) -> bool {
         self.leading.contains(name)
+    }
+
+    /// The beginning of protected paths with which a folded path ends.
+    pub(super) fn beginning_at(&self, path: &str) -> Option<LeadingPath> {
+        self.beginnings.of(path, !self.filled.matches(path).is_empty())
     }
 
     pub(super) fn as_markdown(&self) -> String {

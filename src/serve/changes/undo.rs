@@ -215,6 +215,8 @@ fn apply_plan(
     });
     let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
     let objects = plan.objects_left;
+    let lost: Vec<String> =
+        plan.lost.iter().map(|(path, why)| format!("skipped {}: {why}", named(path, shown))).collect();
     if plan.is_empty() && plan.left.is_empty() && objects > 0 {
         // Someone may have built on them: undo never deletes objects.
         let stay = if objects == 1 { "stays" } else { "stay" };
@@ -231,11 +233,12 @@ fn apply_plan(
                 told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));
             }
             told.lines.extend(left.into_iter().map(|line| format!("skipped {line}")));
-            told
+            told.and_all(lost)
         }
         Ok(None) => UserReport::done(
             "nothing to undo: the files are already in that state; `undo 2` undoes one turn more",
-        ),
+        )
+        .and_all(lost),
         Err(e) => failure(&e),
     }
 }

@@ -383,7 +383,7 @@ fn body(
 ) -> ReviewBody {
     let words = |words: Vec<String>| ReviewBody::Whole(WholeChange { words, ..WholeChange::default() });
     match (&*change.before, &*change.after) {
-        (_, PathState::Special { what }) => {
+        (_, PathState::Special { what, .. }) => {
             return words(vec![format!(
                 "a {}: it is never applied; accepting discards it",
                 sanitize::line(what)
@@ -519,7 +519,7 @@ fn size(node: &PathState) -> String {
         PathState::Absent => "nothing".into(),
         PathState::Link { target } => format!("a link -> {}", visible::path(Path::new(target))),
         PathState::Directory { .. } => "a directory".into(),
-        PathState::Special { what } => what.clone(),
+        PathState::Special { what, .. } => what.clone(),
     }
 }
 

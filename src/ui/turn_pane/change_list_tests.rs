@@ -363,6 +363,65 @@ fn on_a_narrow_screen_the_list_keeps_its_rows_below_a_long_answer() {
     assert!(again.contains("press a again") && listed(&again) >= 6, "{again}");
 }
 
+/// Story: at 20x6 the head, the files and the differences were above the pane; the first `a` changed nothing that could be
+/// seen, and the second applied everything.
+#[test]
+fn a_terminal_without_room_for_the_question_says_so_and_takes_no_yes() {
+    let files = || detail((0..3).map(|row| change(&format!("f{row}"), row, "one\n", "two\n")).collect());
+    for (width, height) in [(20, 6), (20, 9), (12, 12), (60, 4), (120, 3)] {
+        let mut b = bench_of(width, height);
+        let mut answer = b.ask_to_apply(files());
+        for _ in 0..4 {
+            let screen = b.screen();
+            let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains("the terminal is too small"), "{width}x{height}: {screen}");
+            assert!(!words.contains("apply all"), "{width}x{height}: {screen}");
+            b.pass(1_000);
+            b.key(KeyCode::Char('a'));
+            assert!(answer.try_recv().is_err(), "{width}x{height}: {screen}");
+        }
+        // A no needs no look, and in a larger terminal everything is as usual.
+        if width == 20 {
+            b.pass(1_000);
+            b.key(KeyCode::Char('k'));
+            assert_eq!(answer.try_recv(), Ok('k'), "{width}x{height}");
+            continue;
+        }
+        b.size = (80, 24);
+        b.live.resized(80);
+        b.pass(1_000);
+        let screen = b.screen();
+        assert!(screen.contains("M f2") && screen.matches("+ two").count() == 3, "{screen}");
+        assert!(!screen.contains("too small"), "{screen}");
+        b.pass(1_000);
+        b.screen();
+        b.key(KeyCode::Char('x'));
+        b.pass(1_000);
+        b.key(KeyCode::Char('a'));
+        assert_eq!(answer.try_recv(), Ok('a'), "{width}x{height}: {}", b.screen());
+    }
+}
+
+/// The list of steps and queued lines make way for the question.
+#[test]
+fn what_waits_makes_way_for_a_question_that_has_no_room_next_to_it() {
+    let mut b = bench_of(80, 12);
+    for text in ["first", "second", "third", "fourth", "fifth"] {
+        b.type_text(text);
+        b.key(KeyCode::Enter);
+    }
+    let mut answer = b.ask_to_apply(detail(vec![change("a.txt", 0, "one\n", "two\n")]));
+    let screen = b.screen();
+    assert!(
+        screen.contains("M a.txt") && screen.contains("apply all") && !screen.contains("too small"),
+        "{screen}"
+    );
+    b.pass(1_000);
+    b.key(KeyCode::Char('k'));
+    assert_eq!(answer.try_recv(), Ok('k'));
+    assert!(b.screen().contains("after this turn: fifth"), "{}", b.screen());
+}
+
 /// Story: a line queued with Ctrl-S at the question said `with the next request`, and was sent as the last turn.
 #[test]
 fn a_line_queued_at_the_question_about_changes_is_sent_after_the_turn() {

@@ -91,9 +91,8 @@ impl TurnPane {
         let (text, column) = typed.view(self.columns.saturating_sub(2));
         let column = column + 2;
         let composer = Line::from(vec![Span::styled("> ", self.theme.style(lead)), Span::raw(text)]);
+        let lists: Vec<Line<'static>> = self.todo_rows().into_iter().chain(self.queue_rows()).collect();
         let mut rest: Vec<Line<'static>> = Vec::new();
-        rest.extend(self.todo_rows());
-        rest.extend(self.queue_rows());
         if self.facts.questions_only {
             rest.extend((lead == "question").then_some(composer));
         } else {
@@ -103,6 +102,7 @@ impl TurnPane {
         let mut asked = None;
         if let Some(open) = &mut self.question {
             let ready = self.guard.is_ready(now);
+            open.note_cut(0);
             // What was answered stays in view above the question, as far as that leaves it three quarters.
             let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
             // In a conversation without an answer there is nothing from which changes would have to be set off. At the end
@@ -113,12 +113,32 @@ impl TurnPane {
             // The rule takes the place of a row of the answer, where there is one.
             let above = answer.max(usize::from(rule.is_some()));
             let spare = above.saturating_sub(LEAST_ANSWER.max(usize::from(rule.is_some())));
-            let room = (room.saturating_sub(rest.len() + above).max(4), spare);
-            let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.focus);
-            rows.splice(..0, rule);
+            let laid_out = |open: &mut PaneQuestion, others: usize| {
+                let least = (room.saturating_sub(others + above).max(4), spare);
+                open.rows(&self.theme, self.columns, least, ready, self.focus)
+            };
+            let (mut rows, mut total, mut fits) = laid_out(open, lists.len() + rest.len());
+            // What a yes is about comes before what waits.
+            let has_lists = rows.len() + lists.len() + rest.len() <= room;
+            if !has_lists && !lists.is_empty() {
+                (rows, total, fits) = laid_out(open, rest.len());
+            }
+            open.note_cut((rows.len() + rest.len()).saturating_sub(room));
+            if let Some(instead) = open.rows_without_room(
+                &self.theme,
+                (self.columns, room.saturating_sub(rest.len())),
+                self.focus,
+            ) {
+                rows = instead;
+            } else if rows.len() + rest.len() < room {
+                rows.splice(..0, rule);
+            }
             asked = Some((total, fits));
+            rows.extend(lists.into_iter().filter(|_| has_lists));
             rows.append(&mut rest);
             rest = rows;
+        } else {
+            rest.splice(..0, lists);
         }
         let mut rows = self.work_rows(room.saturating_sub(rest.len()), now);
         rows.append(&mut rest);

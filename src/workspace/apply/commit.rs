@@ -93,8 +93,7 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
         _ => acts.push(CommitAction::Displace),
     }
     match &*change.after {
-        // A special file was refused before anything was begun.
-        PathState::Absent | PathState::Special { .. } => {}
+        PathState::Absent => {}
         PathState::Directory { .. } => acts.extend([CommitAction::MakeDir, CommitAction::Dress]),
         _ => acts.push(CommitAction::Place),
     }
@@ -340,6 +339,7 @@ fn displace(spot: &CommitTarget<'_>, before: &PathState) -> io::Result<()> {
 fn place(spot: &CommitTarget<'_>, after: &PathState) -> io::Result<()> {
     let placed = match after {
         PathState::Link { target } => rustix::fs::symlinkat(target.as_os_str(), &*spot.dir, spot.name),
+        PathState::Special { attrs, .. } => super::pipe::make(spot, &attrs.known_or_new()),
         _ => {
             let free = RenameFlags::NOREPLACE;
             let moved = rustix::fs::renameat_with(&*spot.anchor, &spot.new, &*spot.dir, spot.name, free);

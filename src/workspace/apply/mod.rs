@@ -10,6 +10,7 @@ mod failpoints;
 mod halves;
 mod old_contents;
 mod open_dirs;
+mod pipe;
 mod progress;
 mod raced;
 mod recover;
@@ -29,6 +30,7 @@ pub(super) use failpoints::fail_at;
 pub(super) use failpoints::fault;
 pub(super) use halves::in_halves;
 pub(super) use open_dirs::OpenDirs;
+pub(super) use pipe::can_make;
 pub use progress::{ApplyPhase, ApplyProgress};
 pub use recover::{RecoveryReport, recover};
 
@@ -134,7 +136,9 @@ pub(super) fn commit_steps(
     journal.last_number().map_err(ApplyError::Damage)?;
     let _lock = journal.lock(true).map_err(ApplyError::Journal)?;
     for step in &steps {
-        if let PathState::Special { what } = &*step.after {
+        if let PathState::Special { what, .. } = &*step.after
+            && !(kind.restores() && pipe::can_make(what))
+        {
             return Err(ApplyError::Special { path: step.path.to_path_buf(), what: what.clone() });
         }
     }

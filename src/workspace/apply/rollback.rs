@@ -63,7 +63,9 @@ fn back(
         }
         CommitAction::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
         CommitAction::Place => match &*change.after {
-            PathState::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
+            PathState::Link { .. } | PathState::Special { .. } => {
+                Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?)
+            }
             _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
         },
         // A later change of the person is theirs: the exchange is reverted only if the content is still placet's.

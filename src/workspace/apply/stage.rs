@@ -321,6 +321,10 @@ fn open_named(dir: &OwnedFd, name: &OsStr) -> io::Result<File> {
     Ok(open_anyway(dir, name, OFlags::NONBLOCK)?.0)
 }
 
+fn is_missing(dir: &OwnedFd, name: &OsStr) -> bool {
+    matches!(rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+}
+
 /// How often a staged content is removed that cannot be removed at once, and the pause before that.
 const AGAIN: usize = 2;
 const PAUSE: Duration = Duration::from_millis(50);
@@ -347,6 +351,8 @@ pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>)
             let name = temp_name(entry, *index, "new");
             match rustix::fs::unlinkat(&*dir, &name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => false,
+                // Where nothing can be removed, a name that does not exist has other errors, too.
+                Err(_) if is_missing(&dir, &name) => false,
                 Err(error) => {
                     tracing::warn!(?name, %error, "a staged content is not removed");
                     true

@@ -167,9 +167,20 @@ impl FileChange {
 
     /// Lines added and removed; `None` for a content that is not text.
     pub fn counts(&self, objects: &ObjectStore) -> Option<(usize, usize)> {
-        let (before, after) = self.texts(objects)?;
-        Some(LineDiff::new(&before, &after).counts())
+        let (before, after) = self.bytes(objects)?;
+        line_counts(&before, &after)
     }
+}
+
+/// Lines added and removed between two contents, as a patch of them shows it; `None` for a content that is not text.
+pub(super) fn line_counts(before: &[u8], after: &[u8]) -> Option<(usize, usize)> {
+    // A byte order mark that comes or goes changes the first line.
+    let marked = |bytes: &[u8]| {
+        let has_mark = DetectedEncoding::of(bytes).is_ok_and(|detected| detected.mark > 0);
+        let text = as_text(bytes)?;
+        Some(if has_mark { format!("\u{feff}{text}") } else { text })
+    };
+    Some(LineDiff::new(&marked(before)?, &marked(after)?).counts())
 }
 
 fn as_text(bytes: &[u8]) -> Option<String> {
@@ -301,12 +312,6 @@ impl ChangeSet {
     pub fn get(&self, path: &Path) -> Option<&FileChange> {
         let at = self.changes.binary_search_by(|c| (*c.path).cmp(path)).ok()?;
         self.changes.get(at)
-    }
-
-    /// The change at or above `path` that would make it a pipe, a socket or a device.
-    pub(in crate::workspace) fn special_at(&self, path: &Path) -> Option<&FileChange> {
-        let special = |dir: &Path| self.get(dir).filter(|c| matches!(*c.after, PathState::Special { .. }));
-        path.ancestors().find_map(special)
     }
 
     /// The paths at or below `path`.

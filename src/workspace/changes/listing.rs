@@ -90,7 +90,7 @@ impl FileChange {
         }
         text.push_str(&format!("{}{slash}", name(&self.path)));
         match (&*self.before, &*self.after) {
-            (_, PathState::Special { what }) => text.push_str(&format!(" ({what}: never applied)")),
+            (_, PathState::Special { what, .. }) => text.push_str(&format!(" ({what}: never applied)")),
             (_, PathState::Link { target }) => {
                 text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
             }

@@ -7,3 +7,4 @@ pub(super) mod classify;
 pub(super) mod listing;
 pub(super) mod patch_export;
 pub(super) mod renames;
+mod special_files;

@@ -160,7 +160,7 @@ fn one(change: &FileChange, name: &Path, objects: &ObjectStore, out: &mut Vec<u8
         (PathState::Absent, PathState::Directory { .. }) => {
             Some(format!("directory created: {shown}{slash}"))
         }
-        (_, PathState::Special { what }) => Some(format!("{shown} is {what}: not in this patch")),
+        (_, PathState::Special { what, .. }) => Some(format!("{shown} is {what}: not in this patch")),
         _ => None,
     };
     if let Some(words) = words {

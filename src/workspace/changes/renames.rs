@@ -4,8 +4,7 @@
 //! decides only what is shown and decided together. Without a match, both files are listed separately. A file that runs
 //! later and what git writes are never matched: each of them is shown by itself.
 
-use super::change_set::{ChangeKind, ChangeSet, FileChange};
-use crate::text::LineDiff;
+use super::change_set::{ChangeKind, ChangeSet, FileChange, line_counts};
 use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::objects::ObjectStore;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -115,8 +114,8 @@ impl ChangeSet {
 impl FileChange {
     /// Lines added and removed between what `old` was and what this file is.
     pub(super) fn counts_from(&self, old: &FileChange, objects: &ObjectStore) -> Option<(usize, usize)> {
-        let ((before, _), (_, after)) = (old.texts(objects)?, self.texts(objects)?);
-        Some(LineDiff::new(&before, &after).counts())
+        let ((before, _), (_, after)) = (old.bytes(objects)?, self.bytes(objects)?);
+        line_counts(&before, &after)
     }
 }
 

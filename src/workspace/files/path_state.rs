@@ -39,10 +39,37 @@ pub enum PathState {
         #[serde(flatten)]
         attrs: FileAttrs,
     },
-    /// A pipe, a socket or a device: reported, never applied.
+    /// A pipe, a socket or a device: reported, never applied. An undo makes a pipe again that an apply removed.
     Special {
         what: String,
+        #[serde(default, skip_serializing_if = "SpecialAttrs::is_none")]
+        attrs: SpecialAttrs,
     },
+}
+
+/// Mode and owner of a pipe, a socket or a device, for an undo. Any two are equal: placet applies no change of them, and
+/// earlier versions recorded none.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SpecialAttrs(Option<FileAttrs>);
+
+impl PartialEq for SpecialAttrs {
+    fn eq(&self, _: &SpecialAttrs) -> bool {
+        true
+    }
+}
+
+impl Eq for SpecialAttrs {}
+
+impl SpecialAttrs {
+    fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Without a record, as a new file.
+    pub(in crate::workspace) fn known_or_new(&self) -> FileAttrs {
+        self.0.clone().unwrap_or_else(FileAttrs::of_new_file)
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,7 +234,12 @@ impl PathState {
                 let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
                 Ok(PathState::Link { target: OsString::from_vec(target.into_bytes()) })
             }
-            _ => Ok(PathState::Special { what: super::open::special_words(stat).into() }),
+            _ => {
+                let what = super::open::special_words(stat).into();
+                let (mode, xattrs) = (permissions(stat), ExtendedAttributes::default());
+                let attrs = FileAttrs { mode, uid: stat.st_uid, gid: stat.st_gid, xattrs };
+                Ok(PathState::Special { what, attrs: SpecialAttrs(Some(attrs)) })
+            }
         }
     }
 

@@ -123,6 +123,13 @@ pub enum TransactionKind {
     },
 }
 
+impl TransactionKind {
+    /// True for an undo and a redo: both restore what was there before.
+    pub(in crate::workspace) fn restores(&self) -> bool {
+        !matches!(self, TransactionKind::Apply)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransactionState {

@@ -111,9 +111,11 @@ impl View {
             return Err(ApplyError::Loss(loss));
         }
         let mut steps = Vec::with_capacity(choice.len());
+        let unmoved = set.unmoved();
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
-            // A file at the path of a pipe, a socket or a device stays, with everything in it.
-            if set.special_at(&change.path).is_none() {
+            // A file at the path of a pipe, a socket or a device stays, with everything in it. So does such a file that
+            // was moved.
+            if set.special_at(&change.path).is_none() && !unmoved.contains(&change.path) {
                 let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
                 // git may have rewritten its index without a change of meaning: such an index is replaced.
                 if !change.before.is_absent()
@@ -129,7 +131,7 @@ impl View {
         if steps.is_empty() {
             let special = choice.keys().find_map(|path| set.special_at(path));
             return match special.map(|c| (c.path.clone(), c.after.to_state())) {
-                Some((path, PathState::Special { what })) => {
+                Some((path, PathState::Special { what, .. })) => {
                     Err(ApplyError::Special { path: path.to_path_buf(), what })
                 }
                 _ => Ok(ApplyOutcome::Nothing),

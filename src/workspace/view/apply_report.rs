@@ -2,10 +2,11 @@
 
 use super::View;
 use super::selection::{ApplyOutcome, ChangeSelection};
+use super::stack::node_at;
 use crate::text::visible;
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_count::ChangeCount;
-use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::ChangeApproval;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::damage::REPAIR_HINT;
@@ -23,15 +24,20 @@ pub struct ApplyReport {
     pub result: Result<ApplyOutcome, ApplyError>,
     /// Pipes, sockets and devices that were chosen. Nothing can apply them, so they were discarded.
     pub special: Vec<PathBuf>,
+    /// Those that a command moved: they stay where they were.
+    pub unmoved: Vec<PathBuf>,
     /// Why they are still pending instead.
     pub special_error: Option<io::Error>,
 }
 
 impl ChangeSet {
-    /// Takes pipes, sockets and devices out of `choice` and returns them: they can only be discarded.
+    /// Takes pipes, sockets and devices out of `choice` and returns them, with the removals of those that were moved:
+    /// they can only be discarded.
     pub fn take_special(&self, choice: &mut ChangeSelection) -> ChangeSelection {
-        let special = self.changes.iter().filter(|c| matches!(*c.after, PathState::Special { .. }));
-        special.filter_map(|change| choice.remove_entry(&change.path)).collect()
+        let unmoved = self.unmoved();
+        let is_special =
+            |c: &&FileChange| matches!(*c.after, PathState::Special { .. }) || unmoved.contains(&c.path);
+        self.changes.iter().filter(is_special).filter_map(|c| choice.remove_entry(&c.path)).collect()
     }
 }
 
@@ -62,10 +68,17 @@ impl View {
             true => Ok(ApplyOutcome::Nothing),
             false => self.apply_approved(choice, approval, label),
         };
-        let mut report = ApplyReport { result, special: Vec::new(), special_error: None };
+        let mut report =
+            ApplyReport { result, special: Vec::new(), unmoved: Vec::new(), special_error: None };
         if report.is_done() && !special.is_empty() {
             match self.discard(&special) {
-                Ok(()) => report.special = special.into_keys().map(|path| path.to_path_buf()).collect(),
+                Ok(()) => {
+                    let paths = special.into_keys().map(|path| path.to_path_buf());
+                    // The directories above what stays are not listed.
+                    let paths = paths.filter(|path| !node_at(path).is_ok_and(|node| node.is_directory()));
+                    let stays = |path: &PathBuf| matches!(node_at(path), Ok(PathState::Special { .. }));
+                    (report.unmoved, report.special) = paths.partition(stays);
+                }
                 Err(e) => report.special_error = Some(e),
             }
         }
@@ -87,6 +100,11 @@ impl ApplyReport {
         }
     }
 
+    /// True where pipes, sockets or devices were chosen and discarded.
+    pub fn has_special(&self) -> bool {
+        !self.special.is_empty() || !self.unmoved.is_empty()
+    }
+
     /// True where the changes were applied, and the record or the cleanup is not complete.
     pub fn is_incomplete(&self) -> bool {
         let shortfalls = |entry: &JournalEntry| !entry.shortfalls.is_empty();
@@ -100,9 +118,7 @@ impl ApplyReport {
         let name = |path: &Path| visible::path(&shown(path));
         let mut lines = match &self.result {
             Ok(ApplyOutcome::Landed(entry)) => landed(entry, undo, &name),
-            Ok(ApplyOutcome::Nothing) if !self.special.is_empty() || self.special_error.is_some() => {
-                Vec::new()
-            }
+            Ok(ApplyOutcome::Nothing) if self.has_special() || self.special_error.is_some() => Vec::new(),
             Ok(ApplyOutcome::Nothing) => vec!["nothing is pending".into()],
             Ok(ApplyOutcome::Changed { merged, conflicts }) => changed(merged, conflicts, &name),
             Err(e @ ApplyError::Damage(_)) => vec![format!("not applied: {e}"), REPAIR_HINT.into()],
@@ -110,6 +126,8 @@ impl ApplyReport {
         };
         let never = "a pipe, socket or device, which is never applied; discarded";
         lines.extend(self.special.iter().map(|path| format!("{}: {never}", name(path))));
+        let stays = "a pipe, socket or device, which is never moved; it stays here";
+        lines.extend(self.unmoved.iter().map(|path| format!("{}: {stays}", name(path))));
         lines.extend(
             self.special_error.iter().map(|e| format!("pipes, sockets and devices are still pending: {e}")),
         );
@@ -148,7 +166,12 @@ mod tests {
     fn a_name_with_a_line_break_begins_no_line() {
         let path = PathBuf::from("/w/x\n\u{25c6} applied changes to 9 files; /undo reverts them");
         let shown = |path: &Path| path.to_path_buf();
-        let report = |result| ApplyReport { result, special: vec![path.clone()], special_error: None };
+        let report = |result| ApplyReport {
+            result,
+            special: vec![path.clone()],
+            unmoved: vec![path.clone()],
+            special_error: None,
+        };
         let what = "a pipe".to_string();
         for result in [
             Err(ApplyError::Special { path: path.clone(), what }),
@@ -165,12 +188,19 @@ mod tests {
 
     #[test]
     fn pipes_alone_are_said_to_be_discarded_and_nothing_is_said_to_be_applied() {
-        let pipe = PathBuf::from("/w/p");
-        let report =
-            ApplyReport { result: Ok(ApplyOutcome::Nothing), special: vec![pipe], special_error: None };
+        let [pipe, moved] = ["/w/p", "/w/q"].map(PathBuf::from);
+        let report = ApplyReport {
+            result: Ok(ApplyOutcome::Nothing),
+            special: vec![pipe],
+            unmoved: vec![moved],
+            special_error: None,
+        };
         assert_eq!(
             report.lines(None, &|path| path.to_path_buf()),
-            ["/w/p: a pipe, socket or device, which is never applied; discarded"]
+            [
+                "/w/p: a pipe, socket or device, which is never applied; discarded",
+                "/w/q: a pipe, socket or device, which is never moved; it stays here",
+            ]
         );
         assert!(report.is_done() && !report.is_incomplete());
     }

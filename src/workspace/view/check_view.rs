@@ -190,7 +190,10 @@ impl View {
             return Vec::new();
         }
         let mut choice = View::completed(set, &self.classify(set), Cow::Borrowed(choice)).into_owned();
-        let applied = set.changes.iter().filter(|change| set.special_at(&change.path).is_none());
+        let unmoved = set.unmoved();
+        let is_applied =
+            |change: &&FileChange| set.special_at(&change.path).is_none() && !unmoved.contains(&change.path);
+        let applied = set.changes.iter().filter(is_applied);
         applied.filter_map(|change| Some((change, choice.remove(&change.path)?))).collect()
     }
 

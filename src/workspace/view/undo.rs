@@ -1,6 +1,8 @@
 //! Undo and redo: transactions like any other, against what is on disk now.
 
-use super::super::apply::{ApplyError, ApplyPhase, ApplyStep, ContentSource, OpenDirs, in_halves, shut_dirs};
+use super::super::apply::{
+    ApplyError, ApplyPhase, ApplyStep, ContentSource, OpenDirs, can_make, in_halves, shut_dirs,
+};
 use super::super::repository::RepositorySet;
 use super::View;
 use super::git_state::{is_where, scan};
@@ -32,6 +34,8 @@ pub struct UndoPlan {
     pub merged: Vec<PathBuf>,
     /// What will be left as it is, each with the reason.
     pub left: Vec<(PathBuf, String)>,
+    /// Sockets and devices that nothing can make again, each with the reason. They keep nothing else from being undone.
+    pub lost: Vec<(PathBuf, String)>,
     /// Objects of repositories that stay for `git gc`: someone may have built on them.
     pub objects_left: usize,
     /// The repositories of the plan's paths.
@@ -161,6 +165,7 @@ impl View {
             renames: entries.iter().flat_map(|e| &e.renames).map(FileRename::reversed).collect(),
             merged: Vec::new(),
             left: Vec::new(),
+            lost: Vec::new(),
             objects_left: 0,
             repositories: repositories.clone(),
         };
@@ -238,6 +243,7 @@ impl View {
                         plan.steps.push(step);
                     }
                     UndoAction::Left(reason) => plan.left.push((change.path.to_path_buf(), reason)),
+                    UndoAction::Lost(reason) => plan.lost.push((change.path.to_path_buf(), reason)),
                 }
             }
         }
@@ -336,8 +342,10 @@ impl View {
                 }
             }));
         }
-        if let PathState::Special { what } = &**target {
-            return Ok(UndoAction::Left(format!("it was {what}, which cannot be restored")));
+        if let PathState::Special { what, .. } = &**target
+            && !can_make(what)
+        {
+            return Ok(UndoAction::Lost(format!("it was {what}, which cannot be restored")));
         }
         let step = |before: SharedState, after: SharedState, source: ContentSource| ApplyStep {
             path: Arc::clone(&change.path),
@@ -541,8 +549,9 @@ fn moved_on(
         ));
     }
     for change in changes.iter().filter(|c| c.path.starts_with(repository)) {
-        // Objects stay, and those that `git gc` packed are still there in another form.
-        if is_object(&change.path) && change.before.is_absent() {
+        // Objects stay, and those that `git gc` packed are still there in another form. An object that is there as it
+        // was before needs no undo: a redo does not remove again what `git gc` removed and the undo brought back.
+        if is_object(&change.path) && (change.before.is_absent() || node_at(&change.path)? == change.before) {
             continue;
         }
         if !view.says_the_same(&change.after, &change.path)? {

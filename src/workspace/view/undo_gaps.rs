@@ -31,6 +31,7 @@ pub(super) enum UndoAction {
     Step(ApplyStep),
     Merged(ApplyStep),
     Left(String),
+    Lost(String),
 }
 
 /// The changes of the paths that do not follow each other, in the order of `entries`.

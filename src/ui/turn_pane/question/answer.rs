@@ -153,6 +153,9 @@ impl PaneQuestion {
             _ => return QuestionOutcome::Not,
         };
         let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
+        if consents && open.is_too_small {
+            return QuestionOutcome::Open;
+        }
         let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
         if consents && !open.is_all_seen() && open.confirmed != pressed {
             open.confirmed = pressed;
@@ -172,6 +175,9 @@ impl PaneQuestion {
         escape: bool,
     ) -> QuestionOutcome {
         let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
+        if open.is_too_small && chosen.as_ref().is_some_and(|choice| choice.consents) {
+            return QuestionOutcome::Open;
+        }
         if chosen.as_ref().is_some_and(|choice| choice.consents && !choice.twice) {
             open.unmet = open.asked.unmet_checks(&RUN_CHECKS.to_string());
             if open.unmet.is_some() {
@@ -285,7 +291,7 @@ impl PaneQuestion {
             let words = open.pastes.expanded(&typed).into_owned();
             return PaneQuestion::answer(slot, UserReply::Words(words));
         }
-        if wanted.is_some_and(|wanted| wanted == typed) {
+        if wanted.is_some_and(|wanted| wanted == typed) && !open.is_too_small {
             return PaneQuestion::close(slot, ApprovalReply::Yes);
         }
         QuestionOutcome::Open

@@ -124,6 +124,16 @@ impl PaneQuestion {
         lines
     }
 
+    /// The keys of a question that is not shown, because the pane has no room for it.
+    pub(super) fn keys_of_too_small(
+        &self,
+        theme: &Theme,
+        columns: usize,
+        focus: QuestionFocus,
+    ) -> Vec<Line<'static>> {
+        key_rows(self.labels(theme, false, focus), columns)
+    }
+
     /// What the key that was pressed once would do.
     fn confirmation(&self, columns: usize) -> Option<String> {
         let key = self.confirmed?;
@@ -145,7 +155,7 @@ impl PaneQuestion {
             vec![Span::styled(key.to_string(), theme.style("key")), Span::raw(format!(" {text}"))]
         };
         if let AnyQuestion::Choice(question) = &self.asked {
-            let choices = question.choices.iter();
+            let choices = question.choices.iter().filter(|choice| !(self.is_too_small && choice.consents));
             let mut labels: Vec<KeyLabel> =
                 choices.map(|choice| label(&choice.key.to_string(), choice.words.clone())).collect();
             if self.takes_reason() {
@@ -166,13 +176,14 @@ impl PaneQuestion {
             }
             return labels;
         }
-        let mut labels = vec![label("y", "yes".into()), label("n", "no".into())];
+        let mut labels = if self.is_too_small { Vec::new() } else { vec![label("y", "yes".into())] };
+        labels.push(label("n", "no".into()));
         if self.takes_reason() {
             labels.push(label(&REASON.to_string(), "no, because ...".into()));
         }
         if let AnyQuestion::Call(question) = &self.asked {
             for (key, grant) in [("a", &question.always), ("p", &question.pattern)] {
-                if let Some(grant) = grant {
+                if let Some(grant) = grant.as_ref().filter(|_| !self.is_too_small) {
                     labels.push(label(key, format!("always: {}", sanitize::line(&grant.describe()))));
                 }
             }

@@ -43,6 +43,10 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) confirmed: Option<char>,
     /// Why the last key did nothing: a required check did not pass.
     pub(super) unmet: Option<String>,
+    /// The pane has no room for one row of what the question is about: until it has, no key consents.
+    pub(super) is_too_small: bool,
+    /// How many rows above that have what is asked and why.
+    pub(super) head_rows: usize,
     /// The last key was not an answer: the pane highlights the keys that are.
     pub(super) reminds: bool,
     /// A key that would answer was pressed before keys counted.
@@ -74,6 +78,8 @@ impl PaneQuestion {
             shows_patch: false,
             confirmed: None,
             unmet: None,
+            is_too_small: false,
+            head_rows: 0,
             reminds: false,
             too_early: None,
             had_running_checks: false,
@@ -216,6 +222,9 @@ impl PaneQuestion {
 
     /// `fits` of `rows` rows are on the screen. They count as seen only if `stands`: a picture of a moment was not read.
     pub(in crate::ui::turn_pane) fn drawn(&mut self, rows: usize, fits: usize, stands: bool) {
+        if self.is_too_small {
+            return;
+        }
         match (&mut self.changes, self.asked.overview()) {
             (Some(list), Some(overview)) if !self.shows_patch => {
                 if stands {

@@ -16,6 +16,9 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::text::Span;
 
+/// Short, because it has to fit where nothing else does.
+const TOO_SMALL: &str = "the terminal is too small for this question: enlarge it to say yes";
+
 impl PaneQuestion {
     /// What is asked, and why.
     fn head(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
@@ -80,6 +83,30 @@ impl PaneQuestion {
         }
     }
 
+    /// So many of the first rows are not on the screen. The list of changes and the keys say what is asked, and what is
+    /// said after a first key takes rows of a question that was read. Words for a model need no consent: a person may
+    /// type an answer to what they do not see whole.
+    pub(in crate::ui::turn_pane) fn note_cut(&mut self, rows: usize) {
+        let needs_room = !matches!(self.asked, AnyQuestion::Enquiry(_)) && !self.types_reason;
+        let may_lose = self.changes.is_some() || self.confirmed.is_some();
+        self.is_too_small = needs_room && rows > if may_lose { self.head_rows } else { 0 };
+    }
+
+    /// What is shown instead of the question where there is no room for it: at most `room` rows.
+    pub(in crate::ui::turn_pane) fn rows_without_room(
+        &self,
+        theme: &Theme,
+        (columns, room): (usize, usize),
+        focus: QuestionFocus,
+    ) -> Option<Vec<Line<'static>>> {
+        let words = Line::styled(TOO_SMALL, theme.style("warning"));
+        let mut rows = margin_mark::rows(&words, columns, theme);
+        let keys = self.keys_of_too_small(theme, columns.saturating_sub(margin_mark::UNDER.len()), focus);
+        rows.extend(keys.iter().flat_map(|line| margin_mark::under(line, columns)));
+        rows.truncate(room.max(1));
+        self.is_too_small.then_some(rows)
+    }
+
     /// The rows of the question in a pane of `columns`, with at most `room` rows, and `spare` more where they
     /// show all of the changes; and the figures for [`PaneQuestion::drawn`].
     pub(in crate::ui::turn_pane) fn rows(
@@ -92,6 +119,7 @@ impl PaneQuestion {
     ) -> (Vec<Line<'static>>, usize, usize) {
         let mut head = self.head(theme, columns);
         head.extend(self.check_rows(theme, columns));
+        self.head_rows = head.len();
         let key_rows = |ready: bool| -> Vec<Line<'static>> {
             let room = (columns.saturating_sub(margin_mark::UNDER.len()), room);
             let keys = self.keys(theme, room, ready, focus);

@@ -2,14 +2,14 @@
 //! commits have such a path, and large losses.
 
 use super::large_loss::LargeLoss;
+use super::staying::stay;
 use super::{ChangeClasses, Runner, WaitingRepository, loss};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::hash::Hash;
 use crate::workspace::view::{ChangeSelection, SelectedPart};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -260,8 +260,7 @@ impl ChangeClasses {
     /// The part of `choice` that may be applied with this approval. The rest stays pending: paths that run later, and
     /// everything that belongs to a large loss.
     ///
-    /// With a path that stays, the directories that only this path needs stay as well. The file that the path was moved
-    /// from stays too, and so does the removal of a directory that contains one of them.
+    /// With a path that stays, all stays that is needed to keep its old content and the new one: see [`stay`].
     pub fn permitted(
         &self,
         set: &ChangeSet,
@@ -297,71 +296,8 @@ impl ChangeClasses {
     }
 }
 
-/// `choice` without `staying` and without changes that cannot be applied without them.
-fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>) -> ChangeSelection {
-    if staying.is_empty() {
-        return choice;
-    }
-    let staying = &with_old_places(set, staying);
-    choice.retain(|path, _| !staying.contains(&**path));
-    // What is in a directory comes first: a new directory in which nothing is left is not needed either.
-    for change in set.changes.iter().rev() {
-        let comes = change.after.is_directory() && !change.before.is_directory();
-        let goes = change.before.is_directory() && !change.after.is_directory();
-        if (goes || comes) && holds(staying, &change.path) {
-            let next = choice.range::<Path, _>((Excluded(&*change.path), Unbounded)).next();
-            let needed = comes && next.is_some_and(|(path, _)| path.starts_with(&change.path));
-            if !needed {
-                choice.remove(&change.path);
-            }
-        }
-    }
-    choice
-}
-
-/// `staying` with the places that its files were moved from: without them, half of a move removes the only copy.
-fn with_old_places<'a>(set: &'a ChangeSet, staying: &BTreeSet<&'a Path>) -> BTreeSet<&'a Path> {
-    let mut all = staying.clone();
-    let (mut moved, mut others) = (BTreeSet::new(), Vec::new());
-    for change in set.changes.iter().filter(|change| staying.contains(&*change.path)) {
-        match &change.moved_from {
-            Some(from) => drop(moved.insert(&**from)),
-            // A set matches no links and no empty files, because they say little about a move.
-            None if change.before.is_absent() && !change.after.is_directory() => others.push(change),
-            None => {}
-        }
-    }
-    if !others.is_empty() {
-        let is_gone =
-            |c: &&FileChange| c.after.is_absent() && !c.before.is_directory() && !all.contains(&*c.path);
-        let mut gone: HashMap<_, Vec<&FileChange>> = HashMap::new();
-        for change in set.changes.iter().filter(is_gone).filter(|c| !moved.contains(&*c.path)) {
-            gone.entry(content_key(&change.before)).or_default().push(change);
-        }
-        for change in others {
-            let Some(old) = gone.get_mut(&content_key(&change.after)) else { continue };
-            let same_name = old.iter().position(|c| c.path.file_name() == change.path.file_name());
-            let at = same_name.unwrap_or(0);
-            if at < old.len() {
-                moved.insert(&*old.swap_remove(at).path);
-            }
-        }
-    }
-    all.extend(moved);
-    all
-}
-
-/// What a file that was moved has in both places: its content, or where the link leads.
-fn content_key(node: &PathState) -> (Option<Hash>, Option<&OsStr>) {
-    let target = match node {
-        PathState::Link { target } => Some(target.as_os_str()),
-        _ => None,
-    };
-    (node.hash(), target)
-}
-
 /// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
-fn holds(paths: &BTreeSet<&Path>, dir: &Path) -> bool {
+pub(super) fn holds(paths: &BTreeSet<&Path>, dir: &Path) -> bool {
     let next = paths.range::<Path, _>((Excluded(dir), Unbounded)).next();
     next.is_some_and(|next| next.starts_with(dir))
 }

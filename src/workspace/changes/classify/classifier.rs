@@ -1,6 +1,7 @@
 //! The class of each change, by its name, by what it does, and by where links lead.
 
 use super::class::ChangeClass;
+use super::leading_link;
 use super::links::LinkIndex;
 use super::loss;
 use super::scope::ClassifyScope;
@@ -82,11 +83,17 @@ impl<'a> ChangeClassifier<'a> {
             return ChangeClass::RunsLater(runner);
         }
         // Also what the next build runs may be what a link with a protected name leads to.
-        match (self.links.of(change, &self.scope), class) {
+        match (self.by_links(change), class) {
             (Some(runner), _) => ChangeClass::RunsLater(runner),
             (None, PathClass::RunsWithBuild(runner)) => ChangeClass::RunsWithBuild(runner),
             (None, _) => ChangeClass::Ordinary,
         }
+    }
+
+    /// Who runs the file by another name, or other files by the link that it is.
+    fn by_links(&self, change: &FileChange) -> Option<Runner> {
+        let other_name = self.links.of(change, &self.scope);
+        other_name.or_else(|| leading_link::runner(change, &self.links, &self.scope))
     }
 
     /// Who runs or obeys the file `rel` of a commit later, where it is checked out: by its name, by links to it, and by
@@ -166,7 +173,7 @@ impl<'a> ChangeClassifier<'a> {
         // workspace is one change to approve and not a hundred.
         let runner = match self.scope.set.repositories.is_written_by_git(path) {
             true => self.links.found(change, &self.scope),
-            false => self.links.of(change, &self.scope),
+            false => self.by_links(change),
         };
         Some(runner.map_or(ChangeClass::Ordinary, ChangeClass::RunsLater))
     }

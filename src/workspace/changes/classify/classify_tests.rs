@@ -169,6 +169,206 @@ fn a_move_whose_target_waits_waits_whole() {
     assert_eq!(applied, ["gh/plain", "other", "plain"].map(Path::new));
 }
 
+/// Story: `mv x .envrc; mv y x` was applied but for `.envrc`, and after a discard the text of `x` was nowhere.
+#[test]
+fn a_move_waits_whole_also_where_its_old_place_is_not_empty_afterwards() {
+    let b = ClassifyFixture::new();
+    let none = || PathState::Absent;
+    let (one, two, three) = (|| file(0o600), || file(0o640), || file(0o644));
+    let move_and = |rest: Vec<FileChange>| -> Vec<FileChange> {
+        [vec![b.change(".envrc", none(), one())], rest].concat()
+    };
+    let cases: [(&str, Vec<FileChange>, &[&str]); 12] = [
+        ("a second move", move_and(vec![b.change("x", one(), two()), b.change("y", two(), none())]), &[]),
+        (
+            "a longer chain",
+            move_and(vec![
+                b.change("x", one(), two()),
+                b.change("y", two(), three()),
+                b.change("z", three(), none()),
+            ]),
+            &[],
+        ),
+        ("a swap", vec![b.change(".envrc", two(), one()), b.change("x", one(), two())], &[]),
+        ("over the target", vec![b.change(".envrc", two(), one()), b.change("x", one(), none())], &[]),
+        ("a new file", move_and(vec![b.change("x", one(), three())]), &[]),
+        (
+            "a directory that was moved",
+            move_and(vec![
+                b.change("x", one(), dir()),
+                b.change("x/in", none(), two()),
+                b.change("d", dir(), none()),
+                b.change("d/in", two(), none()),
+            ]),
+            &[],
+        ),
+        (
+            "a file for the directory",
+            move_and(vec![
+                b.change("d", dir(), two()),
+                b.change("d/x", one(), none()),
+                b.change("d/z", file(0o400), none()),
+                b.change("y", two(), none()),
+            ]),
+            &[],
+        ),
+        ("a link", vec![b.change(".envrc", none(), link("a")), b.change("l", link("a"), link("b"))], &[]),
+        (
+            "a renamed file with the same content is a copy",
+            move_and(vec![
+                FileChange { moved_from: Some(b.root().join("x").into()), ..b.change("y", none(), one()) },
+                b.change("x", one(), none()),
+            ]),
+            &["x", "y"],
+        ),
+        (
+            "something else",
+            move_and(vec![b.change("x", two(), three()), b.change("z", three(), two())]),
+            &["x", "z"],
+        ),
+        (
+            "a repository",
+            move_and(vec![
+                b.change(".git/description", one(), none()),
+                b.change(".git/refs/heads/main", two(), three()),
+                b.change("z", none(), dir()),
+            ]),
+            &["z"],
+        ),
+        ("only the mode", move_and(vec![b.change("x", one(), one())]), &["x"]),
+    ];
+    for (name, changes, expected) in cases {
+        let set = ChangeSet::new(Vec::new());
+        let mut changes = changes;
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        let made = ChangeSet::new(changes.clone());
+        let set = ChangeSet { changes, repositories: made.repositories, ..set };
+        let root = b.root();
+        let protected = ProtectedPaths::default();
+        let classifier = ChangeClassifier::new(&set, std::slice::from_ref(&root), &protected);
+        let by_path = set.changes.iter().map(|c| (c.path.to_path_buf(), classifier.classify(c))).collect();
+        let (losses, waiting) = (Vec::new(), Vec::new());
+        let limit = LossLimit::default();
+        let classes = ChangeClasses { by_path, losses, waiting, roots: vec![root.clone()], limit };
+        let permitted = classes.permitted(&set, &everything(&set), &ChangeApproval::none());
+        let applied: Vec<&Path> =
+            permitted.choice.keys().map(|path| path.strip_prefix(&root).unwrap()).collect();
+        assert_eq!(applied, expected.iter().map(Path::new).collect::<Vec<_>>(), "{name}");
+        let envrc = set.get(&root.join(".envrc")).unwrap();
+        let all = classes.permitted(&set, &everything(&set), &ChangeApproval::none().shown(envrc));
+        assert_eq!(all.choice, everything(&set), "{name}: with the approval");
+    }
+}
+
+/// Story: `real/config.toml` was applied in one turn and `.cargo -> real` in the next, and Cargo obeyed the file.
+#[test]
+fn a_link_that_gives_other_files_protected_names_waits() {
+    let b = ClassifyFixture::new();
+    let root = b.root();
+    for file in [
+        "real/config.toml",
+        "units/systemd/system/x.service",
+        "plain/a.txt",
+        "plain/systemd/notes.txt",
+        "plain/AGENTS.md",
+        "wrapped/wrapper/gradle-wrapper.properties",
+        "shared/etc/profile",
+    ] {
+        let file = root.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "x").unwrap();
+    }
+    std::fs::create_dir_all(root.join("empty/systemd/system")).unwrap();
+    std::fs::create_dir(root.join("via")).unwrap();
+    std::os::unix::fs::symlink("../units/systemd", root.join("via/systemd")).unwrap();
+    std::os::unix::fs::symlink("self", root.join("self")).unwrap();
+    let by = |path: &str, target: &str| b.by(b.change(path, PathState::Absent, link(target)));
+    for (path, target, program) in [
+        (".cargo", "real", "Cargo"),
+        (".CARGO", "./plain/../real", "Cargo"),
+        (".cargo", "not/there/yet", "Cargo"),
+        (".cargo", "plain", "Cargo"),
+        (".cargo", "self", "Cargo"),
+        (".github", "plain", "programs"),
+        (".opam", "plain", "the package manager"),
+        (".local/share", "../plain", "programs"),
+        ("sub/.config", "../plain", "programs"),
+        ("lib", "units", "systemd"),
+        ("usr/lib", "../units", "systemd"),
+        ("lib", "via", "systemd"),
+        ("lib/systemd", "../units/systemd", "systemd"),
+        ("gradle", "wrapped", "the Java build"),
+        ("etc", "/etc", "the shell"),
+    ] {
+        let found = by(path, target);
+        assert!(
+            found.as_deref() == Some(program) || target == "/etc" && found.is_some(),
+            "{path} -> {target}: {found:?}"
+        );
+    }
+    for (path, target) in [
+        (".config", "plain/a.txt"),
+        ("lib", "plain"),
+        ("lib", "empty"),
+        ("lib", "lib64"),
+        ("lib64", "lib"),
+        ("lib", "."),
+        ("lib", "self"),
+        ("etc", "wrapped"),
+        ("var", "units"),
+        ("gradle", "../shared/gradle"),
+        ("latest", "units"),
+        ("share", "shared"),
+        ("node_modules/.bin/tsc", "../typescript/bin/tsc"),
+        ("node_modules/mine", "../packages/mine"),
+        ("current", "releases/1"),
+    ] {
+        assert_eq!(by(path, target), None, "{path} -> {target}");
+    }
+}
+
+/// The same file and the same link, in every order in which turns can make them, with the first turn applied.
+#[test]
+fn a_link_that_leads_through_others_waits_with_the_last_of_them() {
+    let b = ClassifyFixture::new();
+    let root = b.root();
+    for file in ["units/systemd/system/x.service", "envs/x"] {
+        let file = root.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "x").unwrap();
+    }
+    for (target, name) in [("l", "lib"), ("d/deep", "etc"), ("m/x", ".envrc"), ("c", "var")] {
+        std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+    }
+    let by = |path: &str, target: &str| b.by(b.change(path, PathState::Absent, link(target)));
+    assert_eq!(by("l", "units").as_deref(), Some("systemd"));
+    assert_eq!(by("l", "envs"), None);
+    assert_eq!(by("m", "envs").as_deref(), Some("direnv"), "what is below the link has another name");
+    assert_eq!(by("n", "envs"), None);
+    std::fs::create_dir_all(root.join("other/deep/profile.d")).unwrap();
+    assert_eq!(by("d", "other"), None);
+    std::fs::write(root.join("other/deep/profile.d/x.sh"), "x").unwrap();
+    assert_eq!(by("d", "other").as_deref(), Some("the shell"));
+    // In one set: the file is new, in a directory that takes the place of another.
+    let (set, classes) = b.classes(vec![
+        b.change("c", PathState::Absent, link("made")),
+        b.change("made", PathState::Absent, dir()),
+        b.change("made/spool", PathState::Absent, dir()),
+        b.change("made/spool/cron", PathState::Absent, dir()),
+        b.new_file("made/spool/cron/root"),
+    ]);
+    let asked: Vec<_> = classes.to_approve(&set).into_iter().map(|(path, _)| path.to_path_buf()).collect();
+    assert_eq!(asked, ["c", "made/spool/cron/root"].map(|path| root.join(path)));
+    // What the set removes is not there any more.
+    let (set, classes) = b.classes(vec![
+        b.change("l", PathState::Absent, link("units")),
+        b.change("units/systemd", dir(), PathState::Absent),
+        b.change("units/systemd/system", dir(), PathState::Absent),
+        b.gone_file("units/systemd/system/x.service"),
+    ]);
+    assert!(classes.to_approve(&set).is_empty());
+}
+
 #[test]
 fn a_file_tool_that_writes_one_of_several_names_writes_the_protected_one() {
     let b = ClassifyFixture::new();
@@ -193,6 +393,9 @@ fn a_program_on_the_path_runs_later_and_a_text_there_does_not() {
     assert_eq!(b.by(b.change("bin/ls", PathState::Absent, file(0o755))).as_deref(), Some("the shell"));
     assert_eq!(b.by(b.change("bin/ls", PathState::Absent, link("../x"))).as_deref(), Some("the shell"));
     assert_eq!(b.by(b.change("bin/notes.txt", PathState::Absent, file(0o644))), None);
+    assert_eq!(b.by(b.change("bin", dir(), link("real"))).as_deref(), Some("the shell"));
+    std::os::unix::fs::symlink("b/sub", b.root().join("sbin")).unwrap();
+    assert_eq!(b.by(b.change("b", PathState::Absent, link("real"))), None);
     assert_eq!(b.by(b.change("lib/ls", PathState::Absent, file(0o755))), None);
 }
 

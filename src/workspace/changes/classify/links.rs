@@ -15,6 +15,7 @@ use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::resolve::without_links;
 use crate::workspace::repository::flat;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -141,6 +142,22 @@ impl LinkIndex {
         let runner = names.iter().find_map(|name| scope.runner_of(name));
         // A name among those that were not tried may be a protected one.
         runner.or_else(|| (names.len() >= MOST_NAMES).then(many_links))
+    }
+
+    /// The paths that lead through the link at `path`, each with what they lead to below it: the link itself, links to
+    /// it, and links to what is below it.
+    pub(super) fn led_by(&self, path: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let mut led = vec![(path.to_path_buf(), PathBuf::new())];
+        led.extend(self.names_of(path).into_iter().map(|name| (name, PathBuf::new())));
+        let below = self.targets.range::<Path, _>((Excluded(path), Unbounded));
+        for (target, links) in below.take_while(|(target, _)| target.starts_with(path)) {
+            let Ok(rest) = target.strip_prefix(path) else { continue };
+            for link in links {
+                led.push((link.clone(), rest.to_path_buf()));
+                led.extend(self.names_of(link).into_iter().map(|name| (name, rest.to_path_buf())));
+            }
+        }
+        led
     }
 
     /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link. No more than

@@ -9,11 +9,14 @@ mod class;
 mod classifier;
 mod distant_links;
 mod large_loss;
+mod leading_link;
 mod links;
 mod loss;
+mod merged_tree;
 mod removed_repository;
 mod repository_loss;
 mod scope;
+mod staying;
 mod unseen_links;
 mod waiting_repository;
 

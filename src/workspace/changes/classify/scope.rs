@@ -1,6 +1,6 @@
 //! The scope of a classification: the set, its place, and what is protected there.
 
-use crate::permission::{PathClass, ProtectedPaths, Runner};
+use crate::permission::{LeadingPath, PathClass, ProtectedPaths, Runner};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::repository::{ConfiguredUse, FileForm};
 use std::ffi::OsStr;
@@ -44,34 +44,54 @@ impl ClassifyScope<'_> {
         }
         Some(Runner { by: "git".into(), why: named.words() })
     }
+
+    /// The protected paths that begin with `path`, if it is a link; hidden ones first.
+    pub(in crate::workspace) fn beginning_at(&self, path: &Path) -> Option<LeadingPath> {
+        let mut first: Option<LeadingPath> = None;
+        for root in self.roots {
+            let Ok(relative) = path.strip_prefix(root) else { continue };
+            let own = self.protected.beginning_at(relative);
+            let by_root = names_of_root(root).into_iter().map(|names| names.join(relative));
+            let by_root = by_root.filter_map(|path| self.protected.beginning_at(&path));
+            for found in own.into_iter().chain(by_root) {
+                if first.as_ref().is_none_or(|first| found.is_hidden && !first.is_hidden) {
+                    first = Some(found);
+                }
+            }
+        }
+        first
+    }
 }
 
 /// The class of a path below a root. The root's own last names count as well: in the root `~/.config` a new
-/// `autostart/x.desktop` starts with the desktop. A work tree that an agent keeps in its own directory, such as
-/// `.claude/worktrees/one`, is a project like any other.
+/// `autostart/x.desktop` starts with the desktop.
 pub(in crate::workspace) fn class_below(
     protected: &ProtectedPaths,
     root: &Path,
     relative: &Path,
 ) -> PathClass {
     let own = protected.class_of(relative);
-    let names: Vec<&OsStr> = root.iter().rev().take(3).collect();
-    if matches!(own, PathClass::RunsLater(_)) || names.iter().any(|name| *name == "worktrees") {
+    if matches!(own, PathClass::RunsLater(_)) {
         return own;
     }
-    for count in 1..=names.len() {
-        let prefix: PathBuf = names.iter().take(count).rev().collect();
+    let mut by_root = names_of_root(root).into_iter().map(|names| protected.class_of(&names.join(relative)));
+    by_root.find(|class| matches!(class, PathClass::RunsLater(_))).unwrap_or(own)
+}
+
+/// The last names of a root, one to three of them, that may be the beginning of a pattern. A work tree that an agent keeps
+/// in its own directory, such as `.claude/worktrees/one`, is a project like any other.
+fn names_of_root(root: &Path) -> Vec<PathBuf> {
+    let names: Vec<&OsStr> = root.iter().rev().take(3).collect();
+    if names.iter().any(|name| *name == "worktrees") {
+        return Vec::new();
+    }
+    let prefixes = (1..=names.len()).map(|count| names.iter().take(count).rev().collect::<PathBuf>());
+    let counts = |prefix: &PathBuf| {
         let first = prefix.as_os_str().as_encoded_bytes();
         // Directories with plain names may be anything.
-        if !(first.starts_with(b".") || first.starts_with(b"etc/") || first == b"etc") {
-            continue;
-        }
-        let class = protected.class_of(&prefix.join(relative));
-        if matches!(class, PathClass::RunsLater(_)) {
-            return class;
-        }
-    }
-    own
+        first.starts_with(b".") || first.starts_with(b"etc/") || first == b"etc"
+    };
+    prefixes.filter(counts).collect()
 }
 
 fn rank(class: &PathClass) -> u8 {
