@@ -10,6 +10,7 @@ mod program_dirs;
 mod table;
 
 use case_fold::folded;
+pub(super) use case_fold::folded_name;
 pub use class::{PathClass, Runner};
 pub use program_dirs::ProgramDirs;
 use std::path::Path;

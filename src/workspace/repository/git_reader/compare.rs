@@ -21,6 +21,8 @@ pub(in crate::workspace) struct GitSides<'a> {
     pub(in crate::workspace) after: &'a dyn RepositoryFiles,
     /// The files in `dir` that differ, and in no repository below it; each with whether it is gone afterwards.
     pub(in crate::workspace) changed: &'a [(&'a Path, bool)],
+    /// Those of them that hold one object, where `changed` is without them.
+    pub(in crate::workspace) loose_objects: &'a [&'a Path],
     /// When reading ends, for all repositories of the list.
     pub(in crate::workspace) deadline: ReadDeadline,
 }

@@ -8,6 +8,7 @@ use super::repository_files::{RepositoryFiles, exists, read};
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -86,6 +87,13 @@ impl<'a> ObjectReader<'a> {
     pub(super) fn has_elsewhere(&self, id: &ObjectId, index: &Path) -> bool {
         let others = || self.packs().iter().filter(|pack| !pack.is_of(index));
         exists(self.files, &self.loose(id)) || others().any(|pack| pack.find(id).is_some())
+    }
+
+    /// True where the repository does not have all of its objects: it borrows some, or gets them when they are needed.
+    pub(super) fn lacks_objects(&self) -> bool {
+        let is_promise = |name: &OsString| Path::new(name).extension() == Some("promisor".as_ref());
+        exists(self.files, &self.dir.join("info/alternates"))
+            || self.files.names(&self.dir.join("pack")).iter().any(is_promise)
     }
 
     /// True where the pack with the index at `index` has under each name that `counts` the object of that name.

@@ -3,6 +3,8 @@
 //! With the repository a person applies that change, too, whatever becomes of the same file in the work tree: the next push
 //! takes the commit along. So everything that cannot be read counts as such a change.
 
+mod protected_content;
+mod state_files;
 mod unfinished;
 
 use super::ancestry::{OnlyCommits, commits_only_in};
@@ -12,9 +14,9 @@ use super::commit::Commit;
 use super::commit_tree::CommitTree;
 use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link};
 use super::compare::{GitSides, common_dir, width};
-use super::event::{HeadPosition, IndexNotRead, RefKind, short};
+use super::event::{HeadPosition, IndexNotRead, RefKind};
 use super::git_index::{IndexEntries, IndexEntry, read_index};
-use super::named_commits;
+use super::loose_objects;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
@@ -22,6 +24,8 @@ use super::refs::RefReader;
 use super::repository_files::{exists, read};
 use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use crate::permission::Runner;
+use crate::workspace::repository::StateFileReader;
+pub(in crate::workspace) use protected_content::ProtectedContent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -40,53 +44,6 @@ const DEEPEST_TAG: usize = 8;
 /// Names of commits in `shallow` and `MERGE_HEAD`.
 const LARGEST_LIST: u64 = 4 << 20;
 
-/// A change in a repository that takes effect although the file of the work tree does not change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::workspace) enum ProtectedContent {
-    /// A new commit changes the file. `on` leads to the commit.
-    Committed { commit: String, on: PathBuf, file: PathBuf, runner: Runner },
-    /// The next commit changes the file.
-    Staged { file: PathBuf, runner: Runner },
-    /// A version of the file in a conflict is another than that of the commit at `HEAD`.
-    InConflict { file: PathBuf, runner: Runner },
-    /// What its commits change is not known.
-    NotRead(&'static str),
-    /// What the next commit changes is not known.
-    IndexNotRead(IndexNotRead),
-}
-
-impl ProtectedContent {
-    /// For a person. `name` renders the path of a file.
-    pub(in crate::workspace) fn words(&self, name: &dyn Fn(&Path) -> String) -> String {
-        match self {
-            ProtectedContent::Committed { commit, on, file, runner } => {
-                format!("commit {commit} on {} changes {}: {}", short(on), name(file), runner.why)
-            }
-            ProtectedContent::Staged { file, runner } => {
-                format!("the next commit changes {}: {}", name(file), runner.why)
-            }
-            ProtectedContent::InConflict { file, runner } => {
-                format!("a version in the conflict of {} changes it: {}", name(file), runner.why)
-            }
-            ProtectedContent::NotRead(why) => {
-                format!("its commits may change files that run later, and were not read: {why}")
-            }
-            ProtectedContent::IndexNotRead(why) => {
-                format!("its index may change files that run later, and was not read: {}", why.words())
-            }
-        }
-    }
-
-    pub(in crate::workspace) fn runner(&self) -> Option<&Runner> {
-        match self {
-            ProtectedContent::Committed { runner, .. }
-            | ProtectedContent::Staged { runner, .. }
-            | ProtectedContent::InConflict { runner, .. } => Some(runner),
-            ProtectedContent::NotRead(_) | ProtectedContent::IndexNotRead(_) => None,
-        }
-    }
-}
-
 /// An object is missing, damaged, or over a bound.
 struct UnreadObject;
 
@@ -98,34 +55,17 @@ pub(in crate::workspace) fn protected_contents(
     judge: FileJudge<'_>,
     has_known_place: bool,
 ) -> Vec<ProtectedContent> {
-    const STATE: [&str; 12] = [
-        "HEAD",
-        "packed-refs",
-        "refs",
-        "reftable",
-        "index",
-        "logs/refs/stash",
-        "MERGE_HEAD",
-        "MERGE_AUTOSTASH",
-        "commondir",
-        "shallow",
-        "objects/pack",
-        "objects/info",
-    ];
     let touches = |name: &str| {
         let at = sides.dir.join(name);
         sides.changed.iter().any(|(path, _)| path.starts_with(&at))
     };
-    let names = || {
-        STATE.iter().chain(&named_commits::TOP).chain(&named_commits::OPERATIONS).chain([&named_commits::LOG])
-    };
     if touches_shared_index(sides) {
         return vec![ProtectedContent::IndexNotRead(IndexNotRead::Split)];
     }
-    if !names().any(|name| touches(name)) {
+    if sides.changed.is_empty() && sides.loose_objects.is_empty() {
         return Vec::new();
     }
-    if !has_known_place {
+    if !has_known_place && names_commits(sides) {
         return vec![ProtectedContent::NotRead("it is not known where its files are checked out")];
     }
     let budget = ReadBudget::new(sides.deadline);
@@ -140,11 +80,10 @@ pub(in crate::workspace) fn protected_contents(
     // What was there counts as known only in a repository: before it was one, nothing in it was looked at.
     let had = |dir: &Path, name: &str| exists(sides.before, &dir.join(name));
     let was_complete = had(sides.dir, "HEAD") && had(&old_common, "objects");
-    let had_part =
-        ["HEAD", "refs", "packed-refs", "reftable", "index"].iter().any(|name| had(sides.dir, name));
+    let had_part = !was_complete && state_files::has_part(sides.before, sides.dir);
     let has = |dir: &Path, name: &str| exists(sides.after, &dir.join(name));
     let is_complete = has(sides.dir, "HEAD") && has(&common, "objects");
-    if had_part && !was_complete && is_complete {
+    if had_part && is_complete {
         return vec![ProtectedContent::NotRead("it was no whole repository before")];
     }
     if touches("shallow") && was_complete {
@@ -193,7 +132,7 @@ pub(in crate::workspace) fn protected_contents(
         search.merge(sides);
     }
     search.autostashes(sides, &touches);
-    search.named(sides, width);
+    search.state_files(sides, width);
     if (touches("index") || touches("HEAD")) && !search.is_decided() {
         search.index(sides, width, touches("index"));
     }
@@ -202,11 +141,22 @@ pub(in crate::workspace) fn protected_contents(
         let (readers, objects) = ((&before.objects, &after.objects), common.join("objects"));
         let files = (sides.after, width);
         let why = changed_stores::not_checked(sides.changed.iter(), &objects, readers, files, &budget);
+        let loose = if state_files::has_objects_of_git(sides) { sides.loose_objects } else { &[] };
+        let why = why.or_else(|| loose_objects::not_checked(sides.after, sides.dir, loose));
         why.into_iter().for_each(|why| search.unread_but_for_limits(why));
     }
     let mut found = search.found;
     found.extend(budget.reached().into_iter().map(ReadLimit::words).map(ProtectedContent::NotRead));
     found
+}
+
+/// True where a changed file may name commits, so that it has to be known where their files are.
+fn names_commits(sides: &GitSides<'_>) -> bool {
+    use StateFileReader::{Facts, Leftover, LfsObject, Text};
+    sides.changed.iter().any(|(path, _)| {
+        let reader = path.strip_prefix(sides.dir).ok().and_then(StateFileReader::of);
+        reader.is_some_and(|reader| !matches!(reader, Facts | Leftover | LfsObject | Text))
+    })
 }
 
 /// A split index has entries in another file (gitformat-index(5)).
