@@ -46,7 +46,7 @@ index() {
 
 /// Each makes the person's next command of git run a program or write other contents, and has no commit that a ref leads to.
 /// The words after the title are in the row of the repository.
-const HOSTILE: [(&str, &str, &str); 61] = [
+const HOSTILE: [(&str, &str, &str); 62] = [
     ("index: a hook", "is damaged", "index .git/info/../hooks/post-checkout 100755 $(echo x | blob)"),
     ("index: a workflow", "is damaged", "index .github/xx/../workflows/new.yml 100644 $(echo x | blob)"),
     ("index: an absolute path", "is damaged", "index /tmp/outside.txt 100644 $(echo x | blob)"),
@@ -96,17 +96,21 @@ const HOSTILE: [(&str, &str, &str); 61] = [
     ("onto by a name", "rebase-merge/onto", "rebase noop; echo 'old' > .git/rebase-merge/onto"),
     ("onto", "ci.yml", "e=$(evil); rebase noop; echo $e > .git/rebase-merge/onto"),
     ("a commit in orig-head", "ci.yml", "e=$(evil); rebase noop; echo $e > .git/rebase-merge/orig-head"),
-    ("a file in capitals", "ci.yml", "e=$(evil); echo $e > .git/EVIL; moved EVIL"),
-    ("a file in capitals with more", "ci.yml", "e=$(evil); echo $e junk > .git/EVIL"),
+    ("a file in capitals", "logs/HEAD|ci.yml", "e=$(evil); echo $e > .git/EVIL; moved EVIL"),
+    ("a file in capitals with more", ".git/EVIL", "e=$(evil); echo $e junk > .git/EVIL"),
     ("a file in small letters", ".git/evil", "e=$(evil); echo $e > .git/evil; moved evil"),
     ("a file below another", ".git/some/evil", "e=$(evil); mkdir .git/some; echo $e > .git/some/evil"),
-    ("a message that is a ref", "ci.yml", "e=$(evil); echo $e > .git/COMMIT_EDITMSG; moved COMMIT_EDITMSG"),
+    (
+        "a message that is a ref",
+        "logs/HEAD|ci.yml",
+        "e=$(evil); echo $e > .git/COMMIT_EDITMSG; moved COMMIT_EDITMSG",
+    ),
     ("a description that is a ref", "ci.yml", "e=$(evil); echo $e > .git/description"),
     ("a list of git LFS that is a ref", "ci.yml", "e=$(evil); mkdir .git/lfs; echo $e > .git/lfs/x"),
     ("a mark of a pack that is a ref", "ci.yml", "e=$(evil); echo $e > .git/objects/pack/pack-x.keep"),
     (
         "a ref to a file in capitals",
-        "ci.yml",
+        "ORIG_HEAD|ci.yml",
         "e=$(evil); echo $e > .git/EVIL; echo ref: EVIL > .git/ORIG_HEAD",
     ),
     (
@@ -131,6 +135,7 @@ const HOSTILE: [(&str, &str, &str); 61] = [
     ("back to a commit", "ci.yml", "e=$(evil); moved $e"),
     ("back to a short name", "ci.yml", "e=$(evil); moved $(echo $e | cut -c1-8)"),
     ("back to a described name", "ci.yml", "e=$(evil); moved v1-3-g$(echo $e | cut -c1-8)"),
+    ("back to a conflict", "logs/HEAD", "moved MERGE_RR"),
     ("back to a revision", "logs/HEAD", "moved 'main@{1}'"),
     ("bisect from a short name", "ci.yml", "e=$(evil); echo $e | cut -c1-9 > .git/BISECT_START"),
     ("bisect from a revision", "BISECT_START", "echo old~1 > .git/BISECT_START"),
@@ -263,7 +268,7 @@ const HARMLESS: [(&str, &str); 33] = [
         "maintenance",
         "git config gc.auto 0; git maintenance run --task=loose-objects --task=pack-refs --quiet || git pack-refs --all",
     ),
-    ("a graph", "git commit-graph write --reachable"),
+    ("a graph", "git commit -q --allow-empty -m x; git commit-graph write --reachable"),
     ("a new remote", "git remote add fork https://example.com/b.git; git fetch -q fork 2> /dev/null || true"),
     ("a branch that follows another", "git branch -q topic; git branch -q --set-upstream-to=main topic"),
     (
@@ -325,7 +330,10 @@ const HARMLESS: [(&str, &str); 33] = [
         "git worktree add -q ../wt2 -b linked 2> /dev/null; cd ../wt2; echo w > w; git add w; git commit -qm w; cd - > /dev/null; \
          git worktree lock ../wt2; git worktree unlock ../wt2; git worktree remove ../wt2",
     ),
-    ("a repository in the repository", "git clone -q . sub; cd sub; git commit -q --allow-empty -m x"),
+    (
+        "a repository in the repository",
+        "git clone -q --no-hardlinks . sub; cd sub; git commit -q --allow-empty -m x",
+    ),
     ("many objects", "for n in $(seq 300); do echo $n > f$n; done; git add .; git commit -qm many"),
 ];
 

@@ -28,6 +28,8 @@ pub(in crate::workspace) enum StateFileReader {
     Start,
     /// The steps of a rebase, a cherry-pick or a revert.
     Steps,
+    /// Refs of a rebase, which git removes when it ends.
+    Labels,
     /// The settings of a cherry-pick or a revert.
     Options,
     /// A merge strategy, and what it is given.
@@ -51,7 +53,7 @@ pub(in crate::workspace) enum StateFileReader {
 
 /// Patterns of paths below the directory of a repository, the first that matches counts: `*` stands for any part of one name,
 /// `**` for one name or several. `worktrees/NAME/` before a path is left out.
-const TABLE: [(&str, StateFileReader); 110] = {
+const TABLE: [(&str, StateFileReader); 111] = {
     use StateFileReader::*;
     [
         // Locks and temporary files that an interrupted git leaves.
@@ -138,6 +140,7 @@ const TABLE: [(&str, StateFileReader); 110] = {
         ("rebase-merge/autostash", Names),
         ("rebase-merge/update-refs", Words),
         ("rebase-merge/current-fixups", Words),
+        ("rebase-merge/refs-to-delete", Labels),
         ("rebase-merge/git-rebase-todo.backup", Words),
         ("rebase-merge/done", Words),
         ("rebase-merge/dropped", Words),

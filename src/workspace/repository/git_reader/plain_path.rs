@@ -15,7 +15,9 @@ pub(super) fn is_plain_name(name: &[u8]) -> bool {
     let is_odd = name.is_empty() || matches!(name, b"." | b"..") || name.contains(&b'/');
     // Windows takes the part after a colon for a stream of the file, and a backslash for a slash.
     let mut parts = name.split(|byte| matches!(byte, b'\\' | b':'));
-    !is_odd && !parts.any(|part| is_spelling_of_git(&String::from_utf8_lossy(part)))
+    // An index has many names, and few begin like this one.
+    let may_be = |part: &[u8]| !part.is_ascii() || part.first().is_some_and(|first| b".gG".contains(first));
+    !is_odd && !parts.any(|part| may_be(part) && is_spelling_of_git(&String::from_utf8_lossy(part)))
 }
 
 #[cfg(test)]

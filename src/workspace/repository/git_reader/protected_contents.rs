@@ -121,7 +121,9 @@ pub(in crate::workspace) fn protected_contents(
         found: Vec::new(),
     };
     let loose = sides.changed.iter().filter_map(|(path, _)| path.strip_prefix(sides.dir).ok());
-    search.refs(loose.filter(|path| path.starts_with("refs")).collect());
+    // git takes no name that ends with `.lock` for a ref.
+    let is_ref = |path: &&Path| path.starts_with("refs") && path.extension().is_none_or(|end| end != "lock");
+    search.refs(loose.filter(is_ref).collect());
     if touches("HEAD") {
         search.head();
     }

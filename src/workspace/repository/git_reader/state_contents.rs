@@ -43,6 +43,10 @@ impl NameLookup<'_> {
             StateFileReader::Start => self.place(text.trim_ascii()),
             StateFileReader::Steps => self.steps(text),
             StateFileReader::Log => self.log(text, known),
+            StateFileReader::Labels => of_rule(
+                lines_of(text).all(|line| line.starts_with(b"refs/rewritten/")),
+                "it has refs of yours",
+            ),
             StateFileReader::Options => options(text).map(|()| BTreeSet::new()),
             StateFileReader::Strategy => of_rule(
                 is_own_strategy(text.trim_ascii()),
@@ -81,9 +85,10 @@ impl NameLookup<'_> {
     }
 
     fn names(&self, text: &[u8]) -> NamedObjects {
-        // The other ref has its own file, which is looked at when it changes.
-        if text.starts_with(b"ref:") {
-            return Ok(BTreeSet::new());
+        // The other ref is looked at when it changes. git writes only those below `refs`.
+        if let Some(name) = text.strip_prefix(b"ref:") {
+            let is_ref = name.trim_ascii_start().starts_with(b"refs/");
+            return if is_ref { Ok(BTreeSet::new()) } else { Err(NO_NAME) };
         }
         let mut found = BTreeSet::new();
         for word in text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
@@ -117,6 +122,11 @@ impl NameLookup<'_> {
         }
         let is_odd = |c: char| c.is_ascii_control() || " ^~:?*[\\".contains(c);
         if text.starts_with('-') || text.contains(is_odd) || text.contains("..") || text.contains("@{") {
+            return Err(REVISION);
+        }
+        // A file at the top of `.git` comes before a branch, and some have names that are no objects now.
+        let is_file = text.bytes().all(|byte| byte.is_ascii_uppercase() || b"_-".contains(&byte));
+        if is_file && !(self.is_ref)(&format!("refs/heads/{text}")) {
             return Err(REVISION);
         }
         // `v1.0-3-g1234567` is a commit, too.

@@ -51,7 +51,7 @@ fn names_are_whole_or_short_and_nothing_else() {
     is_understood(StateFileReader::Names, &["", "\n", "ref: refs/heads/main\n"]);
     is_not(
         StateFileReader::Names,
-        &["main", "main@{1}", "ddddddd", "abc", &format!("{a}x"), &hex('a').repeat(2)],
+        &["main", "main@{1}", "ddddddd", "abc", "ref: EVIL", &format!("{a}x"), &hex('a').repeat(2)],
     );
 }
 
@@ -64,7 +64,18 @@ fn the_place_to_go_back_to_is_a_branch_or_a_commit() {
     is_understood(StateFileReader::Start, &["main\n", "feature/x-1", "beef", "fix-gabcd", "@"]);
     is_not(
         StateFileReader::Start,
-        &["main~1", "main^{/x}", ":/x", "main@{1}", "--help", "a..b", "ddddddd", "v1.0-3-gddddddd"],
+        &[
+            "main~1",
+            "main^{/x}",
+            ":/x",
+            "main@{1}",
+            "--help",
+            "a..b",
+            "ddddddd",
+            "v1.0-3-gddddddd",
+            "MERGE_RR",
+            "EVIL",
+        ],
     );
 }
 
@@ -131,6 +142,8 @@ fn options_name_no_program() {
             "[options\n",
         ],
     );
+    is_understood(StateFileReader::Labels, &["", "refs/rewritten/onto\n"]);
+    is_not(StateFileReader::Labels, &["refs/rewritten/onto\nrefs/heads/main\n"]);
     is_understood(StateFileReader::Strategy, &["", "ort\n", "ours"]);
     is_not(StateFileReader::Strategy, &["x/y", "ort x", "ort\nx"]);
     is_understood(

@@ -95,7 +95,12 @@ impl ContentSearch<'_> {
         // The first name in a reflog is one of those above.
         if reader != StateFileReader::Log {
             let begin = |files| names.as_ref(&GitFile::open(files, path)?.up_to(0, REF_SIZE)?);
-            found.extend(begin(sides.after).filter(|id| begin(sides.before) != Some(*id)));
+            let mut first = begin(sides.after).filter(|id| begin(sides.before) != Some(*id));
+            // The name of a conflict is that of an object only where somebody made it so.
+            if reader == StateFileReader::ConflictPaths {
+                first = first.filter(|id| self.after.objects.has(id));
+            }
+            found.extend(first);
         }
         self.commits_of(found)
     }
