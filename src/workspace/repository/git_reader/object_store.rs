@@ -101,11 +101,6 @@ impl<'a> ObjectReader<'a> {
             || self.files.names(&self.dir.join("pack")).iter().any(is_promise)
     }
 
-    /// True where the file of the single object has the object of that name.
-    pub(super) fn holds_loose(&self, id: &ObjectId) -> bool {
-        self.read_loose(id).is_some_and(|object| id.names(object.kind, &object.content))
-    }
-
     /// True where the pack with the index at `index` has under each name that `counts` the object of that name.
     pub(super) fn holds_what_it_names(&self, index: &Path, counts: &dyn Fn(&ObjectId) -> bool) -> bool {
         let found = self.packs().iter().enumerate().find(|(_, pack)| pack.is_of(index));
