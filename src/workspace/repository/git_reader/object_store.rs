@@ -59,11 +59,6 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
-    /// Bytes of a name.
-    pub(super) fn width(&self) -> usize {
-        self.width
-    }
-
     fn loose(&self, id: &ObjectId) -> PathBuf {
         let hex = id.to_hex();
         let (dir, name) = hex.split_at_checked(2).unwrap_or_default();

@@ -15,7 +15,7 @@ use super::commit_tree::CommitTree;
 use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link};
 use super::compare::{GitSides, common_dir, width};
 use super::event::{HeadPosition, IndexNotRead, RefKind};
-use super::git_index::{IndexEntries, IndexEntry, read_index};
+use super::git_index::{GitIndex, IndexEntry, read_index};
 use super::loose_objects;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
