@@ -1,5 +1,6 @@
 //! The events of a turn for user interfaces: the screen, the pipe and the JSON stream all use them.
 
+use super::end_of_turn::AppliedOverview;
 use super::turn::ending::TurnEnding;
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::{Grant, Mode};
@@ -85,6 +86,8 @@ pub enum TurnEvent {
     },
     /// One sentence for the person.
     Notice(String),
+    /// What an apply changed, after the sentences about it; for the screen only.
+    Applied(Box<AppliedOverview>),
     /// This mode refused a call, or discarded what a command changed: another mode would allow it.
     LimitedByMode(Mode),
     Ended(TurnEnding),

@@ -97,7 +97,12 @@ pub(super) async fn with_pane<T>(
     let ui = &app.config.settings().ui;
     let settings = TurnPaneSettings {
         theme: screen::theme(app)?.0,
-        facts: TurnPaneStatus { questions_only: true, wrap: ui.wrap, ..TurnPaneStatus::default() },
+        facts: TurnPaneStatus {
+            questions_only: true,
+            wrap: ui.wrap,
+            applied: ui.applied,
+            ..TurnPaneStatus::default()
+        },
         mode: mode.clone(),
         modes: vec![Mode::Ask],
         draft: String::new(),

@@ -336,6 +336,9 @@ pub enum JournalCommand {
         /// Number of the transaction [default: the newest]
         #[arg(value_parser = number::<u64>)]
         id: Option<u64>,
+        /// Print a patch of it for `git apply` or `patch -p1`
+        #[arg(long)]
+        patch: bool,
     },
     /// Remove transactions that are older or larger than the settings allow
     Prune,

@@ -202,31 +202,8 @@ pub(super) fn show(
     };
     let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     if as_patch {
-        let (part, left_out) = without_repositories(&set);
-        if left_out > 0 {
-            let (s, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
-            warn(&format!(
-                "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` does not accept them"
-            ));
-        }
-        let bytes = patch(&part, view.objects(), workspace.cwd());
-        if io::stdout().is_terminal() {
-            // A person looks at it: nothing in it may act, and nothing may hide. A pipe gets the bytes.
-            let lines = verbatim::diff(&bytes, &Theme::plain());
-            let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            for commit in view.listed(&set, &view.classify(&set), |p| workspace.shortened(p)) {
-                let Some(patch) = &commit.commit else { continue };
-                text.push_str(&format!("\n{}\n", commit.text.trim_start()));
-                let lines = verbatim::diff(&patch.bytes, &Theme::plain());
-                text.extend(lines.iter().map(|line| format!("{line}\n")));
-                if patch.left_out > 0 {
-                    text.push_str(&format!("{} more bytes of this commit are not shown\n", patch.left_out));
-                }
-            }
-            return print(&text).map(|()| report::DONE);
-        }
-        let mut out = io::stdout().lock();
-        report::written(out.write_all(&bytes).and_then(|()| out.flush()))?;
+        let listed = || view.listed(&set, &view.classify(&set), |p| workspace.shortened(p));
+        print_patch(&set, listed, (&view, &workspace))?;
     } else if json {
         print_foreign(&(as_json(&set, &view) + "\n"))?;
     } else {
@@ -277,6 +254,39 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
         value
     };
     set.changes.iter().map(each).collect()
+}
+
+/// Prints a patch without the files that git writes. `listed` has the commits, which a person sees as well.
+pub(super) fn print_patch(
+    set: &ChangeSet,
+    listed: impl FnOnce() -> Vec<ListedChange>,
+    (view, workspace): (&View, &Workspace),
+) -> Result<(), CliError> {
+    let (part, left_out) = without_repositories(set);
+    if left_out > 0 {
+        let (s, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
+        warn(&format!(
+            "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` does not accept them"
+        ));
+    }
+    let bytes = patch(&part, view.objects(), workspace.cwd());
+    if !io::stdout().is_terminal() {
+        let mut out = io::stdout().lock();
+        return report::written(out.write_all(&bytes).and_then(|()| out.flush()));
+    }
+    // A person looks at it: nothing in it may act, and nothing may hide. A pipe gets the bytes.
+    let lines = verbatim::diff(&bytes, &Theme::plain());
+    let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    for commit in listed() {
+        let Some(patch) = &commit.commit else { continue };
+        text.push_str(&format!("\n{}\n", commit.text.trim_start()));
+        let lines = verbatim::diff(&patch.bytes, &Theme::plain());
+        text.extend(lines.iter().map(|line| format!("{line}\n")));
+        if patch.left_out > 0 {
+            text.push_str(&format!("{} more bytes of this commit are not shown\n", patch.left_out));
+        }
+    }
+    print(&text)
 }
 
 /// Paths of pending changes on the command line.

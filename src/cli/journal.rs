@@ -1,12 +1,14 @@
 //! `placet journal`: what was applied, and what is damaged of it.
 
 use super::args::{JournalCommand, Options};
+use super::changes::print_patch;
 use super::report::{self, CliError, print, print_list, warn};
 use super::start;
+use crate::agent::applied_overview;
 use crate::app::App;
 use crate::serve::changes;
 use crate::text::count;
-use crate::workspace::{DamagedRecord, RepairOutcome, View, prune};
+use crate::workspace::{DamagedRecord, JournalEntry, RepairOutcome, View, prune};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -15,7 +17,8 @@ pub(super) fn run(command: JournalCommand, options: &Options) -> Result<u8, CliE
     let view = app.view("journal");
     match command {
         JournalCommand::List { limit, json } => list(&view, limit, json),
-        JournalCommand::Show { id } => show(&app, &view, id),
+        JournalCommand::Show { id, patch: false } => show(&app, &view, id),
+        JournalCommand::Show { id, patch: true } => show_patch(&app, &view, id),
         JournalCommand::Prune => pruned(&app, &view),
         JournalCommand::Repair => repair(&app),
     }
@@ -45,20 +48,33 @@ fn damaged(damage: &DamagedRecord) -> Value {
     json!({"damaged": damage.part.to_string(), "file": damage.path.to_string_lossy(), "reason": damage.fault.to_string()})
 }
 
-fn show(app: &App, view: &View, id: Option<u64>) -> Result<u8, CliError> {
+/// The transaction with this number, or the newest; `None` where there is none at all.
+fn entry_of(view: &View, id: Option<u64>) -> Result<Option<JournalEntry>, CliError> {
     let Some(id) = id.or_else(|| view.journal().newest().map(|newest| newest.id)) else {
         warn("no transactions");
-        return Ok(report::DONE);
+        return Ok(None);
     };
     let entry = view.journal().entry(id);
     let entry = entry.map_err(|damage| {
         CliError::new(damage)
             .hint("`placet journal repair` moves damaged records aside; `placet doctor` lists them")
     })?;
-    let entry = entry.ok_or_else(|| {
+    let missing = || {
         CliError::new(format!("no transaction {id} in this directory"))
             .hint("`placet journal list` lists the transactions")
-    })?;
+    };
+    entry.map(Some).ok_or_else(missing)
+}
+
+fn show_patch(app: &App, view: &View, id: Option<u64>) -> Result<u8, CliError> {
+    let Some(entry) = entry_of(view, id)? else { return Ok(report::DONE) };
+    let listed = || applied_overview(&entry, view, &app.workspace).list;
+    print_patch(&view.applied_by(&entry), listed, (view, &app.workspace))?;
+    Ok(report::DONE)
+}
+
+fn show(app: &App, view: &View, id: Option<u64>) -> Result<u8, CliError> {
+    let Some(entry) = entry_of(view, id)? else { return Ok(report::DONE) };
     let shown = |path: &Path| app.workspace.shortened(path);
     let mut lines = vec![changes::entry_line(&entry)];
     lines.extend(changes::entry_paths(&entry, &shown));

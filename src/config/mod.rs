@@ -30,11 +30,11 @@ pub use problem::ConfigProblem;
 pub use rule_settings::RuleSettings;
 pub use server_source::ShadowedServer;
 pub use settings::{
-    BackendSetting, CheckSettings, ColorSetting, ConversationSettings, EditModeSetting, GuardSettings,
-    HookList, LinksSetting, McpServerSettings, MenusSetting, MotionSetting, MountSettings, NetworkSettings,
-    PictureSetting, ProviderSettings, RuleList, RunPresetSettings, RunSettings, SandboxSettings,
-    SearchSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings, ToolsSettings,
-    TrustRequirement, UiSettings, WrapSetting,
+    AppliedSetting, BackendSetting, CheckSettings, ColorSetting, ConversationSettings, EditModeSetting,
+    GuardSettings, HookList, LinksSetting, McpServerSettings, MenusSetting, MotionSetting, MountSettings,
+    NetworkSettings, PictureSetting, ProviderSettings, RuleList, RunPresetSettings, RunSettings,
+    SandboxSettings, SearchSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings,
+    ToolsSettings, TrustRequirement, UiSettings, WrapSetting,
 };
 pub use shown_once::is_shown_first;
 pub use toml_text::TomlText;

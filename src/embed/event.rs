@@ -173,6 +173,7 @@ impl Event {
             | TurnEvent::Todos(_)
             | TurnEvent::Steered(_)
             | TurnEvent::Applying { .. }
+            | TurnEvent::Applied(_)
             | TurnEvent::LimitedByMode(_)
             | TurnEvent::Ended(_) => return None,
         })

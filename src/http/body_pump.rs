@@ -1,23 +1,31 @@
 //! A body that is read ahead: a task appends what arrives to a buffer, and the reader takes all of it at once.
 //!
 //! hyper hands a body over frame by frame. A server that streams sends each piece of an answer as a frame of its own, and
-//! without the buffer the reader is woken for every one of them, on another thread. A slow server's pieces are collected,
-//! too: the screen shows no more often what the reader gets.
+//! without the buffer the reader is woken for every one of them, on another thread. Once a body is known to be a stream,
+//! its pieces are collected before the reader is woken, those of a slow server for as long as the screen shows a frame.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep, timeout};
 
 /// With more than this in the buffer, the task waits for the reader: the server is slowed down, as without a buffer.
 const MOST: usize = 256 << 10;
 
-/// What arrives sooner than this after the reader has taken the buffer is collected. About the time of a frame.
-const COLLECT: Duration = Duration::from_millis(16);
+/// A body is a stream when it has taken this long, and this many pieces. Shorter ones are handed over piece by piece.
+const STREAM_AGE: Duration = Duration::from_millis(100);
+const STREAM_PIECES: usize = 8;
 
-/// With this much in the buffer, the reader does not wait for more.
+/// How long the pieces of a slow stream are collected: about the time of a frame on the screen.
+const COLLECT: Duration = Duration::from_millis(32);
+
+/// A stream is slow while fewer bytes than this are collected at once.
+const SLOW: usize = 4 << 10;
+
+/// With this much in the buffer, or when nothing has come for this long, the reader is woken.
 const ENOUGH: usize = 16 << 10;
+const QUIET: Duration = Duration::from_millis(1);
 
 /// Ends its task when it is dropped, and with it the connection.
 #[derive(Debug)]
@@ -31,8 +39,6 @@ struct PumpShared {
     buffer: Mutex<PumpBuffer>,
     /// Something is in the buffer, or the body has ended.
     filled: Notify,
-    /// There is enough in the buffer, or the body has ended.
-    urgent: Notify,
     /// The buffer was taken.
     taken: Notify,
 }
@@ -41,7 +47,6 @@ struct PumpShared {
 struct PumpBuffer {
     bytes: Vec<u8>,
     end: Option<BodyEnd>,
-    taken_at: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -61,12 +66,10 @@ impl BodyPump {
     /// again.
     pub(super) async fn take(&self) -> Result<Option<Vec<u8>>, reqwest::Error> {
         loop {
-            let due = {
+            {
                 let mut buffer = self.shared.buffer();
-                let due = buffer.due();
-                if !buffer.bytes.is_empty() && due.is_none() {
+                if !buffer.bytes.is_empty() {
                     let bytes = std::mem::take(&mut buffer.bytes);
-                    buffer.taken_at = Some(Instant::now());
                     self.shared.taken.notify_one();
                     return Ok(Some(bytes));
                 }
@@ -81,12 +84,8 @@ impl BodyPump {
                         return Ok(None);
                     }
                 }
-                due
-            };
-            match due {
-                None => self.shared.filled.notified().await,
-                Some(due) => drop(tokio::time::timeout_at(due, self.shared.urgent.notified()).await),
             }
+            self.shared.filled.notified().await;
         }
     }
 }
@@ -97,28 +96,23 @@ impl Drop for BodyPump {
     }
 }
 
-impl PumpBuffer {
-    /// Until when more is collected before the reader gets what is there; `None` if the reader gets it now, or if there is
-    /// nothing.
-    fn due(&self) -> Option<Instant> {
-        let waits = !self.bytes.is_empty() && self.bytes.len() < ENOUGH && self.end.is_none();
-        let due = self.taken_at.filter(|_| waits)? + COLLECT;
-        (due > Instant::now()).then_some(due)
-    }
-}
-
 impl PumpShared {
     fn buffer(&self) -> MutexGuard<'_, PumpBuffer> {
         self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, read: Result<Option<impl AsRef<[u8]>>, reqwest::Error>) {
+    /// Takes what was read; returns its bytes, or `None` at the end.
+    fn add(&self, read: Result<Option<impl AsRef<[u8]>>, reqwest::Error>) -> Option<usize> {
         let mut buffer = self.buffer();
         match read {
-            Ok(Some(bytes)) => buffer.bytes.extend_from_slice(bytes.as_ref()),
+            Ok(Some(bytes)) => {
+                buffer.bytes.extend_from_slice(bytes.as_ref());
+                return Some(bytes.as_ref().len());
+            }
             Ok(None) => buffer.end = Some(BodyEnd::Whole),
             Err(error) => buffer.end = Some(BodyEnd::Broken(error)),
         }
+        None
     }
 
     fn is_full(&self) -> bool {
@@ -127,19 +121,91 @@ impl PumpShared {
 }
 
 async fn fill(mut response: reqwest::Response, shared: Arc<PumpShared>) {
+    let begun = Instant::now();
+    let (mut pieces, mut collected) = (0, 0);
     loop {
-        let read = response.chunk().await;
-        let has_ended = !matches!(read, Ok(Some(_)));
-        shared.add(read);
-        shared.filled.notify_one();
-        if has_ended || shared.buffer().bytes.len() >= ENOUGH {
-            shared.urgent.notify_one();
+        let mut read = shared.add(response.chunk().await);
+        pieces += 1;
+        if read.is_some() && pieces > STREAM_PIECES && begun.elapsed() > STREAM_AGE {
+            // What comes while the task sleeps waits in the socket: no thread wakes for each piece.
+            if collected < SLOW {
+                sleep(COLLECT).await;
+            }
+            collected = 0;
+            let awake = Instant::now();
+            while let Some(bytes) = read
+                && collected < ENOUGH
+                && awake.elapsed() < COLLECT
+            {
+                collected += bytes;
+                let Ok(next) = timeout(QUIET, response.chunk()).await else { break };
+                read = shared.add(next);
+            }
         }
-        if has_ended {
+        shared.filled.notify_one();
+        if read.is_none() {
             return;
         }
         while shared.is_full() {
             shared.taken.notified().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client::install_tls;
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    /// A server of one answer, whose pieces are sent with pauses; then the connection is closed.
+    fn server(pieces: Vec<(Vec<u8>, Duration)>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            let _ = client.read(&mut [0; 4096]).unwrap();
+            let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+            client.write_all(head.as_bytes()).unwrap();
+            for (piece, pause) in pieces {
+                std::thread::sleep(pause);
+                let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), &piece, b"\r\n"].concat();
+                client.write_all(&chunk).unwrap();
+            }
+            let _ = client.write_all(b"0\r\n\r\n");
+        });
+        url
+    }
+
+    /// What the reader gets, take by take.
+    async fn takes(url: String) -> Vec<Vec<u8>> {
+        install_tls();
+        let pump = BodyPump::new(reqwest::get(url).await.unwrap());
+        let mut all = Vec::new();
+        while let Some(bytes) = pump.take().await.unwrap() {
+            all.push(bytes);
+        }
+        all
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_slow_stream_arrives_whole_and_in_fewer_takes_than_pieces() {
+        let piece = |number: usize| format!("{number:4}").into_bytes();
+        let sent: Vec<(Vec<u8>, Duration)> =
+            (0..200).map(|number| (piece(number), Duration::from_millis(3))).collect();
+        let whole: Vec<u8> = (0..200).flat_map(piece).collect();
+        let takes = takes(server(sent)).await;
+        assert_eq!(takes.concat(), whole);
+        assert_eq!(takes[0], piece(0), "the first piece waits for no other");
+        assert!(takes.len() < 120, "{} takes of 200 pieces", takes.len());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_fast_stream_of_megabytes_arrives_whole() {
+        let sent: Vec<(Vec<u8>, Duration)> =
+            (0..3_000_usize).map(|n| (vec![b'a' + (n % 26) as u8; 1_000 + n], Duration::ZERO)).collect();
+        let whole: Vec<u8> = sent.iter().flat_map(|(piece, _)| piece.clone()).collect();
+        assert!(takes(server(sent)).await.concat() == whole);
     }
 }

@@ -4,17 +4,19 @@ use super::conversation::{ShellConversation, add_closing_line};
 use super::custom_prompt::CustomPrompt;
 use super::directory_change::ShellDirectory;
 use super::error::{ReplError, UserError};
-use super::output::ShellOutput;
+use super::output::{ShellOutput, is_interactive};
 use super::prompt::UnfinishedLine;
 use super::user_context::UserContext;
-use crate::agent::{Agent, ApprovalReply, TurnStart, call_with_summary};
+use crate::agent::{Agent, AppliedOverview, ApplyQuestionPlace, ApprovalReply, TurnStart, call_with_summary};
 use crate::audit::AuditKind;
+use crate::config::AppliedSetting;
 use crate::conversation::{CallId, CallInput, CallResult, SessionId, ToolCall};
 use crate::serve::changes::UserReport;
 use crate::session::{DATABASE_LOCKED, DatabaseWait, ScratchpadError, SessionError, SessionStore};
 use crate::tools::{CallSummary, ToolError};
 use crate::ui::apply_progress::with_apply_progress;
 use crate::ui::term;
+use crate::ui::turn_pane::applied_lines;
 use crate::workspace::{View, Workspace, WorkspaceError};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -185,7 +187,25 @@ impl CommandContext<'_> {
                 add_closing_line(agent, line);
             }
         }
+        let applied = report.applied;
         self.output.report(report);
+        if let Some(id) = applied {
+            self.show_applied(id);
+        }
+    }
+
+    /// Shows what a transaction changed, which was just applied, where nothing else shows it any more. Line by line it was
+    /// read before it was applied.
+    fn show_applied(&self, id: u64) {
+        let shown = self.app.config.settings().ui.applied;
+        if shown == AppliedSetting::Line || self.output.is_linear() || !is_interactive() {
+            return;
+        }
+        let Some((workspace, view)) = self.conversation.viewed() else { return };
+        let Ok(Some(entry)) = view.journal().entry(id) else { return };
+        let applied = AppliedOverview::of(&entry, (&view, &workspace), &ApplyQuestionPlace::Conversation);
+        let columns = usize::from(term::size().0);
+        self.output.print(&applied_lines(&applied, shown, &self.output.theme, columns));
     }
 
     /// Runs `work`, an apply or an undo in `view`, and shows how far it is. Ctrl-C stops it before the first file changes.

@@ -177,7 +177,8 @@ impl<'r> ShellOutput<'r> {
         self.look_at_numbered(name, &text, LineNumbers::Hidden);
     }
 
-    /// The second column is below the first where the first is wider than `names`, and on a narrow screen.
+    /// The second column is below the first where the first is wider than `names`, where only there its longest word has
+    /// room, such as a path, and on a narrow screen.
     fn lines_of_rows(
         &self,
         rows: &[(String, String)],
@@ -187,22 +188,29 @@ impl<'r> ShellOutput<'r> {
     ) -> Vec<Line<'static>> {
         let second = margin_mark::UNDER.len() + names + 2;
         let is_narrow = width.wrap == WrapSetting::Words && second + SECOND_COLUMN > width.columns;
-        let further = " ".repeat(if is_narrow { STACKED_INDENT } else { second });
+        let room = width.columns.saturating_sub(second);
+        // A longer word is broken in both places, after a `/` where it has one.
+        let has_room = |text: &str| {
+            let longest = text.split_whitespace().map(width::of).max().unwrap_or(0);
+            longest <= room || longest + STACKED_INDENT > width.columns || width.wrap != WrapSetting::Words
+        };
         let mut lead = Some(lead);
         let mut lines = Vec::new();
         for (name, text) in rows {
             let lead = lead.take().unwrap_or(Span::raw(margin_mark::UNDER));
             let wide = width::of(name);
             let name = Span::styled(visible::guard_line(name).into_owned(), self.theme.style("key"));
-            let text = Span::raw(visible::guard_line(text).into_owned());
-            let first = if is_narrow || wide > names {
+            let text = visible::guard_line(text).into_owned();
+            let is_below = is_narrow || wide > names || !has_room(&text);
+            let further = " ".repeat(if is_narrow || !has_room(&text) { STACKED_INDENT } else { second });
+            let first = if is_below {
                 lines.extend(margin_mark::broken(vec![Line::from(vec![lead, name])], width));
                 vec![Span::raw(further.clone())]
             } else {
                 vec![lead, name, Span::raw(" ".repeat(names - wide + 2))]
             };
-            let indent = ProseIndent { first, further: further.clone(), ..ProseIndent::default() };
-            lines.extend(prose::lines(indent, prose::of_spans([text]), width));
+            let indent = ProseIndent { first, further, breaks_words: true };
+            lines.extend(prose::lines(indent, prose::of_spans([Span::raw(text)]), width));
         }
         lines
     }

@@ -30,6 +30,7 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
         prompt_tokens,
         fold: config.settings().ui.fold_lines,
         wrap: config.settings().ui.wrap,
+        applied: config.settings().ui.applied,
         motion: config.settings().ui.motion != MotionSetting::None,
         grants,
         taint,

@@ -307,12 +307,16 @@ pub enum LeftOut {
     NotInPatch { bytes: u64 },
     /// The diffs of all commits together are too long.
     OfCommit { bytes: usize },
+    /// The diffs of this transaction together are too long.
+    OfTransaction { bytes: usize, id: u64 },
 }
 
 impl LeftOut {
     pub fn bytes(self) -> u64 {
         match self {
-            LeftOut::TooLong { bytes } | LeftOut::OfCommit { bytes } => bytes as u64,
+            LeftOut::TooLong { bytes }
+            | LeftOut::OfCommit { bytes }
+            | LeftOut::OfTransaction { bytes, .. } => bytes as u64,
             LeftOut::NotInPatch { bytes } => bytes,
         }
     }

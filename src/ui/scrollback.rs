@@ -161,6 +161,11 @@ pub(super) fn left_out(file: &FileDiff, theme: &Theme) -> Option<Line<'static>> 
         LeftOut::NotInPatch { .. } => format!(
             "{bytes} bytes of {name} are not shown: a command after `!`, such as `!less`, can read the file"
         ),
+        LeftOut::OfTransaction { id, .. } => {
+            format!(
+                "{bytes} more bytes of {name} are not shown: `placet journal show {id} --patch` shows them"
+            )
+        }
         LeftOut::OfCommit { .. } => {
             format!("{bytes} more bytes of {name} are not shown: `!git show` shows them")
         }

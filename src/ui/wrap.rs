@@ -11,6 +11,13 @@ pub fn wrap(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
     let columns = columns.max(1);
     let mut rows: Vec<Vec<(String, Style)>> = vec![Vec::new()];
     let mut used = 0;
+    // Most lines fit: an answer that arrives is wrapped again with each frame.
+    if line.spans.iter().map(|span| width::of(&span.content)).sum::<usize>() <= columns {
+        for span in &line.spans {
+            push(&mut rows, &span.content, line.style.patch(span.style));
+        }
+        return rows.into_iter().map(row_line).collect();
+    }
     for span in &line.spans {
         let style = line.style.patch(span.style);
         for word in words(&span.content) {
@@ -33,11 +40,11 @@ pub fn wrap(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
             }
         }
     }
-    rows.into_iter()
-        .map(|row| {
-            Line::from(row.into_iter().map(|(text, style)| Span::styled(text, style)).collect::<Vec<_>>())
-        })
-        .collect()
+    rows.into_iter().map(row_line).collect()
+}
+
+fn row_line(row: Vec<(String, Style)>) -> Line<'static> {
+    row.into_iter().map(|(text, style)| Span::styled(text, style)).collect::<Vec<_>>().into()
 }
 
 /// The words of a text and what is between them. A closing sign belongs to its word, and an opening sign to the word after
@@ -79,7 +86,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 fn push(rows: &mut [Vec<(String, Style)>], text: &str, style: Style) {
-    let Some(row) = rows.last_mut() else { return };
+    let Some(row) = rows.last_mut().filter(|_| !text.is_empty()) else { return };
     match row.last_mut() {
         Some((last, s)) if *s == style => last.push_str(text),
         _ => row.push((text.to_string(), style)),

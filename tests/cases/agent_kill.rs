@@ -2,8 +2,10 @@
 //! the session goes on from there.
 
 use crate::support::binary::{Place, Running};
+use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
 use placet::conversation::{AssistantBlock, Message};
+use placet::sandbox::SandboxBackend;
 use placet::session::{LoadedSession, SessionStore};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -246,4 +248,32 @@ fn what_was_being_collected_at_a_kill_is_pending_whole() {
         }
         assert!(!place.tree.join("old").exists());
     }
+}
+
+/// Story: a kill while a restored discard was removed left a part of it, and `placet undo` refused everything until a repair.
+#[test]
+fn a_discard_that_was_being_removed_at_a_kill_is_gone() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let place = Place::with_notes();
+    let made = place.run(["run", "--", "sh", "-c", "echo 1 > a; echo 2 > b; rm notes.txt"]);
+    assert!(made.code == 3, "{made:?}");
+    let pending = place.run(["changes"]).code(0).stdout;
+    place.run(["discard"]).code(0);
+    let hold = place.beside("hold");
+    std::fs::write(&hold, "").unwrap();
+    let running = place.placet_that_holds(("discard renamed", &hold), ["undo"]).start();
+    let since = Instant::now();
+    while !hold.with_file_name("hold.reached").exists() {
+        assert!(since.elapsed() < Duration::from_secs(60), "nothing was removed");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::KILL);
+    assert_eq!(running.end().code, 137);
+    let after = place.run(["changes"]).code(0);
+    assert_eq!((after.stdout, after.stderr), (pending.clone(), String::new()));
+    place.run(["discard"]).code(0);
+    place.run(["undo"]).code(0);
+    assert_eq!(place.run(["changes"]).code(0).stdout, pending);
 }

@@ -19,7 +19,7 @@ const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHO
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
 
 /// Each ends with a repository that has a change of a protected file which it did not have at that place.
-const HOSTILE: [(&str, &str); 48] = [
+const HOSTILE: [(&str, &str); 56] = [
     ("commit", "echo y > .envrc; git commit -qam x"),
     ("amend", "echo y > .envrc; git commit -qa --amend -m x"),
     ("index", "echo y > .envrc; git add ."),
@@ -150,6 +150,39 @@ const HOSTILE: [(&str, &str); 48] = [
             test y = $(git show HEAD:.envrc)"#,
     ),
     ("list of packs", "git repack -qad; git multi-pack-index write"),
+    (
+        "resolved conflict",
+        r#"b=$(echo y | git hash-object -w --stdin); { printf "0 %040d\t.envrc\n" 0;
+            for n in 1 2 3; do printf "100644 $b $n\t.envrc\n"; done; } | git update-index --index-info
+            git add .envrc; git diff --cached --quiet"#,
+    ),
+    (
+        "where HEAD was in its log",
+        r#"e=$(EVIL); printf "$e $(git rev-parse HEAD) A <a@x> 1700000000 +0000\treset: moving to x\n" >> .git/logs/HEAD"#,
+    ),
+    (
+        "where a branch was in its log",
+        r#"e=$(EVIL); printf "$e $(git rev-parse main) A <a@x> 1700000000 +0000\tx\n" >> .git/logs/refs/heads/main"#,
+    ),
+    (
+        "short name in the log",
+        r#"e=$(EVIL); h=$(git rev-parse HEAD)
+            printf "$h $h A <a@x> 1700000000 +0000\tcheckout: moving from %.9s to main\n" $e >> .git/logs/HEAD"#,
+    ),
+    (
+        "expression in the log",
+        r#"h=$(git rev-parse HEAD)
+            printf "$h $h A <a@x> 1700000000 +0000\tcheckout: moving from other~0 to main\n" >> .git/logs/HEAD"#,
+    ),
+    (
+        "expression in a step",
+        "mkdir .git/rebase-merge; echo pick other~0 x > .git/rebase-merge/git-rebase-todo",
+    ),
+    (
+        "name of a branch where a rebase began",
+        "mkdir .git/rebase-merge; echo other > .git/rebase-merge/orig-head",
+    ),
+    ("short name where a search began", "e=$(EVIL); echo $e | cut -c1-9 > .git/BISECT_START"),
 ];
 
 /// Prints the name of a commit that no ref leads to.
@@ -157,7 +190,7 @@ const EVIL: &str =
     "echo y > .envrc; git add .; git commit-tree -m e -p HEAD $(git write-tree); git reset -q --hard";
 
 /// The same with what the person did before, and with an earlier turn that was applied.
-const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 10] = [
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 13] = [
     (
         "merge that brings an old file back",
         "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
@@ -241,11 +274,42 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 10] = [
         "cd .claude; echo '{\"hooks\":1}' > settings.json; git commit -qam x; git branch z; git reset -q --hard HEAD~1; git config core.bare true",
         "store/r",
     ),
+    (
+        "object that was in a pack",
+        "git gc -q",
+        "",
+        r#"mv .git/objects/pack/*.pack p; rm -f .git/objects/pack/*; git unpack-objects -q < p; rm -f p
+            f=$(git rev-parse HEAD:.envrc); cd .git/objects/$(echo $f | cut -c1-2); chmod u+w *
+            printf 'blob 2\0y\n' | perl -MCompress::Zlib -0777 -ne 'print compress($_)' > $(echo $f | cut -c3-); cd ../../..;
+            test y = $(git show HEAD:.envrc)"#,
+        ".git",
+    ),
+    (
+        "object that the repository does not have",
+        r#"git gc -q; touch $(ls .git/objects/pack/*.pack | sed s/pack$/promisor/); b=$(echo later | git hash-object --stdin)
+            git update-index --add --cacheinfo 100644,$b,.gitlab-ci.yml
+            git update-ref refs/heads/main $(git commit-tree -p HEAD -m Later $(git write-tree --missing-ok))"#,
+        "",
+        r#"f=$(git rev-parse HEAD:.gitlab-ci.yml); mkdir -p .git/objects/$(echo $f | cut -c1-2); cd .git/objects/$(echo $f | cut -c1-2)
+            printf 'blob 2\0y\n' | perl -MCompress::Zlib -0777 -ne 'print compress($_)' > $(echo $f | cut -c3-); cd ../../..;
+            test y = $(git show HEAD:.gitlab-ci.yml)"#,
+        ".git",
+    ),
+    (
+        "pack below an index that stays",
+        "git gc -q",
+        "",
+        r#"cd .git/objects/pack; chmod u+w *; o=$(ls *.pack); { git cat-file --batch-all-objects --batch-check='%(objectname)';
+            echo more | git hash-object -w --stdin; } | git pack-objects -q pack > /dev/null
+            perl -MCompress::Zlib -0777 -pi -e 'BEGIN { ($a, $b) = map { compress($_) } "x\n", "y\n" } s/\Q$a\E/$b/' $o; cd ../../..;
+            touch -d 'next year' .git/objects/pack/$o; test y = $(git show HEAD:.envrc)"#,
+        ".git",
+    ),
 ];
 
 /// Files that git runs or obeys, whatever the directories look like in which they are: what the person had, what the agent
 /// does, and the path that waits.
-const HIDDEN_PARTS: [(&str, &str, &str); 10] = [
+const HIDDEN_PARTS: [(&str, &str, &str); 16] = [
     ("git pack-refs --all", "ln -s other .git/refs/heads/old", ".git/refs/heads/old"),
     (
         "",
@@ -295,10 +359,33 @@ const HIDDEN_PARTS: [(&str, &str, &str); 10] = [
         "mkdir conf/objects conf/refs conf/info; echo y > conf/settings.json",
         "conf/settings.json",
     ),
+    (
+        "mkdir .git/rr-cache",
+        "d=.git/rr-cache/0123456789012345678901234567890123456789; mkdir $d; echo 1 > $d/preimage; echo 2 > $d/postimage",
+        ".git/rr-cache/0123456789012345678901234567890123456789/postimage",
+    ),
+    ("", "mkdir -p .git/r/0; echo 1 > .git/r/0/postimage; ln -s r .git/rr-cache", ".git/rr-cache"),
+    ("echo 1 > build.rs; rm .envrc; ln -s build.rs .envrc", "echo y > build.rs", "build.rs"),
+    (
+        "mkdir githooks scripts; echo 1 > scripts/c.sh; ln -s ../scripts/c.sh githooks/pre-commit; \
+         git config core.hooksPath githooks",
+        "echo y > scripts/c.sh",
+        "scripts/c.sh",
+    ),
+    (
+        "mkdir -p conf/hooks evil/hooks; echo 1 > evil/hooks/pre-commit; git config core.hooksPath conf/hooks",
+        "mv conf conf2; ln -s evil conf",
+        "conf",
+    ),
+    (
+        "ln -s . hooks; git config core.hooksPath hooks; echo 1 > pre-commit",
+        "echo y > pre-commit",
+        "pre-commit",
+    ),
 ];
 
 /// None of these gives a protected file another content than it had.
-const HARMLESS: [(&str, &str); 29] = [
+const HARMLESS: [(&str, &str); 34] = [
     ("commit", "echo three > a.txt; git commit -qam x"),
     ("amend", "git commit -q --amend -m x"),
     ("add", "echo three > a.txt; git add a.txt"),
@@ -367,6 +454,23 @@ const HARMLESS: [(&str, &str); 29] = [
     ),
     ("repack", "git repack -qad; git commit -q --allow-empty -m x; git repack -qadf"),
     ("packs one after another", "git repack -qd; git commit -q --allow-empty -m x; git repack -qd"),
+    (
+        "conflict that is resolved",
+        "git switch -q -c new old; echo 3 > a.txt; git commit -qam 3; git merge -q main || true; echo 4 > a.txt; \
+         git add a.txt; git commit -qm 4",
+    ),
+    (
+        "rebase with merges that stops",
+        "git switch -q -c new old; echo b > b; git add b; git commit -qm b; git switch -q -c top old; echo 3 > a.txt; \
+         git commit -qam 3; git merge -q -m m new; git rebase -q -r main || test -s .git/rebase-merge/git-rebase-todo",
+    ),
+    ("bisect", "git bisect start; git bisect bad; git bisect good HEAD~1; git bisect reset"),
+    ("bisect of a detached HEAD", "git switch -q --detach; git bisect start; git bisect bad"),
+    (
+        "branches renamed and deleted",
+        "git switch -q -c a/b; echo 3 > a.txt; git commit -qam 3; git branch -m c; git switch -q -; git branch -D c; \
+         git checkout -q old; git checkout -q -; git reflog expire --expire=now --all",
+    ),
 ];
 
 fn has_view() -> bool {
@@ -376,8 +480,9 @@ fn has_view() -> bool {
 /// What git says of the repository in the workspace, without the files of its work tree.
 fn state(txn: &Txn) -> String {
     const STATE: &str = "export GIT_OPTIONAL_LOCKS=0; git status > /dev/null && (git fsck --full --no-progress \
-        --no-dangling && git for-each-ref && cat .git/HEAD && git ls-files -s && git stash list && find .git/*HEAD \
-        .git/MERGE_AUTOSTASH .git/rebase-merge .git/sequencer .git/objects/info .git/objects/pack -type f -exec md5sum \
+        --no-dangling && git for-each-ref && cat .git/HEAD && git ls-files -s && git ls-files --resolve-undo && \
+        git stash list && find .git/*HEAD .git/MERGE_AUTOSTASH .git/BISECT_START .git/logs .git/rebase-merge .git/sequencer \
+        .git/objects/info .git/objects/pack -type f -exec md5sum \
         {} + | sort) > ../state 2>&1";
     txn.sh(&txn.tree, STATE);
     std::fs::read_to_string(txn.base.join("state")).unwrap()

@@ -64,7 +64,7 @@ fn typed_commands_are_listed_under_the_line_with_what_they_do() {
     press(&mut pty, "\x7f");
     pty.until("more rows", |s| s.contains("/theme") && s.contains("❯ /mcp "));
     pty.by_hand("ode w");
-    pty.until("the modes", |s| s.contains("❯ write"));
+    pty.until("the modes", |s| s.contains("\n  write ") && !s.contains('❯'));
     press(&mut pty, "\t");
     pty.until_prompt("/mode write");
     press(&mut pty, "\r");
@@ -117,14 +117,84 @@ fn a_path_that_is_typed_whole_is_what_enter_takes() {
     press(&mut pty, "\r");
     pty.until("the apply", |s| s.contains("applied changes to 2 files"));
     assert!(pty.exists("d/a") && pty.exists("d/b") && !pty.exists("d.more"), "{}", pty.screen());
-    // The beginning of a path is completed.
+    // The beginning of a path is not taken for a path, and Tab completes it.
     pty.until("the prompt", |s| s.contains("±1 >"));
     pty.by_hand("/apply d.m");
-    pty.until("the menu", |s| s.contains("❯ d.more "));
+    pty.until("the menu", |s| s.contains("\n  d.more\n") && !s.contains('❯'));
     press(&mut pty, "\r");
-    pty.until("the rest", |s| s.contains("±1 > /apply d.more"));
+    pty.until("the refusal", |s| s.contains("nothing is pending at `d.m`"));
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    pty.by_hand("/apply d.m");
+    pty.until("the menu", |s| s.contains("/apply d.more\n  d.more\n"));
+    press(&mut pty, "\t");
+    pty.until("the rest", |s| s.trim_end().ends_with("±1 > /apply d.more"));
+    press(&mut pty, "\r");
     pty.until("the apply", |s| s.contains("applied changes to 1 file"));
     assert!(pty.exists("d.more/c"));
+}
+
+/// Story: Enter after `/config ui` ran `/config` with the first setting of the list.
+#[test]
+fn enter_after_an_argument_sends_what_was_typed_unless_the_person_moved_in_the_menu() {
+    let mut pty = shell().size(100, 40).open();
+    pty.by_hand("/config ui.edit");
+    pty.until("the menu", |s| s.contains("/config ui.edit_mode") && s.contains("\n  ui.edit_mode"));
+    press(&mut pty, "\r");
+    pty.until("the prompt again", |s| s.contains("> /config ui.edit\n") && s.trim_end().ends_with(" >"));
+    pty.until("the settings", |s| s.contains("ui.edit_mode  ") || s.contains("ui.editor"));
+    no_menu(&pty);
+    // A row that the person moved to is taken.
+    pty.by_hand("/mode ");
+    pty.until("the modes", |s| s.contains("\n  none ") && s.contains("\n  ask "));
+    for row in ["❯ none ", "❯ read ", "❯ ask "] {
+        press(&mut pty, DOWN);
+        pty.until("the next row", |s| s.contains(row));
+    }
+    press(&mut pty, "\r");
+    pty.until("the mode", |s| s.contains("placet [a]"));
+    // What is no row is sent as well, and the command refuses it.
+    pty.by_hand("/mode wri");
+    pty.until("the menu", |s| s.contains("\n  write ") && !s.contains('❯'));
+    press(&mut pty, "\r");
+    pty.until("the refusal", |s| s.contains("unknown mode `wri`"));
+    // What is typed in full is the first row, and marked: Enter and it are the same.
+    pty.by_hand("/help plan");
+    pty.until("the menu", |s| s.contains("❯ plan "));
+    press(&mut pty, "\r");
+    pty.until("the help", |s| s.contains("/plan on"));
+    no_menu(&pty);
+    // The name of a command is whole: nothing longer is taken.
+    pty.by_hand("/mode");
+    pty.until("the menu", |s| s.contains("❯ /mode "));
+    press(&mut pty, "\r");
+    pty.until("the mode", |s| s.contains("the mode is ask"));
+    no_menu(&pty);
+}
+
+/// Story: the menu wrote a sign for the line break in a name, and `/apply` looked for a name with that sign.
+#[test]
+fn a_name_with_a_line_break_or_a_quote_is_applied_from_the_menu() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = shell().size(100, 40).arg("--mode").arg("ask").arg("--provider").arg("offline").open();
+    pty.line(r#"run echo 1 > "$(printf 'zq\nb')"; echo 2 > "it's so"; echo 3 > plain"#);
+    pty.until("the question", |s| s.contains("apply?") && s.contains("zq␊b"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.contains("±3 >"));
+    for (typed, row, line, file) in
+        [("zq", "zq␊b", "/apply zq␊b", "zq\nb"), ("it", "it's so", "/apply \"it's so\"", "it's so")]
+    {
+        pty.by_hand(&format!("/apply {typed}"));
+        pty.until("the menu", |s| s.contains(&format!("\n  {row}")));
+        press(&mut pty, "\t");
+        pty.until("the name", |s| s.trim_end().ends_with(&format!("> {line}")));
+        press(&mut pty, "\r");
+        pty.until("the apply", |s| s.contains(&format!("> {line}\n")) && s.trim_end().ends_with(" >"));
+        assert!(pty.exists(file), "{}", pty.screen());
+    }
+    pty.until("the rest", |s| s.contains("±1 >"));
+    assert!(!pty.exists("plain"));
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::program::placet;
 use crate::support::pty::{Pty, shell};
 use placet::conversation::{AssistantBlock, AssistantMessage, Message, StopReason};
 use placet::session::{ONE_SHOT, SessionRecord, SessionStateKey, SessionStore};
 use std::path::Path;
+
+const ESC: &str = "\x1b";
 
 fn store(pty: &Pty) -> SessionStore {
     SessionStore::open(&pty.home().join(".local/state/placet")).unwrap().0
@@ -285,4 +288,83 @@ fn pending_changes_of_another_session_that_cannot_be_read_are_an_error() {
     pty.until("the error", |s| {
         s.contains("cannot read the changes that another session left pending") && s.contains("placet doctor")
     });
+}
+
+/// A session can be renamed, deleted after a question, and found by another order, without leaving the list.
+#[test]
+fn sessions_are_renamed_deleted_and_sorted_in_the_list() {
+    for columns in [40, 100] {
+        let mut pty = shell().size(columns, 24).arg("--mode").arg("ask").open();
+        pty.line("create a.txt with \"1\"");
+        pty.until("the question", |s| s.contains("apply?"));
+        pty.answer("k");
+        pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+        let (sessions, here) = (store(&pty), pty.tree.path().canonicalize().unwrap());
+        talked(&sessions, &here, "beta", 1);
+        talked(&sessions, &here, "alpha", 1);
+        let titles = || {
+            let rows = sessions.list(9).unwrap();
+            rows.iter().map(|row| row.title.clone()).collect::<Vec<_>>()
+        };
+        pty.line("/resume");
+        pty.until("the list", |s| s.contains("❯  alpha"));
+        // A new name.
+        pty.send("\x1bn");
+        pty.until("the field", |s| s.contains("new name ❯ alpha"));
+        pty.send("\x15");
+        pty.by_hand("zeta\r");
+        pty.until("the new name", |s| s.contains("❯  zeta") && !s.contains("alpha"));
+        // Another order, whose first is selected.
+        pty.send("\x1bs");
+        pty.until("by title", |s| s.contains("by title") && s.contains("❯  beta"));
+        pty.send("\x1bs");
+        pty.until("pending first", |s| s.contains("pending first") && s.contains("❯  create a.txt"));
+        // The open conversation stays.
+        pty.send("\x1bx");
+        pty.until("the refusal", |s| s.contains("this conversation is open"));
+        pty.send("\x1bs");
+        pty.until("newest first", |s| !s.contains("pending first") && s.contains("❯  "));
+        pty.by_hand("zet");
+        pty.until("the session", |s| s.contains("❯  zeta") && !s.contains("beta"));
+        // Every key but one keeps it.
+        pty.send("\x1bx");
+        pty.until("the question", |s| s.contains("Delete `zeta` (1 turn) for good?"));
+        pty.by_hand("n");
+        pty.until("the keys", |s| s.contains("Enter take"));
+        assert!(titles().iter().any(|title| title == "zeta"));
+        pty.send("\x1bx");
+        pty.until("the question", |s| s.contains("Delete `zeta`"));
+        pty.by_hand("y");
+        pty.until("the rest", |s| s.contains("nothing matches") || s.contains("0 of"));
+        assert!(!titles().iter().any(|title| title == "zeta"), "{:?}", titles());
+        pty.send(ESC);
+        pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    }
+}
+
+/// What was pending is not deleted with the conversation, and the command in the question shows it.
+#[test]
+fn the_pending_changes_of_a_deleted_session_stay_and_the_question_says_so() {
+    let mut pty = shell().size(100, 24).arg("--mode").arg("ask").open();
+    pty.line("create a.txt with \"1\"");
+    pty.until("the question", |s| s.contains("apply?"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    pty.line("/new");
+    pty.until("the new conversation", |s| s.contains("started a new conversation"));
+    pty.line("/resume");
+    pty.until("the list", |s| s.contains("❯  create a.txt"));
+    pty.send("\x1bx");
+    pty.until("the question", |s| {
+        s.contains("Not deleted with it: 1 pending change (`placet changes --session ")
+    });
+    let screen = pty.screen();
+    let id = screen.split("--session ").nth(1).unwrap().split('`').next().unwrap().to_string();
+    pty.by_hand("y");
+    pty.until("nothing", |s| s.contains("nothing to choose from"));
+    pty.send(ESC);
+    pty.until_prompt("");
+    pty.line(&format!("!{} changes --session {id} --patch", placet()));
+    pty.until("the change", |s| s.contains("+1") || s.contains("error"));
+    assert!(pty.screen().contains("a.txt"), "{}", pty.screen());
 }

@@ -212,9 +212,33 @@ fn a_database_of_a_program_is_kept_with_its_log_or_not_at_all() {
         (place.home.join(".mine/.placet-4194305-1-0.tmp"), place.home.join(".mine/.placet-1-0.tmp"));
     std::fs::write(&left, "a copy").unwrap();
     std::fs::write(&theirs, "mine").unwrap();
-    go(&closes).code(0);
-    assert_eq!(rows(&database), 151);
+    let out = go(&closes).code(0);
+    assert_eq!(rows(&database), 151, "{}", out.stderr);
     assert!(!left.exists() && theirs.exists());
+}
+
+/// Story: on a full disk the only copy of what the program wrote was discarded with the view.
+#[test]
+fn a_database_that_can_neither_be_kept_nor_copied_stays_pending() {
+    needs_a_view!();
+    if !require("python3") {
+        return;
+    }
+    let place =
+        Place::with_notes().config("[run.presets.mine]\nprogram = \"python3\"\nkeep = [\".mine/\"]\n");
+    let run = |script: &str| place.placet(["run", "mine", "-c", script]).go();
+    let database = place.home.join(".mine/x.db");
+    run(&format!("{DATABASE}c.close()")).code(0);
+    let outside = rusqlite::Connection::open(&database).unwrap();
+    outside.execute("insert into t values('outside')", []).unwrap();
+    // No directory of copies can be made in the place of a file.
+    std::fs::write(place.state_dir().join("databases"), "").unwrap();
+    let out = run(&format!("{DATABASE}c.close()"));
+    assert!(out.stderr.contains("its files stay pending"), "{}", out.stderr);
+    assert_eq!(rows(&database), 51);
+    drop(outside);
+    let pending = place.run(["changes"]).stdout;
+    assert!(pending.contains(".mine/x.db"), "{pending}");
 }
 
 /// Story: a kill between two renames left the database at home without its log, which nobody put back.

@@ -211,7 +211,11 @@ const CHANGING: [(&str, &str, &str); 17] = [
     (r#""(uid|gid)": \d+"#, r#""$1": [ID]"#, "who runs the tests"),
     (r#""(input|output|bytes)":( ?)\d+"#, r#""$1":$2[COUNT]"#, "paths are counted, of any length"),
     (r"\b[\d.]+k? in, \d+ out\b", "[COUNT] in, [COUNT] out", "the same in a sentence"),
-    (r"[\d.]+[kM]? of ([\d.]+M) tokens, \d+%", "[COUNT] of $1 tokens, [PERCENT]", "the same in `/context`"),
+    (
+        r"[\d.]+[kM]? of ([\d.]+[kM]) tokens, \d+%",
+        "[COUNT] of $1 tokens, [PERCENT]",
+        "the same in `/context`",
+    ),
     (r"(?m)^  [█▒▓░▚▄▞▀·-]{20,}$", "  [BAR]", "the same as a bar"),
     (
         r"(?m)^  ([█▒▓░▚▄▞▀·-]) (.+?) {2,}[\d.]+[kM]? +\d+%",

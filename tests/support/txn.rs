@@ -103,6 +103,13 @@ impl Txn {
         Run::of(command)
     }
 
+    /// The debug build, which has bounds and stages that tests can set.
+    pub fn placet_with_points<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+        let mut command = self.dressed(placet_with_points());
+        command.args(args);
+        Run::of(command)
+    }
+
     pub fn run<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Out {
         self.placet(args).go()
     }
@@ -120,6 +127,11 @@ impl Txn {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
         path
+    }
+
+    /// `None` where there is no file.
+    pub fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.tree.join(name)).ok()
     }
 
     pub fn snap(&self) -> Snap {

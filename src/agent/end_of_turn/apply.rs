@@ -1,6 +1,6 @@
 //! Applying what the person chose at the end of a turn.
 
-use super::{ApplyQuestionFlow, TurnDecision};
+use super::{AppliedOverview, ApplyQuestionFlow, TurnDecision};
 use crate::agent::event::TurnEvent;
 use crate::audit::AuditKind;
 use crate::tools::passed_words;
@@ -54,9 +54,14 @@ impl ApplyQuestionFlow<'_> {
         let checked = passed_words(&checks);
         let (view, approval, set) = (self.view.clone(), approval.clone(), Arc::clone(set));
         let label = TransactionLabel { checks, ..self.label() };
-        let applying = move || view.apply_and_report(&set, chosen, &approval, label);
-        let report = match self.with_progress(applying).await {
-            Ok(report) => report,
+        let (workspace, place) = (self.context.workspace.clone(), self.context.place.clone());
+        let applying = move || {
+            let report = view.apply_and_report(&set, chosen, &approval, label);
+            let applied = report.entry().map(|entry| AppliedOverview::of(entry, (&view, &workspace), &place));
+            (report, applied)
+        };
+        let (report, applied) = match self.with_progress(applying).await {
+            Ok(done) => done,
             Err(e) => {
                 self.events.notice(format!("not applied: {e}"));
                 return Some(TurnDecision::Kept);
@@ -69,6 +74,7 @@ impl ApplyQuestionFlow<'_> {
         let remarks =
             if has_effect { (self.context.record)(AuditKind::Apply, &lines.join("\n")) } else { Vec::new() };
         lines.into_iter().chain(remarks).for_each(|line| self.events.notice(line));
+        applied.into_iter().for_each(|applied| self.events.send(TurnEvent::Applied(Box::new(applied))));
         match report.result {
             Ok(ApplyOutcome::Landed(_)) => Some(TurnDecision::Applied),
             Ok(ApplyOutcome::Nothing) if report.special_error.is_none() => Some(TurnDecision::Nothing),

@@ -1,5 +1,6 @@
 //! The end of a turn: placet shows the pending changes, and the person decides what to do with them.
 
+mod applied;
 mod apply;
 mod checks;
 mod protected;
@@ -15,6 +16,7 @@ use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup, LayerKind,
     TransactionLabel, View, Workspace,
 };
+pub use applied::AppliedOverview;
 pub use protected::{ProtectedAnswer, ask_about_losses, ask_about_path};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +24,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-pub use words::overview;
+pub use words::{applied_overview, overview};
 use words::{apply_words, headline, pending_words, reason};
 
 /// What the person chose.

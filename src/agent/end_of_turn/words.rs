@@ -3,8 +3,8 @@
 use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{
-    ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, LargeLoss, ListedChange, PathPatch, View,
-    Workspace, shown_patch,
+    ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, JournalEntry, LargeLoss, ListedChange,
+    PathPatch, View, Workspace, shown_patch,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,7 +63,26 @@ pub(super) fn reason(view: &View) -> String {
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
     let classes = view.classify(set);
     let list = view.listed(set, &classes, |path| workspace.shortened(path));
-    let renamed = set.listed_renames(&classes, view.objects());
+    with_patches(list, (set, &classes), (view, workspace), |bytes| LeftOut::TooLong { bytes })
+}
+
+/// The same of what a transaction changed. Nothing of it needs an approval any more.
+pub fn applied_overview(entry: &JournalEntry, view: &View, workspace: &Workspace) -> ChangeOverview {
+    let (set, classes) = (view.applied_by(entry), ChangeClasses::default());
+    let git = view.applied_git_events(entry);
+    let list = set.listing(view.objects(), &classes, &git, |path| workspace.shortened(path));
+    let too_long = |bytes| LeftOut::OfTransaction { bytes, id: entry.id };
+    with_patches(list, (&set, &classes), (view, workspace), too_long)
+}
+
+/// `too_long` names the bytes that are left out.
+fn with_patches(
+    list: Vec<ListedChange>,
+    (set, classes): (&ChangeSet, &ChangeClasses),
+    (view, workspace): (&View, &Workspace),
+    too_long: impl Fn(usize) -> LeftOut,
+) -> ChangeOverview {
+    let renamed = set.listed_renames(classes, view.objects());
     let rows = RowIndex::of(&list);
     let mut room = DIFF;
     let mut files: Vec<FileDiff> = Vec::new();
@@ -81,7 +100,7 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
         room -= patch.len();
         let left_out = match missing {
             0 if left_out == 0 => None,
-            0 => Some(LeftOut::TooLong { bytes: left_out }),
+            0 => Some(too_long(left_out)),
             bytes => Some(LeftOut::NotInPatch { bytes }),
         };
         files.push(FileDiff {
@@ -92,7 +111,7 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
             runs_later: Vec::new(),
         });
     }
-    files.extend(other_files(set.changes.iter().filter(has_content).skip(FILES), &rows));
+    files.extend(other_files(set.changes.iter().filter(has_content).skip(FILES), &rows, &too_long));
     for (row, listed) in list.iter().enumerate() {
         let Some(CommitPatch { bytes, left_out, runs_later, .. }) = &listed.commit else { continue };
         let name = listed.text.trim_start().to_string();
@@ -127,7 +146,11 @@ impl<'a> RowIndex<'a> {
 }
 
 /// The files after the first [`FILES`], one entry for all of a row.
-fn other_files<'a>(changes: impl Iterator<Item = &'a FileChange>, rows: &RowIndex<'_>) -> Vec<FileDiff> {
+fn other_files<'a>(
+    changes: impl Iterator<Item = &'a FileChange>,
+    rows: &RowIndex<'_>,
+    too_long: &dyn Fn(usize) -> LeftOut,
+) -> Vec<FileDiff> {
     let mut others: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
     for change in changes {
         let (files, bytes) = others.entry(rows.row_of(&change.path)).or_default();
@@ -138,7 +161,7 @@ fn other_files<'a>(changes: impl Iterator<Item = &'a FileChange>, rows: &RowInde
         name: count::of(files, "other file"),
         row,
         patch: Vec::new(),
-        left_out: Some(LeftOut::TooLong { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) }),
+        left_out: Some(too_long(usize::try_from(bytes).unwrap_or(usize::MAX))),
         runs_later: Vec::new(),
     };
     others.into_iter().map(entry).collect()

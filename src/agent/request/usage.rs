@@ -22,7 +22,8 @@ pub struct UsagePart {
 /// The window and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextUsage {
-    pub window: u64,
+    /// Tokens that a request may have: the window without the answer. The status row counts in the same.
+    pub usable: u64,
     /// Tokens that are reserved for the answer.
     pub answer: u64,
     /// The provider's count of the last request; 0 before the first.
@@ -92,10 +93,10 @@ pub(in crate::agent) fn context_usage(client: &ModelClient, conversation: &Conve
         tokens: (weight * scale) as u64,
         count,
     };
-    let window = client.model.spec.window;
+    let answer = client.model.max_output.min(client.model.spec.window / 2);
     ContextUsage {
-        window,
-        answer: client.model.max_output.min(window / 2),
+        usable: client.usable_window() as u64,
+        answer,
         counted,
         shares: all.into_iter().map(share).collect(),
         summed_up: conversation.summarized(),

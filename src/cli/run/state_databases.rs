@@ -48,11 +48,12 @@ impl ProgramState<'_> {
         changes: &[Option<&FileChange>; 4],
         (report, gone): (&mut StateReport, &mut BTreeSet<Arc<Path>>),
     ) {
-        gone.extend(changes.iter().flatten().map(|change| change.path.clone()));
+        let mut handled = || gone.extend(changes.iter().flatten().map(|change| change.path.clone()));
         let (count, is_raced) =
             (changes.iter().flatten().count(), changes.iter().flatten().any(|one| one.raced));
         if changes.first().is_some_and(|database| database.is_some_and(|change| change.after.is_absent())) {
             // A conversation is never deleted for the program.
+            handled();
             report.dropped += count;
             return;
         }
@@ -76,6 +77,7 @@ impl ProgramState<'_> {
             removed.for_each(|file| *file = DatabaseFile::Untouched);
         }
         if files.iter().all(|file| *file == DatabaseFile::Untouched) && !is_odd {
+            handled();
             report.dropped += count;
             return;
         }
@@ -86,6 +88,7 @@ impl ProgramState<'_> {
         };
         match changed().and_then(|()| keep_database((self.home, self.state), base, &files, self.began)) {
             Ok(()) => {
+                handled();
                 for path in written(base, &files) {
                     report.kept += 1;
                     report.written.push(path);
@@ -93,9 +96,16 @@ impl ProgramState<'_> {
             }
             Err(e) => {
                 let end = match self.copy_apart(base, &files) {
-                    Ok(dir) => format!("a copy of what the program wrote is in {}", visible::path(&dir)),
+                    Ok(dir) => {
+                        handled();
+                        format!("a copy of what the program wrote is in {}", visible::path(&dir))
+                    }
+                    // The view has the only one.
                     Err(e) => {
-                        format!("what the program wrote ended with the run, because it cannot be copied: {e}")
+                        report
+                            .pending
+                            .extend(changes.iter().flatten().map(|change| change.path.to_path_buf()));
+                        format!("its files stay pending, because they cannot be copied either: {e}")
                     }
                 };
                 report.problems.push((self.home.join(base), format!("{e}; {end}")));
@@ -103,13 +113,35 @@ impl ProgramState<'_> {
         }
     }
 
-    /// Copies the database as the program saw it to a new directory, which it returns, and removes old copies.
+    /// Copies the database as the program saw it to a new directory, which it returns, and removes old copies. After an
+    /// error there is no new directory, and the old copies are all there.
     fn copy_apart(&self, base: &Path, files: &[DatabaseFile; 4]) -> Result<PathBuf, KeepError> {
         let copies = self.state.canonicalize()?.join("databases");
         let prefix = format!("{}-", self.preset.name);
         let name = format!("{prefix}{}", jiff::Timestamp::now().as_millisecond());
-        let only_name = Path::new(base.file_name().unwrap_or_default());
         crate::private::make_dir(&copies)?;
+        self.copy_files((base, files), &copies, &name).inspect_err(|_| {
+            // What was copied of it is of no use without the rest.
+            let _ = std::fs::remove_dir_all(copies.join(&name));
+        })?;
+        let entries = std::fs::read_dir(&copies)?.flatten().map(|entry| entry.file_name());
+        // The name of another preset may begin with this one.
+        let times = entries.filter_map(|entry| entry.to_str()?.strip_prefix(&prefix)?.parse::<i64>().ok());
+        let mut times: Vec<i64> = times.collect();
+        times.sort_unstable();
+        for old in times.iter().rev().skip(MOST_COPIES) {
+            std::fs::remove_dir_all(copies.join(format!("{prefix}{old}")))?;
+        }
+        Ok(copies.join(name))
+    }
+
+    fn copy_files(
+        &self,
+        (base, files): (&Path, &[DatabaseFile; 4]),
+        copies: &Path,
+        name: &str,
+    ) -> Result<(), KeepError> {
+        let only_name = Path::new(base.file_name().unwrap_or_default());
         for (file, end) in files.iter().zip(DATABASE_FILES).take(DATABASE_FILES.len() - 1) {
             let path = file_of(base, end);
             let content = match file {
@@ -121,18 +153,10 @@ impl ProgramState<'_> {
                 },
                 DatabaseFile::Removed => continue,
             };
-            let to = Path::new(&name).join(file_of(only_name, end));
-            keep_file(&content, &copies, &to, KeptFileStamp::Absent, None)?;
+            let to = Path::new(name).join(file_of(only_name, end));
+            keep_file(&content, copies, &to, KeptFileStamp::Absent, None)?;
         }
-        let entries = std::fs::read_dir(&copies)?.flatten().map(|entry| entry.file_name());
-        // The name of another preset may begin with this one.
-        let times = entries.filter_map(|entry| entry.to_str()?.strip_prefix(&prefix)?.parse::<i64>().ok());
-        let mut times: Vec<i64> = times.collect();
-        times.sort_unstable();
-        for old in times.iter().rev().skip(MOST_COPIES) {
-            std::fs::remove_dir_all(copies.join(format!("{prefix}{old}")))?;
-        }
-        Ok(copies.join(name))
+        Ok(())
     }
 }
 

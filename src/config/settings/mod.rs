@@ -39,8 +39,8 @@ pub use search::SearchSettings;
 pub use storage::StorageSettings;
 pub use tools::ToolsSettings;
 pub use ui::{
-    ColorSetting, EditModeSetting, LinksSetting, MenusSetting, MotionSetting, PictureSetting, UiSettings,
-    WrapSetting,
+    AppliedSetting, ColorSetting, EditModeSetting, LinksSetting, MenusSetting, MotionSetting, PictureSetting,
+    UiSettings, WrapSetting,
 };
 
 use name::segments;

@@ -42,6 +42,18 @@ impl Default for WrapSetting {
 }
 
 words! {
+    /// What stays on the screen of changes that were applied.
+    pub enum AppliedSetting { Difference = "difference", Rows = "rows", Line = "line" }
+}
+
+#[expect(clippy::derivable_impls, reason = "the macro that writes the enum marks no variant")]
+impl Default for AppliedSetting {
+    fn default() -> AppliedSetting {
+        AppliedSetting::Difference
+    }
+}
+
+words! {
     /// What pictures are drawn with.
     pub enum PictureSetting {
         Auto = "auto",
@@ -76,6 +88,9 @@ settings_table! {
 
         /// Lines of a call's output shown before it is folded.
         "ui.fold_lines" => fold_lines: usize = 6, Harmless;
+
+        /// What stays below `applied changes to ...`: `difference` shows the files and a short difference, `rows` only the files, `line` nothing.
+        "ui.applied" => applied: AppliedSetting = "difference", Harmless;
 
         /// Whether thinking and the output of calls are shown in full; Ctrl-O switches while a turn runs.
         "ui.expanded" => expanded: bool = false, Harmless;

@@ -1,12 +1,12 @@
 //! `/changes`, `/apply`, `/discard`, `/undo`, `/redo`, `/journal`: what is pending, and what was applied.
 
-use crate::agent::overview;
+use crate::agent::{applied_overview, overview};
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::prompt::words;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
-use crate::tools::DisplayDetail;
+use crate::tools::{ChangeOverview, DisplayDetail};
 use crate::ui::{line_ui, margin_mark, scrollback};
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View, Workspace, WorkspaceError,
@@ -69,14 +69,18 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     if part.is_empty() {
         return Err(CommandStop::note(format!("nothing is pending at `{}`", visible::line(rest))));
     }
-    let overview = overview(&part, &view, &workspace);
+    print_changes(context, overview(&part, &view, &workspace));
+    Ok(CommandFollowUp::Nothing)
+}
+
+/// Rows and differences, all of them.
+fn print_changes(context: &CommandContext<'_>, overview: ChangeOverview) {
     let rows = overview.list.len();
     let all = DisplayDetail::Changes(Box::new(overview));
     let mut list = scrollback::detail(&all, &context.output.theme, usize::MAX);
     let differences = list.split_off(rows.min(list.len()));
     context.output.print(&margin_mark::broken_list(list, context.output.width()));
     context.output.print(&differences);
-    Ok(CommandFollowUp::Nothing)
 }
 
 pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
@@ -168,12 +172,7 @@ pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     })?;
     let missing = || CommandStop::with_hint(format!("no transaction {id}"), "/journal lists them");
     let entry = entry.ok_or_else(missing)?;
-    let theme = &context.output.theme;
-    let mut lines = scrollback::notice(&changes::entry_line(&entry), theme);
-    for change in &entry.changes {
-        let name = visible::path(&workspace.shortened(&change.path));
-        lines.extend(scrollback::under(&format!("{} {name}", change.letter()), theme));
-    }
-    context.output.print_prose(lines);
+    context.output.note(&changes::entry_line(&entry));
+    print_changes(context, applied_overview(&entry, &view, &workspace));
     Ok(CommandFollowUp::Nothing)
 }

@@ -26,6 +26,7 @@ mod rewind_picker;
 mod rewind_turn;
 mod scratchpads;
 pub(super) mod server_prompts;
+mod session_list;
 pub(super) mod sessions;
 mod setup;
 mod skills;

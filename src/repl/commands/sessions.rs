@@ -2,6 +2,7 @@
 //! `/retry`, `/quit`.
 
 use super::jobs;
+use super::session_list::{SessionList, SharedListing, scopes_of};
 use crate::agent::{Agent, TurnStart};
 use crate::repl::coming::ComingMessages;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
@@ -11,7 +12,7 @@ use crate::repl::session_rows::{
     SessionListRow, SessionListing, last_shown, picker_title_columns, session_table, table_room,
     title_columns,
 };
-use crate::repl::titles::{now, short_id, title_of, when};
+use crate::repl::titles::{short_id, title_of, when};
 use crate::repl::turn;
 use crate::session::{
     CONVERSATION, OpenSession, SessionError, SessionHit, SessionPin, SessionRow, SessionStateKey,
@@ -19,10 +20,12 @@ use crate::session::{
 };
 use crate::text::{count, visible, width};
 use crate::ui::list::{self, PreviewArea};
-use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview, PickerScope};
+use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
 use crate::ui::turn_pane::{PastConversation, PastTurnsScreen, TurnPaneStatus, past_turns};
 use crate::ui::{term, wrap};
 use ratatui::text::Line;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Hits of a search, and sessions, that can be chosen from.
 const HITS: usize = 200;
@@ -153,37 +156,23 @@ fn listing(context: &CommandContext<'_>, store: &SessionStore) -> Result<Session
 /// The name of a session that the person chooses.
 fn pick(context: &CommandContext<'_>) -> Option<String> {
     let store = context.conversation.store.as_ref()?;
-    let listing = listing(context, store).unwrap_or_default();
-    let now = now();
+    let read = move || listing(context, store).unwrap_or_default();
+    let shared: SharedListing = Rc::new(RefCell::new(read()));
     let (columns, rows) = term::size();
     let room = usize::from(list::areas((columns, rows)).0.width).saturating_sub(PICKER_LEAD);
-    let item = |one: &SessionListRow| {
-        PickerItem::new(one.title(), one.picker_columns(now, room)).with_value(one.row.id.to_string())
-    };
-    let with_place = |one: &SessionListRow| {
-        let here = if one.is_here { String::new() } else { format!("  {}", visible::path(&one.row.cwd)) };
-        let title = item(one);
-        PickerItem { note: format!("{}{here}", title.note), ..title }
-    };
-    let scope = |name: &str, items: Vec<PickerItem>| PickerScope { name: name.into(), items };
-    let mut scopes = vec![
-        scope("only this directory", listing.here.iter().map(item).collect()),
-        scope("all directories", listing.conversations().map(with_place).collect()),
-        scope("also -p runs", listing.all().map(with_place).collect()),
-    ];
-    // A list that shows nothing, or nothing more than the one before it, is left out.
-    scopes.dedup_by_key(|scope| scope.items.len());
-    if scopes.len() > 1 {
-        scopes.retain(|scope| !scope.items.is_empty());
-    }
-    let about = |item: &PickerItem| {
+    let of_preview = Rc::clone(&shared);
+    let about = move |item: &PickerItem| {
+        let listing = of_preview.borrow();
         let row = listing.all().find(|one| one.row.id.as_str() == item.value());
         row.map_or_else(PickerPreview::default, |one| preview(context, store, one, (columns, rows)))
     };
+    let scopes = scopes_of(&shared.borrow(), 0, room);
+    let wide = picker_title_columns(&shared.borrow().all().collect::<Vec<_>>(), room);
     let feed = PickerFeed::of(scopes.first().map(|scope| scope.items.clone()).unwrap_or_default());
+    let store = store.clone();
+    let owner = SessionList { context, store, listing: shared, read: Box::new(read), room };
     let picker = context.output.picker("Sessions", feed).with_preview(about).with_scopes(scopes);
-    let shown: Vec<&SessionListRow> = listing.all().collect();
-    context.output.pick_one(picker.in_columns(picker_title_columns(&shown, room)))
+    context.output.pick_one(picker.in_columns(wide).owned_by(owner))
 }
 
 /// How a session ended, as it looked.

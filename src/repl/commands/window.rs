@@ -22,8 +22,11 @@ const MOST_SHARES: usize = FILLS.len();
 const SMALL_PART: u64 = 4;
 const RESERVED: char = '-';
 const FREE: char = '·';
-/// Columns next to the name of a share: its sign and its numbers.
-const ROOM_OF_NUMBERS: usize = 2 + 2 + 13;
+/// Columns of the sign of a share.
+const SIGN: usize = 2;
+/// Columns of a number of tokens, and of a percentage.
+const NUMBER: usize = 5;
+const PERCENT: usize = 4;
 const NO_SUMMARY: &str = "this conversation has no summary";
 
 pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
@@ -107,28 +110,29 @@ fn edit(context: &mut CommandContext<'_>) -> SlashCommandResult {
 /// A line for the whole, a bar of `bar` cells for the window, and a row for each share.
 fn told(fill: &ContextUsage, bar: Option<usize>, width: ProseWidth) -> Vec<Line<'static>> {
     let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
-    let percent = |tokens: u64| tokens * 100 / fill.window.max(1);
-    let how =
-        if fill.counted > 0 { "by the provider's last count" } else { "estimated; no request was sent yet" };
-    let mut lines = vec![format!(
-        "{} of {} tokens, {}% ({how})",
-        token_counts::short(used),
-        token_counts::short(fill.window),
-        percent(used)
-    )];
-    if used + fill.answer > fill.window {
+    let percent = |tokens: u64| tokens * 100 / fill.usable.max(1);
+    let (shown, counted) = (token_counts::short(used), token_counts::short(fill.counted));
+    let how = match fill.counted {
+        0 => "estimated; no request was sent yet".into(),
+        _ if shown == counted => "by the provider's last count".into(),
+        // The status row has that figure, and what came since is not in it.
+        _ => format!("the next request; the last one had {counted}"),
+    };
+    let mut lines =
+        vec![format!("{shown} of {} tokens, {}% ({how})", token_counts::short(fill.usable), percent(used))];
+    if used > fill.usable {
         let words =
             "more than fits: the oldest messages are left out of each request; /compact summarizes them";
         lines.push(words.into());
     }
-    let free = fill.window.saturating_sub(used + fill.answer);
+    let free = fill.usable.saturating_sub(used);
     let shares = with_sign(&fill.shares);
     let mut parts: Vec<(char, &str, u64, Option<&str>)> =
         shares.iter().map(|(sign, name, tokens, hint)| (*sign, name.as_str(), *tokens, *hint)).collect();
     parts.push((RESERVED, "reserved for the answer", fill.answer, None));
     parts.push((FREE, "free", free, None));
     if let Some(cells) = bar {
-        let is_small = used > 0 && used < fill.window / SMALL_PART;
+        let is_small = used > 0 && used < (fill.usable + fill.answer) / SMALL_PART;
         let drawn = if is_small { shares.len() } else { parts.len() };
         lines.push(bar_of(
             &parts.iter().take(drawn).map(|(sign, _, tokens, _)| (*sign, *tokens)).collect::<Vec<_>>(),
@@ -138,17 +142,29 @@ fn told(fill: &ContextUsage, bar: Option<usize>, width: ProseWidth) -> Vec<Line<
             lines.push("the bar shows what is in use, not the whole window".into());
         }
     }
-    let most = match width.wrap {
-        WrapSetting::Words => width.columns.saturating_sub(ROOM_OF_NUMBERS),
-        WrapSetting::Terminal => usize::MAX,
+    let names = parts.iter().map(|(_, name, ..)| width::of(name)).max().unwrap_or(0);
+    let gaps = [(4, 2), (1, 1)];
+    let room = |(before, between): &(usize, usize)| {
+        width.columns.saturating_sub(SIGN + before + NUMBER + between + PERCENT)
     };
-    let names = || parts.iter().map(|(_, name, ..)| width::of(name));
-    let wide = names().filter(|name| *name <= most).max().unwrap_or(0);
+    let gaps = gaps.into_iter().find(|gaps| names <= room(gaps)).unwrap_or((1, 1));
+    let wide = match width.wrap {
+        WrapSetting::Words => names.min(room(&gaps)),
+        WrapSetting::Terminal => names,
+    };
     let mut lines: Vec<Line<'static>> = lines.into_iter().map(Line::raw).collect();
     for (sign, name, tokens, hint) in &parts {
-        let sign = if bar.is_some() { format!("{sign} ") } else { String::new() };
-        let numbers = format!("{:>7}  {:>3}%", token_counts::short(*tokens), percent(*tokens));
-        lines.extend(share_rows((&sign, name, wide), &numbers, *hint, width));
+        let lead = if bar.is_some() { format!("{sign} ") } else { String::new() };
+        let name = width::cut_middle(name, wide);
+        let gap = " ".repeat(gaps.0 + wide - width::of(&name));
+        // What is reserved is not a part of what a request may have.
+        let share = if *sign == RESERVED {
+            String::new()
+        } else {
+            format!("{:>PERCENT$}", format!("{}%", percent(*tokens)))
+        };
+        let numbers = format!("{:>NUMBER$}{}{share}", token_counts::short(*tokens), " ".repeat(gaps.1));
+        lines.extend(share_rows(&format!("{lead}{name}{gap}{}", numbers.trim_end()), *hint, width));
     }
     if fill.summed_up > 0 {
         let words = format!("{} earlier messages are summarized; /transcript shows them", fill.summed_up);
@@ -157,42 +173,22 @@ fn told(fill: &ContextUsage, bar: Option<usize>, width: ProseWidth) -> Vec<Line<
     lines
 }
 
-/// A share with its name in a column of `wide`, its numbers, and its hint, which continues below its own words. What has no
-/// room next to the part before is below it.
-fn share_rows(
-    (sign, name, wide): (&str, &str, usize),
-    numbers: &str,
-    hint: Option<&str>,
-    width: ProseWidth,
-) -> Vec<Line<'static>> {
-    let is_broken = width.wrap == WrapSetting::Words;
-    let stacked = " ".repeat(STACKED_INDENT);
+/// The row of a share and its hint, which continues below its own words, or is below the row where it has no room.
+fn share_rows(row: &str, hint: Option<&str>, width: ProseWidth) -> Vec<Line<'static>> {
+    let Some(hint) = hint.map(|hint| format!("({hint})")) else { return vec![Line::raw(row.to_string())] };
     let broken = |first: String, further: String, text: String| {
         let indent = ProseIndent { first: vec![Span::raw(first)], further, breaks_words: true };
         prose::lines(indent, prose::of_spans([Span::raw(text)]), width)
     };
-    let column = |used: usize| " ".repeat((width::of(sign) + wide + 2).saturating_sub(used));
-    let (mut rows, row) = match is_broken && width::of(name) > wide {
-        true => (broken(sign.into(), stacked.clone(), name.into()), column(0) + numbers),
-        false => {
-            let named = format!("{sign}{name}");
-            (Vec::new(), format!("{named}{}{numbers}", column(width::of(&named))))
-        }
-    };
-    let Some(hint) = hint else {
-        rows.push(Line::raw(row));
-        return rows;
-    };
-    let hint = format!("({hint})");
-    let at = width::of(&row) + 2;
-    if is_broken && at + SECOND_COLUMN.min(width::of(&hint)) > width.columns {
-        rows.push(Line::raw(row));
+    let at = width::of(row) + 2;
+    if width.wrap == WrapSetting::Words && at + SECOND_COLUMN.min(width::of(&hint)) > width.columns {
+        let stacked = " ".repeat(STACKED_INDENT);
+        let mut rows = vec![Line::raw(row.to_string())];
         rows.extend(broken(stacked.clone(), stacked, hint));
-    } else {
-        // Below the first letter, not below the bracket.
-        rows.extend(broken(format!("{row}  "), " ".repeat(at + 1), hint));
+        return rows;
     }
-    rows
+    // Below the first letter, not below the bracket.
+    broken(format!("{row}  "), " ".repeat(at + 1), hint)
 }
 
 /// Each share with its sign, in their order. Of too many shares the smallest are added up.
@@ -244,7 +240,7 @@ mod tests {
             hint,
         };
         let fill = ContextUsage {
-            window: 200_000,
+            usable: 192_000,
             answer: 8_000,
             counted: 30_000,
             shares: vec![
@@ -258,13 +254,13 @@ mod tests {
             told(fill, bar, width).iter().map(Line::to_string).collect()
         };
         let wanted = [
-            "30.0k of 200k tokens, 15% (by the provider's last count)",
+            "30.0k of 192k tokens, 15% (by the provider's last count)",
             "█████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒",
             "the bar shows what is in use, not the whole window",
             "█ tool definitions           10.0k    5%",
             "▒ results of read_file       20.0k   10%  (/compact)",
-            "- reserved for the answer     8.0k    4%",
-            "· free                        162k   81%",
+            "- reserved for the answer     8.0k",
+            "· free                        162k   84%",
             "12 earlier messages are summarized; /transcript shows them",
         ];
         assert_eq!(rows(&fill, Some(40), 80), wanted);
@@ -284,22 +280,33 @@ mod tests {
             [
                 "█ results of run_command     20.0k   10%",
                 "      (the oldest are left out first; /compact)",
-                "- reserved for the answer     8.0k    4%"
+                "- reserved for the answer     8.0k"
             ]
         );
         assert_eq!(
-            rows(&long, Some(38), 38)[3..7],
+            rows(&long, Some(38), 38)[3..8],
             [
-                "█ results of run_command",
-                "          20.0k   10%",
+                "█ results of run_command  20.0k  10%",
                 "      (the oldest are left out first;",
                 "      /compact)",
+                "- reserved for the answer  8.0k",
+                "· free                     172k  89%",
             ]
         );
+        // A path keeps its end, and its figures stay next to it.
+        let mut file = fill.clone();
+        file.shares = vec![share("packages/service/src/deep/AGENTS.md", 20_000, None)];
+        assert_eq!(rows(&file, Some(38), 38)[3], "█ packages…c/deep/AGENTS.md 20.0k  10%");
+        // What came since the last request is not in the provider's count of it.
+        let since = ContextUsage { counted: 28_000, ..fill.clone() };
+        assert_eq!(
+            rows(&since, None, 80)[0],
+            "30.0k of 192k tokens, 15% (the next request; the last one had 28.0k)"
+        );
         assert_eq!(rows(&fill, None, 80)[1], "tool definitions           10.0k    5%");
-        let half = ContextUsage { window: 60_000, ..fill };
+        let half = ContextUsage { usable: 52_000, ..fill };
         assert_eq!(rows(&half, Some(40), 80)[1], "██████▒▒▒▒▒▒▒▒▒▒▒▒▒-----················");
-        let small = ContextUsage { window: 37_000, ..half };
+        let small = ContextUsage { usable: 29_000, ..half };
         assert!(rows(&small, Some(40), 80)[1].starts_with("more than fits: "));
         for cells in [1, 5, 38, 100] {
             let bar = bar_of(&[('a', 1), ('b', 1_000_000), ('c', 0), ('d', 30_000)], cells);

@@ -38,6 +38,8 @@ pub struct UserReport {
     pub incomplete: bool,
     /// The checks that passed on exactly what was applied.
     pub checks: Vec<PassedCheck>,
+    /// The transaction of an apply.
+    pub applied: Option<u64>,
 }
 
 impl UserReport {
@@ -70,6 +72,7 @@ impl UserReport {
             lines: report.lines(Some(undo), shown),
             done: report.is_done(),
             incomplete: report.is_incomplete(),
+            applied: report.entry().map(|entry| entry.id),
             ..UserReport::default()
         }
     }

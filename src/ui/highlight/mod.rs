@@ -19,6 +19,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 pub use worker::HighlightDocId;
 use worker::{CHUNK, HighlightDocument, HighlightRequest, HighlightResult, LineHighlights};
 
@@ -106,20 +107,32 @@ impl SyntaxHighlighter {
     pub fn poll(&mut self) -> bool {
         let mut news = false;
         // Without the thread, code stays plain.
-        while let Some(Ok((doc, chunk, lines))) = self.worker.as_mut().and_then(Worker::poll) {
-            self.received += 1;
-            let Some(known) = self.known.get_mut(&doc) else { continue };
-            self.lines += lines.len();
-            news = true;
-            let new = HighlightedChunk { lines, used: Cell::new(self.clock.get()) };
-            if let Some(old) = known.insert(chunk, new) {
-                self.lines -= old.lines.len();
-            }
+        while let Some(Ok(result)) = self.worker.as_mut().and_then(Worker::poll) {
+            news |= self.receive(result);
+        }
+        news
+    }
+
+    /// Receives results until everything that was wanted is known, but no longer than until `deadline`: for lines that
+    /// are written once and never drawn again.
+    pub fn wait(&mut self, deadline: Instant) {
+        while let Some(Ok(result)) = self.worker.as_mut().and_then(|worker| worker.poll_until(deadline)) {
+            self.receive(result);
+        }
+    }
+
+    fn receive(&mut self, (doc, chunk, lines): HighlightResult) -> bool {
+        self.received += 1;
+        let Some(known) = self.known.get_mut(&doc) else { return false };
+        self.lines += lines.len();
+        let new = HighlightedChunk { lines, used: Cell::new(self.clock.get()) };
+        if let Some(old) = known.insert(chunk, new) {
+            self.lines -= old.lines.len();
         }
         while self.lines > KEPT {
             self.forget_oldest();
         }
-        news
+        true
     }
 
     /// True while something that was wanted is not computed or not received yet.

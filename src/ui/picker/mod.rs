@@ -5,12 +5,15 @@
 
 mod letters;
 mod line_ui;
+mod manage;
 mod rank;
 
 #[cfg(test)]
 mod tests;
 
 pub use letters::matched_letters;
+use manage::OwnedList;
+pub use manage::{PickerOwner, PickerRefusal};
 pub use rank::{PickerFeed, PickerItem, PickerMatches, PickerSender};
 
 use super::full_screen::{FullScreenPane, PaneFlow};
@@ -46,6 +49,9 @@ pub enum PickerAction {
     Take,
     Clear,
     More,
+    Rename,
+    Delete,
+    Sort,
     Cancel,
 }
 
@@ -60,6 +66,9 @@ pub const KEYS: &[KeyBinding<PickerAction>] = &[
     row(PickerAction::Take, "take", "Enter", "take it, or all marked ones"),
     row(PickerAction::Clear, "clear", "Ctrl-U", "empty the line"),
     row(PickerAction::More, "more", "Ctrl-O", "show more than the list begins with, or less again"),
+    row(PickerAction::Rename, "rename", "Alt-n", "of sessions: give it another name"),
+    row(PickerAction::Delete, "delete", "Alt-x", "of sessions: delete it; asks first"),
+    row(PickerAction::Sort, "sort", "Alt-s", "of sessions: the next order"),
     row(PickerAction::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
 ];
 
@@ -110,6 +119,8 @@ pub struct Picker<'h> {
     /// The lists to choose from, and which is shown; none where there is one list only.
     scopes: Vec<PickerScope>,
     scope: usize,
+    /// Of things that can be renamed and deleted.
+    owned: Option<OwnedList<'h>>,
     keys: Keymap<PickerAction>,
     theme: Theme,
     query: TextField,
@@ -135,6 +146,7 @@ impl<'h> Picker<'h> {
             has_whole_notes: false,
             scopes: Vec::new(),
             scope: 0,
+            owned: None,
             keys,
             theme: theme.clone(),
             query: TextField::new(TextFieldKind::Path),
@@ -220,6 +232,8 @@ impl<'h> Picker<'h> {
             }
             PickerAction::Mark => self.mark(),
             PickerAction::More => self.next_scope(),
+            PickerAction::Rename | PickerAction::Delete => self.begin(act),
+            PickerAction::Sort => self.next_order(),
             PickerAction::Cancel => return PaneFlow::Close,
             PickerAction::Take => return self.take(),
         }
@@ -231,6 +245,10 @@ impl<'h> Picker<'h> {
             return;
         }
         self.scope = (self.scope + 1) % self.scopes.len();
+        self.show_scope();
+    }
+
+    fn show_scope(&mut self) {
         if let Some(scope) = self.scopes.get(self.scope) {
             self.feed = PickerFeed::of(scope.items.clone());
             self.ranked = PickerMatches::default();
@@ -328,6 +346,9 @@ impl<'h> Picker<'h> {
         if !self.ranked.is_done {
             count.push('…');
         }
+        if let Some(order) = self.order_name() {
+            count = format!("{order}  {count}");
+        }
         if !self.marked.is_empty() {
             count = format!("{} marked  {count}", self.marked.len());
         }
@@ -406,6 +427,31 @@ impl<'h> Picker<'h> {
         true
     }
 
+    /// The keys at the bottom. Those of tasks are left out where the row is too narrow.
+    fn key_words(&self, columns: usize) -> String {
+        let key = |act| self.keys.key(act);
+        let mut parts = vec![(PickerAction::Take, "take")];
+        if self.many == SelectionMode::Several {
+            parts.push((PickerAction::Mark, "mark"));
+        }
+        parts.extend(self.next_scope_name().map(|name| (PickerAction::More, name)));
+        let always = parts.len();
+        if self.owned.is_some() {
+            parts.extend([(PickerAction::Rename, "rename"), (PickerAction::Delete, "delete")]);
+        }
+        parts.extend(self.next_order_name().map(|name| (PickerAction::Sort, name)));
+        parts.push((PickerAction::Cancel, "cancel"));
+        loop {
+            let words: Vec<String> =
+                parts.iter().map(|(act, word)| format!("{} {word}", key(*act))).collect();
+            let words = format!(" {}", words.join("  "));
+            if width::of(&words) <= columns || parts.len() <= always + 1 {
+                return words;
+            }
+            parts.remove(parts.len() - 2);
+        }
+    }
+
     fn draw_preview(&self, buffer: &mut Buffer, area: PreviewArea) {
         area.draw_border(buffer, &self.theme);
         let area = area.inside();
@@ -425,6 +471,9 @@ impl<'h> Picker<'h> {
 
 impl FullScreenPane for Picker<'_> {
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
+        if let Some(flow) = self.task_key(key) {
+            return flow;
+        }
         if let Some(act) = self.keys.action(key) {
             return self.act(act);
         }
@@ -435,6 +484,9 @@ impl FullScreenPane for Picker<'_> {
     }
 
     fn paste(&mut self, text: &str) {
+        if self.task_paste(text) {
+            return;
+        }
         self.query.insert(text);
         self.ask();
     }
@@ -473,18 +525,13 @@ impl FullScreenPane for Picker<'_> {
             self.draw_preview(buffer, preview);
         }
         if area.height > 2 {
-            let key = |act| self.keys.key(act);
-            let mark = if self.many == SelectionMode::Several {
-                format!("  {} mark", key(PickerAction::Mark))
-            } else {
-                String::new()
-            };
-            let more = self.next_scope_name().map(|name| format!("  {} {name}", key(PickerAction::More)));
-            let (take, cancel) = (key(PickerAction::Take), key(PickerAction::Cancel));
-            let words = format!(" {take} take{mark}{}  {cancel} cancel", more.unwrap_or_default());
+            let words = self.key_words(usize::from(area.width));
             bar(buffer, area.height - 1, &self.theme, &Line::styled(words, self.theme.style("hint")), "");
         }
-        Some((cursor, 0))
+        match self.draw_task(buffer) {
+            Some(cursor) => cursor,
+            None => Some((cursor, 0)),
+        }
     }
 
     fn tick(&mut self) -> bool {

@@ -47,6 +47,11 @@ impl PickerItem {
     pub fn value(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.text)
     }
+
+    /// True where `typed` is all of it, and not only a part that matches.
+    pub fn is(&self, typed: &str) -> bool {
+        self.text == typed || self.value() == typed
+    }
 }
 
 /// What matches a query, the best first.
@@ -66,7 +71,7 @@ impl PickerMatches {
         let (pattern, mut buffer) = (pattern(query), Vec::new());
         let hit = |(at, item): (usize, &Arc<PickerItem>)| {
             let score = score(&pattern, item, matcher, &mut buffer)?;
-            Some(PickerMatch { score, item: Arc::clone(item), at })
+            Some(PickerMatch { is_exact: item.is(query), score, item: Arc::clone(item), at })
         };
         let mut hits: Vec<PickerMatch> = items.iter().enumerate().filter_map(hit).collect();
         hits.sort_by_key(PickerMatch::key);
@@ -177,16 +182,17 @@ impl Drop for PickerSender {
 }
 
 struct PickerMatch {
+    is_exact: bool,
     score: u32,
     item: Arc<PickerItem>,
     at: usize,
 }
 
 impl PickerMatch {
-    /// The best first; where nothing is looked for, the list's own order.
-    fn key(&self) -> (Reverse<u32>, usize, usize) {
+    /// What was typed in full, then the best first; where nothing is looked for, the list's own order.
+    fn key(&self) -> (Reverse<bool>, Reverse<u32>, usize, usize) {
         let size = if self.score == 0 { self.item.order } else { self.item.text.len() };
-        (Reverse(self.score), size, self.at)
+        (Reverse(self.is_exact), Reverse(self.score), size, self.at)
     }
 }
 
@@ -249,7 +255,7 @@ impl PickerRanker {
             let mut buffer = Vec::new();
             before.retain_mut(|hit| match score(&pattern, &hit.item, &mut self.matcher, &mut buffer) {
                 Some(score) => {
-                    hit.score = score;
+                    (hit.score, hit.is_exact) = (score, hit.item.is(&self.query));
                     true
                 }
                 None => false,
@@ -277,7 +283,8 @@ impl PickerRanker {
             let pattern = pattern(&self.query);
             for item in step {
                 if let Some(score) = score(&pattern, &item, &mut self.matcher, &mut buffer) {
-                    self.hits.push(PickerMatch { score, item, at: self.seen });
+                    let is_exact = item.is(&self.query);
+                    self.hits.push(PickerMatch { is_exact, score, item, at: self.seen });
                 }
                 self.seen += 1;
             }
@@ -291,8 +298,11 @@ impl PickerRanker {
             let found = beyond(&self.query);
             let new =
                 found.into_iter().filter(|item| !self.hits.iter().any(|hit| hit.item.text == item.text));
-            let new: Vec<PickerMatch> =
-                new.map(|item| PickerMatch { score: 0, item: Arc::new(item), at: usize::MAX }).collect();
+            let hit = |item: PickerItem| {
+                let is_exact = item.is(&self.query);
+                PickerMatch { is_exact, score: 0, item: Arc::new(item), at: usize::MAX }
+            };
+            let new: Vec<PickerMatch> = new.map(hit).collect();
             self.hits.extend(new);
         }
         self.publish_matches();

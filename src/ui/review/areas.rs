@@ -57,7 +57,9 @@ impl Review {
     }
 
     pub(super) fn advice_rows(&self) -> Vec<String> {
-        self.advice.as_deref().map_or_else(Vec::new, |advice| self.rows_above_keys(advice, 2))
+        // All of it, also in a narrow terminal: it says what to do next.
+        let most = usize::from(self.size.1 / 6).clamp(2, 4);
+        self.advice.as_deref().map_or_else(Vec::new, |advice| self.rows_above_keys(advice, most))
     }
 
     fn is_beside_keys(&self, message: &str) -> bool {

@@ -19,6 +19,7 @@ use ratatui::text::{Line, Span};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// The largest patch that is drawn so, in bytes: all its rows are laid out at once. A larger one is read as text.
 const LARGEST: usize = 256 << 10;
@@ -108,6 +109,11 @@ impl Differences {
     /// Receives computed colours; true when rows look different now.
     pub fn poll(&mut self) -> bool {
         self.colours.highlighter.poll()
+    }
+
+    /// Waits until the colours of everything that was drawn are known, but no longer than until `deadline`.
+    pub fn wait_for_colours(&mut self, deadline: Instant) {
+        self.colours.highlighter.wait(deadline);
     }
 
     /// True while colours are computed.

@@ -1,5 +1,6 @@
 //! The pane while a turn runs, and the same without a screen.
 
+mod applied_lines;
 mod keys;
 mod linear;
 mod linear_run;
@@ -11,6 +12,7 @@ mod run;
 mod status;
 mod waits;
 
+pub use applied_lines::applied_lines;
 pub use linear_run::run_linear;
 pub use pane::TurnPane;
 pub use past_turns::{PastConversation, PastTurns, PastTurnsScreen, past_turns};

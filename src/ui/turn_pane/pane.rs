@@ -3,6 +3,7 @@
 //! State changes here with the events of the turn, and in [`super::keys`] with keys; [`super::rows`] draws it. None of
 //! them does any I/O.
 
+use super::applied_lines::applied_lines;
 use super::question::{AnyQuestion, PaneQuestion, QuestionFocus};
 use super::status::{self, TurnPaneStatus};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
@@ -318,6 +319,11 @@ impl TurnPane {
             TurnEvent::Notice(text) => {
                 let mut lines = self.end_text();
                 lines.extend(self.notice(&text));
+                lines
+            }
+            TurnEvent::Applied(applied) => {
+                let mut lines = self.end_text();
+                lines.extend(applied_lines(&applied, self.facts.applied, &self.theme, self.columns));
                 lines
             }
             TurnEvent::LimitedByMode(Mode::Read) => {

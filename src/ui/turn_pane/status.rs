@@ -1,7 +1,7 @@
 //! What the session gives the pane to show, and what a key asks of the loop around the pane.
 
 use crate::checks::OutputToShow;
-use crate::config::WrapSetting;
+use crate::config::{AppliedSetting, WrapSetting};
 use crate::conversation::TokenUsage;
 use crate::permission::{Mode, Taint};
 use crate::provider::catalog::Money;
@@ -29,6 +29,8 @@ pub struct TurnPaneStatus {
     pub fold: usize,
     /// Who breaks lines of prose.
     pub wrap: WrapSetting,
+    /// What stays of changes that were applied.
+    pub applied: AppliedSetting,
     pub motion: bool,
     /// Thinking and output are shown at length.
     pub expanded: bool,

@@ -304,7 +304,13 @@ impl FullScreenPane for WizardPane<'_> {
                 self.search();
                 PaneFlow::Stay
             }
-            Some(PickerAction::Mark | PickerAction::More) => PaneFlow::Stay,
+            Some(
+                PickerAction::Mark
+                | PickerAction::More
+                | PickerAction::Rename
+                | PickerAction::Delete
+                | PickerAction::Sort,
+            ) => PaneFlow::Stay,
             None => {
                 self.typed(key);
                 PaneFlow::Stay

@@ -7,7 +7,7 @@ use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::history::origin::{ChangeOrigin, OriginStep};
-use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositorySet};
+use crate::workspace::repository::{ConfiguredFiles, RepositoryChange, RepositorySet};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,7 +149,10 @@ impl FileChange {
         let after = match (&*self.after, self.content_path()) {
             (PathState::Absent, _) => Vec::new(),
             (PathState::File { .. }, Some(path)) => regular_file::read(&path, MOST).ok()?,
-            (PathState::File { hash, .. }, None) => objects.get(*hash).ok()?,
+            // What was applied is on the disk, until something else is written there.
+            (PathState::File { hash, .. }, None) => {
+                objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, MOST).ok())?
+            }
             _ => return None,
         };
         let named = |bytes: &Vec<u8>, node: &PathState| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
@@ -196,8 +199,8 @@ pub struct ChangeSet {
     pub repositories: RepositorySet,
     /// What the set does to each of them.
     pub repository_changes: Vec<RepositoryChange>,
-    /// Where git has hooks outside of repositories, before the set and after it.
-    pub(in crate::workspace) hook_dirs: GitHookDirs,
+    /// What git's settings name outside of repositories, before the set and after it.
+    pub(in crate::workspace) configured: ConfiguredFiles,
 }
 
 impl ChangeSet {
@@ -226,7 +229,12 @@ impl ChangeSet {
         // By name alone: a view adds the other repositories.
         let paths = changes.iter().map(|c| &*c.path);
         let repositories = RepositorySet::recognise(paths, &[], &|_| false);
-        ChangeSet { changes, repositories, repository_changes: Vec::new(), hook_dirs: GitHookDirs::default() }
+        ChangeSet {
+            changes,
+            repositories,
+            repository_changes: Vec::new(),
+            configured: ConfiguredFiles::default(),
+        }
     }
 
     /// The repository that this path is applied with, as a whole.

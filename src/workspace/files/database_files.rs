@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What the names of the files of a database end with. The index of the log (`-shm`) is the last one: it is made again by
 /// who opens the database first.
@@ -33,11 +34,23 @@ pub(super) fn lock(database: &Path) -> Result<Option<File>, KeepError> {
     }
     let file = open_regular(database, OFlags::RDWR)?.file;
     match rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) if is_open_elsewhere(&file) => Err(KeepError::IsOpen),
+        Ok(()) if stays_open_elsewhere(&file) => Err(KeepError::IsOpen),
         Ok(()) => Ok(Some(file)),
         Err(Errno::AGAIN | Errno::ACCESS) => Err(KeepError::IsOpen),
         Err(e) => Err(io::Error::from(e).into()),
     }
+}
+
+/// Each process that starts another has, for a moment, a copy with all its open files.
+fn stays_open_elsewhere(file: &File) -> bool {
+    const LOOKS: u32 = 5;
+    const BETWEEN: Duration = Duration::from_millis(20);
+    (0..LOOKS).all(|look| {
+        if look > 0 {
+            std::thread::sleep(BETWEEN);
+        }
+        is_open_elsewhere(file)
+    })
 }
 
 /// True where a process of this user has the file open. One that is between two transactions holds no lock, and would

@@ -8,7 +8,7 @@ pub(in crate::workspace) use super::symlinks::{own_without_links, without_links}
 use crate::permission::{Access, AccessLocation};
 use crate::text::visible;
 use crate::workspace::repository::flat;
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::workspace::{LayerKind, Workspace, WorkspaceError};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -61,12 +61,7 @@ impl Workspace {
     /// What a path means that is written as lists show it, where it means something: names that are not UTF-8 cannot be
     /// written otherwise in JSON.
     fn as_listed(&self, given: &Path) -> Option<(PathBuf, bool)> {
-        let text = given.to_str().filter(|text| !text.is_ascii() || text.contains('<'))?;
-        let bytes = visible::read_back(text);
-        if bytes == text.as_bytes() || bytes.contains(&0) {
-            return None;
-        }
-        let listed = self.cwd().join(OsStr::from_bytes(&bytes));
+        let listed = self.cwd().join(read_back(given)?);
         let (path, exists) = real_path(&listed, &|path| self.real(path)).ok()?;
         let is_in = |path: &Path| path.parent().is_some_and(|dir| self.is_dir(dir));
         // A new file goes where a directory is that lists show so.
@@ -76,28 +71,44 @@ impl Workspace {
     /// The path of a pending change that a person names, by the names alone: a link is itself and never its target. The
     /// agent makes links; a name that followed them would approve another file than the person typed. Only the way to a
     /// root may lead through links, because no change set can replace these links.
+    ///
+    /// A name may be written as lists show it, with signs for a line break and the like: such a name cannot be typed
+    /// otherwise. Where both readings of it are pending, it is the one that a list shows so.
     pub fn pending_path(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
         if written.is_empty() {
             return Err(WorkspaceError::Empty);
         }
-        let path = flat(&self.cwd().join(self.expand(written)?));
+        let given = self.expand(written)?;
+        let literal = self.pending_at(&given);
+        let Some(listed) = read_back(&given) else { return Ok(literal) };
+        let listed = self.pending_at(&listed);
+        let pending = self.view().and_then(|view| view.changes(LayerKind::Pending).ok());
+        let is_pending = |path: &Path| pending.as_ref().is_some_and(|set| !set.below(path).is_empty());
+        let is_there = |path: &Path| is_pending(path) || path.symlink_metadata().is_ok();
+        let is_listed = is_pending(&listed) || is_there(&listed) && !is_there(&literal);
+        Ok(if is_listed { listed } else { literal })
+    }
+
+    /// The path of a pending change that is named `given`, without `~` and aliases.
+    fn pending_at(&self, given: &Path) -> PathBuf {
+        let path = flat(&self.cwd().join(given));
         let inside = |path: &Path| self.roots().iter().any(|root| path.starts_with(root));
         if inside(&path) {
-            return Ok(path);
+            return path;
         }
         let ways: Vec<&Path> = path.ancestors().collect();
         for way in ways.into_iter().rev() {
             if let (Ok(real), Ok(rest)) = (fs::canonicalize(way), path.strip_prefix(way))
                 && self.roots().contains(&real)
             {
-                return Ok(real.join(rest));
+                return real.join(rest);
             }
         }
         // What file tools changed outside of the roots is named by its real directory.
         let parent = path.parent().and_then(|parent| fs::canonicalize(parent).ok());
         match (parent.filter(|parent| !inside(parent)), path.file_name()) {
-            (Some(parent), Some(name)) => Ok(parent.join(name)),
-            _ => Ok(path),
+            (Some(parent), Some(name)) => parent.join(name),
+            _ => path,
         }
     }
 
@@ -117,4 +128,12 @@ impl Workspace {
         };
         Ok(home.join(rest.trim_start_matches('/')))
     }
+}
+
+/// A path that is written with the signs of lists; `None` where it has none.
+fn read_back(given: &Path) -> Option<PathBuf> {
+    let text = given.to_str().filter(|text| !text.is_ascii() || text.contains('<'))?;
+    let bytes = visible::read_back(text);
+    let is_other = bytes != text.as_bytes() && !bytes.contains(&0);
+    is_other.then(|| PathBuf::from(OsStr::from_bytes(&bytes)))
 }

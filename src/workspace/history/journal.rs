@@ -166,15 +166,6 @@ impl AppliedChange {
     pub(in crate::workspace) fn states(&self) -> (&Path, &PathState, &PathState) {
         (&self.path, &self.before, &self.after)
     }
-
-    /// As `git status` marks it.
-    pub fn letter(&self) -> char {
-        match (&*self.before, &*self.after) {
-            (PathState::Absent, _) => 'A',
-            (_, PathState::Absent) => 'D',
-            _ => 'M',
-        }
-    }
 }
 
 /// The transactions of one workspace.

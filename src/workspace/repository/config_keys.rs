@@ -1,5 +1,6 @@
 //! Which settings name a program: the table `config_keys.toml`, and the question about one setting.
 
+use super::command_words::GitCommandForm;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -12,6 +13,21 @@ struct GitKeyRow {
     unless: Vec<String>,
     #[serde(default)]
     only: Vec<String>,
+    #[serde(default)]
+    command: bool,
+}
+
+impl GitKeyRow {
+    /// `name` in lower case.
+    fn is_about(&self, name: &str, value: &str) -> bool {
+        let begins = |only: &String| match only.as_str() {
+            "::" => value.contains("::"),
+            start => value.starts_with(start),
+        };
+        self.keys.iter().any(|key| matches(key, name))
+            && !self.unless.contains(&value.to_lowercase())
+            && (self.only.is_empty() || self.only.iter().any(begins))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -28,17 +44,20 @@ static TABLE: LazyLock<GitKeyTable> =
 pub(super) fn consequence(name: &[u8], value: Option<&[u8]>) -> Option<&'static str> {
     let name = String::from_utf8_lossy(name).to_lowercase();
     let value = value.map_or("true".into(), |value| String::from_utf8_lossy(value).into_owned());
-    let low = value.to_lowercase();
-    let row = TABLE.setting.iter().find(|row| {
-        let begins = |only: &String| match only.as_str() {
-            "::" => value.contains("::"),
-            start => value.starts_with(start),
-        };
-        row.keys.iter().any(|key| matches(key, &name))
-            && !row.unless.contains(&low)
-            && (row.only.is_empty() || row.only.iter().any(begins))
-    });
+    let row = TABLE.setting.iter().find(|row| row.is_about(&name, &value));
     row.map(|row| row.why.as_str())
+}
+
+/// How git runs the value of this setting, and the command in it, where the value is one.
+pub(super) fn command_form<'v>(name: &[u8], value: &'v [u8]) -> Option<(GitCommandForm, &'v [u8])> {
+    let name = String::from_utf8_lossy(name).to_lowercase();
+    let text = String::from_utf8_lossy(value);
+    TABLE.setting.iter().find(|row| row.command && row.is_about(&name, &text))?;
+    Some(match value.strip_prefix(b"!") {
+        Some(command) => (GitCommandForm::Command, command),
+        None if name.starts_with("alias.") => (GitCommandForm::GitWords, value),
+        None => (GitCommandForm::Command, value),
+    })
 }
 
 /// Where the key is in the table, which begins with what runs most often.
@@ -99,6 +118,10 @@ mod tests {
         ] {
             assert_eq!(consequence(name.as_bytes(), value.map(str::as_bytes)), None, "{name}");
         }
+        assert_eq!(command_form(b"core.worktree", b"/x"), None);
+        assert_eq!(command_form(b"submodule.a.update", b"rebase"), None);
+        assert_eq!(command_form(b"alias.x", b"!./y"), Some((GitCommandForm::Command, b"./y".as_slice())));
+        assert_eq!(command_form(b"alias.x", b"log y"), Some((GitCommandForm::GitWords, b"log y".as_slice())));
         for (name, value) in [
             ("remote.o.url", "ext::sh -c x"),
             ("submodule.a.update", "!x"),

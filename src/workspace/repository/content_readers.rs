@@ -1,5 +1,6 @@
 //! How the content before and after a change is read.
 
+use crate::text::regular_file;
 use std::path::Path;
 use thiserror::Error;
 
@@ -26,4 +27,13 @@ pub(in crate::workspace) struct ContentReaders<'a> {
     pub(in crate::workspace) after: &'a ReadContent<'a>,
     /// True for a path that the view or the machine has.
     pub(in crate::workspace) exists: &'a dyn Fn(&Path) -> bool,
+}
+
+/// The content of a file outside of the workspace. The person's own settings may be links to where they keep them.
+pub(in crate::workspace) fn outside_content(path: &Path, most: u64) -> ReadOutcome {
+    match regular_file::read(path, most) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge => Err(ContentReadError::TooLarge(most)),
+        Err(e) => Err(e.into()),
+    }
 }

@@ -143,6 +143,10 @@ fn about(
                 why: "git rebase --continue runs the commands in it",
             });
         }
+        ["rr-cache", _, name] if name.starts_with("postimage") => facts.push(RepositoryFact::Redirect {
+            file,
+            why: "git writes it into a file with the same conflict, at the next merge or rebase (rerere)",
+        }),
         ["info", "attributes"] => facts.push(RepositoryFact::Redirect {
             file,
             why: "it sets which filters and drivers git runs on which files",
@@ -174,7 +178,7 @@ fn about(
 
 /// What git reads in its directory begins with one of these names.
 fn is_read(first: &str) -> bool {
-    const DIRECTORIES: [&str; 14] = [
+    const DIRECTORIES: [&str; 15] = [
         "branches",
         "common",
         "hooks",
@@ -187,6 +191,7 @@ fn is_read(first: &str) -> bool {
         "refs",
         "reftable",
         "remotes",
+        "rr-cache",
         "sequencer",
         "worktrees",
     ];

@@ -3,8 +3,10 @@
 //! A repository is known by what it is, not by the name `.git`: git takes any directory that a `.git` file names, and
 //! any that it is started in. Nothing here runs git or trusts what it reads.
 
+mod command_words;
 mod config;
 mod config_keys;
+mod configured_files;
 mod content_readers;
 mod current_branch;
 mod detect;
@@ -12,14 +14,16 @@ mod facts;
 mod git_dirs;
 mod git_files;
 pub(in crate::workspace) mod git_reader;
-mod hooks_path;
 mod lexical;
 mod lost_objects;
 mod repository_change;
 mod repository_row;
 
 pub(in crate::workspace) use crate::permission::is_repository;
-pub(in crate::workspace) use content_readers::{ContentReadError, ContentReaders, ReadOutcome};
+pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
+pub(in crate::workspace) use content_readers::{
+    ContentReadError, ContentReaders, ReadOutcome, outside_content,
+};
 pub use current_branch::head_of;
 pub use detect::RepositorySet;
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
@@ -29,7 +33,6 @@ pub use git_files::GitFileKind;
 pub use git_reader::{
     CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents, TreeChanges,
 };
-pub(in crate::workspace) use hooks_path::GitHookDirs;
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;

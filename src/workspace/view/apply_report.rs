@@ -97,6 +97,14 @@ impl ApplyReport {
         !self.special.is_empty() || !self.unmoved.is_empty()
     }
 
+    /// The transaction, where there is one.
+    pub fn entry(&self) -> Option<&JournalEntry> {
+        match &self.result {
+            Ok(ApplyOutcome::Landed(entry)) => Some(entry),
+            _ => None,
+        }
+    }
+
     /// True where the changes were applied, and the record or the cleanup is not complete.
     pub fn is_incomplete(&self) -> bool {
         let shortfalls = |entry: &JournalEntry| !entry.shortfalls.is_empty();

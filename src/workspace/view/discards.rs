@@ -1,9 +1,9 @@
 //! Discarded changes, stored so that they can be restored.
 //!
 //! Before paths leave the pending layers, they are linked into a layer set of their own, `discarded/N` in the view's
-//! directory; where all of very many changes are discarded, the layers themselves are moved there. The set counts from the moment in which it gets its name: a crash leaves it whole or not at all. It is
-//! removed with the view, or when newer discards need the room: at most [`MOST`] discards and [`MOST_BYTES`] are
-//! stored.
+//! directory; where all of very many changes are discarded, the layers themselves are moved there. The set counts from the
+//! moment in which it gets its name until it loses it: a crash leaves it whole or not at all. It is removed with the view, or
+//! when newer discards need the room: at most [`MOST`] discards and [`MOST_BYTES`] are stored.
 
 use super::super::Hash;
 use super::super::apply::fault;
@@ -19,6 +19,7 @@ use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::damage::{DamageKind, DamagedPart, DamagedRecord, list_records, read_record};
+use crate::workspace::hold_point;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -30,6 +31,8 @@ use std::sync::Arc;
 const MOST: usize = 20;
 /// Bytes of all their files together.
 const MOST_BYTES: u64 = 512 << 20;
+/// What the name of a discard ends with while it is removed.
+const REMOVED: &str = "removed";
 /// From how many changes on the pending layers are moved, where all of them are discarded.
 const MANY: usize = 1000;
 
@@ -139,7 +142,7 @@ impl View {
             self.store_discard(&leaving, DiscardRecord { at, bytes, stayed, ..DiscardRecord::default() })?;
         if let Err(e) = fault("discard").and_then(|()| self.discard(choice)) {
             // Nothing was discarded, and there is nothing to restore.
-            drop(remove_dir_all(&kept));
+            drop(remove_shelf(&kept));
             return Err(e);
         }
         if let Err(e) = self.drop_oldest() {
@@ -173,7 +176,7 @@ impl View {
             DiscardRecord { at, bytes, stayed, taken, number: 0, is_replacement: true },
         )?;
         if let Err(e) = fault("discard").and_then(|()| self.replace_pending(all)) {
-            drop(remove_dir_all(&kept));
+            drop(remove_shelf(&kept));
             return Err(e);
         }
         if let Err(e) = self.drop_oldest() {
@@ -311,7 +314,7 @@ impl View {
             });
         }
         self.replace_pending(entries)?;
-        Ok(remove_dir_all(&dir)?)
+        Ok(remove_shelf(&dir)?)
     }
 
     /// What a discarded change of a text file makes of the file as it is now, and that file. An undo between the discard
@@ -372,10 +375,27 @@ impl View {
         let mut kept = self.kept_discards()?;
         while kept.len() > MOST || kept.iter().map(|discarded| discarded.bytes).sum::<u64>() > MOST_BYTES {
             let oldest = kept.remove(0);
-            remove_dir_all(&self.discards().join(oldest.number.to_string()))?;
+            remove_shelf(&self.discards().join(oldest.number.to_string()))?;
+        }
+        // Left by a kill.
+        for entry in std::fs::read_dir(self.discards())?.flatten() {
+            if entry.path().extension().is_some_and(|end| end == REMOVED) {
+                remove_dir_all(&entry.path())?;
+            }
         }
         Ok(())
     }
+}
+
+/// Removes a discard: first its name, because a kill would leave a part of its files.
+fn remove_shelf(shelf: &Path) -> io::Result<()> {
+    let gone = shelf.with_extension(REMOVED);
+    if gone.exists() {
+        remove_dir_all(&gone)?;
+    }
+    std::fs::rename(shelf, &gone)?;
+    hold_point("discard renamed");
+    remove_dir_all(&gone)
 }
 
 impl DiscardMoment {

@@ -4,7 +4,7 @@ use super::stack::LayerStack;
 use super::{LayerKind, View};
 use crate::permission::Runner;
 use crate::text::{count, visible};
-use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{
     ChangeClasses, ChangeClassifier, WaitingRepository, git_files, state_of,
 };
@@ -53,7 +53,8 @@ impl View {
                 set.changes.iter().filter(|change| set.repositories.nearest(&change.path) == Some(dir));
             let changed: Vec<(&Path, bool)> =
                 changes.map(|change| (&*change.path, change.after.is_absent())).collect();
-            let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
+            let (changed, loose_objects) = (&*changed, &[]);
+            let sides = GitSides { dir, before: &before, after: &after, changed, loose_objects, deadline };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         let there = set.repositories.all().filter(|dir| is_there(dir, &after));
@@ -166,14 +167,17 @@ impl View {
             let own = own.filter(|change| set.repositories.nearest(&change.path) == Some(dir));
             let is_state =
                 |path: &Path| !set.repositories.is_object(path) || set.repositories.is_object_store(path);
-            let state = own.filter(|change| is_state(&change.path));
+            let (state, objects): (Vec<&FileChange>, Vec<_>) = own.partition(|change| is_state(&change.path));
             let changed: Vec<(&Path, bool)> =
-                state.map(|change| (&*change.path, change.after.is_absent())).collect();
+                state.iter().map(|change| (&*change.path, change.after.is_absent())).collect();
+            let loose_objects: Vec<&Path> =
+                objects.iter().filter(|change| change.after.is_file()).map(|change| &*change.path).collect();
             let trees = self.places(set, dir, &after);
             let has_known_place = trees.is_some();
             let trees = trees.unwrap_or_default();
             let judge = |rel: &Path, mode: u32| runner(classifier, &trees, rel, mode);
-            let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
+            let (changed, loose_objects) = (&*changed, &*loose_objects);
+            let sides = GitSides { dir, before: &before, after: &after, changed, loose_objects, deadline };
             protected_contents(&sides, &judge, has_known_place)
         };
         inside.filter(|dir| is_there(dir, &after)).flat_map(of).collect()

@@ -3,8 +3,8 @@
 
 use super::super::apply::{ApplyError, ApplyStep, commit_steps};
 use super::super::repository::{
-    ContentReadError, ContentReaders, GitHookDirs, ReadOutcome, RepositoryChange, RepositoryChangeKind,
-    RepositorySet, facts_of, is_repository,
+    ConfiguredFiles, ContentReadError, ContentReaders, ReadOutcome, RepositoryChange, RepositoryChangeKind,
+    RepositorySet, facts_of, is_repository, outside_content,
 };
 use super::base::BaseRecord;
 use super::collect::CommandEffects;
@@ -32,14 +32,14 @@ const PART: usize = 1_000;
 pub(super) struct RepositoryMeaning {
     repositories: RepositorySet,
     repository_changes: Vec<RepositoryChange>,
-    hook_dirs: GitHookDirs,
+    configured: ConfiguredFiles,
 }
 
 impl RepositoryMeaning {
     pub(super) fn is_in(&self, set: &ChangeSet) -> bool {
         self.repositories == set.repositories
             && self.repository_changes == set.repository_changes
-            && self.hook_dirs == set.hook_dirs
+            && self.configured == set.configured
     }
 }
 
@@ -72,9 +72,9 @@ impl View {
 
     /// Adds to `set` which of its changes belong to a repository, and what they mean there.
     pub(super) fn with_repositories(&self, shelf: LayerKind, set: ChangeSet) -> ChangeSet {
-        let RepositoryMeaning { repositories, repository_changes, hook_dirs } =
+        let RepositoryMeaning { repositories, repository_changes, configured } =
             self.repositories_in(shelf, &set.changes);
-        ChangeSet { repositories, repository_changes, hook_dirs, ..set }
+        ChangeSet { repositories, repository_changes, configured, ..set }
     }
 
     pub(super) fn repositories_in(&self, shelf: LayerKind, changes: &[FileChange]) -> RepositoryMeaning {
@@ -88,21 +88,19 @@ impl View {
                 self.repository_change(shelf, repository, &below.collect::<Vec<_>>(), &repositories)
             })
             .collect();
-        let hook_dirs = self.hook_dirs(shelf, changes);
-        RepositoryMeaning { repositories, repository_changes, hook_dirs }
+        let configured = self.configured_files(shelf, changes);
+        RepositoryMeaning { repositories, repository_changes, configured }
     }
 
-    fn hook_dirs(&self, shelf: LayerKind, changes: &[FileChange]) -> GitHookDirs {
+    fn configured_files(&self, shelf: LayerKind, changes: &[FileChange]) -> ConfiguredFiles {
         let exists = |path: &Path| self.had(path) || self.has(shelf, path);
         let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
-        // The person's own settings may be links to where they keep them.
-        let outside = |path: &Path, most| crate::text::regular_file::read(path, most).ok();
         let before = |path: &Path, most| match self.locate(path) {
-            Some(_) => self.content_before(shelf, path, most).ok().flatten(),
-            None => outside(path, most),
+            Some(_) => self.content_before(shelf, path, most),
+            None => outside_content(path, most),
         };
-        let after = |path: &Path, most| self.content_after(shelf, path, most).ok().flatten();
-        GitHookDirs::find(changes.iter().map(|c| &*c.path), &is, &[&before, &after])
+        let after = |path: &Path, most| self.content_after(shelf, path, most);
+        ConfiguredFiles::find(changes.iter().map(|c| &*c.path), &is, &[&before, &after])
     }
 
     fn repository_change(

@@ -79,7 +79,8 @@ impl RunningSummary {
         let end = deadline();
         let events = |dir: &Path| {
             let changed = touched.get(dir).map(Vec::as_slice).unwrap_or_default();
-            let sides = GitSides { dir, before: &before, after: &after, changed, deadline: end };
+            let sides =
+                GitSides { dir, before: &before, after: &after, changed, loose_objects: &[], deadline: end };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         let repository = |path: &&Path| {

@@ -22,7 +22,9 @@ pub(super) fn completed(place: &MenuPlace, item: &PickerItem) -> CompletedWord {
         }
         MenuKind::Argument(_) => {
             let word = written_out(value);
-            let is_quoted = place.source == ListSource::Pending && word.contains(char::is_whitespace);
+            // The command reads words, and takes both kinds of quotes as such.
+            let splits = |c: char| c.is_whitespace() || c == '\'';
+            let is_quoted = place.source == ListSource::Pending && word.contains(splits);
             let text = if is_quoted { format!("\"{word}\"") } else { word };
             CompletedWord { text, goes_on: value.ends_with('/') }
         }
@@ -63,6 +65,8 @@ mod tests {
         assert_eq!(text("/mo", "mode"), "/mode ");
         assert_eq!(text("/qu", "quit"), "/quit");
         assert_eq!(text("/apply t", "two words"), "\"two words\"");
+        assert_eq!(text("/apply i", "it's"), "\"it's\"");
+        assert_eq!(text("/apply a", "a\nb"), "a␊b");
         assert_eq!(text("see @a", "a.txt"), "@a.txt ");
         assert_eq!(text("see @a", "a b/"), "@\"a b/");
         assert_eq!(text("see @a", "a b\u{1b}.txt"), "@\"a b␛.txt\" ");

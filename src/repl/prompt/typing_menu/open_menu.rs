@@ -32,7 +32,7 @@ pub(super) struct OpenMenu {
 }
 
 impl OpenMenu {
-    /// What Enter does with the line `line`.
+    /// What Enter does with the line `line`: a command that was begun is run, an argument is what was typed.
     pub(super) fn enter(&self, line: &str, pos: usize) -> MenuEnter {
         let Some(item) = self.rows.get(self.selected).filter(|_| self.is_current) else {
             return MenuEnter::Send;
@@ -42,13 +42,14 @@ impl OpenMenu {
             return MenuEnter::Send;
         }
         match self.place.kind {
+            MenuKind::Command if !self.is_chosen && self.is_typed_out() => MenuEnter::Send,
             MenuKind::Command if self.is_chosen || self.begins(item) => match needs_argument(item.value()) {
                 true => MenuEnter::Complete,
                 false => MenuEnter::CompleteAndSend,
             },
             // A command that only has the letters somewhere is shown in the line before it runs.
             MenuKind::Command => MenuEnter::Complete,
-            // An argument may be something that is not in the list.
+            // An argument may be something that is not in the list, or more than the row that it begins.
             MenuKind::Argument(_) if self.is_marked() => MenuEnter::CompleteAndSend,
             MenuKind::Argument(_) => MenuEnter::Send,
             MenuKind::Mention if !self.is_chosen && self.exists => MenuEnter::Send,
@@ -56,27 +57,18 @@ impl OpenMenu {
         }
     }
 
-    /// False where Enter sends the line as it is: an argument that is no beginning of the row, or that is whole.
+    /// False where Enter sends the line as it is: for an argument, unless the person moved to a row or typed all of it.
     pub(super) fn is_marked(&self) -> bool {
         let is_argument = matches!(self.place.kind, MenuKind::Argument(_));
-        let begins = || self.rows.get(self.selected).is_some_and(|item| self.begins(item));
-        self.is_chosen || !is_argument || !self.is_whole() && begins()
+        let is_row = || self.rows.get(self.selected).is_some_and(|item| item.is(&self.place.typed));
+        self.is_chosen || !is_argument || is_row()
     }
 
-    /// What is typed names something by itself: `/apply .git` is not the beginning of `.github/x`, and `/apply src` takes
-    /// more than the first file in `src`.
-    fn is_whole(&self) -> bool {
+    /// What is typed is all of a row, or a path on the disk.
+    fn is_typed_out(&self) -> bool {
         let typed = &self.place.typed;
-        let in_typed = format!("{}/", typed.trim_end_matches('/'));
-        let is_listed = || self.rows.iter().any(|item| item.value() == typed);
-        let has_files = || self.rows.iter().any(|item| item.value().starts_with(&in_typed));
-        match self.place.source {
-            _ if typed.is_empty() => false,
-            ListSource::Pending => self.exists || is_listed() || has_files(),
-            // A directory has nothing to view.
-            ListSource::Files => is_listed() || self.exists && !has_files(),
-            _ => false,
-        }
+        let is_path = matches!(self.place.source, ListSource::Pending | ListSource::Files) && self.exists;
+        is_path || self.rows.iter().any(|item| item.is(typed))
     }
 
     /// True when the typed text is the beginning of the row's value.
@@ -91,7 +83,7 @@ impl OpenMenu {
     pub(super) fn hint(&self, line: &str, pos: usize) -> PromptHint {
         let nothing = || PromptHint::usage(NOTHING);
         let is_argument = matches!(self.place.kind, MenuKind::Argument(_));
-        if pos < line.len() || !self.is_current || is_argument && !self.is_chosen && self.is_whole() {
+        if pos < line.len() || !self.is_current || is_argument && !self.is_chosen && self.is_typed_out() {
             return nothing();
         }
         if self.place.typed.is_empty()

@@ -24,18 +24,22 @@ const NAMES: (usize, usize) = (3, 5);
 pub(super) const ALL_CONTEXT: usize = usize::MAX;
 
 /// All rows at one width. A difference is laid out when it is first needed.
-pub(super) struct ListLayout {
+pub(in crate::ui::turn_pane) struct ListLayout {
     pub(super) columns: usize,
     /// At most so many unchanged lines are shown around each change.
     context: usize,
-    pub(super) heads: Vec<Vec<Line<'static>>>,
+    pub(in crate::ui::turn_pane) heads: Vec<Vec<Line<'static>>>,
     differences: Vec<OnceCell<Rc<Vec<Line<'static>>>>>,
     /// How many rows each difference has, where it was laid out.
     lengths: Vec<Cell<Option<usize>>>,
 }
 
 impl ListLayout {
-    pub(super) fn new(overview: &ChangeOverview, theme: &Theme, columns: usize) -> ListLayout {
+    pub(in crate::ui::turn_pane) fn new(
+        overview: &ChangeOverview,
+        theme: &Theme,
+        columns: usize,
+    ) -> ListLayout {
         let widest = columns * NAMES.0 / NAMES.1;
         let names = overview.list.iter().filter(|row| row.lines.is_some()).map(|row| width::of(&row.text));
         let names = names.filter(|wide| *wide <= widest).max().unwrap_or(0);
@@ -53,7 +57,7 @@ impl ListLayout {
     }
 
     /// Lays the differences out again where that is another number of lines; false where it is the same.
-    pub(super) fn set_context(&mut self, context: usize) -> bool {
+    pub(in crate::ui::turn_pane) fn set_context(&mut self, context: usize) -> bool {
         if self.context == context {
             return false;
         }
@@ -64,7 +68,7 @@ impl ListLayout {
     }
 
     /// The rows of the difference of a row of the list.
-    pub(super) fn difference(
+    pub(in crate::ui::turn_pane) fn difference(
         &self,
         row: usize,
         overview: &ChangeOverview,
@@ -91,7 +95,7 @@ impl ListLayout {
 
     /// How many rows the difference has. Does not keep the rows: those of all differences take many times the memory of
     /// the differences.
-    pub(super) fn length(
+    pub(in crate::ui::turn_pane) fn length(
         &self,
         row: usize,
         overview: &ChangeOverview,
@@ -115,7 +119,7 @@ impl ListLayout {
     }
 
     /// Their colours are others now.
-    pub(super) fn forget_differences(&mut self) {
+    pub(in crate::ui::turn_pane) fn forget_differences(&mut self) {
         self.differences.iter_mut().for_each(|known| *known = OnceCell::new());
     }
 
@@ -156,7 +160,7 @@ pub(super) fn open_sign(is_open: bool, is_here: bool, theme: &Theme) -> Span<'st
 }
 
 /// The difference of the file has no fewer rows: each changed line has one, a removed and an added one may share it.
-pub(super) fn least_rows(file: &FileDiff) -> usize {
+pub(in crate::ui::turn_pane) fn least_rows(file: &FileDiff) -> usize {
     let lines = || file.patch.split(|byte| *byte == b'\n');
     let count = |sign: u8| lines().filter(|line| line.first() == Some(&sign)).count();
     // Two of these lines are the names of the file.

@@ -16,5 +16,6 @@ mod rows;
 
 pub(super) use answer::{QuestionKeyKind, QuestionOutcome};
 pub(super) use any_question::AnyQuestion;
+pub(super) use change_rows::{ListLayout, least_rows};
 pub(super) use confirmation::{is_given_twice, left_out, second_words};
 pub(super) use pane_question::{LookKey, PaneQuestion, QuestionFocus};

@@ -5,11 +5,14 @@ use super::leading_link;
 use super::links::LinkIndex;
 use super::loss;
 use super::scope::ClassifyScope;
+use super::unseen_links::SearchBounds;
 use crate::permission::{PathClass, ProtectedPaths, Runner};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
-use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositoryChangeKind, is_repository};
+use crate::workspace::repository::{
+    ConfiguredFiles, FileForm, RepositoryChange, RepositoryChangeKind, is_repository, outside_content,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,9 +35,18 @@ impl<'a> ChangeClassifier<'a> {
         roots: &'a [PathBuf],
         protected: &'a ProtectedPaths,
     ) -> ChangeClassifier<'a> {
+        ChangeClassifier::within(set, roots, protected, &SearchBounds::of_program())
+    }
+
+    pub(super) fn within(
+        set: &'a ChangeSet,
+        roots: &'a [PathBuf],
+        protected: &'a ProtectedPaths,
+        bounds: &SearchBounds,
+    ) -> ChangeClassifier<'a> {
         let completed = completed_repositories(set);
         let scope = ClassifyScope { set, roots, protected };
-        let links = LinkIndex::find(&scope);
+        let links = LinkIndex::find(&scope, bounds);
         ChangeClassifier { scope, links, completed }
     }
 
@@ -58,8 +70,10 @@ impl<'a> ChangeClassifier<'a> {
         if let Some(runner) = self.on_path(change) {
             return ChangeClass::RunsLater(runner);
         }
-        if let Some(why) = self.why_git_runs(&change.path) {
-            return ChangeClass::RunsLater(Runner { by: "git".into(), why: why.into() });
+        let form =
+            if matches!(*change.after, PathState::Link { .. }) { FileForm::Link } else { FileForm::File };
+        if let Some(runner) = self.scope.by_settings(&change.path, form) {
+            return ChangeClass::RunsLater(runner);
         }
         if let Some(class) = self.in_repository(change) {
             return class;
@@ -109,19 +123,9 @@ impl<'a> ChangeClassifier<'a> {
         if let Some(runner) = later(self.scope.of_path(&path)).or_else(on_path) {
             return Some(runner);
         }
-        if let Some(why) = self.why_git_runs(&path) {
-            return Some(Runner { by: "git".into(), why: why.into() });
-        }
-        self.links.of_path(&path, &self.scope)
-    }
-
-    /// Why git runs or reads the file at `path`, which is not in a repository.
-    fn why_git_runs(&self, path: &Path) -> Option<&'static str> {
-        if self.scope.set.hook_dirs.holds(path) {
-            return Some("git runs it: `core.hooksPath` names its directory");
-        }
-        let is_included = self.scope.set.hook_dirs.includes(path);
-        is_included.then_some("git reads it: your settings or those of a repository include it")
+        let form = if is_link { FileForm::Link } else { FileForm::File };
+        let by_settings = self.scope.by_settings(&path, form);
+        by_settings.or_else(|| self.links.of_path(&path, &self.scope))
     }
 
     /// A directory may get hooks and settings first, as ordinary files, and become a repository in a later turn.
@@ -165,7 +169,13 @@ impl<'a> ChangeClassifier<'a> {
         if !in_git && self.scope.of_path(path).runs_later() {
             return None;
         }
-        let runner = if in_git { self.links.of(change, &self.scope) } else { self.by_links(change) };
+        // A link to a file that git writes is no everyday thing: only one that was found counts, so that a commit in a large
+        // workspace is one change to approve and not a hundred.
+        let runner = match self.scope.set.repositories.is_written_by_git(path) {
+            true => self.links.found(change, &self.scope),
+            false if in_git => self.links.of(change, &self.scope),
+            false => self.by_links(change),
+        };
         Some(runner.map_or(ChangeClass::Ordinary, ChangeClass::RunsLater))
     }
 
@@ -232,9 +242,8 @@ pub(in crate::workspace) fn is_reached(path: &Path, roots: &[PathBuf], protected
     };
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
-    let read = |file: &Path, most| crate::text::regular_file::read(file, most).ok();
-    let hook_dirs = GitHookDirs::find([path], &is, &[&read]);
-    let set = ChangeSet { hook_dirs, ..ChangeSet::new(vec![change]) };
+    let configured = ConfiguredFiles::find([path], &is, &[&outside_content]);
+    let set = ChangeSet { configured, ..ChangeSet::new(vec![change]) };
     let classifier = ChangeClassifier::new(&set, roots, protected);
     set.changes.first().is_some_and(|c| matches!(classifier.classify(c), ChangeClass::RunsLater(_)))
 }

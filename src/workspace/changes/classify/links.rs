@@ -2,12 +2,14 @@
 //!
 //! `.git/hooks/pre-commit -> ../../scripts/check.sh` makes `scripts/check.sh` a hook. The links that count have
 //! protected names. They are searched in every directory above a changed path and one level below, and all links in a
-//! bounded walk of the rest of the workspace.
+//! bounded walk of the rest of the workspace. Where a bound is reached, a link that nobody saw may lead to any file: then
+//! every change waits.
 
 use super::distant_links;
-use super::distant_links::FileId;
+use super::distant_links::{FileId, each_entry};
 use super::scope::ClassifyScope;
-use crate::permission::{PathClass, Runner};
+use super::unseen_links::{SearchBounds, UnseenLinks};
+use crate::permission::Runner;
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::resolve::without_links;
@@ -17,8 +19,6 @@ use std::ops::Bound::{Excluded, Unbounded};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The most entries of directories that are looked at for one change set.
-const MOST: usize = 200_000;
 /// The most other names of one changed path that are tried.
 const MOST_NAMES: usize = 1000;
 /// What is large and has no protected links in it.
@@ -30,14 +30,21 @@ pub(super) struct LinkIndex {
     targets: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Files that have several names, and those names.
     names: BTreeMap<FileId, BTreeSet<PathBuf>>,
+    /// Why more links may lead to a file.
+    unseen: Option<UnseenLinks>,
+    /// Why a file may have more names.
+    unseen_names: Option<UnseenLinks>,
 }
 
 impl LinkIndex {
-    pub(super) fn find(scope: &ClassifyScope<'_>) -> LinkIndex {
+    pub(super) fn find(scope: &ClassifyScope<'_>, bounds: &SearchBounds) -> LinkIndex {
         let mut links = LinkIndex::default();
-        let mut left = MOST;
+        let mut left = bounds.near;
         for dir in dirs_above(scope) {
             links.look_in(&dir, 2, scope, &mut left);
+        }
+        if left == 0 {
+            links.unseen = Some(UnseenLinks::Near(bounds.near));
         }
         for change in &scope.set.changes {
             if let PathState::Link { target } = &*change.after {
@@ -45,7 +52,7 @@ impl LinkIndex {
                 links.add(flat(&to), change.path.to_path_buf());
             }
         }
-        links.look_far(scope);
+        links.look_far(scope, bounds);
         links
     }
 
@@ -54,7 +61,7 @@ impl LinkIndex {
     }
 
     /// Where the change gives a path a content, its other names may be anywhere.
-    fn look_far(&mut self, scope: &ClassifyScope<'_>) {
+    fn look_far(&mut self, scope: &ClassifyScope<'_>, bounds: &SearchBounds) {
         let comes =
             |change: &&FileChange| matches!(*change.after, PathState::File { .. } | PathState::Link { .. });
         let changes: Vec<&FileChange> = scope.set.changes.iter().filter(comes).collect();
@@ -63,62 +70,78 @@ impl LinkIndex {
         }
         let several: BTreeSet<FileId> = changes.iter().filter_map(|change| file_of(change)).collect();
         for root in scope.roots {
-            for (target, link) in distant_links::links(root).iter() {
+            let found = distant_links::links(root, bounds);
+            for (target, link) in &found.links {
                 self.add(target.clone(), link.clone());
             }
-            for (file, name) in distant_links::names(root, &several) {
+            if self.unseen.is_none() {
+                self.unseen.clone_from(&found.unseen);
+            }
+            let (names, unseen) = distant_links::names(root, &several, bounds);
+            for (file, name) in names {
                 self.names.entry(file).or_default().insert(name);
             }
+            self.unseen_names = self.unseen_names.take().or(unseen);
         }
     }
 
     fn look_in(&mut self, dir: &Path, depth: usize, scope: &ClassifyScope<'_>, left: &mut usize) {
-        for entry in std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
+        let mut below = Vec::new();
+        let read = each_entry(dir, &mut |entry, kind| {
             if *left == 0 {
-                return;
+                return false;
             }
             *left -= 1;
             let name = entry.file_name();
             // Below a directory with a protected name every link may count.
             if depth == 2 && !scope.protected.leads(&name) {
-                continue;
+                return true;
             }
-            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+            let path = entry.path();
             if kind.is_symlink() {
                 // What it leads to need not exist yet.
                 self.add(without_links(&path), path);
             } else if kind.is_dir() && depth > 0 && !SKIPPED.iter().any(|skipped| name == *skipped) {
-                self.look_in(&path, depth - 1, scope, left);
+                below.push(path);
             } else if kind.is_file()
                 && let Ok(meta) = entry.metadata()
                 && meta.nlink() > 1
             {
                 self.names.entry((meta.dev(), meta.ino())).or_default().insert(path);
             }
+            true
+        });
+        if let Err(e) = read {
+            self.unseen.get_or_insert_with(|| UnseenLinks::unreadable(dir, &e));
         }
+        below.iter().for_each(|dir| self.look_in(dir, depth - 1, scope, left));
     }
 
     /// Who runs the file later by another of its names.
     pub(super) fn of(&self, change: &FileChange, scope: &ClassifyScope<'_>) -> Option<Runner> {
-        let later = |path: &Path| match scope.of_path(path) {
-            PathClass::RunsLater(runner) => Some(runner),
-            _ => None,
-        };
-        self.of_path(&change.path, scope).or_else(|| change.twin.as_deref().and_then(later)).or_else(|| {
+        let names_unseen = || self.unseen_names.as_ref().filter(|_| file_of(change).is_some());
+        self.found(change, scope).or_else(|| Some(self.unseen.as_ref().or_else(names_unseen)?.runner()))
+    }
+
+    /// The same by the names that were found.
+    pub(super) fn found(&self, change: &FileChange, scope: &ClassifyScope<'_>) -> Option<Runner> {
+        let by_twin = || scope.runner_of(change.twin.as_deref()?);
+        self.found_at(&change.path, scope).or_else(by_twin).or_else(|| {
             let names = self.names.get(&file_of(change)?)?;
-            names.iter().filter(|name| ***name != *change.path).find_map(|name| later(name))
+            names.iter().filter(|name| ***name != *change.path).find_map(|name| scope.runner_of(name))
         })
     }
 
     /// Who runs the file later by a name that is a link to `path`.
     pub(super) fn of_path(&self, path: &Path, scope: &ClassifyScope<'_>) -> Option<Runner> {
-        let runner = |name: &PathBuf| match scope.of_path(name) {
-            PathClass::RunsLater(runner) => Some(runner),
-            _ => None,
-        };
+        self.found_at(path, scope).or_else(|| Some(self.unseen.as_ref()?.runner()))
+    }
+
+    fn found_at(&self, path: &Path, scope: &ClassifyScope<'_>) -> Option<Runner> {
         let names = self.names_of(path);
+        let runner = names.iter().find_map(|name| scope.runner_of(name));
         // A name among those that were not tried may be a protected one.
-        names.iter().find_map(runner).or_else(|| (names.len() >= MOST_NAMES).then(many_links))
+        runner.or_else(|| (names.len() >= MOST_NAMES).then(many_links))
     }
 
     /// The paths that lead through the link at `path`, each with what they lead to below it: the link itself, links to

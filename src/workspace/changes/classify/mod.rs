@@ -17,6 +17,7 @@ mod removed_repository;
 mod repository_loss;
 mod scope;
 mod staying;
+mod unseen_links;
 mod waiting_repository;
 
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};

@@ -1,7 +1,8 @@
 //! The scope of a classification: the set, its place, and what is protected there.
 
-use crate::permission::{LeadingPath, PathClass, ProtectedPaths};
+use crate::permission::{LeadingPath, PathClass, ProtectedPaths, Runner};
 use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::repository::{ConfiguredUse, FileForm};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,24 @@ impl ClassifyScope<'_> {
             }
         }
         first
+    }
+
+    /// Who runs or obeys the file at `path` later: by its names, or because git's settings name it.
+    pub(in crate::workspace) fn runner_of(&self, path: &Path) -> Option<Runner> {
+        match self.of_path(path) {
+            PathClass::RunsLater(runner) => Some(runner),
+            _ => self.by_settings(path, FileForm::File),
+        }
+    }
+
+    /// The same by git's settings alone.
+    pub(in crate::workspace) fn by_settings(&self, path: &Path, form: FileForm) -> Option<Runner> {
+        let named = self.set.configured.use_of(path, form)?;
+        // What git writes in the repository is approved with it, and no settings name it.
+        if matches!(named, ConfiguredUse::NotRead(_)) && self.set.repositories.is_written_by_git(path) {
+            return None;
+        }
+        Some(Runner { by: "git".into(), why: named.words() })
     }
 }
 

@@ -21,6 +21,8 @@ pub(in crate::workspace) struct GitSides<'a> {
     pub(in crate::workspace) after: &'a dyn RepositoryFiles,
     /// The files in `dir` that differ, and in no repository below it; each with whether it is gone afterwards.
     pub(in crate::workspace) changed: &'a [(&'a Path, bool)],
+    /// Those of them that hold one object, where `changed` is without them.
+    pub(in crate::workspace) loose_objects: &'a [&'a Path],
     /// When reading ends, for all repositories of the list.
     pub(in crate::workspace) deadline: ReadDeadline,
 }
@@ -157,7 +159,7 @@ fn index(
         (Err(why), _) | (_, Err(why)) => return vec![GitEvent::IndexNotRead(why)],
     };
     let heads = (before.refs.head_commit(), after.refs.head_commit());
-    index_events((&old, &new), heads, (&before.objects, &after.objects), budget)
+    index_events((&old.entries, &new.entries), heads, (&before.objects, &after.objects), budget)
 }
 
 /// Objects that went into packs. That none is lost is looked at elsewhere, by their names.

@@ -26,17 +26,27 @@ pub(super) struct IndexEntry {
 
 pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
 
+/// Of a path whose conflict was resolved, the versions that it had, in the order of [`IndexEntry::versions`]: `git checkout -m`
+/// brings the conflict back.
+pub(super) type ResolvedConflict = (Vec<u8>, [Option<TreeEntry>; 3]);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct GitIndex {
+    pub(super) entries: IndexEntries,
+    pub(super) resolved: Vec<ResolvedConflict>,
+}
+
 /// All paths; none where there is no index.
 pub(super) fn read_index(
     files: &dyn RepositoryFiles,
     git_dir: &Path,
     width: usize,
-) -> Result<IndexEntries, IndexNotRead> {
+) -> Result<GitIndex, IndexNotRead> {
     let path = git_dir.join("index");
     match read(files, &path, LARGEST) {
         Some(bytes) => parse(&bytes, width),
         None if exists(files, &path) => Err(IndexNotRead::TooLarge),
-        None => Ok(IndexEntries::new()),
+        None => Ok(GitIndex::default()),
     }
 }
 
@@ -45,7 +55,7 @@ fn committed(entries: &IndexEntries) -> impl Iterator<Item = (&[u8], Option<Tree
     entries.iter().map(|(path, entry)| (path.as_slice(), entry.staged.filter(|_| !entry.is_intent)))
 }
 
-fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
+fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
     let number = |at: usize| {
         let four: [u8; 4] = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
         usize::try_from(u32::from_be_bytes(four)).ok()
@@ -87,6 +97,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
     }
     // Extensions: four letters, a length, the data. Two of them say that the entries are not all.
     let (mut has_trees, mut has_true_trees) = (false, true);
+    let mut resolved = Vec::new();
     while at + 8 + width <= bytes.len() {
         let (Some(name), Some(length)) = (bytes.get(at..at + 4), number(at + 4)) else { break };
         match name {
@@ -97,6 +108,10 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
                 // git writes one, and reads the last.
                 has_true_trees = !std::mem::replace(&mut has_trees, true)
                     && data.is_some_and(|data| cache_tree::is_made_of(data, committed(&found), width));
+            }
+            b"REUC" => {
+                let data = at.checked_add(8 + length).and_then(|end| bytes.get(at + 8..end));
+                resolved.extend(data.and_then(|data| conflicts(data, width)).ok_or(IndexNotRead::Damaged)?);
             }
             // Where threads of git begin to read entries.
             b"IEOT" => {
@@ -122,8 +137,33 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
     match (in_order, has_true_trees) {
         (false, _) => Err(IndexNotRead::Damaged),
         (true, false) => Err(IndexNotRead::Trees),
-        (true, true) => Ok(found),
+        (true, true) => Ok(GitIndex { entries: found, resolved }),
     }
+}
+
+/// The extension "resolve undo": a path, three modes in octal, and an object for each mode that is not 0.
+fn conflicts(mut data: &[u8], width: usize) -> Option<Vec<ResolvedConflict>> {
+    fn text<'d>(data: &mut &'d [u8]) -> Option<&'d [u8]> {
+        let (text, rest) = data.split_at_checked(memchr::memchr(0, data)?)?;
+        *data = rest.get(1..)?;
+        Some(text)
+    }
+    let mut found = Vec::new();
+    while !data.is_empty() {
+        let path = text(&mut data)?.to_vec();
+        let mut modes = [0; 3];
+        for mode in &mut modes {
+            *mode = u32::from_str_radix(std::str::from_utf8(text(&mut data)?).ok()?, 8).ok()?;
+        }
+        let mut versions = [None; 3];
+        for (version, mode) in versions.iter_mut().zip(modes).filter(|(_, mode)| *mode != 0) {
+            let (id, rest) = data.split_at_checked(width)?;
+            *version = Some(TreeEntry { mode, id: ObjectId::from_bytes(id)? });
+            data = rest;
+        }
+        found.push((path, versions));
+    }
+    Some(found)
 }
 
 struct EntryAt {

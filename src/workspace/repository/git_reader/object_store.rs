@@ -8,6 +8,7 @@ use super::repository_files::{RepositoryFiles, exists, read};
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -58,6 +59,11 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
+    /// Bytes of a name.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
     fn loose(&self, id: &ObjectId) -> PathBuf {
         let hex = id.to_hex();
         let (dir, name) = hex.split_at_checked(2).unwrap_or_default();
@@ -86,6 +92,18 @@ impl<'a> ObjectReader<'a> {
     pub(super) fn has_elsewhere(&self, id: &ObjectId, index: &Path) -> bool {
         let others = || self.packs().iter().filter(|pack| !pack.is_of(index));
         exists(self.files, &self.loose(id)) || others().any(|pack| pack.find(id).is_some())
+    }
+
+    /// True where the repository does not have all of its objects: it borrows some, or gets them when they are needed.
+    pub(super) fn lacks_objects(&self) -> bool {
+        let is_promise = |name: &OsString| Path::new(name).extension() == Some("promisor".as_ref());
+        exists(self.files, &self.dir.join("info/alternates"))
+            || self.files.names(&self.dir.join("pack")).iter().any(is_promise)
+    }
+
+    /// True where the file of the single object has the object of that name.
+    pub(super) fn holds_loose(&self, id: &ObjectId) -> bool {
+        self.read_loose(id).is_some_and(|object| id.names(object.kind, &object.content))
     }
 
     /// True where the pack with the index at `index` has under each name that `counts` the object of that name.

@@ -3,6 +3,8 @@
 //! With the repository a person applies that change, too, whatever becomes of the same file in the work tree: the next push
 //! takes the commit along. So everything that cannot be read counts as such a change.
 
+mod protected_content;
+mod reflogs;
 mod unfinished;
 
 use super::ancestry::{OnlyCommits, commits_only_in};
@@ -12,16 +14,17 @@ use super::commit::Commit;
 use super::commit_tree::CommitTree;
 use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link};
 use super::compare::{GitSides, common_dir, width};
-use super::event::{HeadPosition, IndexNotRead, RefKind, short};
-use super::git_index::{IndexEntries, IndexEntry, read_index};
+use super::event::{HeadPosition, IndexNotRead, RefKind};
+use super::git_index::{GitIndex, IndexEntry, read_index};
 use super::named_commits;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
 use super::refs::RefReader;
-use super::repository_files::{exists, read};
+use super::repository_files::{RepositoryFiles, exists, read};
 use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use crate::permission::Runner;
+pub(in crate::workspace) use protected_content::ProtectedContent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -40,53 +43,6 @@ const DEEPEST_TAG: usize = 8;
 /// Names of commits in `shallow` and `MERGE_HEAD`.
 const LARGEST_LIST: u64 = 4 << 20;
 
-/// A change in a repository that takes effect although the file of the work tree does not change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::workspace) enum ProtectedContent {
-    /// A new commit changes the file. `on` leads to the commit.
-    Committed { commit: String, on: PathBuf, file: PathBuf, runner: Runner },
-    /// The next commit changes the file.
-    Staged { file: PathBuf, runner: Runner },
-    /// A version of the file in a conflict is another than that of the commit at `HEAD`.
-    InConflict { file: PathBuf, runner: Runner },
-    /// What its commits change is not known.
-    NotRead(&'static str),
-    /// What the next commit changes is not known.
-    IndexNotRead(IndexNotRead),
-}
-
-impl ProtectedContent {
-    /// For a person. `name` renders the path of a file.
-    pub(in crate::workspace) fn words(&self, name: &dyn Fn(&Path) -> String) -> String {
-        match self {
-            ProtectedContent::Committed { commit, on, file, runner } => {
-                format!("commit {commit} on {} changes {}: {}", short(on), name(file), runner.why)
-            }
-            ProtectedContent::Staged { file, runner } => {
-                format!("the next commit changes {}: {}", name(file), runner.why)
-            }
-            ProtectedContent::InConflict { file, runner } => {
-                format!("a version in the conflict of {} changes it: {}", name(file), runner.why)
-            }
-            ProtectedContent::NotRead(why) => {
-                format!("its commits may change files that run later, and were not read: {why}")
-            }
-            ProtectedContent::IndexNotRead(why) => {
-                format!("its index may change files that run later, and was not read: {}", why.words())
-            }
-        }
-    }
-
-    pub(in crate::workspace) fn runner(&self) -> Option<&Runner> {
-        match self {
-            ProtectedContent::Committed { runner, .. }
-            | ProtectedContent::Staged { runner, .. }
-            | ProtectedContent::InConflict { runner, .. } => Some(runner),
-            ProtectedContent::NotRead(_) | ProtectedContent::IndexNotRead(_) => None,
-        }
-    }
-}
-
 /// An object is missing, damaged, or over a bound.
 struct UnreadObject;
 
@@ -104,7 +60,7 @@ pub(in crate::workspace) fn protected_contents(
         "refs",
         "reftable",
         "index",
-        "logs/refs/stash",
+        "logs",
         "MERGE_HEAD",
         "MERGE_AUTOSTASH",
         "commondir",
@@ -116,16 +72,15 @@ pub(in crate::workspace) fn protected_contents(
         let at = sides.dir.join(name);
         sides.changed.iter().any(|(path, _)| path.starts_with(&at))
     };
-    let names = || {
-        STATE.iter().chain(&named_commits::TOP).chain(&named_commits::OPERATIONS).chain([&named_commits::LOG])
-    };
+    let names = || STATE.iter().chain(&named_commits::TOP).chain(&named_commits::OPERATIONS);
     if touches_shared_index(sides) {
         return vec![ProtectedContent::IndexNotRead(IndexNotRead::Split)];
     }
-    if !names().any(|name| touches(name)) {
+    let touches_state = names().any(|name| touches(name));
+    if !touches_state && sides.loose_objects.is_empty() {
         return Vec::new();
     }
-    if !has_known_place {
+    if touches_state && !has_known_place {
         return vec![ProtectedContent::NotRead("it is not known where its files are checked out")];
     }
     let budget = ReadBudget::new(sides.deadline);
@@ -197,11 +152,16 @@ pub(in crate::workspace) fn protected_contents(
     if (touches("index") || touches("HEAD")) && !search.is_decided() {
         search.index(sides, width, touches("index"));
     }
+    // These name what the refs name, too: where the rest has a reason, that one is enough.
+    if search.found.is_empty() {
+        search.reflogs(sides);
+    }
     // Last, because it takes longest: where the rest has a reason, that one is named.
     if !search.is_decided() {
         let (readers, objects) = ((&before.objects, &after.objects), common.join("objects"));
         let files = (sides.after, width);
-        let why = changed_stores::not_checked(sides.changed.iter(), &objects, readers, files, &budget);
+        let (changed, loose) = (sides.changed.iter(), sides.loose_objects);
+        let why = changed_stores::not_checked(changed, loose, &objects, readers, files, &budget);
         why.into_iter().for_each(|why| search.unread_but_for_limits(why));
     }
     let mut found = search.found;
@@ -237,6 +197,11 @@ struct TreeFindings {
     plain: Vec<(Vec<u8>, Option<TreeEntry>)>,
     /// The links of the new tree in directories that differ.
     links: Vec<TreeLink>,
+}
+
+/// A list of lines; empty where there is none. `None` where there is something else, or a larger one.
+fn list(files: &dyn RepositoryFiles, path: &Path, most: u64) -> Option<Vec<u8>> {
+    if exists(files, path) { read(files, path, most) } else { Some(Vec::new()) }
 }
 
 struct ContentSearch<'a> {
@@ -524,7 +489,7 @@ impl ContentSearch<'_> {
             Err(why) => return self.found.push(ProtectedContent::IndexNotRead(why)),
         };
         for (path, committed, runner) in differing {
-            let entry = new.get(&path);
+            let entry = new.entries.get(&path);
             let is_in_conflict = entry.is_some_and(|entry| entry.staged.is_none());
             let staged = entry.filter(|entry| !entry.is_intent).and_then(|entry| entry.staged);
             if staged != committed && !is_in_conflict && self.found.len() < MOST_FOUND {
@@ -538,10 +503,16 @@ impl ContentSearch<'_> {
     }
 
     /// What differs in the index itself.
-    fn entries(&mut self, sides: &GitSides<'_>, width: usize, new: &IndexEntries) {
+    fn entries(&mut self, sides: &GitSides<'_>, width: usize, new: &GitIndex) {
         // An index that could not be read before has nothing that is known.
         let old = read_index(sides.before, sides.dir, width).unwrap_or_default();
         let mut head = CommitTree::new(&self.after.objects, self.after.refs.head_commit());
+        for conflict in new.resolved.iter().filter(|conflict| !old.resolved.contains(conflict)) {
+            if !self.resolved_is_known(conflict, &mut head) {
+                return self.unread();
+            }
+        }
+        let (old, new) = (&old.entries, &new.entries);
         let removed = old.keys().filter(|path| !new.contains_key(*path));
         for path in new.keys().chain(removed).take_while(|_| self.budget.has_time()) {
             let (was, is) = (old.get(path), new.get(path));

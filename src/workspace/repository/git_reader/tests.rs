@@ -113,6 +113,7 @@ impl Ground {
             before: &before,
             after: &after,
             changed: &changed,
+            loose_objects: &[],
             deadline: budget::without_deadline(),
         })
     }

@@ -1,26 +1,22 @@
 //! What a command of git left for its next one: stash entries, commits to merge, changes that git puts back when a merge or
 //! a rebase ends, and the versions of files in conflict.
 
-use super::{ContentSearch, LARGEST_LIST, MOST_FOUND, ProtectedContent, ids_of_lines};
+use super::{ContentSearch, LARGEST_LIST, MOST_FOUND, ProtectedContent, ids_of_lines, list};
+use crate::permission::Runner;
 use crate::workspace::repository::git_reader::commit_tree::CommitTree;
 use crate::workspace::repository::git_reader::compare::GitSides;
-use crate::workspace::repository::git_reader::git_index::IndexEntry;
+use crate::workspace::repository::git_reader::git_index::{IndexEntry, ResolvedConflict};
 use crate::workspace::repository::git_reader::named_commits::named_commits;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::refs::LARGEST_LOG;
-use crate::workspace::repository::git_reader::repository_files::{RepositoryFiles, exists, read};
+use crate::workspace::repository::git_reader::tree_diff::TreeEntry;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files with the commit that `git merge --abort` and `git rebase --continue` write into the work tree.
 const AUTOSTASHES: [&str; 3] = ["MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash"];
-
-/// A list of commits; empty where there is none. `None` where there is something else, or a larger one.
-fn list(files: &dyn RepositoryFiles, path: &Path, most: u64) -> Option<Vec<u8>> {
-    if exists(files, path) { read(files, path, most) } else { Some(Vec::new()) }
-}
 
 /// The commits that a list has, one a line. `None` where a line is anything else.
 fn only_commits(text: &[u8]) -> Option<Vec<ObjectId>> {
@@ -109,14 +105,36 @@ impl ContentSearch<'_> {
         is: &IndexEntry,
         head: &mut CommitTree<'_>,
     ) -> bool {
-        let file = Path::new(OsStr::from_bytes(path));
-        let versions = is.versions.iter().flatten();
-        let mut judged = versions.clone().filter_map(|version| (self.judge)(file, version.mode));
-        let Some(runner) = judged.next() else { return true };
-        let Ok(committed) = head.get(path) else { return false };
-        if versions.into_iter().any(|version| committed != Some(*version)) && self.found.len() < MOST_FOUND {
-            self.found.push(ProtectedContent::InConflict { file: file.to_path_buf(), runner });
-        }
+        let Some(other) = self.other_version(path, &is.versions, head) else { return false };
+        self.found.extend(other.map(|(file, runner)| ProtectedContent::InConflict { file, runner }));
         true
+    }
+
+    /// The same of a conflict that was resolved.
+    pub(super) fn resolved_is_known(
+        &mut self,
+        (path, versions): &ResolvedConflict,
+        head: &mut CommitTree<'_>,
+    ) -> bool {
+        let Some(other) = self.other_version(path, versions, head) else { return false };
+        self.found.extend(other.map(|(file, runner)| ProtectedContent::Resolved { file, runner }));
+        true
+    }
+
+    /// The file that runs later, if it has a version that the commit at `HEAD` does not have. `None` where that is not known.
+    fn other_version(
+        &self,
+        path: &[u8],
+        versions: &[Option<TreeEntry>; 3],
+        head: &mut CommitTree<'_>,
+    ) -> Option<Option<(PathBuf, Runner)>> {
+        let file = Path::new(OsStr::from_bytes(path));
+        let versions = || versions.iter().flatten();
+        let Some(runner) = versions().find_map(|version| (self.judge)(file, version.mode)) else {
+            return Some(None);
+        };
+        let committed = head.get(path).ok()?;
+        let is_other = versions().any(|version| committed != Some(*version)) && self.found.len() < MOST_FOUND;
+        Some(is_other.then(|| (file.to_path_buf(), runner)))
     }
 }

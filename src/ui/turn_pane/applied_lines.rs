@@ -1,0 +1,164 @@
+//! What stays in the scrollback of changes that were applied: the rows of the question, and the difference where it is
+//! short. The question itself leaves the screen with its answer.
+
+use super::question::{ListLayout, least_rows};
+use crate::agent::AppliedOverview;
+use crate::config::AppliedSetting;
+use crate::text::count;
+use crate::tools::ChangeOverview;
+use crate::ui::margin_mark;
+use crate::ui::review::Differences;
+use crate::ui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Rows of the list that are shown.
+const MOST_ROWS: usize = 12;
+/// Rows of all differences together.
+const MOST_LINES: usize = 40;
+/// How many unchanged lines are shown around a change: as many as the patch has, or one where that is too long.
+const CONTEXTS: [usize; 2] = [usize::MAX, 1];
+/// The colours of so few lines take a moment. What has none by then stays without.
+const COLOURS: Duration = Duration::from_millis(150);
+
+/// The lines for `applied` in `columns`.
+pub fn applied_lines(
+    applied: &AppliedOverview,
+    shown: AppliedSetting,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    if shown == AppliedSetting::Line {
+        return Vec::new();
+    }
+    let more = |what: &str| {
+        let words = format!("… {what}: `{}` shows them", applied.shown_by);
+        margin_mark::under(&Line::styled(words, theme.style("hint")), columns)
+    };
+    let Some(changes) = &applied.changes else { return more("too many changes for a list") };
+    let differences = match shown {
+        AppliedSetting::Difference => ShownDifferences::of(changes, theme, columns),
+        AppliedSetting::Rows | AppliedSetting::Line => ShownDifferences::none(changes, theme, columns),
+    };
+    let mut lines = Vec::new();
+    for (row, head) in differences.layout.heads.iter().enumerate().take(MOST_ROWS) {
+        // The bar may be blanks with a ground.
+        lines.extend(head.iter().cloned().map(|line| without_blanks(line, |style| style.bg.is_none())));
+        let difference = differences.rows.get(&row).into_iter().flatten().cloned();
+        lines.extend(difference.map(|line| without_blanks(line, |_| true)));
+    }
+    let rows = changes.list.len().saturating_sub(MOST_ROWS);
+    let rows = (rows > 0).then(|| count::of(rows, "more row"));
+    let hidden = (differences.hidden > 0).then(|| count::of(differences.hidden, "more line"));
+    let what: Vec<String> = rows.into_iter().chain(hidden).collect();
+    if !what.is_empty() {
+        lines.extend(more(&what.join(" and ")));
+    }
+    lines
+}
+
+/// The differences that have room, by the row of the list.
+struct ShownDifferences {
+    layout: ListLayout,
+    rows: BTreeMap<usize, Vec<Line<'static>>>,
+    /// Lines of the other differences.
+    hidden: usize,
+}
+
+impl ShownDifferences {
+    fn none(changes: &ChangeOverview, theme: &Theme, columns: usize) -> ShownDifferences {
+        let layout = ListLayout::new(changes, theme, columns);
+        ShownDifferences { layout, rows: BTreeMap::new(), hidden: 0 }
+    }
+
+    fn of(changes: &ChangeOverview, theme: &Theme, columns: usize) -> ShownDifferences {
+        let mut layout = ListLayout::new(changes, theme, columns);
+        let files = changes.files.iter().map(|file| (file.patch.as_slice(), file.runs_later.as_slice()));
+        let mut differences = Differences::marked(files, theme);
+        let with_lines = (0..changes.list.len()).filter(|row| has_lines(changes, *row));
+        let mut hidden: usize = with_lines.clone().map(|row| lines_of(changes, row)).sum();
+        let rows: Vec<usize> = with_lines.filter(|row| is_whole(changes, *row)).collect();
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        for context in CONTEXTS {
+            layout.set_context(context);
+            open = fitting(&rows, &layout, (changes, &differences), theme);
+            if open.len() == rows.len() {
+                break;
+            }
+        }
+        // Of a single long one the beginning is more than nothing.
+        let first = rows.first().filter(|_| open.is_empty());
+        open.extend(first.map(|row| (*row, MOST_LINES)));
+        differences.wait_for_colours(Instant::now() + COLOURS);
+        layout.forget_differences();
+        let mut shown = BTreeMap::new();
+        for (row, most) in open {
+            let mut lines = layout.difference(row, changes, &differences, theme).to_vec();
+            hidden -= lines_of(changes, row);
+            hidden += lines.len().saturating_sub(most);
+            lines.truncate(most);
+            shown.insert(row, lines);
+        }
+        ShownDifferences { layout, rows: shown, hidden }
+    }
+}
+
+/// The first of these rows whose differences fit, with their lengths.
+fn fitting(
+    rows: &[usize],
+    layout: &ListLayout,
+    (changes, differences): (&ChangeOverview, &Differences),
+    theme: &Theme,
+) -> Vec<(usize, usize)> {
+    let (mut fitting, mut used) = (Vec::new(), 0);
+    for row in rows.iter().filter(|row| **row < MOST_ROWS) {
+        let least: usize = changes.files.iter().filter(|file| file.row == *row).map(least_rows).sum();
+        // What is certainly too long is not laid out to find that.
+        if used + least > MOST_LINES {
+            continue;
+        }
+        let length = layout.length(*row, changes, differences, theme);
+        if used + length <= MOST_LINES {
+            used += length;
+            fitting.push((*row, length));
+        }
+    }
+    fitting
+}
+
+/// True for the row of a file with lines: a commit is in the repository, and its files have rows of their own.
+fn has_lines(changes: &ChangeOverview, row: usize) -> bool {
+    let listed = changes.list.get(row);
+    listed.is_some_and(|listed| listed.lines.is_some() && listed.commit.is_none() && !listed.is_of_git)
+}
+
+/// Nothing of its difference is left out.
+fn is_whole(changes: &ChangeOverview, row: usize) -> bool {
+    let mut files = changes.files.iter().filter(|file| file.row == row).peekable();
+    files.peek().is_some() && files.all(|file| file.left_out.is_none())
+}
+
+fn lines_of(changes: &ChangeOverview, row: usize) -> usize {
+    changes.list.get(row).and_then(|listed| listed.lines).map_or(0, |(added, removed)| added + removed)
+}
+
+/// A row without the blanks up to the margin, which would be copied with it, and would be rows of their own in a window
+/// that gets narrower. Blanks at the end of the text itself are shown as signs.
+fn without_blanks(mut line: Line<'static>, are_blanks: impl Fn(Style) -> bool) -> Line<'static> {
+    while let Some(last) = line.spans.last_mut().filter(|last| are_blanks(last.style)) {
+        let kept = last.content.trim_end_matches(' ').len();
+        if kept > 0 {
+            let (text, style) = (last.content.get(..kept).unwrap_or_default().to_string(), last.style);
+            *last = Span::styled(text, style);
+            break;
+        }
+        line.spans.pop();
+    }
+    line
+}
+
+#[cfg(test)]
+#[path = "applied_lines_tests.rs"]
+mod tests;

@@ -1,0 +1,136 @@
+//! What stays of changes that were applied, at several widths.
+
+use super::*;
+use crate::text::patch::unified;
+use crate::text::width;
+use crate::tools::{FileDiff, LeftOut};
+use crate::ui::test_screen::dark;
+use crate::workspace::{CommitPatch, ListedChange};
+
+/// A file that changes from `before` to `after`, as the `row`th row.
+fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, FileDiff) {
+    let mut patch = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n").into_bytes();
+    unified(before.as_bytes(), after.as_bytes(), &mut patch);
+    let count = |sign: u8| patch.split(|b| *b == b'\n').filter(|l| l.first() == Some(&sign)).count() - 1;
+    let lines = Some((count(b'+'), count(b'-')));
+    let text = format!("M {name}");
+    let listed = ListedChange { text, lines, is_edit: true, ..ListedChange::default() };
+    (listed, FileDiff { name: name.into(), row, patch, ..FileDiff::default() })
+}
+
+fn applied(changes: Vec<(ListedChange, FileDiff)>) -> AppliedOverview {
+    let (list, files) = changes.into_iter().unzip();
+    let changes = Some(Box::new(ChangeOverview { list, files }));
+    AppliedOverview { changes, shown_by: "/journal 12".into() }
+}
+
+fn rows(applied: &AppliedOverview, shown: AppliedSetting, columns: usize) -> String {
+    let lines = applied_lines(applied, shown, &Theme::plain(), columns);
+    let rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    for row in &rows {
+        assert!(width::of(row) <= columns, "{columns}: {row:?}");
+        assert_eq!(row.trim_end(), row, "blanks up to the margin would be copied");
+    }
+    rows.join("\n")
+}
+
+fn lines(count: usize) -> String {
+    (0..count).map(|n| format!("line {n}\n")).collect()
+}
+
+/// A file of 20 lines of which one is another afterwards.
+fn edit(name: &str, row: usize) -> (ListedChange, FileDiff) {
+    change(name, row, &lines(20), &lines(20).replace("line 10\n", "another line\n"))
+}
+
+#[test]
+fn a_short_difference_stays_below_its_row() {
+    let two = applied(vec![
+        change("src/cart.py", 0, "class Cart:\n    sum = 0\n", "class Cart:\n    sum = 0.0\n"),
+        change("docs/a page with a longer name.md", 1, "", "# A page\n"),
+    ]);
+    insta::assert_snapshot!(rows(&two, AppliedSetting::Difference, 80));
+    insta::assert_snapshot!(rows(&two, AppliedSetting::Difference, 40));
+    insta::assert_snapshot!(rows(&two, AppliedSetting::Rows, 40));
+    assert_eq!(rows(&two, AppliedSetting::Line, 80), "");
+}
+
+#[test]
+fn unchanged_lines_make_way_and_then_whole_files() {
+    let with = |files: usize| {
+        let all = (0..files).map(|row| edit(&format!("{row}.txt"), row)).collect();
+        rows(&applied(all), AppliedSetting::Difference, 80)
+    };
+    let four = with(4);
+    assert_eq!(four.matches("+ another line").count(), 4, "{four}");
+    assert!(four.contains("line 7") && !four.contains('…'), "{four}");
+    let eight = with(8);
+    assert_eq!(eight.matches("+ another line").count(), 8, "{eight}");
+    assert!(eight.contains("line 9") && !eight.contains("line 7") && !eight.contains('…'), "{eight}");
+    // Ten differences of four lines have room, and twelve rows.
+    let many = with(15);
+    assert_eq!(many.matches("+ another line").count(), 10, "{many}");
+    assert_eq!(many.matches("  M ").count(), 12, "{many}");
+    assert!(many.ends_with("\n  … 3 more rows and 10 more lines: `/journal 12` shows them"), "{many}");
+}
+
+#[test]
+fn a_long_difference_makes_way_for_a_short_one_and_alone_it_is_cut() {
+    let long = || change("long.txt", 0, "", &lines(100));
+    let both = rows(&applied(vec![long(), edit("short.txt", 1)]), AppliedSetting::Difference, 60);
+    assert!(both.contains("+ another line") && !both.contains("+ line"), "{both}");
+    assert!(both.ends_with("… 100 more lines: `/journal 12` shows them"), "{both}");
+    let alone = rows(&applied(vec![long()]), AppliedSetting::Difference, 60);
+    assert!(alone.contains("+ line 39\n") && !alone.contains("line 40"), "{alone}");
+    assert!(alone.ends_with("… 60 more lines: `/journal 12` shows them"), "{alone}");
+    assert!(!rows(&applied(vec![long()]), AppliedSetting::Rows, 60).contains('…'));
+}
+
+#[test]
+fn what_is_no_text_of_a_file_is_a_row_alone() {
+    let (mut picture, mut of_picture) = change("a.png", 0, "a\n", "b\n");
+    (picture.text, picture.lines) = ("M a.png 3 to 4 bytes".into(), None);
+    of_picture.patch = b"diff --git a/a.png b/a.png\nGIT binary patch\nliteral 0\n".to_vec();
+    let (mut cut, mut of_cut) = change("cut.txt", 1, "a\n", "b\n");
+    cut.lines = Some((1000, 0));
+    of_cut.left_out = Some(LeftOut::OfTransaction { bytes: 70_000, id: 12 });
+    let (mut commit, of_commit) = change("3", 2, "a\n", "b\n");
+    commit.text = "  commit 1f3a2c7 \"Add\" on main: 1 file".into();
+    commit.commit = Some(CommitPatch::default());
+    let all = applied(vec![(picture, of_picture), (cut, of_cut), (commit, of_commit)]);
+    insta::assert_snapshot!(rows(&all, AppliedSetting::Difference, 60), @r#"
+      M a.png 3 to 4 bytes
+      M cut.txt  +1000 -0  ██████████
+        commit 1f3a2c7 "Add" on main: 1 file  +1 -1     ██
+      … 1000 more lines: `/journal 12` shows them
+    "#);
+    let many = AppliedOverview { changes: None, shown_by: "/journal 12".into() };
+    assert_eq!(
+        rows(&many, AppliedSetting::Rows, 60),
+        "  … too many changes for a list: `/journal 12` shows them"
+    );
+}
+
+/// No name and no content acts on the terminal, or looks like a line of placet's own.
+#[test]
+fn names_and_contents_are_rendered() {
+    let evil = "\u{1b}[2J\u{202e}◆ applied changes to 9 files\r";
+    let (mut listed, file) = change("x", 0, "one\n", &format!("{evil}\n"));
+    listed.text = format!("M {}", crate::text::visible::name(evil));
+    for columns in [40, 80] {
+        let all = rows(&applied(vec![(listed.clone(), file.clone())]), AppliedSetting::Difference, columns);
+        let acts = |c: char| c.is_control() && c != '\n' || c == '\u{202e}' || c == '◆';
+        assert!(!all.contains(acts), "{all:?}");
+        assert!(all.contains("␛[2J<U+202E><U+25C6> "), "{all}");
+    }
+}
+
+#[test]
+fn code_has_its_colours_although_it_is_drawn_once() {
+    let all = applied(vec![change("a.rs", 0, "fn one() {}\n", "fn two() -> &'static str { \"2\" }\n")]);
+    let lines = applied_lines(&all, AppliedSetting::Difference, &dark(), 80);
+    let added = lines.iter().find(|line| line.to_string().contains("+ fn two")).unwrap();
+    let colours: std::collections::BTreeSet<String> =
+        added.spans.iter().map(|span| format!("{:?}", span.style.fg)).collect();
+    assert!(colours.len() > 3, "{added:?}");
+}
