@@ -26,8 +26,8 @@ pub(super) fn runner(change: &FileChange, links: &LinkIndex, scope: &ClassifySco
     let PathState::Link { .. } = &*change.after else { return None };
     links.led_by(&change.path).into_iter().find_map(|(name, rest)| {
         // `.envrc -> scripts/env` leads to another file when `scripts` becomes a link.
-        if let PathClass::RunsLater(runner) = scope.of_path(&name)
-            && !rest.as_os_str().is_empty()
+        if !rest.as_os_str().is_empty()
+            && let Some(runner) = scope.runner_of(&name)
         {
             let why = format!("by it `{}` leads to another file: {}", scope.shown(&name), runner.why);
             return Some(Runner { by: runner.by, why });
