@@ -20,6 +20,7 @@ mod delta;
 mod event;
 mod git_index;
 mod index_changes;
+mod looks;
 mod loose_objects;
 mod object_id;
 mod object_store;

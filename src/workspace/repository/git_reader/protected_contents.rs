@@ -16,6 +16,7 @@ use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link
 use super::compare::{GitSides, common_dir, width};
 use super::event::{HeadPosition, IndexNotRead, RefKind};
 use super::git_index::{GitIndex, IndexEntry, read_index};
+use super::looks;
 use super::loose_objects;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
@@ -80,7 +81,7 @@ pub(in crate::workspace) fn protected_contents(
     // What was there counts as known only in a repository: before it was one, nothing in it was looked at.
     let had = |dir: &Path, name: &str| exists(sides.before, &dir.join(name));
     let was_complete = had(sides.dir, "HEAD") && had(&old_common, "objects");
-    let had_part = !was_complete && state_files::has_part(sides.before, sides.dir);
+    let had_part = !was_complete && looks::has_part(sides.before, sides.dir);
     let has = |dir: &Path, name: &str| exists(sides.after, &dir.join(name));
     let is_complete = has(sides.dir, "HEAD") && has(&common, "objects");
     if had_part && is_complete {
@@ -143,7 +144,11 @@ pub(in crate::workspace) fn protected_contents(
         let (readers, objects) = ((&before.objects, &after.objects), common.join("objects"));
         let files = (sides.after, width);
         let why = changed_stores::not_checked(sides.changed.iter(), &objects, readers, files, &budget);
-        let loose = if state_files::has_objects_of_git(sides) { sides.loose_objects } else { &[] };
+        let loose = if looks::is_of_git(sides.after, sides.dir, Path::new("objects")) {
+            sides.loose_objects
+        } else {
+            &[]
+        };
         let why = why.or_else(|| loose_objects::not_checked(sides.after, sides.dir, loose));
         why.into_iter().for_each(|why| search.unread_but_for_limits(why));
     }

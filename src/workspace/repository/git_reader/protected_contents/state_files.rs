@@ -2,11 +2,12 @@
 //! names. git checks them out when the person goes on, gives up, or names the file like a branch.
 
 use super::{ContentSearch, MOST_FOUND, ProtectedContent, peeled};
+use crate::workspace::repository::StateFileReader;
 use crate::workspace::repository::git_reader::compare::GitSides;
+use crate::workspace::repository::git_reader::looks::is_of_git;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
-use crate::workspace::repository::git_reader::repository_files::{GitFile, RepositoryFiles, exists, read};
+use crate::workspace::repository::git_reader::repository_files::{GitFile, exists, read};
 use crate::workspace::repository::git_reader::state_contents::NameLookup;
-use crate::workspace::repository::{StateFileReader, is_name_of_git};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -23,16 +24,6 @@ const TOO_LARGE: &str = "it is larger than placet reads";
 const PATCHES: &str = "`git am` or `git rebase --apply` is in progress, and its patches are not read";
 const RESOLUTION: &str = "git writes it into files that have such a conflict";
 const MISSING: &str = "it names an object that is not there";
-
-/// True where a directory that is no whole repository has something that git would read in one. Its settings and hooks are facts
-/// when it becomes one.
-pub(super) fn has_part(files: &dyn RepositoryFiles, dir: &Path) -> bool {
-    const HARMLESS: [&str; 7] =
-        ["objects", "hooks", "config", "config.worktree", "commondir", "description", "info"];
-    let names = files.names(dir);
-    let mut names = names.iter().filter_map(|name| name.to_str());
-    names.any(|name| !HARMLESS.contains(&name) && is_name_of_git(name))
-}
 
 impl ContentSearch<'_> {
     pub(super) fn state_files(&mut self, sides: &GitSides<'_>, width: usize) {
@@ -142,21 +133,9 @@ fn kind_of(sides: &GitSides<'_>, path: &Path, rel: &Path) -> Result<Option<State
         Some(_) if !found.is_file() => Err(NO_FILE),
         Some(StateFileReader::Patches) => Err(PATCHES),
         Some(reader) => Ok(Some(reader)),
-        None if is_of_git(sides, rel) => Err(UNKNOWN),
+        None if is_of_git(sides.after, sides.dir, rel) => Err(UNKNOWN),
         None => Ok(None),
     }
-}
-
-/// Any directory of a project may look like a repository, and git reads only its own names there, if it has a `HEAD`.
-fn is_of_git(sides: &GitSides<'_>, rel: &Path) -> bool {
-    let first = rel.iter().next().and_then(|name| name.to_str()).unwrap_or_default();
-    sides.dir.iter().any(|name| name == ".git")
-        || exists(sides.after, &sides.dir.join("HEAD")) && is_name_of_git(first)
-}
-
-/// True where git reads the objects of the directory.
-pub(super) fn has_objects_of_git(sides: &GitSides<'_>) -> bool {
-    is_of_git(sides, Path::new("objects"))
 }
 
 fn is_read_whole(reader: StateFileReader) -> bool {
