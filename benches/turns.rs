@@ -87,6 +87,7 @@ fn screen() {
             usage: TokenUsage::default(),
             prompt_tokens: 0,
             fold: 6,
+            applied: placet::config::AppliedSetting::Difference,
             wrap: placet::config::WrapSetting::Words,
             motion: true,
             expanded: false,

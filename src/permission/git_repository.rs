@@ -1,5 +1,6 @@
 //! Recognizes git repositories: the only implementation, for every part that asks about a directory.
 
+use super::protected::folded_name;
 use std::path::Path;
 
 /// Entries of a repository's directory in addition to `objects` and `refs`; one of them is enough.
@@ -20,6 +21,12 @@ pub fn is_repository(dir: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
         return OTHERS.iter().any(|name| has(name));
     }
     has("commondir") && has("HEAD")
+}
+
+/// True for a name that some file system takes for `.git`: in capitals, with characters that HFS+ ignores, with dots and
+/// blanks at its end, or as Windows shortens it.
+pub fn is_spelling_of_git(name: &str) -> bool {
+    matches!(&*folded_name(name), ".git" | "git~1")
 }
 
 pub fn is_git_name(path: &Path) -> bool {

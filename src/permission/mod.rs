@@ -32,7 +32,7 @@ pub use classification::{
 pub use danger::{CommandDanger, DangerSeverity, danger_of};
 pub use decision::{Decision, Denial, Permit, PermitReason, PolicyQuestion};
 pub use explain::{ExplainedCommand, MatchedRule, PermissionExplanation};
-pub use git_repository::{is_git_name, is_repository};
+pub use git_repository::{is_git_name, is_repository, is_spelling_of_git};
 pub use grant::{ActiveGrant, Grant, GrantId, GrantLimit};
 pub use mode::{Mode, ModeCell, PlanModeState, WritePolicy};
 pub use policy::{Policy, network_reason};

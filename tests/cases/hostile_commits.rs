@@ -299,7 +299,7 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 13] = [
         "pack below an index that stays",
         "git gc -q",
         "",
-        r#"cd .git/objects/pack; chmod u+w *; o=$(ls *.pack); { git cat-file --batch-all-objects --batch-check='%(objectname)';
+        r#"cd .git/objects/pack; o=$(ls *.pack); chmod u+w $o; { git cat-file --batch-all-objects --batch-check='%(objectname)';
             echo more | git hash-object -w --stdin; } | git pack-objects -q pack > /dev/null
             perl -MCompress::Zlib -0777 -pi -e 'BEGIN { ($a, $b) = map { compress($_) } "x\n", "y\n" } s/\Q$a\E/$b/' $o; cd ../../..;
             touch -d 'next year' .git/objects/pack/$o; test y = $(git show HEAD:.envrc)"#,

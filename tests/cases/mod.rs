@@ -46,6 +46,7 @@ mod hostile_answers;
 mod hostile_commits;
 mod hostile_damage;
 mod hostile_git_reader;
+mod hostile_git_state;
 mod hostile_hooks_path;
 mod hostile_imitation;
 mod hostile_losses;

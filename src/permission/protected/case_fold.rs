@@ -15,7 +15,7 @@ pub(super) fn folded(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-pub(super) fn folded_name(name: &str) -> String {
+pub(in crate::permission) fn folded_name(name: &str) -> String {
     if name.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) && !name.ends_with(['.', ' ']) {
         return name.into();
     }

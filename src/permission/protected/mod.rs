@@ -12,6 +12,7 @@ mod table;
 
 pub use beginning::LeadingPath;
 use case_fold::folded;
+pub(super) use case_fold::folded_name;
 pub use class::{PathClass, Runner};
 pub use program_dirs::ProgramDirs;
 use std::path::Path;

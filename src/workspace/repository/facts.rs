@@ -9,6 +9,7 @@ use super::detect::ALTERNATES;
 pub(in crate::workspace) use super::lexical::flat;
 use super::lost_objects::lost_objects;
 pub use super::repository_change::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
+use super::setting_places::ChangedSetting;
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeSet;
@@ -97,7 +98,8 @@ fn telling_files<'a>(
         changes.iter().map(|change| (Arc::clone(&change.path), Some(*change))).collect();
     if fate == RepositoryChangeKind::Created {
         let known: BTreeSet<Arc<Path>> = files.iter().map(|(path, _)| Arc::clone(path)).collect();
-        let settings = ["config", "config.worktree", "info/attributes", ALTERNATES].map(PathBuf::from);
+        let settings =
+            ["config", "config.worktree", "info/attributes", "info/grafts", ALTERNATES].map(PathBuf::from);
         let hooks = HOOKS.iter().map(|name| Path::new("hooks").join(name));
         let quiet = settings.into_iter().chain(hooks).map(|rel| repository.join(rel));
         let quiet = quiet.filter(|path| !known.contains(&**path) && exists(path));
@@ -155,6 +157,12 @@ fn about(
             facts.push(RepositoryFact::Redirect {
                 file,
                 why: "git reads objects from the places that it names",
+            });
+        }
+        ["remotes" | "branches", ..] => {
+            facts.push(RepositoryFact::Redirect {
+                file,
+                why: "git fetches from and pushes to the place that it names",
             });
         }
         ["info", "grafts"] => {
@@ -252,6 +260,11 @@ fn settings_of(
             after
         }
     };
+    // A repository has something in it, a file has not.
+    let is_directory = |path: &Path| {
+        let has = |name: &str| (contents.exists)(&path.join(name));
+        has(".git") || has("HEAD")
+    };
     let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
     for key in keys {
         let (old, new) = (before.get(key), after.get(key));
@@ -268,7 +281,10 @@ fn settings_of(
         };
         for value in new.into_iter().flatten() {
             let text = value.as_ref().map_or("true".into(), |v| String::from_utf8_lossy(v).into_owned());
-            facts.push(fact(Some(text), consequence(key, value.as_deref())));
+            let value = value.as_deref();
+            let (before, after, is_directory) = (&before, &after, &is_directory);
+            let changed = ChangedSetting { key, value, before, after, is_new_file: is_new, is_directory };
+            facts.push(fact(Some(text), consequence(key, value).or_else(|| changed.consequence())));
         }
         if new.is_none() && key == b"core.worktree" && has_work_tree(path, old, contents) {
             let why = "`core.worktree` is gone: its commits concern files at another place than before";

@@ -118,7 +118,7 @@ fn is_object_file(below: &[&str]) -> bool {
 
 const PACKED: [&str; 7] = ["pack", "idx", "rev", "keep", "bitmap", "mtimes", "promisor"];
 
-fn is_hex(text: &str, length: std::ops::RangeInclusive<usize>) -> bool {
+pub(super) fn is_hex(text: &str, length: std::ops::RangeInclusive<usize>) -> bool {
     length.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 

@@ -18,6 +18,8 @@ mod lexical;
 mod lost_objects;
 mod repository_change;
 mod repository_row;
+mod setting_places;
+mod understood_files;
 
 pub(in crate::workspace) use crate::permission::is_repository;
 pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
@@ -36,3 +38,4 @@ pub use git_reader::{
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;
+pub(in crate::workspace) use understood_files::{StateFileReader, is_name_of_git};

@@ -10,6 +10,7 @@ use crate::workspace::changes::classify::{
 };
 use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::files::open::dir_at;
+use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::resolve::without_links;
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::git_reader::{
@@ -170,8 +171,10 @@ impl View {
             let (state, objects): (Vec<&FileChange>, Vec<_>) = own.partition(|change| is_state(&change.path));
             let changed: Vec<(&Path, bool)> =
                 state.iter().map(|change| (&*change.path, change.after.is_absent())).collect();
+            let objects = objects.iter().map(|change| (&*change.path, &*change.after));
+            let comes = |node: &PathState| !node.is_absent() && !node.is_directory();
             let loose_objects: Vec<&Path> =
-                objects.iter().filter(|change| change.after.is_file()).map(|change| &*change.path).collect();
+                objects.filter(|(_, after)| comes(after)).map(|(path, _)| path).collect();
             let trees = self.places(set, dir, &after);
             let has_known_place = trees.is_some();
             let trees = trees.unwrap_or_default();

@@ -79,8 +79,8 @@ impl RunningSummary {
         let end = deadline();
         let events = |dir: &Path| {
             let changed = touched.get(dir).map(Vec::as_slice).unwrap_or_default();
-            let sides =
-                GitSides { dir, before: &before, after: &after, changed, loose_objects: &[], deadline: end };
+            let (loose_objects, deadline) = (&[], end);
+            let sides = GitSides { dir, before: &before, after: &after, changed, loose_objects, deadline };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         let repository = |path: &&Path| {

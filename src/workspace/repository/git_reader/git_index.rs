@@ -3,6 +3,7 @@
 use super::cache_tree;
 use super::event::IndexNotRead;
 use super::object_id::ObjectId;
+use super::plain_path::is_plain_path;
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::tree_diff::TreeEntry;
 use std::collections::BTreeMap;
@@ -70,6 +71,8 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
     let (mut at, mut name) = (12, Vec::new());
     let mut last: Option<(Vec<u8>, u16)> = None;
     let (mut begins, mut in_order) = (Vec::new(), true);
+    // A sparse index has directories, and a split one paths without a name.
+    let mut has_plain_paths = true;
     for _ in 0..count {
         let EntryAt { entry, stage, next, kept } =
             entry(bytes, at, version, width, &mut name).ok_or(IndexNotRead::Damaged)?;
@@ -77,6 +80,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         let is_in_order =
             |(path, before): &(Vec<u8>, u16)| *path < name || *path == name && (1..stage).contains(before);
         in_order &= last.as_ref().is_none_or(is_in_order);
+        has_plain_paths &= is_plain_path(&name);
         last = Some((name.clone(), stage));
         begins.push((at, version < 4 || kept == 0));
         let known = found.entry(name.clone()).or_default();
@@ -134,7 +138,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         }
         at = at.saturating_add(8).saturating_add(length);
     }
-    match (in_order, has_true_trees) {
+    match (in_order && has_plain_paths, has_true_trees) {
         (false, _) => Err(IndexNotRead::Damaged),
         (true, false) => Err(IndexNotRead::Trees),
         (true, true) => Ok(GitIndex { entries: found, resolved }),
@@ -199,7 +203,8 @@ fn entry(bytes: &[u8], at: usize, version: usize, width: usize, name: &mut Vec<u
     // Padded with one to eight zeros, so that the next one begins at a multiple of eight.
     let next = if version == 4 { end + 1 } else { at + (end - at + 8) / 8 * 8 };
     let is_hidden = flags & 0x8000 != 0 || more & 0x4000 != 0;
-    let is_intent = more & 0x2000 != 0;
+    // git writes the object into the work tree whatever it is, and announces a path only with the empty one.
+    let is_intent = more & 0x2000 != 0 && id == ObjectId::of("blob", b"", width);
     let entry =
         IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden, is_intent, ..IndexEntry::default() };
     Some(EntryAt { entry, stage: flags >> 12 & 3, next, kept })

@@ -59,11 +59,6 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
-    /// Bytes of a name.
-    pub(super) fn width(&self) -> usize {
-        self.width
-    }
-
     fn loose(&self, id: &ObjectId) -> PathBuf {
         let hex = id.to_hex();
         let (dir, name) = hex.split_at_checked(2).unwrap_or_default();
@@ -99,11 +94,6 @@ impl<'a> ObjectReader<'a> {
         let is_promise = |name: &OsString| Path::new(name).extension() == Some("promisor".as_ref());
         exists(self.files, &self.dir.join("info/alternates"))
             || self.files.names(&self.dir.join("pack")).iter().any(is_promise)
-    }
-
-    /// True where the file of the single object has the object of that name.
-    pub(super) fn holds_loose(&self, id: &ObjectId) -> bool {
-        self.read_loose(id).is_some_and(|object| id.names(object.kind, &object.content))
     }
 
     /// True where the pack with the index at `index` has under each name that `counts` the object of that name.

@@ -4,7 +4,7 @@
 //! takes the commit along. So everything that cannot be read counts as such a change.
 
 mod protected_content;
-mod reflogs;
+mod state_files;
 mod unfinished;
 
 use super::ancestry::{OnlyCommits, commits_only_in};
@@ -16,7 +16,7 @@ use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link
 use super::compare::{GitSides, common_dir, width};
 use super::event::{HeadPosition, IndexNotRead, RefKind};
 use super::git_index::{GitIndex, IndexEntry, read_index};
-use super::named_commits;
+use super::loose_objects;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
@@ -24,6 +24,7 @@ use super::refs::RefReader;
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use crate::permission::Runner;
+use crate::workspace::repository::StateFileReader;
 pub(in crate::workspace) use protected_content::ProtectedContent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -54,33 +55,17 @@ pub(in crate::workspace) fn protected_contents(
     judge: FileJudge<'_>,
     has_known_place: bool,
 ) -> Vec<ProtectedContent> {
-    const STATE: [&str; 12] = [
-        "HEAD",
-        "packed-refs",
-        "refs",
-        "reftable",
-        "index",
-        "logs",
-        "MERGE_HEAD",
-        "MERGE_AUTOSTASH",
-        "commondir",
-        "shallow",
-        "objects/pack",
-        "objects/info",
-    ];
     let touches = |name: &str| {
         let at = sides.dir.join(name);
         sides.changed.iter().any(|(path, _)| path.starts_with(&at))
     };
-    let names = || STATE.iter().chain(&named_commits::TOP).chain(&named_commits::OPERATIONS);
     if touches_shared_index(sides) {
         return vec![ProtectedContent::IndexNotRead(IndexNotRead::Split)];
     }
-    let touches_state = names().any(|name| touches(name));
-    if !touches_state && sides.loose_objects.is_empty() {
+    if sides.changed.is_empty() && sides.loose_objects.is_empty() {
         return Vec::new();
     }
-    if touches_state && !has_known_place {
+    if !has_known_place && names_commits(sides) {
         return vec![ProtectedContent::NotRead("it is not known where its files are checked out")];
     }
     let budget = ReadBudget::new(sides.deadline);
@@ -95,11 +80,10 @@ pub(in crate::workspace) fn protected_contents(
     // What was there counts as known only in a repository: before it was one, nothing in it was looked at.
     let had = |dir: &Path, name: &str| exists(sides.before, &dir.join(name));
     let was_complete = had(sides.dir, "HEAD") && had(&old_common, "objects");
-    let had_part =
-        ["HEAD", "refs", "packed-refs", "reftable", "index"].iter().any(|name| had(sides.dir, name));
+    let had_part = !was_complete && state_files::has_part(sides.before, sides.dir);
     let has = |dir: &Path, name: &str| exists(sides.after, &dir.join(name));
     let is_complete = has(sides.dir, "HEAD") && has(&common, "objects");
-    if had_part && !was_complete && is_complete {
+    if had_part && is_complete {
         return vec![ProtectedContent::NotRead("it was no whole repository before")];
     }
     if touches("shallow") && was_complete {
@@ -137,7 +121,9 @@ pub(in crate::workspace) fn protected_contents(
         found: Vec::new(),
     };
     let loose = sides.changed.iter().filter_map(|(path, _)| path.strip_prefix(sides.dir).ok());
-    search.refs(loose.filter(|path| path.starts_with("refs")).collect());
+    // git takes no name that ends with `.lock` for a ref.
+    let is_ref = |path: &&Path| path.starts_with("refs") && path.extension().is_none_or(|end| end != "lock");
+    search.refs(loose.filter(is_ref).collect());
     if touches("HEAD") {
         search.head();
     }
@@ -148,25 +134,31 @@ pub(in crate::workspace) fn protected_contents(
         search.merge(sides);
     }
     search.autostashes(sides, &touches);
-    search.named(sides, width);
+    search.state_files(sides, width);
     if (touches("index") || touches("HEAD")) && !search.is_decided() {
         search.index(sides, width, touches("index"));
-    }
-    // These name what the refs name, too: where the rest has a reason, that one is enough.
-    if search.found.is_empty() {
-        search.reflogs(sides);
     }
     // Last, because it takes longest: where the rest has a reason, that one is named.
     if !search.is_decided() {
         let (readers, objects) = ((&before.objects, &after.objects), common.join("objects"));
         let files = (sides.after, width);
-        let (changed, loose) = (sides.changed.iter(), sides.loose_objects);
-        let why = changed_stores::not_checked(changed, loose, &objects, readers, files, &budget);
+        let why = changed_stores::not_checked(sides.changed.iter(), &objects, readers, files, &budget);
+        let loose = if state_files::has_objects_of_git(sides) { sides.loose_objects } else { &[] };
+        let why = why.or_else(|| loose_objects::not_checked(sides.after, sides.dir, loose));
         why.into_iter().for_each(|why| search.unread_but_for_limits(why));
     }
     let mut found = search.found;
     found.extend(budget.reached().into_iter().map(ReadLimit::words).map(ProtectedContent::NotRead));
     found
+}
+
+/// True where a changed file may name commits, so that it has to be known where their files are.
+fn names_commits(sides: &GitSides<'_>) -> bool {
+    use StateFileReader::{Facts, Leftover, LfsObject, Text};
+    sides.changed.iter().any(|(path, _)| {
+        let reader = path.strip_prefix(sides.dir).ok().and_then(StateFileReader::of);
+        reader.is_some_and(|reader| !matches!(reader, Facts | Leftover | LfsObject | Text))
+    })
 }
 
 /// A split index has entries in another file (gitformat-index(5)).

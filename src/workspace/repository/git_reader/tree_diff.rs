@@ -4,6 +4,7 @@ use super::budget::ReadBudget;
 use super::commit_patch::CommitPatch;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
+use super::plain_path::is_plain_name;
 use crate::text::LineDiff;
 use std::collections::BTreeMap;
 
@@ -55,7 +56,7 @@ pub(super) fn entries(objects: &ObjectReader<'_>, tree: &ObjectId) -> Option<BTr
         let mode = if mode & KIND == DIRECTORY { DIRECTORY } else { mode };
         let entry = TreeEntry { mode, id: ObjectId::from_bytes(id)? };
         // git writes no name twice, and programs do not agree which of two counts.
-        if found.insert(name.to_vec(), entry).is_some() {
+        if !is_plain_name(name) || found.insert(name.to_vec(), entry).is_some() {
             return None;
         }
         rest = after;

@@ -19,6 +19,8 @@ pub(in crate::workspace) enum ProtectedContent {
     NotRead(&'static str),
     /// What the next commit changes is not known.
     IndexNotRead(IndexNotRead),
+    /// A file of git that placet does not know, or that has something which it does not know.
+    NotUnderstood { file: PathBuf, why: &'static str },
 }
 
 impl ProtectedContent {
@@ -43,6 +45,7 @@ impl ProtectedContent {
             ProtectedContent::IndexNotRead(why) => {
                 format!("its index may change files that run later, and was not read: {}", why.words())
             }
+            ProtectedContent::NotUnderstood { file, why } => format!("{}: {why}", name(file)),
         }
     }
 
@@ -52,7 +55,9 @@ impl ProtectedContent {
             | ProtectedContent::Staged { runner, .. }
             | ProtectedContent::InConflict { runner, .. }
             | ProtectedContent::Resolved { runner, .. } => Some(runner),
-            ProtectedContent::NotRead(_) | ProtectedContent::IndexNotRead(_) => None,
+            ProtectedContent::NotRead(_)
+            | ProtectedContent::IndexNotRead(_)
+            | ProtectedContent::NotUnderstood { .. } => None,
         }
     }
 }

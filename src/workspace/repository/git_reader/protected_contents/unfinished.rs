@@ -6,7 +6,6 @@ use crate::permission::Runner;
 use crate::workspace::repository::git_reader::commit_tree::CommitTree;
 use crate::workspace::repository::git_reader::compare::GitSides;
 use crate::workspace::repository::git_reader::git_index::{IndexEntry, ResolvedConflict};
-use crate::workspace::repository::git_reader::named_commits::named_commits;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::refs::LARGEST_LOG;
 use crate::workspace::repository::git_reader::tree_diff::TreeEntry;
@@ -75,26 +74,6 @@ impl ContentSearch<'_> {
         let known = read(sides.before).as_deref().and_then(only_commits).unwrap_or_default();
         for id in commits.into_iter().filter(|id| !known.contains(id)) {
             self.tip(Path::new(name), id, None);
-        }
-    }
-
-    /// The commits that other files name.
-    pub(super) fn named(&mut self, sides: &GitSides<'_>, width: usize) {
-        for (path, _) in sides.changed.iter().filter(|(_, is_gone)| !is_gone) {
-            let Ok(rel) = path.strip_prefix(sides.dir) else { continue };
-            let named = |side| named_commits(side, (sides.dir, rel), &self.after.objects, width);
-            match named(sides.after) {
-                Ok(commits) => {
-                    let known = named(sides.before).unwrap_or_default();
-                    // What they name besides, such as trees, is not checked out.
-                    let is_commit = |id: &ObjectId| self.after.objects.get_of(id, "commit").is_some();
-                    let new = commits.into_iter().filter(|id| !known.contains(id) && is_commit(id));
-                    for id in new.collect::<Vec<_>>() {
-                        self.tip(rel, id, None);
-                    }
-                }
-                Err(why) => return self.not_read(why.words()),
-            }
         }
     }
 

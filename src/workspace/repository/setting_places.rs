@@ -1,0 +1,179 @@
+//! Settings whose meaning depends on more than their value: the places that git fetches from and pushes to, and tools that
+//! are files.
+//!
+//! A fetch brings what the place has, and nobody looks at it: a pull from a bundle in the work tree merges what the same
+//! command wrote there. So a path waits, and so does another address of a remote that was there. A new remote with the address
+//! of a server is an ordinary setting: nothing goes there before a person names it.
+
+use super::config::GitSettings;
+use std::path::Path;
+
+const PROGRAM: &str = "git runs this transport program";
+const PATH: &str = "git fetches from this path, and placet does not look at what it has";
+const OTHER: &str = "git fetches from and pushes to another place than before";
+const NO_REMOTE: &str = "no remote has this name, so git takes it for an address";
+const BRANCHES: &str = "the next fetch overwrites branches";
+const TOOL: &str = "git runs the file at this path to compare or merge";
+
+/// A setting that differs, in its two states.
+pub(super) struct ChangedSetting<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) value: Option<&'a [u8]>,
+    pub(super) before: &'a GitSettings,
+    pub(super) after: &'a GitSettings,
+    /// The file is new: `git clone` and `git submodule add` write one.
+    pub(super) is_new_file: bool,
+    /// True for a directory that is there.
+    pub(super) is_directory: &'a dyn Fn(&Path) -> bool,
+}
+
+impl ChangedSetting<'_> {
+    pub(super) fn consequence(&self) -> Option<&'static str> {
+        let key = String::from_utf8_lossy(self.key).into_owned();
+        let value = String::from_utf8_lossy(self.value?).into_owned();
+        let (section, rest) = key.split_once('.')?;
+        let name = rest.rsplit_once('.').map_or(rest, |(_, name)| name);
+        match (section, name) {
+            ("remote", "url") => self.of_address(&value),
+            ("remote", "fetch") => {
+                let target = value.rsplit_once(':').map_or("", |(_, target)| target);
+                let is_branch =
+                    ["refs/heads/", "refs/*", "HEAD"].iter().any(|begin| target.starts_with(begin));
+                (is_branch && !self.is_new_file).then_some(BRANCHES)
+            }
+            ("branch", "remote" | "pushremote") | ("remote", "pushdefault") => self.of_remote(&value),
+            ("merge" | "diff", "tool" | "guitool") => value.contains('/').then_some(TOOL),
+            _ => None,
+        }
+    }
+
+    fn of_address(&self, value: &str) -> Option<&'static str> {
+        match AddressKind::of(value) {
+            AddressKind::Program => Some(PROGRAM),
+            AddressKind::Path(path) => {
+                let is_clone = self.is_new_file && path.is_absolute() && (self.is_directory)(path);
+                (!is_clone).then_some(PATH)
+            }
+            AddressKind::Server => {
+                let old = self.before.get(self.key).into_iter().flatten();
+                let mut old = old.flatten().peekable();
+                let is_other = old.peek().is_some() && !old.any(|old| Some(old.as_slice()) == self.value);
+                is_other.then_some(OTHER)
+            }
+        }
+    }
+
+    fn of_remote(&self, name: &str) -> Option<&'static str> {
+        // The repository itself.
+        if name == "." {
+            return None;
+        }
+        let has = |settings: &GitSettings, begin: &str| {
+            settings.keys().any(|key| key.starts_with(begin.as_bytes()) && key.ends_with(b".url"))
+        };
+        let own = format!("remote.{name}.");
+        if !has(self.after, &own) {
+            return Some(NO_REMOTE);
+        }
+        let is_other = !self.is_new_file && has(self.before, "remote.") && !has(self.before, &own);
+        is_other.then_some(OTHER)
+    }
+}
+
+/// What git takes an address for (`connect.c`, `transport.c`).
+enum AddressKind<'v> {
+    Server,
+    Path(&'v Path),
+    /// git runs `git-remote-NAME`.
+    Program,
+}
+
+impl AddressKind<'_> {
+    fn of(value: &str) -> AddressKind<'_> {
+        const SERVERS: [&str; 8] = ["https", "http", "ssh", "git", "ssh+git", "git+ssh", "ftp", "ftps"];
+        let scheme = value.split_once("://").filter(|(scheme, _)| {
+            scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        });
+        match scheme {
+            Some(("file", path)) => AddressKind::Path(Path::new(path)),
+            Some((scheme, _)) if SERVERS.contains(&scheme) => AddressKind::Server,
+            Some(_) => AddressKind::Program,
+            None if value.contains("::") || value.starts_with('-') => AddressKind::Program,
+            // `host:path`, unless a slash comes first.
+            None if value.split('/').next().is_some_and(|first| first.contains(':')) => AddressKind::Server,
+            None => AddressKind::Path(Path::new(value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::settings;
+    use super::*;
+
+    fn consequence(before: &str, after: &str, key: &str, is_new_file: bool) -> Option<&'static str> {
+        let ((before, _), (after, _)) = (settings(before.as_bytes()), settings(after.as_bytes()));
+        let value = after[key.as_bytes()].last().unwrap().as_deref();
+        let is_directory = |path: &Path| path == Path::new("/srv/repo");
+        let (before, after, is_directory) = (&before, &after, &is_directory);
+        ChangedSetting { key: key.as_bytes(), value, before, after, is_new_file, is_directory }.consequence()
+    }
+
+    #[test]
+    fn an_address_of_a_server_is_ordinary_where_it_is_new() {
+        let remote = |url: &str| format!("[remote \"o\"]\n\turl = {url}\n");
+        let cases = [
+            ("https://example.org/a.git", None),
+            ("ssh://git@example.org/a", None),
+            ("git@example.org:a.git", None),
+            ("./b.bundle", Some(PATH)),
+            ("build/b.bundle", Some(PATH)),
+            ("../x", Some(PATH)),
+            ("/srv/repo", Some(PATH)),
+            ("~/x", Some(PATH)),
+            ("file:///srv/repo", Some(PATH)),
+            ("./a:b", Some(PATH)),
+            ("ext::sh -c x", Some(PROGRAM)),
+            ("evil://x", Some(PROGRAM)),
+        ];
+        for (url, why) in cases {
+            assert_eq!(consequence("", &remote(url), "remote.o.url", false), why, "{url}");
+        }
+        for (url, why) in [
+            ("/srv/repo", None),
+            ("file:///srv/repo", None),
+            ("/srv/repo/b.bundle", Some(PATH)),
+            ("../repo", Some(PATH)),
+        ] {
+            assert_eq!(consequence("", &remote(url), "remote.o.url", true), why, "{url}");
+        }
+        let (one, other) = (remote("https://example.org/a"), remote("https://example.com/a"));
+        assert_eq!(consequence(&one, &other, "remote.o.url", false), Some(OTHER));
+        assert_eq!(consequence(&one, &one, "remote.o.url", false), None);
+    }
+
+    #[test]
+    fn a_branch_follows_a_remote_that_was_there() {
+        let both = "[remote \"o\"]\n\turl = https://x\n";
+        let branch = |remote: &str| format!("[branch \"main\"]\n\tremote = {remote}\n");
+        let of = |before: &str, after: &str, name: &str| {
+            consequence(before, &(after.to_string() + &branch(name)), "branch.main.remote", false)
+        };
+        let more = format!("{both}[remote \"new\"]\n\turl = https://y\n");
+        assert_eq!(of("", "", "."), None);
+        assert_eq!(of(both, both, "o"), None);
+        assert_eq!(of("", both, "o"), None);
+        assert_eq!(of(both, &more, "new"), Some(OTHER));
+        for name in ["build/c.bundle", "https://x", "host:path", "~", ".."] {
+            assert_eq!(of(both, both, name), Some(NO_REMOTE), "{name}");
+        }
+        let fetch = |spec: &str, is_new| {
+            consequence("", &format!("[remote \"o\"]\n\tfetch = {spec}\n"), "remote.o.fetch", is_new)
+        };
+        assert_eq!(fetch("+refs/heads/*:refs/remotes/o/*", false), None);
+        assert_eq!(fetch("+refs/heads/*:refs/heads/*", false), Some(BRANCHES));
+        assert_eq!(fetch("+refs/*:refs/*", true), None);
+        let tool = |name: &str| consequence("", &format!("[merge]\n\ttool = {name}\n"), "merge.tool", false);
+        assert_eq!((tool("vimdiff"), tool("../../x")), (None, Some(TOOL)));
+    }
+}

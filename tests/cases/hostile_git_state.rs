@@ -1,0 +1,469 @@
+//! Files in `.git` that git obeys, takes for a ref, or copies into the work tree: each that placet does not understand waits,
+//! whatever its name is. The rest of what git and its tools leave there every day does not ask.
+
+use crate::support::binary::Out;
+use crate::support::den::sandbox_or_skip;
+use crate::support::require::require;
+use crate::support::txn::Txn;
+use placet::sandbox::SandboxBackend;
+
+/// A repository with two commits on main, the branch `old` with another workflow, all in one pack, and a worktree `wt`.
+const BEFORE: &str = r#"git init -q -b main . && mkdir -p .github/workflows && echo one > a.txt &&
+    echo "on: push # good" > .github/workflows/ci.yml && git add . && git commit -qm First && git switch -q -c old &&
+    echo "on: push # old" > .github/workflows/ci.yml && git commit -qam Old && git switch -q main && echo two > a.txt &&
+    git commit -qam Second && git gc -q"#;
+
+/// What every script may use. `evil` prints the name of a commit that changes the workflow and that no ref has. `index NAME MODE
+/// OBJECT` adds an entry to the index that git itself would refuse.
+const FUNCTIONS: &str = r#"export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A
+export GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=init.defaultBranch GIT_CONFIG_VALUE_0=main
+blob() { git hash-object -w --stdin; }
+evil() {
+    export GIT_INDEX_FILE=../evil-index; git read-tree HEAD
+    git update-index --add --cacheinfo 100644,$(echo "on: push # EVIL" | blob),.github/workflows/ci.yml
+    t=$(git write-tree); unset GIT_INDEX_FILE; git commit-tree $t -p HEAD -m evil
+}
+logged() { h=$(git rev-parse HEAD); printf "$h $1 A <a@x> 1700000000 +0000\tcommit: x\n$1 $h A <a@x> 1700000001 +0000\tcommit: y\n"; }
+moved() { h=$(git rev-parse HEAD); printf "$h $h A <a@x> 1700000000 +0000\tcheckout: moving from $1 to main\n" >> .git/logs/HEAD; }
+rebase() {
+    d=.git/rebase-merge; mkdir $d; echo refs/heads/main > $d/head-name; git rev-parse HEAD | tee $d/orig-head > $d/onto
+    : > $d/interactive; : > $d/done; git checkout -q --detach; echo "$1" > $d/git-rebase-todo
+}
+pick() { d=.git/sequencer; mkdir $d; git rev-parse HEAD~1 | tee $d/head > $d/abort-safety; echo "pick $(git rev-parse HEAD) x" > $d/todo; }
+index() {
+    perl -0777 -e 'use Digest::SHA "sha1"; my ($name, $mode, $id, $flags) = @ARGV; open F, "<", ".git/index"; my $old = <F>; close F;
+        my @entries = map { [split /[ \t]/, $_, 4] } grep { length } split /\0/, `git ls-files -s -z`;
+        my @all = map { [$_->[3], oct $_->[0], $_->[1], 0] } @entries; push @all, [$name, oct $mode, $id, $flags];
+        my $out = "DIRC" . pack "NN", $flags ? 3 : 2, scalar @all;
+        for (sort { $a->[0] cmp $b->[0] } @all) {
+            my $e = pack "N10", 0, 0, 0, 0, 0, 0, $_->[1], 0, 0, 0; $e .= pack "H*", $_->[2];
+            $e .= pack "n", length($_->[0]) | ($_->[3] ? 0x4000 : 0); $e .= pack "n", $_->[3] if $_->[3]; $e .= $_->[0];
+            $e .= "\0" x (8 - length($e) % 8); $out .= $e }
+        open F, ">", ".git/index"; print F $out . sha1($out)' "$@"
+}
+"#;
+
+/// Each makes the person's next command of git run a program or write other contents, and has no commit that a ref leads to.
+/// The words after the title are in the row of the repository.
+const HOSTILE: [(&str, &str, &str); 62] = [
+    ("index: a hook", "is damaged", "index .git/info/../hooks/post-checkout 100755 $(echo x | blob)"),
+    ("index: a workflow", "is damaged", "index .github/xx/../workflows/new.yml 100644 $(echo x | blob)"),
+    ("index: an absolute path", "is damaged", "index /tmp/outside.txt 100644 $(echo x | blob)"),
+    ("index: a path above", "is damaged", "index ../other/Makefile 100644 $(echo x | blob)"),
+    ("index: a path with a dot", "is damaged", "index ./.envrc 100644 $(echo x | blob)"),
+    ("index: an empty name", "is damaged", "index a//b 100644 $(echo x | blob)"),
+    ("index: git in capitals", "is damaged", "index x/.GIT/config 100644 $(echo x | blob)"),
+    ("index: git as Windows shortens it", "is damaged", "index git~1/config 100644 $(echo x | blob)"),
+    ("index: an announced path with a content", ".envrc", "index .envrc 100644 $(echo x | blob) 8192"),
+    (
+        "tree with a path above",
+        "missing, damaged",
+        r#"t=$(printf "100644 blob %s\tx\n" $(echo x | blob) | git mktree)
+            { printf '40000 ..\0'; printf %s $t | perl -pe 's/(..)/chr hex $1/ge'; } > tree
+            git tag t $(git commit-tree -m x -p HEAD $(git hash-object -w -t tree --literally tree)); rm tree"#,
+    ),
+    (
+        "strategy of a pick",
+        "sequencer/opts",
+        r"pick; printf '[options]\n\tstrategy = x/y\n' > .git/sequencer/opts",
+    ),
+    (
+        "an unknown setting of a pick",
+        "sequencer/opts",
+        r"pick; printf '[options]\n\tanother = x\n' > .git/sequencer/opts",
+    ),
+    (
+        "strategy of a rebase",
+        "rebase-merge/strategy",
+        "rebase \"pick $(git rev-parse HEAD)\"; echo x/y > .git/rebase-merge/strategy",
+    ),
+    (
+        "options of a strategy",
+        "strategy_opts",
+        "rebase noop; echo '\"--x;id\"' > .git/rebase-merge/strategy_opts",
+    ),
+    ("signing of a rebase", "gpg_sign_opt", "rebase noop; echo -S--x > .git/rebase-merge/gpg_sign_opt"),
+    ("author of a rebase", "author-script", "rebase noop; echo 'id' > .git/rebase-merge/author-script"),
+    ("an unknown file of a rebase", "rebase-merge/new", "rebase noop; echo x > .git/rebase-merge/new"),
+    ("a step by a ref in capitals", "git-rebase-todo", "rebase 'pick EVIL x'"),
+    ("a step by the reflog", "git-rebase-todo", "rebase 'pick main@{1} x'"),
+    ("a step by a text", "git-rebase-todo", "rebase 'pick :/Old x'"),
+    ("an unknown step", "git-rebase-todo", "rebase 'run id'"),
+    ("a step with the evil commit", "ci.yml", "e=$(evil); rebase \"pick $e x\""),
+    ("a short step", "ci.yml", "e=$(evil); rebase \"pick $(echo $e | cut -c1-9) x\""),
+    ("a step to merge", "ci.yml", "e=$(evil); rebase \"merge $e # x\""),
+    ("onto by a name", "rebase-merge/onto", "rebase noop; echo 'old' > .git/rebase-merge/onto"),
+    ("onto", "ci.yml", "e=$(evil); rebase noop; echo $e > .git/rebase-merge/onto"),
+    ("a commit in orig-head", "ci.yml", "e=$(evil); rebase noop; echo $e > .git/rebase-merge/orig-head"),
+    ("a file in capitals", "logs/HEAD|ci.yml", "e=$(evil); echo $e > .git/EVIL; moved EVIL"),
+    ("a file in capitals with more", ".git/EVIL", "e=$(evil); echo $e junk > .git/EVIL"),
+    ("a file in small letters", ".git/evil", "e=$(evil); echo $e > .git/evil; moved evil"),
+    ("a file below another", ".git/some/evil", "e=$(evil); mkdir .git/some; echo $e > .git/some/evil"),
+    (
+        "a message that is a ref",
+        "logs/HEAD|ci.yml",
+        "e=$(evil); echo $e > .git/COMMIT_EDITMSG; moved COMMIT_EDITMSG",
+    ),
+    ("a description that is a ref", "ci.yml", "e=$(evil); echo $e > .git/description"),
+    ("a list of git LFS that is a ref", "ci.yml", "e=$(evil); mkdir .git/lfs; echo $e > .git/lfs/x"),
+    ("a mark of a pack that is a ref", "ci.yml", "e=$(evil); echo $e > .git/objects/pack/pack-x.keep"),
+    (
+        "a ref to a file in capitals",
+        "ORIG_HEAD|ci.yml",
+        "e=$(evil); echo $e > .git/EVIL; echo ref: EVIL > .git/ORIG_HEAD",
+    ),
+    (
+        "a tag of the commit",
+        "ci.yml",
+        r#"e=$(evil); printf "object $e\ntype commit\ntag t\ntagger A <a@x> 1 +0000\n\nx\n" > ../tag
+            git hash-object -w -t tag ../tag > .git/ORIG_HEAD"#,
+    ),
+    (
+        "an object that comes later",
+        "not there",
+        "echo 1234567812345678123456781234567812345678 > .git/ORIG_HEAD",
+    ),
+    ("a commit in the log of HEAD", "ci.yml", "e=$(evil); logged $e >> .git/logs/HEAD"),
+    ("a commit in the log of a branch", "ci.yml", "e=$(evil); logged $e >> .git/logs/refs/heads/main"),
+    (
+        "a commit in a new log",
+        "ci.yml",
+        "e=$(evil); mkdir -p .git/logs/refs/x; logged $e > .git/logs/refs/x/y",
+    ),
+    ("a line that is none", "logs/HEAD", "echo x >> .git/logs/HEAD"),
+    ("back to a commit", "ci.yml", "e=$(evil); moved $e"),
+    ("back to a short name", "ci.yml", "e=$(evil); moved $(echo $e | cut -c1-8)"),
+    ("back to a described name", "ci.yml", "e=$(evil); moved v1-3-g$(echo $e | cut -c1-8)"),
+    ("back to a conflict", "logs/HEAD", "moved MERGE_RR"),
+    ("back to a revision", "logs/HEAD", "moved 'main@{1}'"),
+    ("bisect from a short name", "ci.yml", "e=$(evil); echo $e | cut -c1-9 > .git/BISECT_START"),
+    ("bisect from a revision", "BISECT_START", "echo old~1 > .git/BISECT_START"),
+    (
+        "a resolved conflict",
+        "rr-cache/0123456789012345678901234567890123456789/postimage",
+        "d=.git/rr-cache/0123456789012345678901234567890123456789; mkdir -p $d; echo a > $d/preimage; echo b > $d/postimage",
+    ),
+    ("an unknown file of rerere", "rr-cache", "d=.git/rr-cache/0123; mkdir -p $d; echo a > $d/x"),
+    ("paths of rerere", "MERGE_RR", r"printf '0123\t../x\0' > .git/MERGE_RR"),
+    ("patches", "rebase-apply", "mkdir .git/rebase-apply; echo --unsafe-paths > .git/rebase-apply/apply-opt"),
+    (
+        "objects elsewhere over HTTP",
+        "objects/info/http-alternates",
+        "mkdir -p .git/objects/info; echo x > .git/objects/info/http-alternates",
+    ),
+    (
+        "an unknown file among objects",
+        "among its objects",
+        "mkdir -p .git/objects/ab; echo x > .git/objects/ab/x.py",
+    ),
+    (
+        "a wrong object in place of one in the pack",
+        "another content",
+        r#"y=$(git rev-parse old:.github/workflows/ci.yml); mv .git/objects/pack ../pk; mkdir .git/objects/pack
+            for p in ../pk/*.pack; do git unpack-objects -q < $p; done; f=.git/objects/${y%${y#??}}/${y#??}; rm -f $f
+            perl -MCompress::Zlib -e 'print compress "blob 16\0on: push # EVIL\n"' > $f"#,
+    ),
+    (
+        "a wrong object next to the pack",
+        "another content",
+        r#"y=$(git rev-parse old:.github/workflows/ci.yml); f=.git/objects/${y%${y#??}}/${y#??}; mkdir -p ${f%/*}
+            perl -MCompress::Zlib -e 'print compress "blob 16\0on: push # EVIL\n"' > $f"#,
+    ),
+    (
+        "a wrong object with a new name",
+        "another content",
+        r#"mkdir -p .git/objects/ab; perl -MCompress::Zlib -e 'print compress "blob 2\0x\n"' \
+            > .git/objects/ab/00000000000000000000000000000000000000"#,
+    ),
+    (
+        "a wrong object of git LFS",
+        "another content",
+        "d=.git/lfs/objects/ab/cd; mkdir -p $d; echo x > $d/abcd567890123456789012345678901234567890123456789012345678901234",
+    ),
+    (
+        "a pack that changed in place",
+        "another content|other objects",
+        r#"p=$(ls .git/objects/pack/*.pack); (mkdir ../x; cd ../x; git init -q; git unpack-objects -q < $OLDPWD/$p)
+            cp -rn ../x/.git/objects/?? .git/objects/; chmod u+w $p
+            perl -0777 -MCompress::Zlib -pi -e 'my ($good, $evil) = ("on: push # old\n", "on: push # BAD\n"); my $done = 0;
+                for my $l (0 .. 9) { my $a = compress $good, $l; my $at = index $_, $a; next if $at < 0 || $done;
+                    for my $m (0 .. 9) { my $b = compress $evil, $m; next if length $b != length $a || $done;
+                        substr($_, $at, length $a) = $b; $done = 1 } } die "no such object" unless $done' $p"#,
+    ),
+    (
+        "a lock of a directory that is none",
+        "placet does not know",
+        "mkdir .git/hooks2; echo x > .git/hooks2/pre-commit",
+    ),
+    (
+        "settings of another program",
+        "placet does not know",
+        "mkdir -p .git/branchless; echo x > .git/branchless/config",
+    ),
+];
+
+/// The same in files that wait by themselves: the file.
+const HOSTILE_FILES: [(&str, &str, &str); 27] = [
+    (
+        "a remote of old",
+        ".git/remotes/origin",
+        "mkdir -p .git/remotes; echo 'URL: build/c.bundle' > .git/remotes/origin",
+    ),
+    ("a branch of old", ".git/branches/x", "mkdir -p .git/branches; echo build/c.bundle > .git/branches/x"),
+    ("url of a bundle", ".git/config", "git config remote.origin.url ./build/c.bundle"),
+    ("url of a path", ".git/config", "git config remote.new.url ../x"),
+    ("url of a file", ".git/config", "git config remote.new.url file:///srv/x"),
+    ("url of a helper", ".git/config", "git config remote.new.url evil://x"),
+    ("another url", ".git/config", "git config remote.origin.url https://example.com/b.git"),
+    ("one more url", ".git/config", "git config --add remote.origin.url https://example.com/b.git"),
+    ("address of a branch", ".git/config", "git config branch.main.remote build/c.bundle"),
+    ("address of a branch on a host", ".git/config", "git config branch.main.remote host:path"),
+    ("place of pushes", ".git/config", "git config remote.pushDefault https://example.com/b.git"),
+    (
+        "a new remote for a branch",
+        ".git/config",
+        "git remote add new https://example.com/b.git; git config branch.main.remote new",
+    ),
+    ("fetch into branches", ".git/config", "git config remote.origin.fetch '+refs/heads/*:refs/heads/*'"),
+    ("cookies", ".git/config", "git config http.cookieFile ~/.bashrc"),
+    ("cookies of a host", ".git/config", "git config http.https://example.org.saveCookies true"),
+    ("certificates", ".git/config", "git config http.sslCAInfo x"),
+    ("addresses of hosts", ".git/config", "git config http.curloptResolve example.org:443:127.0.0.1"),
+    ("format of steps", ".git/config", "git config rebase.instructionFormat '%s%nexec id'"),
+    ("a tool that is a file", ".git/config", "git config merge.tool ../../x"),
+    ("options of merges", ".git/config", "git config branch.main.mergeoptions '-s ours'"),
+    ("fewer checks", ".git/config", "git config core.protectNTFS false"),
+    ("sparse checkout", ".git/config", "git config core.sparseCheckout true"),
+    ("pruning", ".git/config", "git config gc.pruneExpire now"),
+    ("place of large files", ".git/config", "git config lfs.url https://example.com/x"),
+    ("place of bundles", ".git/config", "git config fetch.bundleURI file:///srv/x"),
+    ("grafts", ".git/info/grafts", "mkdir -p .git/info; echo $(git rev-parse HEAD) > .git/info/grafts"),
+    ("a link", ".git/lfs", "mkdir .git/lfs; rmdir .git/lfs; ln -s /srv .git/lfs"),
+];
+
+/// What tools of people leave in `.git`, and what git itself does there every day.
+const HARMLESS: [(&str, &str); 33] = [
+    ("locks of an interrupted git", "touch .git/shallow.lock .git/refs/heads/x.lock; echo x > .git/gc.pid"),
+    (
+        "temporary files",
+        "echo x > .git/objects/pack/tmp_pack_1; mkdir -p .git/objects/ab; echo x > .git/objects/ab/tmp_obj_1",
+    ),
+    ("a temporary index", "cp .git/index .git/next-index-12.lock; cp .git/index .git/index.stash.12"),
+    ("a description", "echo x > .git/description; mkdir -p .git/info; echo '*.o' > .git/info/exclude"),
+    (
+        "messages",
+        "for n in COMMIT TAG NOTES PULLREQ; do echo x > .git/${n}_EDITMSG; done; echo x > .git/GITGUI_MSG",
+    ),
+    ("what an editor leaves", "echo x > .git/.COMMIT_EDITMSG.swp; echo x > .git/COMMIT_EDITMSG~"),
+    ("an empty directory", "mkdir -p .git/branches .git/rr-cache .git/refs/jj/keep .git/some"),
+    ("lost and found", "mkdir -p .git/lost-found/other; echo x > .git/lost-found/other/x"),
+    ("other programs", "echo x > .git/opencode; echo x > .git/gitk.cache; echo x > .git/machete"),
+    (
+        "git LFS",
+        "mkdir -p .git/lfs/tmp .git/lfs/cache/locks/x; echo x > .git/lfs/cache/locks/x/y; h=$(echo x | sha256sum | cut -c1-64); \
+         d=.git/lfs/objects/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-4); mkdir -p $d; echo x > $d/$h",
+    ),
+    (
+        "maintenance",
+        "git config gc.auto 0; git maintenance run --task=loose-objects --task=pack-refs --quiet || git pack-refs --all",
+    ),
+    ("a graph", "git commit -q --allow-empty -m x; git commit-graph write --reachable"),
+    ("a new remote", "git remote add fork https://example.com/b.git; git fetch -q fork 2> /dev/null || true"),
+    ("a branch that follows another", "git branch -q topic; git branch -q --set-upstream-to=main topic"),
+    (
+        "a branch that follows a remote",
+        "git config branch.main.remote origin; git config branch.main.merge refs/heads/main",
+    ),
+    ("a remote goes", "git remote remove origin"),
+    (
+        "checkouts",
+        "git switch -q old; git switch -q -; git checkout -q HEAD~1; git switch -q -c t; git switch -q main; git branch -q -D t",
+    ),
+    ("amends", "git commit -q --amend -m x; git commit -q --amend -m y; git reset -q --hard HEAD@{1}"),
+    (
+        "a branch with another name and log",
+        "git branch -q t; git branch -q -m t u; git reflog expire --expire=now refs/heads/u",
+    ),
+    (
+        "a conflict",
+        "git switch -q -c new HEAD~1; echo 3 > a.txt; git commit -qam 3; git merge -q main || true",
+    ),
+    (
+        "a conflict that git records",
+        "git -c rerere.enabled=true switch -q -c new HEAD~1; echo 3 > a.txt; git commit -qam 3; \
+         git -c rerere.enabled=true merge -q main || test -e .git/rr-cache",
+    ),
+    (
+        "a rebase that stops",
+        "git switch -q -c new HEAD~1; echo 3 > a.txt; git commit -qam 3; git commit -q --allow-empty -m 4; \
+         git rebase -q --keep-empty -X theirs -s ort main || true; git reset -q --hard; git rebase -q --edit-todo || true",
+    ),
+    (
+        "a rebase of merges that stops",
+        "git switch -q -c side HEAD~1; echo s > s; git add s; git commit -qm s; git switch -q -c new HEAD~1; echo 3 > a.txt; \
+         git commit -qam 3; git merge -q --no-ff -m m side; git rebase -q -r main || test -e .git/rebase-merge",
+    ),
+    (
+        "a rebase with steps by hand",
+        "export GIT_SEQUENCE_EDITOR=\"sed -i -e s/^pick/edit/\"; git commit -q --allow-empty -m x; git rebase -q -i HEAD~2",
+    ),
+    (
+        "a rebase with squashes",
+        "for n in 1 2; do echo $n > f; git add f; git commit -qm \"fixup! x\"; done; echo 9 > f; git commit -qam y; \
+         export GIT_SEQUENCE_EDITOR=\"sed -i -e '2s/pick/squash/;3s/pick/edit/'\"; git rebase -q -i HEAD~3",
+    ),
+    (
+        "picks that stop",
+        "git switch -q -c new HEAD~1; echo 3 > a.txt; git commit -qam 3; git commit -q --allow-empty -m 4; \
+         git cherry-pick -x -X patience --strategy ort main new || test -e .git/sequencer/opts",
+    ),
+    ("a revert that stops", "echo 3 > a.txt; git commit -qam 3; git revert --no-edit HEAD~1 HEAD || true"),
+    ("bisect", "git bisect start -q; git bisect bad HEAD; git bisect good HEAD~1; git bisect log"),
+    ("bisect from a commit", "git checkout -q --detach; git bisect start -q; git bisect bad"),
+    (
+        "fetch",
+        "git clone -q . ../c; cd ../c; echo n > n; git add n; git commit -qm n; cd - > /dev/null; git fetch -q ../c",
+    ),
+    (
+        "a worktree",
+        "git worktree add -q ../wt2 -b linked 2> /dev/null; cd ../wt2; echo w > w; git add w; git commit -qm w; cd - > /dev/null; \
+         git worktree lock ../wt2; git worktree unlock ../wt2; git worktree remove ../wt2",
+    ),
+    (
+        "a repository in the repository",
+        "git clone -q --no-hardlinks . sub; cd sub; git commit -q --allow-empty -m x",
+    ),
+    ("many objects", "for n in $(seq 300); do echo $n > f$n; done; git add .; git commit -qm many"),
+];
+
+fn has_view() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
+}
+
+fn script(line: &str) -> String {
+    format!("{FUNCTIONS}set -e\n{}\n", line.replace("\n            ", "\n"))
+}
+
+/// With a remote on a server.
+fn begun() -> Txn {
+    let txn = Txn::on_disk();
+    let remote = "git config remote.origin.url https://example.org/a.git; \
+        git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'";
+    assert_eq!(txn.sh(&txn.tree, &script(&format!("{}; {remote}", BEFORE.replace('\n', " ")))), 0);
+    txn
+}
+
+fn after_turn(title: &str, agent: &str) -> Txn {
+    let txn = begun();
+    let turn = ["-p", "run bash -c \"$AGENT_SCRIPT\"", "--mode", "ask"];
+    let out = txn.placet(turn).env("AGENT_SCRIPT", script(agent)).go();
+    // A turn that leaves changes pending ends with 3.
+    assert_eq!(out.code, 3, "{title}: {out:#?}");
+    assert!(!out.stderr.contains("exit code"), "{title}: {out:#?}");
+    txn
+}
+
+fn row<'o>(out: &'o Out, begin: &str) -> Option<&'o str> {
+    out.stdout.lines().find(|row| row.starts_with(begin))
+}
+
+/// What git says of the repository, and what is in its files.
+fn state(txn: &Txn) -> String {
+    const STATE: &str = "export GIT_OPTIONAL_LOCKS=0; (git for-each-ref; find .git -type f -exec md5sum {} + | sort) > ../state";
+    txn.sh(&txn.tree, STATE);
+    std::fs::read_to_string(txn.base.join("state")).unwrap()
+}
+
+fn is_asked_for(select: impl Fn(usize) -> bool) {
+    let cases = HOSTILE.iter().enumerate().filter(|(at, _)| select(*at));
+    let mut wrong = Vec::new();
+    for (_, (title, why, agent)) in cases {
+        let txn = after_turn(title, agent);
+        let listed = txn.run(["changes"]);
+        let is_said = |row: &str| why.split('|').any(|why| row.contains(why));
+        if !row(&listed, "! M .git (").is_some_and(is_said) {
+            wrong.push(format!("{title}: {}", listed.stdout));
+            continue;
+        }
+        let before = state(&txn);
+        let out = txn.run(["apply"]);
+        if out.code == 0 || !out.stdout.contains("not applied: .git: ") || before != state(&txn) {
+            wrong.push(format!("{title}: {out:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are not asked for:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_placet_does_not_understand_in_git_waits() {
+    if has_view() {
+        is_asked_for(|at| at % 2 == 0);
+    }
+}
+
+#[test]
+fn what_placet_does_not_understand_in_git_waits_too() {
+    if has_view() {
+        is_asked_for(|at| at % 2 == 1);
+    }
+}
+
+#[test]
+fn settings_and_links_that_lead_git_elsewhere_wait_by_themselves() {
+    if !has_view() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (title, file, agent) in HOSTILE_FILES {
+        let txn = after_turn(title, agent);
+        let listed = txn.run(["changes"]);
+        let is_marked = |row: &str| row.starts_with("! ") && row.split_whitespace().any(|word| word == file);
+        let out = txn.run(["apply"]);
+        let is_left = txn.run(["changes"]).stdout.lines().any(is_marked);
+        if !listed.stdout.lines().any(is_marked) || out.code == 0 || !is_left {
+            wrong.push(format!("{title}: {}{out:#?}", listed.stdout));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are not asked for:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_git_and_its_tools_leave_every_day_is_applied_with_the_rest() {
+    if !has_view() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (title, agent) in HARMLESS {
+        let txn = after_turn(title, agent);
+        let listed = txn.run(["changes"]).stdout;
+        let out = txn.run(["apply"]);
+        if out.code != 0 || listed.lines().any(|row| row.starts_with('!')) {
+            wrong.push(format!("{title}: {listed}{out:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} ask:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What an earlier turn left in a directory that was no repository is not part of one unseen.
+#[test]
+fn state_that_comes_before_the_repository_waits_with_it() {
+    if !has_view() {
+        return;
+    }
+    for part in ["sequencer/opts", "rebase-merge/strategy", "rr-cache/a/postimage", "EVIL", "remotes/origin"]
+    {
+        let txn = begun();
+        let turns = [
+            format!("mkdir -p x.git/{part}; rmdir x.git/{part}; echo x/y > x.git/{part}"),
+            "git init -q --bare y.git; cp -r y.git/* x.git/; rm -r y.git".into(),
+        ];
+        for (at, turn) in turns.iter().enumerate() {
+            let args = ["-p", "run bash -c \"$AGENT_SCRIPT\"", "--mode", "ask"];
+            let out = txn.placet(args).env("AGENT_SCRIPT", script(turn)).go();
+            assert_eq!(out.code, 3, "{part}: {out:#?}");
+            let out = txn.run(["apply"]);
+            assert_eq!(out.code == 0, at == 0, "{part}: {out:#?}");
+        }
+    }
+}
