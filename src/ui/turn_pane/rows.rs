@@ -124,6 +124,10 @@ impl TurnPane {
                 (rows, total, fits) = laid_out(open, rest.len());
             }
             open.note_cut((rows.len() + rest.len()).saturating_sub(room));
+            // In three rows what is wrong matters more than what runs.
+            if open.is_too_small() && rest.len() > 1 && rest.len() >= room {
+                rest.remove(0);
+            }
             if let Some(instead) = open.rows_without_room(
                 &self.theme,
                 (self.columns, room.saturating_sub(rest.len())),

@@ -339,7 +339,10 @@ fn displace(spot: &CommitTarget<'_>, before: &PathState) -> io::Result<()> {
 fn place(spot: &CommitTarget<'_>, after: &PathState) -> io::Result<()> {
     let placed = match after {
         PathState::Link { target } => rustix::fs::symlinkat(target.as_os_str(), &*spot.dir, spot.name),
-        PathState::Special { attrs, .. } => super::pipe::make(spot, &attrs.known_or_new()),
+        PathState::Special { attrs, .. } => {
+            let (new, place) = ((&*spot.anchor, &*spot.new), (&*spot.dir, spot.name));
+            super::pipe::make(new, place, &attrs.known_or_new())
+        }
         _ => {
             let free = RenameFlags::NOREPLACE;
             let moved = rustix::fs::renameat_with(&*spot.anchor, &spot.new, &*spot.dir, spot.name, free);

@@ -92,17 +92,17 @@ impl ApplyReport {
         matches!(self.result, Ok(ApplyOutcome::Landed(_) | ApplyOutcome::Nothing))
     }
 
-    /// True where pipes, sockets or devices were chosen and discarded.
-    pub fn has_special(&self) -> bool {
-        !self.special.is_empty() || !self.unmoved.is_empty()
-    }
-
     /// The transaction, where there is one.
     pub fn entry(&self) -> Option<&JournalEntry> {
         match &self.result {
             Ok(ApplyOutcome::Landed(entry)) => Some(entry),
             _ => None,
         }
+    }
+
+    /// True where pipes, sockets or devices were chosen and discarded.
+    pub fn has_special(&self) -> bool {
+        !self.special.is_empty() || !self.unmoved.is_empty()
     }
 
     /// True where the changes were applied, and the record or the cleanup is not complete.

@@ -17,7 +17,7 @@ use ratatui::text::Line;
 use ratatui::text::Span;
 
 /// Short, because it has to fit where nothing else does.
-const TOO_SMALL: &str = "the terminal is too small for this question: enlarge it to say yes";
+const TOO_SMALL: &str = "the terminal is too small: enlarge it";
 
 impl PaneQuestion {
     /// What is asked, and why.
@@ -90,6 +90,10 @@ impl PaneQuestion {
         let needs_room = !matches!(self.asked, AnyQuestion::Enquiry(_)) && !self.types_reason;
         let may_lose = self.changes.is_some() || self.confirmed.is_some();
         self.is_too_small = needs_room && rows > if may_lose { self.head_rows } else { 0 };
+    }
+
+    pub(in crate::ui::turn_pane) fn is_too_small(&self) -> bool {
+        self.is_too_small
     }
 
     /// What is shown instead of the question where there is no room for it: at most `room` rows.

@@ -2,7 +2,7 @@
 //! commits have such a path, and large losses.
 
 use super::large_loss::LargeLoss;
-use super::staying::stay;
+use super::staying::{holds, stay};
 use super::{ChangeClasses, Runner, WaitingRepository, loss};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
@@ -10,7 +10,6 @@ use crate::workspace::hash::Hash;
 use crate::workspace::view::{ChangeSelection, SelectedPart};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound::{Excluded, Unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -294,10 +293,4 @@ impl ChangeClasses {
         let waiting = waiting.map(Path::to_path_buf).collect();
         PermittedChanges { choice: left, waiting, losses, repositories }
     }
-}
-
-/// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
-pub(super) fn holds(paths: &BTreeSet<&Path>, dir: &Path) -> bool {
-    let next = paths.range::<Path, _>((Excluded(dir), Unbounded)).next();
-    next.is_some_and(|next| next.starts_with(dir))
 }

@@ -173,7 +173,6 @@ impl<'a> ChangeClassifier<'a> {
         // workspace is one change to approve and not a hundred.
         let runner = match self.scope.set.repositories.is_written_by_git(path) {
             true => self.links.found(change, &self.scope),
-            false if in_git => self.links.of(change, &self.scope),
             false => self.by_links(change),
         };
         Some(runner.map_or(ChangeClass::Ordinary, ChangeClass::RunsLater))

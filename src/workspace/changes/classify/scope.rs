@@ -27,23 +27,6 @@ impl ClassifyScope<'_> {
         best
     }
 
-    /// The protected paths that begin with `path`, if it is a link; hidden ones first.
-    pub(in crate::workspace) fn beginning_at(&self, path: &Path) -> Option<LeadingPath> {
-        let mut first: Option<LeadingPath> = None;
-        for root in self.roots {
-            let Ok(relative) = path.strip_prefix(root) else { continue };
-            let own = self.protected.beginning_at(relative);
-            let by_root = names_of_root(root).into_iter().map(|names| names.join(relative));
-            let by_root = by_root.filter_map(|path| self.protected.beginning_at(&path));
-            for found in own.into_iter().chain(by_root) {
-                if first.as_ref().is_none_or(|first| found.is_hidden && !first.is_hidden) {
-                    first = Some(found);
-                }
-            }
-        }
-        first
-    }
-
     /// Who runs or obeys the file at `path` later: by its names, or because git's settings name it.
     pub(in crate::workspace) fn runner_of(&self, path: &Path) -> Option<Runner> {
         match self.of_path(path) {
@@ -60,6 +43,23 @@ impl ClassifyScope<'_> {
             return None;
         }
         Some(Runner { by: "git".into(), why: named.words() })
+    }
+
+    /// The protected paths that begin with `path`, if it is a link; hidden ones first.
+    pub(in crate::workspace) fn beginning_at(&self, path: &Path) -> Option<LeadingPath> {
+        let mut first: Option<LeadingPath> = None;
+        for root in self.roots {
+            let Ok(relative) = path.strip_prefix(root) else { continue };
+            let own = self.protected.beginning_at(relative);
+            let by_root = names_of_root(root).into_iter().map(|names| names.join(relative));
+            let by_root = by_root.filter_map(|path| self.protected.beginning_at(&path));
+            for found in own.into_iter().chain(by_root) {
+                if first.as_ref().is_none_or(|first| found.is_hidden && !first.is_hidden) {
+                    first = Some(found);
+                }
+            }
+        }
+        first
     }
 }
 

@@ -1,6 +1,5 @@
 //! What stays pending together with changes that wait: without it, a part of a move would remove the only copy of a file.
 
-use super::approval::holds;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::hash::Hash;
@@ -148,4 +147,10 @@ impl<'a> OldPlaces<'a> {
         let (at, _) = places.iter().enumerate().min_by_key(|(_, place)| rank(place))?;
         Some(places.swap_remove(at))
     }
+}
+
+/// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
+pub(super) fn holds(paths: &BTreeSet<&Path>, dir: &Path) -> bool {
+    let next = paths.range::<Path, _>((Excluded(dir), Unbounded)).next();
+    next.is_some_and(|next| next.starts_with(dir))
 }
