@@ -1,12 +1,13 @@
 //! The events of a turn for user interfaces: the screen, the pipe and the JSON stream all use them.
 
-use super::end_of_turn::AppliedOverview;
 use super::turn::ending::TurnEnding;
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::{Grant, Mode};
 use crate::provider::ProviderError;
 use crate::provider::catalog::Money;
-use crate::tools::{CallPreview, CallSummary, CheckBoard, DisplayDetail, TodoItem, UserReply};
+use crate::tools::{
+    CallPreview, CallSummary, ChangeOverview, CheckBoard, DisplayDetail, TodoItem, UserReply,
+};
 use crate::workspace::{ApplyPhase, ChangeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -91,6 +92,15 @@ pub enum TurnEvent {
     /// This mode refused a call, or discarded what a command changed: another mode would allow it.
     LimitedByMode(Mode),
     Ended(TurnEnding),
+}
+
+/// What an apply changed, for a person who has just said yes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AppliedOverview {
+    /// `None` where it is too much for a list.
+    pub changes: Option<Box<ChangeOverview>>,
+    /// The command that shows all of it.
+    pub shown_by: String,
 }
 
 /// Where a turn sends its events. A front end that has gone away does not stop the turn: the turn is still saved.

@@ -34,13 +34,12 @@ pub use calls::single_call::{call_once, call_with_summary};
 pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
 pub use cost_meter::CostBudget;
 pub use end_of_turn::{
-    AppliedOverview, ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, MessageReceiver,
-    ProtectedAnswer, TurnDecision, applied_overview, ask_about_losses, ask_about_path, ask_about_pending,
-    overview,
+    ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, MessageReceiver, ProtectedAnswer,
+    TurnDecision, applied_overview, ask_about_losses, ask_about_path, ask_about_pending, overview,
 };
 pub use event::{
-    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, MessageUse, PromptAsker,
-    QuestionChoice, ReasonReader, TurnEvent, UserPrompt,
+    AppliedOverview, ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, MessageUse,
+    PromptAsker, QuestionChoice, ReasonReader, TurnEvent, UserPrompt,
 };
 pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};
 pub use request::usage::{ContextUsage, UsagePart};

@@ -74,7 +74,11 @@ fn the_setting_and_line_by_line_keep_less() {
         pty.line(r#"replace "return 0" with "return 1" in cart.py"#);
         pty.until("the question", |s| s.contains("apply?"));
         match setting {
-            "ui.linear=true" => pty.line("3"),
+            "ui.linear=true" => {
+                // A number counts only where it was typed after the question.
+                std::thread::sleep(std::time::Duration::from_millis(1500));
+                pty.line("3");
+            }
             _ => pty.answer("k"),
         }
         pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));

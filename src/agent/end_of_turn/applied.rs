@@ -2,21 +2,12 @@
 
 use super::ApplyQuestionPlace;
 use super::words::applied_overview;
-use crate::tools::ChangeOverview;
+use crate::agent::event::AppliedOverview;
 use crate::workspace::{JournalEntry, View, Workspace};
 
 /// The most paths of a transaction that are read again for this. Each takes a moment, and a person who applied so many
 /// reads no list of them.
 const MOST: usize = 2_000;
-
-/// What was applied.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AppliedOverview {
-    /// `None` where it is too much for a list.
-    pub changes: Option<Box<ChangeOverview>>,
-    /// The command that shows all of it.
-    pub shown_by: String,
-}
 
 impl AppliedOverview {
     /// Of a transaction that was just applied in `view`. Reads the files that it changed.

@@ -1,7 +1,7 @@
 //! Applying what the person chose at the end of a turn.
 
-use super::{AppliedOverview, ApplyQuestionFlow, TurnDecision};
-use crate::agent::event::TurnEvent;
+use super::{ApplyQuestionFlow, TurnDecision};
+use crate::agent::event::{AppliedOverview, TurnEvent};
 use crate::audit::AuditKind;
 use crate::tools::passed_words;
 use crate::workspace::{

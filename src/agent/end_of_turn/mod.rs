@@ -16,7 +16,6 @@ use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup, LayerKind,
     TransactionLabel, View, Workspace,
 };
-pub use applied::AppliedOverview;
 pub use protected::{ProtectedAnswer, ask_about_losses, ask_about_path};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -138,8 +138,7 @@ fn one(found: &CallWithResult<'_>) -> String {
     } else if body.is_empty() {
         out.push_str(&format!("`{name}`{failed}: no output\n"));
     } else {
-        let body = without_withheld(body);
-        let (body, effects) = effects_apart(&body);
+        let (body, effects) = effects_apart(body);
         let (shown, more) = shortened(body);
         let fence = fence(shown);
         out.push_str(&format!("`{name}`{failed}:\n\n{fence}text\n{shown}\n{fence}\n"));
@@ -157,17 +156,6 @@ fn one(found: &CallWithResult<'_>) -> String {
         out.push_str(&format!("A picture: {picture}. The offline provider cannot see it.\n"));
     }
     out
-}
-
-/// The result of a command without what placet reports after it about variables: the row of the call has said that to the
-/// person, and a model would not repeat it. If the words change, both are shown and nothing else happens.
-fn without_withheld(body: &str) -> String {
-    let report = body.split_inclusive('\n').rev().take_while(|line| line.starts_with('['));
-    let report = report.map(str::len).sum::<usize>();
-    let (before, report) = body.split_at_checked(body.len() - report).unwrap_or((body, ""));
-    let is_other = |line: &&str| !line.starts_with("[these environment variables look like secrets");
-    let kept: String = report.split_inclusive('\n').filter(is_other).collect();
-    format!("{before}{}", kept.trim_end())
 }
 
 /// The output of a command, and what placet reports after it about the files: sentences, which a screen breaks at words.
@@ -258,20 +246,6 @@ fn fence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Story: the row of a call and the answer below it said the same of hidden variables, in different words.
-    #[test]
-    fn hidden_variables_are_said_by_the_row_of_the_call_alone() {
-        let note = "[these environment variables look like secrets and are not passed to commands: K; the person can]";
-        let report = "hi\n[exit code 0, 0.0 s, in /w]";
-        assert_eq!(without_withheld(&format!("{report}\n{note}")), report);
-        assert_eq!(
-            without_withheld(&format!("{report}\n{note}\n[effects: a]")),
-            format!("{report}\n[effects: a]")
-        );
-        let quoted = format!("{note}\nend");
-        assert_eq!(without_withheld(&quoted), quoted, "the output of the command itself");
-    }
 
     /// Story: at 80 columns the tour had a line of code that the terminal broke in `they`.
     #[test]

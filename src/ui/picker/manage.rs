@@ -1,7 +1,8 @@
 //! A list whose things can be renamed, deleted and put into another order: sessions. The typed words of a list look for
 //! something, so these keys are no letters.
 
-use super::{Picker, PickerAction, PickerScope};
+use super::owner::{OwnedList, PickerOwner, PickerTask};
+use super::{Picker, PickerAction};
 use crate::text::visible;
 use crate::ui::full_screen::PaneFlow;
 use crate::ui::text_field::{TextField, TextFieldKind};
@@ -9,51 +10,9 @@ use crate::ui::wrap::wrap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
-use thiserror::Error;
 
 /// Rows of a question or a message at most.
 const MOST_ROWS: usize = 4;
-
-/// Why something was not done, as the person reads it.
-#[derive(Debug, Error)]
-#[error("{0}")]
-pub struct PickerRefusal(pub String);
-
-/// Who owns the things of a list. All words are for a person.
-pub trait PickerOwner {
-    /// What the field of a new name begins with.
-    fn name_of(&self, value: &str) -> String;
-    fn rename(&self, value: &str, name: &str) -> Result<(), PickerRefusal>;
-    /// Whether it is to be deleted, and what goes with it.
-    fn delete_question(&self, value: &str) -> Result<String, PickerRefusal>;
-    fn delete(&self, value: &str) -> Result<(), PickerRefusal>;
-    /// The names of the orders, the usual one first: `newest first`.
-    fn orders(&self) -> &'static [&'static str];
-    /// The lists as they are now, in the order of this number.
-    fn scopes(&self, order: usize) -> Vec<PickerScope>;
-}
-
-/// What the keys are for at the moment, where it is not the list.
-#[derive(Debug)]
-pub(super) enum PickerTask {
-    Naming {
-        value: String,
-        field: TextField,
-    },
-    Deleting {
-        value: String,
-        question: String,
-    },
-    /// What came of the last task, until the next key.
-    Told(String),
-}
-
-/// The parts of the list that only a list with an owner has.
-pub(super) struct OwnedList<'h> {
-    pub(super) owner: Box<dyn PickerOwner + 'h>,
-    pub(super) order: usize,
-    pub(super) task: Option<PickerTask>,
-}
 
 impl<'h> Picker<'h> {
     /// Things that can be renamed, deleted and put into another order. Their lists replace those given before.

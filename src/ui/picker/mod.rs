@@ -6,14 +6,15 @@
 mod letters;
 mod line_ui;
 mod manage;
+mod owner;
 mod rank;
 
 #[cfg(test)]
 mod tests;
 
 pub use letters::matched_letters;
-use manage::OwnedList;
-pub use manage::{PickerOwner, PickerRefusal};
+use owner::OwnedList;
+pub use owner::{PickerOwner, PickerRefusal, PickerScope};
 pub use rank::{PickerFeed, PickerItem, PickerMatches, PickerSender};
 
 use super::full_screen::{FullScreenPane, PaneFlow};
@@ -95,13 +96,6 @@ struct RenderedPreview {
 pub enum SelectionMode {
     One,
     Several,
-}
-
-/// A list that the person can change to: more things, or fewer.
-pub struct PickerScope {
-    /// What it shows, after `show `: `all directories`.
-    pub name: String,
-    pub items: Vec<PickerItem>,
 }
 
 /// Makes the preview of a thing.
