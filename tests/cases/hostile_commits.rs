@@ -309,7 +309,7 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 13] = [
 
 /// Files that git runs or obeys, whatever the directories look like in which they are: what the person had, what the agent
 /// does, and the path that waits.
-const HIDDEN_PARTS: [(&str, &str, &str); 16] = [
+const HIDDEN_PARTS: [(&str, &str, &str); 15] = [
     ("git pack-refs --all", "ln -s other .git/refs/heads/old", ".git/refs/heads/old"),
     (
         "",
@@ -358,11 +358,6 @@ const HIDDEN_PARTS: [(&str, &str, &str); 16] = [
         "mkdir conf; echo {} > conf/settings.json; ln -s conf .claude",
         "mkdir conf/objects conf/refs conf/info; echo y > conf/settings.json",
         "conf/settings.json",
-    ),
-    (
-        "mkdir .git/rr-cache",
-        "d=.git/rr-cache/0123456789012345678901234567890123456789; mkdir $d; echo 1 > $d/preimage; echo 2 > $d/postimage",
-        ".git/rr-cache/0123456789012345678901234567890123456789/postimage",
     ),
     ("", "mkdir -p .git/r/0; echo 1 > .git/r/0/postimage; ln -s r .git/rr-cache", ".git/rr-cache"),
     ("echo 1 > build.rs; rm .envrc; ln -s build.rs .envrc", "echo y > build.rs", "build.rs"),

@@ -145,10 +145,6 @@ fn about(
                 why: "git rebase --continue runs the commands in it",
             });
         }
-        ["rr-cache", _, name] if name.starts_with("postimage") => facts.push(RepositoryFact::Redirect {
-            file,
-            why: "git writes it into a file with the same conflict, at the next merge or rebase (rerere)",
-        }),
         ["info", "attributes"] => facts.push(RepositoryFact::Redirect {
             file,
             why: "it sets which filters and drivers git runs on which files",
