@@ -3,6 +3,7 @@
 
 use crate::permission::Runner;
 use crate::text::{count, visible};
+use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -89,10 +90,11 @@ impl UnseenLinks {
     }
 }
 
-/// True where nobody finds a link: the directory is not there, or the person may not look into it.
+/// True where nobody finds a link: the directory is not there, leads round in a circle, or the person may not look into it.
 pub(super) fn is_closed(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
-    )
+    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+        || matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
+        )
 }
