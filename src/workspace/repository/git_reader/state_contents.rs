@@ -1,5 +1,5 @@
-//! What may be in the files in which git writes down where it is: names of objects that it goes on with, and values that
-//! name no program. Anything else is not understood.
+//! What may be in the state files of git (a rebase in progress, the sequencer, bisect, reflogs): names of objects, and values
+//! that name no program. Anything else is not understood.
 //!
 //! The formats are those of `sequencer.c`, `builtin/rebase.c`, `rerere.c` and `object-name.c` of git 2.47.
 
