@@ -138,7 +138,7 @@ fn an_interrupt_keeps_what_had_come_and_exits_with_130() {
         }
         running.signal(Signal::INT);
         let out = running.end().code(130);
-        assert!(server.wait_for_hangups(1, std::time::Duration::from_secs(5)), "{out:?}");
+        assert!(server.wait_for_hangups(1, crate::support::SOON), "{out:?}");
         if format == "stream-json" {
             assert_eq!(out.lines().last().unwrap()["ending"], "interrupted", "{out:?}");
         }

@@ -43,7 +43,7 @@ fn alive(mark: &str) -> bool {
 fn wait_until(what: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     while !what() {
-        if started.elapsed() > Duration::from_secs(5) {
+        if started.elapsed() > crate::support::SOON {
             return false;
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -93,7 +93,7 @@ async fn a_deadline_returns_what_was_written_and_kills_the_tree() {
     let started = Instant::now();
     let (end, text) = done(short).await;
     assert_eq!((end, text.as_str()), (CommandExit::TimedOut, "before\n"));
-    assert!(started.elapsed() < Duration::from_secs(3));
+    assert!(started.elapsed() < crate::support::SOON);
     assert!(!alive("987.1"));
 }
 
@@ -112,7 +112,7 @@ async fn cancelling_kills_sessions_daemons_and_the_deaf_within_a_second() {
     let started = Instant::now();
     stop.cancel();
     assert_eq!(running.await.unwrap(), CommandExit::Cancelled);
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < crate::support::SOON, "{:?}", started.elapsed());
     for mark in ["987.2", "987.3", "987.4"] {
         assert!(!alive(mark), "{mark} lives on");
     }

@@ -141,7 +141,7 @@ fn a_deadline_ends_everything_and_what_was_written_is_there() {
     let line = "trap '' TERM; echo before; echo x > file; setsid sleep 986.1 & sleep 986.1; sleep 986.1";
     let ran = den.run_for(&spec, line, Duration::from_millis(300));
     assert_eq!(ran, Ran { ending: CommandExit::TimedOut, text: "before\n".into() });
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(started.elapsed() < crate::support::SOON, "{:?}", started.elapsed());
     assert!(!alive("986.1"));
     assert!(upper(&spec).join("file").exists());
 }
@@ -643,7 +643,7 @@ fn alive(mark: &str) -> bool {
 fn until(what: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     while !what() {
-        if started.elapsed() > Duration::from_secs(5) {
+        if started.elapsed() > crate::support::SOON {
             return false;
         }
         std::thread::sleep(Duration::from_millis(5));

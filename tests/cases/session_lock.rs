@@ -20,7 +20,7 @@ fn a_line_waits_for_a_locked_database_with_a_word_and_comes_back_with_ctrl_c() {
         let pressed = Instant::now();
         pty.by_hand("\x03");
         pty.until_prompt("show b.txt");
-        assert!(pressed.elapsed() < Duration::from_secs(3), "{:?}", pressed.elapsed());
+        assert!(pressed.elapsed() < crate::support::SOON, "{:?}", pressed.elapsed());
         assert!(pty.screen().contains("stopped: nothing was sent"), "{}", pty.screen());
         pty.by_hand("\x15");
     }
@@ -58,12 +58,12 @@ fn with_a_locked_database_a_command_is_named_and_quit_leaves() {
     let left = Instant::now();
     pty.line("/quit");
     assert_eq!(pty.ended(), 0);
-    assert!(left.elapsed() < Duration::from_secs(4), "{:?}", left.elapsed());
+    assert!(left.elapsed() < crate::support::SOON, "{:?}", left.elapsed());
     // A session is opened without a wait: only what is to be saved waits.
     let began = Instant::now();
     let mut resumed = shell().size(100, 40).arg("-c").after(pty).open();
     resumed.until("the conversation", |screen| screen.contains("│alpha"));
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(began.elapsed() < crate::support::SOON, "{:?}", began.elapsed());
     resumed.line("/quit");
     assert_eq!(resumed.ended(), 0);
 }

@@ -280,7 +280,7 @@ fn a_killed_placet_leaves_a_usable_terminal() {
         pty.signal(Signal::KILL);
         let started = Instant::now();
         while !(pty.is_cooked() && pty.modes_on().is_empty()) {
-            assert!(started.elapsed() < Duration::from_secs(10), "{:?}", pty.modes_on());
+            assert!(started.elapsed() < crate::support::SOON, "{:?}", pty.modes_on());
             std::thread::sleep(Duration::from_millis(10));
         }
         // The guard has the terminal open until it has ended. Other tests have guards, too.
@@ -366,7 +366,7 @@ fn a_killed_placet_restores_the_terminal_of_a_session_that_goes_on() {
     pty.until("the session", |screen| screen.contains("after"));
     let started = Instant::now();
     while !pty.is_cooked() {
-        assert!(started.elapsed() < Duration::from_secs(10));
+        assert!(started.elapsed() < crate::support::SOON);
         std::thread::sleep(Duration::from_millis(10));
     }
     pty.send("\r");
@@ -427,7 +427,7 @@ fn the_page_shows_what_happened_and_gives_the_screen_back() {
         pty.until("the program's screen", |screen| screen.contains("and plain"));
         let started = Instant::now();
         while pty.picture() != before || pty.modes_on() != modes {
-            assert!(started.elapsed() < Duration::from_secs(5), "{}\n{before}", pty.picture());
+            assert!(started.elapsed() < crate::support::SOON, "{}\n{before}", pty.picture());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -443,7 +443,7 @@ fn the_page_shows_what_happened_and_gives_the_screen_back() {
     pty.until("the program's screen", |screen| screen.contains("and plain"));
     let started = Instant::now();
     while pty.picture() != before || pty.modes_on() != modes {
-        assert!(started.elapsed() < Duration::from_secs(5), "{}\n{before}", pty.picture());
+        assert!(started.elapsed() < crate::support::SOON, "{}\n{before}", pty.picture());
         std::thread::sleep(Duration::from_millis(10));
     }
     pty.send("typed\r");

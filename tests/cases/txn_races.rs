@@ -158,7 +158,7 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
                 let wanted = format!("theirs {number}\n");
                 let since = Instant::now();
                 // For a moment, while it is being exchanged and checked, another content may have the name.
-                while since.elapsed() < Duration::from_secs(3) {
+                while since.elapsed() < crate::support::SOON {
                     if std::fs::read_to_string(&path).is_ok_and(|text| text.starts_with(&wanted)) {
                         return true;
                     }

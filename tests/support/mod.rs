@@ -20,3 +20,7 @@ pub mod special;
 pub mod talk;
 pub mod tool_bench;
 pub mod txn;
+
+/// How long something may take that happens at once on a machine with nothing else to do. Where it does not happen at
+/// once, it takes minutes or never comes: a test with this limit fails for that, and not for a busy machine.
+pub const SOON: std::time::Duration = std::time::Duration::from_secs(20);
