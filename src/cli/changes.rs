@@ -266,7 +266,12 @@ pub(super) fn print_patch(
     if left_out > 0 {
         let (s, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
         warn(&format!(
-            "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` does not accept them"
+            "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` does not accept them{}",
+            if io::stdout().is_terminal() {
+                ""
+            } else {
+                "; without a pipe, the changes of their commits follow it"
+            }
         ));
     }
     let bytes = patch(&part, view.objects(), workspace.cwd());

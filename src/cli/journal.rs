@@ -8,9 +8,9 @@ use crate::agent::applied_overview;
 use crate::app::App;
 use crate::serve::changes;
 use crate::text::count;
-use crate::workspace::{DamagedRecord, JournalEntry, RepairOutcome, View, prune};
+use crate::workspace::{ChangeClasses, DamagedRecord, JournalEntry, RepairOutcome, View, prune};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(command: JournalCommand, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
@@ -78,8 +78,25 @@ fn show(app: &App, view: &View, id: Option<u64>) -> Result<u8, CliError> {
     let shown = |path: &Path| app.workspace.shortened(path);
     let mut lines = vec![changes::entry_line(&entry)];
     lines.extend(changes::entry_paths(&entry, &shown));
+    lines.extend(git_lines(view, &entry, &shown));
     print_list(&(lines.join("\n") + "\n"))?;
     Ok(report::DONE)
+}
+
+/// What git did in the repositories: the rows of the files say only how many there are.
+fn git_lines(view: &View, entry: &JournalEntry, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
+    let git = view.applied_git_events(entry);
+    let mut set = view.applied_by(entry);
+    set.changes.retain(|change| git.iter().any(|repository| change.path.starts_with(&repository.path)));
+    let rows = set.listing(view.objects(), &ChangeClasses::default(), &git, shown);
+    let mut lines = Vec::new();
+    for row in &rows {
+        match &row.repository {
+            Some(name) => lines.push(format!("in {name}:")),
+            None => lines.push(row.line()),
+        }
+    }
+    lines
 }
 
 fn pruned(app: &App, view: &View) -> Result<u8, CliError> {

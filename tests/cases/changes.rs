@@ -244,10 +244,40 @@ fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
     let out = txn.run(["changes", "--patch"]);
     assert_eq!(out.code, 0, "{out:#?}");
     assert!(out.stdout.contains("+++ b/t.sh") && !out.stdout.contains(".git/"), "{out:#?}");
+    let note = "without a pipe, the changes of their commits follow it";
     assert!(out.stderr.contains("files of git repositories are not in the patch"), "{out:#?}");
+    assert!(out.stderr.contains(note), "{out:#?}");
     let patch = txn.base.join("patch");
     std::fs::write(&patch, out.stdout).unwrap();
     assert_eq!(txn.sh(&txn.tree, &format!("git apply --check '{}'", patch.display())), 0);
+}
+
+/// Story: a commit that added a file, and one that removed it again, were `M .git (12 files of the repository)`.
+#[test]
+fn the_journal_names_commits() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    let who = "git -c user.name=n -c user.email=e@x";
+    assert_eq!(txn.sh(&txn.tree, &format!("git init -q . && {who} commit -q --allow-empty -m i")), 0);
+    txn.hold(&format!(
+        "echo t > t.sh; git add t.sh; {who} commit -qm t; git rm -q t.sh; {who} commit -qm u; echo n > n"
+    ));
+    assert_eq!(txn.run(["apply"]).code, 0);
+    let shown = txn.run(["journal", "show"]).stdout;
+    for line in
+        ["A n\n", "\nin .git:\n  commit ", " \"t\" on ", "1 file +1 -0\n", " \"u\" on ", "1 file +0 -1\n"]
+    {
+        assert!(shown.contains(line), "{line:?} in {shown}");
+    }
+    // The contents of a repository that is gone tell nothing.
+    std::fs::remove_dir_all(txn.tree.join(".git")).unwrap();
+    let shown = txn.run(["journal", "show"]);
+    assert!(
+        shown.code == 0 && shown.stdout.contains("A n\n") && !shown.stdout.contains("in .git"),
+        "{shown:#?}"
+    );
 }
 
 /// Story: "nothing is pending", because the directory could not be read.
