@@ -27,7 +27,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "figures"))
 
-from main import environment, fresh_home, model_args  # noqa: E402
+from processes import environment, fresh_home, model_args  # noqa: E402
 from server import Model  # noqa: E402
 
 # Slow, as it runs in valgrind.

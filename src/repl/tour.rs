@@ -38,8 +38,8 @@ const STEPS: [TourStep; 4] = [
     TourStep {
         title: "Tour, 2 of 4: a command destroys files",
         words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what \
-                the command deleted. Then press a to apply it all the same, and once more if placet asks for that.",
-        line: "run rm -rf src tests",
+                the command deleted. Then press a to apply it all the same.",
+        line: "run rm -rf tests README.md",
         in_review: Some("Tour: q goes back to the question, and a there applies what the command deleted"),
     },
     TourStep {
@@ -50,22 +50,23 @@ const STEPS: [TourStep; 4] = [
     },
     TourStep {
         title: "Tour, 4 of 4: that is all you need to begin",
-        words: "In your own directory, `placet` starts the shell, and ? shows the keys. Press Enter to leave.",
+        words: "In your own directory, `placet` starts the shell, /setup adds a model, and ? shows the keys. Press \
+                Enter to leave.",
         line: "exit",
         in_review: None,
     },
 ];
 
-/// The files of the tour's project.
+/// The files of the tour's project. A screen of 24 rows shows all of what the second step removes: one press applies it.
 pub const FILES: [(&str, &str); 4] = [
     ("README.md", "# shop\n\nPrices with tax.\n"),
     (
         "src/price.py",
-        "\"\"\"Prices.\"\"\"\n\nTAX = 0.19\n\n\ndef net(prices):\n    return sum(prices)\n\n\ndef gross(prices):\n    \
+        "TAX = 0.19\n\n\ndef net(prices):\n    return sum(prices)\n\n\ndef gross(prices):\n    \
          total = net(prices) * (1 + TAX)\n    return round(total, 2)\n",
     ),
-    ("src/stock.py", "\"\"\"What is in stock.\"\"\"\n\nSTOCK = {\"tea\": 12, \"coffee\": 7}\n"),
-    ("tests/test_price.py", "from price import gross\n\nassert gross([10]) == 11.9\n"),
+    ("src/stock.py", "STOCK = {\"tea\": 12, \"coffee\": 7}\n"),
+    ("tests/test_price.py", "from price import gross\nassert gross([10]) == 11.9\n"),
 ];
 
 impl Tour {

@@ -151,10 +151,10 @@ fn the_tour_leads_from_an_edit_to_undo_and_leaves_nothing() {
     pty.until("the summary", |s| s.contains("a apply"));
     pty.answer("a");
     pty.until("the second step", |s| {
-        s.contains("Tour, 2 of 4") && s.trim_end().ends_with("> run rm -rf src tests")
+        s.contains("Tour, 2 of 4") && s.trim_end().ends_with("> run rm -rf tests README.md")
     });
     pty.send("\r");
-    pty.until("what was deleted", |s| s.contains("D src/price.py") && s.contains("apply?"));
+    pty.until("what was deleted", |s| s.contains("D README.md") && s.contains("apply?"));
     pty.answer("a");
     pty.until("the third step", |s| s.contains("Tour, 3 of 4") && s.trim_end().ends_with("> /undo"));
     pty.send("\r");
