@@ -136,6 +136,7 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
 /// The directories of `PATH`: an executable in one of them runs when its name is typed.
 pub(super) fn program_dirs() -> ProgramDirs {
     ProgramDirs::from_variable(std::env::var_os("PATH").as_deref())
+        .with_variables(&|name| std::env::var_os(name))
 }
 
 /// What the settings classify. What cannot be read leaves placet in doubt, and everything RESTRICTED.

@@ -30,6 +30,10 @@ rebase() {
     d=.git/rebase-merge; mkdir $d; echo refs/heads/main > $d/head-name; git rev-parse HEAD | tee $d/orig-head > $d/onto
     : > $d/interactive; : > $d/done; git checkout -q --detach; echo "$1" > $d/git-rebase-todo
 }
+am() {
+    git switch -q -c am HEAD~1; echo 3 > a.txt; git commit -qam 3; git format-patch -q --stdout HEAD~1 > ../mail; git switch -q main
+    git am -q ../mail > ../said 2>&1 || test -e .git/rebase-apply/0001
+}
 pick() { d=.git/sequencer; mkdir $d; git rev-parse HEAD~1 | tee $d/head > $d/abort-safety; echo "pick $(git rev-parse HEAD) x" > $d/todo; }
 index() {
     perl -0777 -e 'use Digest::SHA "sha1"; my ($name, $mode, $id, $flags) = @ARGV; open F, "<", ".git/index"; my $old = <F>; close F;
@@ -46,7 +50,7 @@ index() {
 
 /// Each makes the person's next command of git run a program or write other contents, and has no commit that a ref leads to.
 /// The words after the title are in the row of the repository.
-const HOSTILE: [(&str, &str, &str); 62] = [
+const HOSTILE: [(&str, &str, &str); 80] = [
     ("index: a hook", "is damaged", "index .git/info/../hooks/post-checkout 100755 $(echo x | blob)"),
     ("index: a workflow", "is damaged", "index .github/xx/../workflows/new.yml 100644 $(echo x | blob)"),
     ("index: an absolute path", "is damaged", "index /tmp/outside.txt 100644 $(echo x | blob)"),
@@ -93,12 +97,35 @@ const HOSTILE: [(&str, &str, &str); 62] = [
     ("a step with the evil commit", "ci.yml", "e=$(evil); rebase \"pick $e x\""),
     ("a short step", "ci.yml", "e=$(evil); rebase \"pick $(echo $e | cut -c1-9) x\""),
     ("a step to merge", "ci.yml", "e=$(evil); rebase \"merge $e # x\""),
+    ("a label that comes later", "ci.yml", r#"e=$(evil); rebase "$(printf "reset $e\nbreak\nlabel $e")""#),
+    (
+        "a described label that comes later",
+        "git-rebase-todo",
+        r#"e=$(evil); rebase "$(printf "reset x-1-g$e\nlabel x-1-g$e")""#,
+    ),
     ("onto by a name", "rebase-merge/onto", "rebase noop; echo 'old' > .git/rebase-merge/onto"),
     ("onto", "ci.yml", "e=$(evil); rebase noop; echo $e > .git/rebase-merge/onto"),
     ("a commit in orig-head", "ci.yml", "e=$(evil); rebase noop; echo $e > .git/rebase-merge/orig-head"),
     ("a file in capitals", "logs/HEAD|ci.yml", "e=$(evil); echo $e > .git/EVIL; moved EVIL"),
     ("a file in capitals with more", ".git/EVIL", "e=$(evil); echo $e junk > .git/EVIL"),
     ("a file in small letters", ".git/evil", "e=$(evil); echo $e > .git/evil; moved evil"),
+    (
+        "a temporary index that is a ref",
+        "ci.yml",
+        "e=$(evil); echo $e > .git/index.stash.77; echo index.stash.77 > .git/BISECT_START",
+    ),
+    ("a lock that is a ref", "ci.yml", "e=$(evil); echo $e > .git/next-index-77; moved next-index-77"),
+    ("a temporary file that is a link", "not a regular file", "ln -s refs/heads/old .git/index.stash.77"),
+    (
+        "a temporary object that is a ref",
+        "among its objects",
+        "e=$(evil); mkdir .git/objects/tmp_objdir-1; echo $e > .git/objects/tmp_objdir-1/x",
+    ),
+    (
+        "a commit that only a message of the log had",
+        "ci.yml",
+        "e=$(evil); h=$(git rev-parse HEAD); printf \"$h $h A <a@x> 1 +0000\\t$e\\n\" >> .git/logs/HEAD; logged $e >> .git/logs/HEAD",
+    ),
     ("a file below another", ".git/some/evil", "e=$(evil); mkdir .git/some; echo $e > .git/some/evil"),
     (
         "a message that is a ref",
@@ -128,8 +155,28 @@ const HOSTILE: [(&str, &str, &str); 62] = [
     ("a commit in the log of a branch", "ci.yml", "e=$(evil); logged $e >> .git/logs/refs/heads/main"),
     (
         "a commit in a new log",
-        "ci.yml",
+        "ci.yml|logs/refs/x/y",
         "e=$(evil); mkdir -p .git/logs/refs/x; logged $e > .git/logs/refs/x/y",
+    ),
+    (
+        "a commit of another branch in the log of a branch",
+        "logs/refs/heads/main: it names a commit",
+        "logged $(git rev-parse old) >> .git/logs/refs/heads/main",
+    ),
+    (
+        "a commit of another branch in the place of a line",
+        "logs/refs/heads/main: it names a commit",
+        "sed -i '$d' .git/logs/refs/heads/main; logged $(git rev-parse old) >> .git/logs/refs/heads/main",
+    ),
+    (
+        "a commit of another branch in the log of a ref that is not there",
+        "logs/refs/remotes/origin/main: it names a commit",
+        "mkdir -p .git/logs/refs/remotes/origin; logged $(git rev-parse old) > .git/logs/refs/remotes/origin/main",
+    ),
+    (
+        "a branch that goes to another and back",
+        "logs/refs/heads/main: it names a commit",
+        "git reset -q --hard old; git reset -q --hard ORIG_HEAD",
     ),
     ("a line that is none", "logs/HEAD", "echo x >> .git/logs/HEAD"),
     ("back to a commit", "ci.yml", "e=$(evil); moved $e"),
@@ -146,7 +193,42 @@ const HOSTILE: [(&str, &str, &str); 62] = [
     ),
     ("an unknown file of rerere", "rr-cache", "d=.git/rr-cache/0123; mkdir -p $d; echo a > $d/x"),
     ("paths of rerere", "MERGE_RR", r"printf '0123\t../x\0' > .git/MERGE_RR"),
-    ("patches", "rebase-apply", "mkdir .git/rebase-apply; echo --unsafe-paths > .git/rebase-apply/apply-opt"),
+    (
+        "a rebase by patches",
+        "rebase-apply/rebasing",
+        "mkdir .git/rebase-apply; : > .git/rebase-apply/rebasing",
+    ),
+    (
+        "options of patches",
+        "rebase-apply/apply-opt",
+        "mkdir .git/rebase-apply; echo \"'--unsafe-paths'\" > .git/rebase-apply/apply-opt",
+    ),
+    (
+        "an unknown file of patches",
+        "rebase-apply/hook",
+        "mkdir .git/rebase-apply; echo x > .git/rebase-apply/hook",
+    ),
+    (
+        "a patch that comes later",
+        "rebase-apply/0002",
+        "am; git diff main old -- .github > .git/rebase-apply/0002; echo 2 > .git/rebase-apply/last",
+    ),
+    (
+        "a patch with more directories before the name",
+        "rebase-apply/0001",
+        "am; sed -i 's/a.txt/x\\/y\\/.github\\/workflows\\/ci.yml/' .git/rebase-apply/0001",
+    ),
+    ("the present patch", "rebase-apply/patch", "am; echo '+++ b/.envrc' >> .git/rebase-apply/patch"),
+    (
+        "an encoded patch",
+        "rebase-apply/0001",
+        "am; (echo From; echo Content-transfer-encoding: BASE64; echo; base64 .git/rebase-apply/patch) > .git/rebase-apply/0001",
+    ),
+    (
+        "a patch with a quoted name",
+        "rebase-apply/0001",
+        "am; echo '+++ \"b/.github/workflows/\\143i.yml\"' >> .git/rebase-apply/0001",
+    ),
     (
         "objects elsewhere over HTTP",
         "objects/info/http-alternates",
@@ -204,7 +286,7 @@ const HOSTILE: [(&str, &str, &str); 62] = [
 ];
 
 /// The same in files that wait by themselves: the file.
-const HOSTILE_FILES: [(&str, &str, &str); 27] = [
+const HOSTILE_FILES: [(&str, &str, &str); 40] = [
     (
         "a remote of old",
         ".git/remotes/origin",
@@ -226,6 +308,16 @@ const HOSTILE_FILES: [(&str, &str, &str); 27] = [
         "git remote add new https://example.com/b.git; git config branch.main.remote new",
     ),
     ("fetch into branches", ".git/config", "git config remote.origin.fetch '+refs/heads/*:refs/heads/*'"),
+    ("fetch into a branch by its short name", ".git/config", "git config remote.up.fetch +refs/heads/x:main"),
+    ("fetch into all refs", ".git/config", "git config remote.up.fetch '+refs/h*:refs/h*'"),
+    ("windows of a merge tool", ".git/config", "git config mergetool.vimdiff.layout '`sh<notes.txt`'"),
+    ("pushes of everything", ".git/config", "git config remote.origin.mirror true"),
+    ("pushes of refs", ".git/config", "git config remote.origin.push :refs/heads/x"),
+    ("tags that go", ".git/config", "git config fetch.pruneTags true"),
+    ("hooks of git flow", ".git/config", "git config gitflow.path.hooks tools"),
+    ("names of patches", ".git/config", "git config format.suffix /../../../x"),
+    ("a setting that nobody knows", ".git/config", "git config newtool.hook x"),
+    ("a repository without files", ".git/config", "git config core.bare true"),
     ("cookies", ".git/config", "git config http.cookieFile ~/.bashrc"),
     ("cookies of a host", ".git/config", "git config http.https://example.org.saveCookies true"),
     ("certificates", ".git/config", "git config http.sslCAInfo x"),
@@ -239,11 +331,22 @@ const HOSTILE_FILES: [(&str, &str, &str); 27] = [
     ("place of large files", ".git/config", "git config lfs.url https://example.com/x"),
     ("place of bundles", ".git/config", "git config fetch.bundleURI file:///srv/x"),
     ("grafts", ".git/info/grafts", "mkdir -p .git/info; echo $(git rev-parse HEAD) > .git/info/grafts"),
+    (
+        "a remote that goes and is followed",
+        ".git/config",
+        "git config --unset remote.origin.url; git config branch.main.remote origin",
+    ),
+    ("settings that are a directory", ".git/config", "rm .git/config; mkdir .git/config"),
+    (
+        "a directory of objects that is a link",
+        ".git/objects",
+        "mv .git/objects ../o; ln -s ../../o .git/objects",
+    ),
     ("a link", ".git/lfs", "mkdir .git/lfs; rmdir .git/lfs; ln -s /srv .git/lfs"),
 ];
 
 /// What tools of people leave in `.git`, and what git itself does there every day.
-const HARMLESS: [(&str, &str); 33] = [
+const HARMLESS: [(&str, &str); 42] = [
     ("locks of an interrupted git", "touch .git/shallow.lock .git/refs/heads/x.lock; echo x > .git/gc.pid"),
     (
         "temporary files",
@@ -275,6 +378,20 @@ const HARMLESS: [(&str, &str); 33] = [
         "a branch that follows a remote",
         "git config branch.main.remote origin; git config branch.main.merge refs/heads/main",
     ),
+    (
+        "everyday settings",
+        "git config user.name B; git config user.email b@x; git config color.ui auto; git config pull.rebase true; \
+         git config push.default current; git config core.autocrlf input; git config core.excludesFile ignored; \
+         git config merge.conflictStyle zdiff3; git config diff.algorithm histogram; git config rerere.enabled true; \
+         git config commit.gpgSign false; git config branch.main.rebase true; git config fetch.prune true; \
+         git config branch.main.vscode-merge-base origin/main; git config remote.origin.gh-resolved base; \
+         git config init.defaultBranch main; git config core.quotePath false; git config advice.detachedHead false",
+    ),
+    (
+        "new repositories of all kinds",
+        "git init -q --bare b.git; git init -q --object-format=sha256 c; git clone -q --mirror --no-hardlinks . d.git; git clone -q --no-hardlinks . e; \
+         git clone -q --depth 1 --single-branch file://$PWD f 2> /dev/null; git -C e sparse-checkout disable; true",
+    ),
     ("a remote goes", "git remote remove origin"),
     (
         "checkouts",
@@ -284,6 +401,29 @@ const HARMLESS: [(&str, &str); 33] = [
     (
         "a branch with another name and log",
         "git branch -q t; git branch -q -m t u; git reflog expire --expire=now refs/heads/u",
+    ),
+    (
+        "a branch in the place of another",
+        "git switch -q -c t HEAD~1; git commit -q --allow-empty -m x; git branch -q -M t main",
+    ),
+    (
+        "a branch that goes back and on",
+        "git switch -q -c side HEAD~1; git commit -q --allow-empty -m s; git switch -q main; \
+         git reset -q --hard HEAD~1; git commit -q --allow-empty -m x; git commit -q --amend --allow-empty -m y; git reset -q --hard HEAD~1; \
+         git merge -q --no-edit side; git rebase -q side; git commit -q --allow-empty -m z",
+    ),
+    (
+        "a branch made at the wrong commit",
+        "git switch -q -c new old; git reset -q --hard main; git switch -q main; git merge -q --ff-only new",
+    ),
+    (
+        "a stash entry goes, and logs are cleaned",
+        "for n in 1 2 3; do echo $n > a.txt; git stash -q; done; git stash drop -q 'stash@{1}'; git stash pop -q; \
+         git reflog expire --expire=now --all; git gc -q",
+    ),
+    (
+        "a branch that is made again",
+        "git branch t HEAD~1; git branch -D t; git branch t main; git branch -c t copy; git branch -C main t",
     ),
     (
         "a conflict",
@@ -317,6 +457,12 @@ const HARMLESS: [(&str, &str); 33] = [
         "picks that stop",
         "git switch -q -c new HEAD~1; echo 3 > a.txt; git commit -qam 3; git commit -q --allow-empty -m 4; \
          git cherry-pick -x -X patience --strategy ort main new || test -e .git/sequencer/opts",
+    ),
+    ("patches that stop", "am; git am --show-current-patch > ../shown"),
+    (
+        "patches that stop in a merge",
+        "git switch -q -c am HEAD~1; echo 3 > a.txt; git commit -qam 3; echo é > é; git add é; git commit -qm é; \
+         git format-patch -q --stdout HEAD~2 > ../mail; git switch -q main; git am -q -3 --whitespace=fix ../mail || test -e .git/rebase-apply/0002",
     ),
     ("a revert that stops", "echo 3 > a.txt; git commit -qam 3; git revert --no-edit HEAD~1 HEAD || true"),
     ("bisect", "git bisect start -q; git bisect bad HEAD; git bisect good HEAD~1; git bisect log"),
@@ -418,7 +564,8 @@ fn settings_and_links_that_lead_git_elsewhere_wait_by_themselves() {
     for (title, file, agent) in HOSTILE_FILES {
         let txn = after_turn(title, agent);
         let listed = txn.run(["changes"]);
-        let is_marked = |row: &str| row.starts_with("! ") && row.split_whitespace().any(|word| word == file);
+        let is_it = |word: &str| word.trim_end_matches('/') == file;
+        let is_marked = |row: &str| row.starts_with("! ") && row.split_whitespace().any(is_it);
         let out = txn.run(["apply"]);
         let is_left = txn.run(["changes"]).stdout.lines().any(is_marked);
         if !listed.stdout.lines().any(is_marked) || out.code == 0 || !is_left {
@@ -443,6 +590,62 @@ fn what_git_and_its_tools_leave_every_day_is_applied_with_the_rest() {
         }
     }
     assert!(wrong.is_empty(), "{} ask:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What git obeyed, and what is gone: the person, the agent, and the file. Story: without `alternates` each command of git said
+/// `bad object HEAD` until undo.
+const REMOVED: [(&str, &str, &str); 7] = [
+    (
+        "git clone -q --shared . ../b; rm -rf .git; mv ../b/.git .git; git init -q ../up; true",
+        "rm .git/objects/info/alternates",
+        ".git/objects/info/alternates",
+    ),
+    (
+        "echo $PWD/../o > .git/objects/info/alternates; mkdir ../o",
+        "rm .git/objects/info/alternates; mkdir .git/objects/info/alternates",
+        ".git/objects/info/alternates",
+    ),
+    ("git rev-parse HEAD > .git/info/grafts", "rm .git/info/grafts", ".git/info/grafts"),
+    ("echo '* filter=x' > .git/info/attributes", "rm .git/info/attributes", ".git/info/attributes"),
+    (
+        "git worktree add -q ../wt -b linked; mv ../wt wt; git worktree repair wt",
+        "rm .git/worktrees/wt/commondir",
+        ".git/worktrees/wt/commondir",
+    ),
+    (
+        "mkdir -p .git/remotes; echo 'URL: https://example.org/a' > .git/remotes/up",
+        "rm .git/remotes/up",
+        ".git/remotes/up",
+    ),
+    (
+        "mv .git/objects ../o; ln -s ../../o .git/objects",
+        "rm .git/objects; mkdir .git/objects",
+        ".git/objects",
+    ),
+];
+
+#[test]
+fn what_git_obeyed_and_that_is_gone_waits() {
+    if !has_view() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (person, agent, file) in REMOVED {
+        let txn = begun();
+        assert_eq!(txn.sh(&txn.tree, &script(person)), 0, "{file}");
+        let turn = ["-p", "run bash -c \"$AGENT_SCRIPT\"", "--mode", "ask"];
+        let out = txn.placet(turn).env("AGENT_SCRIPT", script(agent)).go();
+        assert_eq!(out.code, 3, "{file}: {out:#?}");
+        let before = state(&txn);
+        let listed = txn.run(["changes"]).stdout;
+        let is_it = |word: &str| word.trim_end_matches([':', '/']) == file;
+        let is_marked = |row: &str| row.starts_with("! ") && row.split_whitespace().any(is_it);
+        let out = txn.run(["apply"]);
+        if !listed.lines().any(is_marked) || out.code == 0 || before != state(&txn) {
+            wrong.push(format!("{file}: {listed}{out:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are not asked for:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// What an earlier turn left in a directory that was no repository is not part of one unseen.

@@ -165,3 +165,31 @@ fn a_read_only_file_system_leaves_nothing_to_remove() {
     assert_eq!(std::fs::read_to_string(place.path("x")).unwrap(), "one\ntwo\n");
     assert_eq!(place.strays(), Vec::<String>::new());
 }
+
+/// Story: a part of such a tree was applied, and undo then refused for ever: `File name too long`.
+#[test]
+fn a_tree_whose_paths_are_too_long_is_not_pending_in_part() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let place = Place::new();
+    let run = |deep: usize| {
+        let line = format!(
+            r#"echo x > new; perl -e 'for (1..{deep}) {{ mkdir "a" x 200; chdir "a" x 200 }} open F, ">", "f"; print F "x"'"#
+        );
+        let mut command = Command::new(placet());
+        command.args(["run", "--", "sh", "-c", &line]).current_dir(place.tree.path()).env_clear();
+        command.envs(place.variables()).output().unwrap()
+    };
+    let out = run(25);
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(!out.status.success(), "{out:?}");
+    assert!(said.contains("none of it is pending") && said.contains("bytes in it"), "{said}");
+    assert!(place.run(&["changes"]).stdout.is_empty());
+    // One that fits is applied and undone.
+    assert_eq!(run(15).status.code(), Some(3), "it is pending");
+    place.run(&["apply"]);
+    assert!(place.path("new").exists());
+    place.run(&["undo"]);
+    assert_eq!(std::fs::read_dir(place.tree.path()).unwrap().count(), 0);
+}

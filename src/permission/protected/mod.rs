@@ -77,6 +77,15 @@ impl ProtectedPaths {
         }
     }
 
+    /// The class of an absolute path by what variables of the person's shell name: the directory of settings, and files that
+    /// programs run when they start.
+    pub fn class_by_variables(&self, path: &Path) -> PathClass {
+        if let Some(runner) = self.0.programs.starts(path) {
+            return PathClass::RunsLater(runner);
+        }
+        self.0.programs.below_config(path).map_or(PathClass::Ordinary, |path| self.class_of(&path))
+    }
+
     /// Who runs an executable at this absolute path, because it is in a directory of `PATH`.
     pub fn on_path(&self, path: &Path) -> Option<Runner> {
         self.0.programs.runs(path)

@@ -124,6 +124,7 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::Operation { in_progress: false, .. } => "operation_ended",
         GitEvent::Index { .. } => "index",
         GitEvent::HiddenFiles(_) => "files_hidden",
+        GitEvent::LockLeft(_) => "lock_left",
         GitEvent::IndexNotRead(_) => "index_not_read",
         GitEvent::RefsPacked => "refs_packed",
         GitEvent::Repacked { .. } => "repacked",

@@ -20,3 +20,9 @@ pub(in crate::workspace) fn mode_of(permissions: u32) -> Mode {
 pub(in crate::workspace) fn identity(stat: &Stat) -> (u64, u64) {
     (stat.st_dev as u64, stat.st_ino as u64)
 }
+
+/// When the file changed, in seconds and nanoseconds since 1970: its content, its attributes or its names.
+#[allow(clippy::useless_conversion, reason = "the types depend on the system")]
+pub(in crate::workspace) fn file_time(stat: &Stat) -> (i64, i64) {
+    (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0))
+}

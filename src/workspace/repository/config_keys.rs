@@ -33,10 +33,12 @@ impl GitKeyRow {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GitKeyTable {
+    ordinary: Vec<String>,
+    ordinary_in_new_file: Vec<String>,
     setting: Vec<GitKeyRow>,
 }
 
-// A table that cannot be read would let everything through: the test below reads every row of it.
+// Where the table cannot be read, no setting is ordinary: the test below reads every row of it.
 static TABLE: LazyLock<GitKeyTable> =
     LazyLock::new(|| toml::from_str(include_str!("config_keys.toml")).unwrap_or_default());
 
@@ -46,6 +48,17 @@ pub(super) fn consequence(name: &[u8], value: Option<&[u8]>) -> Option<&'static 
     let value = value.map_or("true".into(), |value| String::from_utf8_lossy(value).into_owned());
     let row = TABLE.setting.iter().find(|row| row.is_about(&name, &value));
     row.map(|row| row.why.as_str())
+}
+
+/// Why a setting waits that is in no row of the table. `is_new` for one in a file that is new.
+pub(super) fn unknown(name: &[u8], is_new: bool) -> Option<&'static str> {
+    let name = String::from_utf8_lossy(name).to_lowercase();
+    let is_in = |keys: &[String]| keys.iter().any(|key| matches(key, &name));
+    let mut rows = TABLE.setting.iter();
+    let is_known = is_in(&TABLE.ordinary)
+        || is_new && is_in(&TABLE.ordinary_in_new_file)
+        || rows.any(|row| is_in(&row.keys));
+    (!is_known).then_some("placet does not know what this setting does")
 }
 
 /// How git runs the value of this setting, and the command in it, where the value is one.
@@ -100,6 +113,23 @@ mod tests {
                     "{name}={harmless}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_setting_that_is_in_no_list_is_not_known() {
+        for name in ["user.name", "color.ui", "branch.a.b.merge", "remote.o.url", "alias.x", "core.fsmonitor"]
+        {
+            assert_eq!(unknown(name.as_bytes(), false), None, "{name}");
+        }
+        for name in
+            ["core.newone", "mytool.hook", "http.extraheader", "extensions.objectformat", "remote.o.x", ""]
+        {
+            assert!(unknown(name.as_bytes(), false).is_some(), "{name}");
+        }
+        assert_eq!(unknown(b"extensions.objectFormat", true), None);
+        for key in TABLE.ordinary.iter().chain(&TABLE.ordinary_in_new_file) {
+            assert!(key.matches('*').count() < 2 && *key == key.to_lowercase(), "{key}");
         }
     }
 

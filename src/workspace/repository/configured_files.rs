@@ -12,6 +12,7 @@ use super::content_readers::{ContentReadError, ReadContent};
 use super::facts::flat;
 use super::git_dirs::GitDirs;
 use crate::text::visible;
+use crate::workspace::files::resolve::without_links;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -67,6 +68,10 @@ pub(in crate::workspace) enum FileForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::workspace) enum ConfiguredUse {
     Hook,
+    /// git flow does.
+    FlowHook,
+    /// A part of every repository that git makes from now on.
+    Template,
     Settings,
     /// The command of this setting names it.
     Program(String),
@@ -89,6 +94,10 @@ impl ConfiguredUse {
     pub(in crate::workspace) fn words(&self) -> String {
         match self {
             ConfiguredUse::Hook => "git runs it: `core.hooksPath` names its directory".into(),
+            ConfiguredUse::FlowHook => "git flow runs it: `gitflow.path.hooks` names its directory".into(),
+            ConfiguredUse::Template => {
+                "git copies it into new repositories: `init.templateDir` names its directory".into()
+            }
             ConfiguredUse::Settings => {
                 "git reads it: your settings or those of a repository include it".into()
             }
@@ -111,6 +120,8 @@ impl ConfiguredUse {
 pub(in crate::workspace) struct ConfiguredFiles {
     /// Directories of hooks, each with true where only files with the name of a hook count: it holds the work tree itself.
     hook_dirs: BTreeMap<PathBuf, bool>,
+    /// Other directories of which every file counts.
+    whole_dirs: BTreeMap<PathBuf, ConfiguredUse>,
     /// Settings that git reads besides those of the repository itself, whatever the files are called.
     included: BTreeSet<PathBuf>,
     /// What the commands of settings name, each with the setting.
@@ -136,6 +147,15 @@ impl ConfiguredFiles {
             }
         }
         let mut found = ConfiguredFiles::default();
+        // The person's own settings hold in every repository, wherever it is.
+        if !above.is_empty() {
+            for read in states {
+                let mut reader = GitSettingsReader::new(*read, Path::new("/"));
+                reader.read_person();
+                reader.unread = None;
+                found.take(Path::new("/"), reader);
+            }
+        }
         for dir in above {
             let git = dir.join(".git");
             let bare = !dir.ends_with(".git") && is_repository(dir);
@@ -157,6 +177,11 @@ impl ConfiguredFiles {
         if self.holds(path) {
             return Some(ConfiguredUse::Hook);
         }
+        if !self.whole_dirs.is_empty()
+            && let Some(named) = path.ancestors().find_map(|at| self.whole_dirs.get(at))
+        {
+            return Some(named.clone());
+        }
         if self.included.contains(path) {
             return Some(ConfiguredUse::Settings);
         }
@@ -175,6 +200,7 @@ impl ConfiguredFiles {
         let after = (Excluded(path), Unbounded);
         let next = [
             self.hook_dirs.range::<Path, _>(after).next().map(|(named, _)| named),
+            self.whole_dirs.range::<Path, _>(after).next().map(|(named, _)| named),
             self.included.range::<Path, _>(after).next(),
             self.programs.range::<Path, _>(after).next().map(|(named, _)| named),
         ];
@@ -183,13 +209,16 @@ impl ConfiguredFiles {
 
     fn take(&mut self, work_tree: &Path, reader: GitSettingsReader<'_>) {
         reader.hook_dirs.iter().for_each(|value| self.add_hooks(work_tree, value));
+        for (value, named) in &reader.whole_dirs {
+            for dir in ways(&flat(&work_tree.join(expanded(value)))) {
+                self.whole_dirs.insert(dir, named.clone());
+            }
+        }
         self.included.extend(reader.included);
         for (path, key) in reader.programs {
-            // Also the file that a link with this name leads to.
-            if let Ok(real) = std::fs::canonicalize(&path) {
-                self.programs.entry(real).or_insert_with(|| key.clone());
+            for path in ways(&path) {
+                self.programs.entry(path).or_insert_with(|| key.clone());
             }
-            self.programs.entry(path).or_insert(key);
         }
         if let Some(why) = reader.unread {
             self.unread.entry(work_tree.to_path_buf()).or_insert(why);
@@ -198,9 +227,9 @@ impl ConfiguredFiles {
 
     fn add_hooks(&mut self, work_tree: &Path, value: &OsStr) {
         let dir = flat(&work_tree.join(expanded(value)));
-        let real = std::fs::canonicalize(&dir).unwrap_or_else(|_| dir.clone());
-        let only_hooks = work_tree.starts_with(&dir) || work_tree.starts_with(&real);
-        for dir in [dir, real] {
+        let ways = ways(&dir);
+        let only_hooks = ways.iter().any(|dir| work_tree.starts_with(dir));
+        for dir in ways {
             self.hook_dirs.insert(dir, only_hooks);
         }
     }
@@ -213,10 +242,16 @@ impl ConfiguredFiles {
         let name = path.file_name().unwrap_or_default();
         path.ancestors().any(|at| match self.hook_dirs.get(at) {
             Some(true) => path.parent() == Some(at) && HOOKS.iter().any(|hook| name == *hook),
-            Some(false) => !name.as_bytes().ends_with(b".sample"),
+            // `git init` makes samples, which git does not run, and elsewhere a hook may read such a file.
+            Some(false) => !name.as_bytes().ends_with(b".sample") || !path.iter().any(|name| name == ".git"),
             None => false,
         })
     }
+}
+
+/// A path, and the file that a link with this name leads to, or a link on its way. The file may come later.
+fn ways(path: &Path) -> [PathBuf; 2] {
+    [path.to_path_buf(), without_links(path)]
 }
 
 /// `~/` is the home directory.
@@ -233,6 +268,7 @@ struct GitSettingsReader<'a> {
     work_tree: &'a Path,
     seen: BTreeSet<PathBuf>,
     hook_dirs: Vec<OsString>,
+    whole_dirs: Vec<(OsString, ConfiguredUse)>,
     included: BTreeSet<PathBuf>,
     programs: BTreeMap<PathBuf, String>,
     unread: Option<SettingsNotRead>,
@@ -245,6 +281,7 @@ impl<'a> GitSettingsReader<'a> {
             work_tree,
             seen: BTreeSet::new(),
             hook_dirs: Vec::new(),
+            whole_dirs: Vec::new(),
             included: BTreeSet::new(),
             programs: BTreeMap::new(),
             unread: None,
@@ -256,6 +293,10 @@ impl<'a> GitSettingsReader<'a> {
         for file in self.own_files(git) {
             self.collect(&file);
         }
+        self.read_person();
+    }
+
+    fn read_person(&mut self) {
         for file in files_of_person() {
             self.include(&file);
         }
@@ -263,8 +304,7 @@ impl<'a> GitSettingsReader<'a> {
 
     /// A file that may lie anywhere in the workspace, also where a link leads.
     fn include(&mut self, file: &Path) {
-        let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
-        self.included.extend([real, file.to_path_buf()]);
+        self.included.extend(ways(file));
         self.collect(file);
     }
 
@@ -293,6 +333,12 @@ impl<'a> GitSettingsReader<'a> {
             self.unread = Some(SettingsNotRead::File(file.to_path_buf(), error.to_string()));
         }
         self.hook_dirs.extend(texts(&read, |key| key == b"core.hookspath"));
+        for (key, named) in
+            [("init.templatedir", ConfiguredUse::Template), ("gitflow.path.hooks", ConfiguredUse::FlowHook)]
+        {
+            let values = texts(&read, |found| found == key.as_bytes());
+            self.whole_dirs.extend(values.into_iter().map(|value| (value, named.clone())));
+        }
         self.collect_programs(&read);
         let is_include =
             |key: &[u8]| key == b"include.path" || key.starts_with(b"includeif.") && key.ends_with(b".path");

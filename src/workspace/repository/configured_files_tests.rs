@@ -24,7 +24,9 @@ fn hooks_are_found_wherever_the_setting_stands() {
     assert!(holds(&[(".git/config", set)], "githooks/pre-commit"));
     assert!(holds(&[(".git/config", set)], "githooks/lib/helper"));
     assert!(holds(&[(".git/config.worktree", set)], "githooks/pre-commit"));
-    assert!(!holds(&[(".git/config", set)], "githooks/pre-commit.sample"));
+    assert!(holds(&[(".git/config", set)], "githooks/common.sample"));
+    let own = "[core]\n\thooksPath = .git/hooks\n";
+    assert!(!holds(&[(".git/config", own)], ".git/hooks/pre-commit.sample"));
     assert!(!holds(&[(".git/config", set)], "other/pre-commit"));
     let included = [(".git/config", "[include]\n\tpath = ../more\n"), ("more", set)];
     assert!(holds(&included, "githooks/pre-commit"));

@@ -3,13 +3,13 @@
 
 use super::RepositorySet;
 use super::config::{GitSettings, LARGEST, settings};
-use super::config_keys::consequence;
+use super::config_keys::{consequence, unknown};
 use super::content_readers::{ContentReaders, ReadOutcome};
 use super::detect::ALTERNATES;
 pub(in crate::workspace) use super::lexical::flat;
 use super::lost_objects::lost_objects;
 pub use super::repository_change::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
-use super::setting_places::ChangedSetting;
+use super::setting_places::{ChangedSetting, removed_consequence};
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeSet;
@@ -76,6 +76,11 @@ pub(in crate::workspace) fn facts_of(
         let Some(base) = all.nearest(&path) else { continue };
         let Ok(rel) = path.strip_prefix(base) else { continue };
         about(&path, rel, changed, fate, contents, &mut facts);
+        if let Some(change) = changed
+            && let Some(why) = removed_meaning(change, rel, (contents.exists)(&base.join("HEAD")))
+        {
+            facts.push(RepositoryFact::Redirect { file: path.to_path_buf(), why });
+        }
     }
     let (mut runs, mut others): (Vec<RepositoryFact>, Vec<_>) =
         facts.into_iter().partition(|fact| fact.runs().is_some());
@@ -122,7 +127,7 @@ fn about(
     let names: Vec<&OsStr> = rel.components().filter_map(normal).collect();
     let names: Vec<&str> = names.iter().map(|name| name.to_str().unwrap_or("?")).collect();
     match names.as_slice() {
-        ["config" | "config.worktree"] if !directory => {
+        ["config" | "config.worktree"] => {
             settings_of(path, change, fate, contents, facts);
         }
         ["hooks"] if !directory && !gone => {
@@ -138,6 +143,7 @@ fn about(
             facts.push(RepositoryFact::Redirect { file, why: "git follows this link to another place" });
         }
         ["gitdir"] | ["worktrees", _, "gitdir"] => worktree(path, change, contents, facts),
+        // [`removed_meaning`] looks at them.
         _ if directory || gone => {}
         ["rebase-merge", "git-rebase-todo"] if has_commands(path, contents) => {
             facts.push(RepositoryFact::Redirect {
@@ -177,6 +183,31 @@ fn about(
             });
         }
         _ => {}
+    }
+}
+
+/// What git does without a file that led it to something, where the file is gone or a directory now. Nothing where the
+/// repository goes as well, as when a worktree is removed.
+fn removed_meaning(change: &FileChange, rel: &Path, stays: bool) -> Option<&'static str> {
+    let is_gone = change.after.is_absent() || change.after.is_directory();
+    if !is_gone || !change.before.counts_as_file() {
+        return None;
+    }
+    let names: Option<Vec<&str>> = rel.iter().map(|name| name.to_str()).collect();
+    match names?.as_slice() {
+        [] => change.after.is_directory().then_some("git uses another repository than before"),
+        _ if !stays => None,
+        _ if rel == Path::new(ALTERNATES) => {
+            Some("git no longer finds the objects in the places that it named")
+        }
+        ["info", "grafts"] => Some("it changes the history that git sees"),
+        ["info", "attributes"] => Some("git no longer runs the filters and drivers that it set"),
+        ["commondir"] => Some("git no longer finds the repository that it named"),
+        ["remotes" | "branches", _, ..] => Some("git takes the name of this remote for a path now"),
+        [first, ..] if is_link(&change.before) && is_read(first) => {
+            Some("git no longer follows this link to another place")
+        }
+        _ => None,
     }
 }
 
@@ -261,6 +292,7 @@ fn settings_of(
         let has = |name: &str| (contents.exists)(&path.join(name));
         has(".git") || has("HEAD")
     };
+    let stays = (contents.exists)(&path.with_file_name("HEAD"));
     let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
     for key in keys {
         let (old, new) = (before.get(key), after.get(key));
@@ -280,10 +312,13 @@ fn settings_of(
             let value = value.as_deref();
             let (before, after, is_directory) = (&before, &after, &is_directory);
             let changed = ChangedSetting { key, value, before, after, is_new_file: is_new, is_directory };
-            facts.push(fact(Some(text), consequence(key, value).or_else(|| changed.consequence())));
+            let why = consequence(key, value).or_else(|| changed.consequence());
+            facts.push(fact(Some(text), why.or_else(|| unknown(key, is_new))));
         }
         if new.is_none() && key == b"core.worktree" && has_work_tree(path, old, contents) {
             let why = "`core.worktree` is gone: its commits concern files at another place than before";
+            facts.push(RepositoryFact::Redirect { file: path.to_path_buf(), why });
+        } else if let Some(why) = removed_consequence(key, &after).filter(|_| new.is_none() && stays) {
             facts.push(RepositoryFact::Redirect { file: path.to_path_buf(), why });
         } else if new.is_none() {
             facts.push(fact(None, None));

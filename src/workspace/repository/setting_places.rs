@@ -12,7 +12,9 @@ const PROGRAM: &str = "git runs this transport program";
 const PATH: &str = "git fetches from this path, and placet does not look at what it has";
 const OTHER: &str = "git fetches from and pushes to another place than before";
 const NO_REMOTE: &str = "no remote has this name, so git takes it for an address";
-const BRANCHES: &str = "the next fetch overwrites branches";
+const BRANCHES: &str = "the next fetch may overwrite branches";
+const BARE: &str = "git takes the repository for one without a work tree";
+const PUSHES: &str = "the next push may overwrite or remove branches of the server";
 const TOOL: &str = "git runs the file at this path to compare or merge";
 
 /// A setting that differs, in its two states.
@@ -36,11 +38,15 @@ impl ChangedSetting<'_> {
         match (section, name) {
             ("remote", "url") => self.of_address(&value),
             ("remote", "fetch") => {
-                let target = value.rsplit_once(':').map_or("", |(_, target)| target);
-                let is_branch =
-                    ["refs/heads/", "refs/*", "HEAD"].iter().any(|begin| target.starts_with(begin));
-                (is_branch && !self.is_new_file).then_some(BRANCHES)
+                // git completes `main` to `refs/heads/main`. Without a target nothing but `FETCH_HEAD` changes.
+                let target = value.split_once(':').map_or("", |(_, target)| target);
+                let is_usual = ["refs/remotes/", "refs/tags/"].iter().any(|begin| target.starts_with(begin));
+                (!target.is_empty() && !is_usual && !self.is_new_file).then_some(BRANCHES)
             }
+            ("core", "bare") => (!self.is_new_file && !is_false(&value)).then_some(BARE),
+            // `git clone --mirror` writes it.
+            ("remote", "mirror" | "push") if self.is_new_file || is_false(&value) => None,
+            ("remote", "mirror" | "push") => Some(PUSHES),
             ("branch", "remote" | "pushremote") | ("remote", "pushdefault") => self.of_remote(&value),
             ("merge" | "diff", "tool" | "guitool") => value.contains('/').then_some(TOOL),
             _ => None,
@@ -77,6 +83,31 @@ impl ChangedSetting<'_> {
         }
         let is_other = !self.is_new_file && has(self.before, "remote.") && !has(self.before, &own);
         is_other.then_some(OTHER)
+    }
+}
+
+fn is_false(value: &str) -> bool {
+    ["false", "no", "off", "0", ""].contains(&value.to_lowercase().as_str())
+}
+
+/// What git does without the setting `key`. `after` are the settings that are left.
+pub(super) fn removed_consequence(key: &[u8], after: &GitSettings) -> Option<&'static str> {
+    let key = String::from_utf8_lossy(key).into_owned();
+    let (section, rest) = key.split_once('.')?;
+    let (part, name) = rest.rsplit_once('.')?;
+    let follows = |(key, values): (&Vec<u8>, &Vec<Option<Vec<u8>>>)| {
+        let is_remote =
+            key.starts_with(b"branch.") && key.ends_with(b"remote") || key == b"remote.pushdefault";
+        is_remote && values.iter().flatten().any(|value| value == part.as_bytes())
+    };
+    match (section, name) {
+        // `git remote remove` removes what follows the remote as well.
+        ("remote", "url") if after.iter().any(follows) => {
+            Some("a branch follows a remote that is gone, so git takes its name for an address")
+        }
+        // The filter may be what keeps secrets out of commits.
+        ("filter", "clean" | "process") => Some("git stores files without a filter that they had"),
+        _ => None,
     }
 }
 
@@ -167,12 +198,24 @@ mod tests {
         for name in ["build/c.bundle", "https://x", "host:path", "~", ".."] {
             assert_eq!(of(both, both, name), Some(NO_REMOTE), "{name}");
         }
+        let gone = |after: &str| removed_consequence(b"remote.o.url", &settings(after.as_bytes()).0);
+        assert_eq!(gone(""), None);
+        assert_eq!(gone(&branch("other")), None);
+        assert!(gone(&branch("o")).is_some());
+        assert!(removed_consequence(b"filter.crypt.clean", &GitSettings::new()).is_some());
+        assert_eq!(removed_consequence(b"user.name", &GitSettings::new()), None);
         let fetch = |spec: &str, is_new| {
             consequence("", &format!("[remote \"o\"]\n\tfetch = {spec}\n"), "remote.o.fetch", is_new)
         };
         assert_eq!(fetch("+refs/heads/*:refs/remotes/o/*", false), None);
         assert_eq!(fetch("+refs/heads/*:refs/heads/*", false), Some(BRANCHES));
         assert_eq!(fetch("+refs/*:refs/*", true), None);
+        for spec in ["refs/heads/main", "+refs/pull/*/head:refs/remotes/o/pr/*", "refs/tags/*:refs/tags/*"] {
+            assert_eq!(fetch(spec, false), None, "{spec}");
+        }
+        for spec in ["+refs/heads/x:main", "+refs/h*:refs/h*", "x:HEAD", "refs/notes/*:refs/notes/*"] {
+            assert_eq!(fetch(spec, false), Some(BRANCHES), "{spec}");
+        }
         let tool = |name: &str| consequence("", &format!("[merge]\n\ttool = {name}\n"), "merge.tool", false);
         assert_eq!((tool("vimdiff"), tool("../../x")), (None, Some(TOOL)));
     }

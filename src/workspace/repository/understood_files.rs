@@ -39,21 +39,25 @@ pub(in crate::workspace) enum StateFileReader {
     SigningOption,
     /// Name, address and time of an author, as assignments of a shell.
     Author,
-    /// The steps of `git am`, and the patches.
-    Patches,
+    /// A mail or a patch of `git am`.
+    Patch,
+    /// What `git am` gives to `git apply`.
+    ApplyOptions,
+    /// A rebase by patches: each names a commit.
+    PatchRebase,
     /// A conflict that git recorded, and how it was resolved.
     Resolution,
     /// Files in conflict for `git rerere`.
     ConflictPaths,
     /// Text that no program runs or obeys. git may still take the file for a ref.
     Text,
-    /// Nothing reads it.
+    /// No command reads it under this name. git may still take the file for a ref, if a person names it like one.
     Leftover,
 }
 
 /// Patterns of paths below the directory of a repository, the first that matches counts: `*` stands for any part of one name,
 /// `**` for one name or several. `worktrees/NAME/` before a path is left out.
-const TABLE: [(&str, StateFileReader); 111] = {
+const TABLE: [(&str, StateFileReader); 137] = {
     use StateFileReader::*;
     [
         // Locks and temporary files that an interrupted git leaves.
@@ -164,7 +168,33 @@ const TABLE: [(&str, StateFileReader); 111] = {
         ("rebase-merge/drop_redundant_commits", Text),
         ("rebase-merge/keep_redundant_commits", Text),
         ("rebase-apply/autostash", Names),
-        ("rebase-apply/**", Patches),
+        ("rebase-apply/rebasing", PatchRebase),
+        ("rebase-apply/[0-9]", Patch),
+        ("rebase-apply/patch", Patch),
+        ("rebase-apply/apply-opt", ApplyOptions),
+        ("rebase-apply/author-script", Author),
+        ("rebase-apply/gpg_sign_opt", SigningOption),
+        ("rebase-apply/abort-safety", Names),
+        ("rebase-apply/original-commit", Names),
+        ("rebase-apply/rewritten", Names),
+        ("rebase-apply/orig-head", Names),
+        ("rebase-apply/onto", Names),
+        ("rebase-apply/applying", Text),
+        ("rebase-apply/final-commit", Text),
+        ("rebase-apply/info", Text),
+        ("rebase-apply/msg", Text),
+        ("rebase-apply/next", Text),
+        ("rebase-apply/last", Text),
+        ("rebase-apply/head-name", Text),
+        ("rebase-apply/threeway", Text),
+        ("rebase-apply/quiet", Text),
+        ("rebase-apply/sign", Text),
+        ("rebase-apply/utf8", Text),
+        ("rebase-apply/keep", Text),
+        ("rebase-apply/messageid", Text),
+        ("rebase-apply/scissors", Text),
+        ("rebase-apply/quoted-cr", Text),
+        ("rebase-apply/dirtyindex", Text),
         ("sequencer/todo", Steps),
         ("sequencer/opts", Options),
         ("sequencer/head", Names),
@@ -223,6 +253,9 @@ fn is_one(pattern: &str, name: &str) -> bool {
         // What git takes for a ref without a directory.
         return !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_' || b == b'-');
     }
+    if pattern == "[0-9]" {
+        return !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+    }
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|begin| name.strip_prefix(begin)) else { return false };
     let Some(end) = parts.next_back() else { return rest.is_empty() };
@@ -273,7 +306,8 @@ mod tests {
             (".COMMIT_EDITMSG.swp", Text),
             ("GITGUI_MSG", Text),
             ("rebase-merge/strategy", Strategy),
-            ("rebase-apply/0001", Patches),
+            ("rebase-apply/0001", Patch),
+            ("rebase-apply/rebasing", PatchRebase),
             ("sequencer/opts", Options),
             ("rr-cache/ab/postimage", Resolution),
             ("lfs/tmp/x/y", Text),
@@ -296,6 +330,8 @@ mod tests {
             "sub/EVIL",
             "rebase-merge/hook",
             "rebase-merge/a/b",
+            "rebase-apply/000x",
+            "rebase-apply/hook",
             "sequencer/x",
             "objects/x.py",
             "objects/ab/short",

@@ -278,7 +278,7 @@ impl View {
         for repository in repositories {
             let scan = super::git_state::scan(&repository);
             let scan = scan.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
-            if let Some(lock) = scan.lock {
+            if let Some(lock) = scan.lock() {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
             let bases = self.layer_set(LayerKind::Pending).bases();

@@ -151,11 +151,28 @@ fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> Stri
 
 fn changed(merged: &[PathBuf], conflicts: &[PathBuf], name: &dyn Fn(&Path) -> String) -> Vec<String> {
     let again = "merged with the current content; review it and apply again";
-    let conflict = "the same lines, or lines next to them, changed in the meantime: the review shows both; reject those lines, and let the agent edit the file again";
     let mut lines = vec!["nothing was applied: files changed in the meantime".to_string()];
     lines.extend(merged.iter().map(|path| format!("{}: {again}", name(path))));
-    lines.extend(conflicts.iter().map(|path| format!("{}: {conflict}", name(path))));
+    lines.extend(conflicts.iter().map(|path| format!("{}: {}", name(path), conflict(path, name))));
     lines
+}
+
+/// Why a change cannot be applied to what is at its path now.
+fn conflict(path: &Path, name: &dyn Fn(&Path) -> String) -> String {
+    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    if let Some(dir) = path.ancestors().skip(1).find(is_link) {
+        return format!("`{}` is a link now, and placet writes through no link", name(dir));
+    }
+    match node_at(path) {
+        Ok(PathState::Absent) => "it no longer exists: was it renamed?",
+        Ok(PathState::Link { .. }) => "a link is there now",
+        Ok(PathState::Directory { .. }) => "a directory is there now",
+        Ok(PathState::Special { .. }) => "a pipe, socket or device is there now",
+        Ok(PathState::File { .. }) | Err(_) => {
+            "the same lines, or lines next to them, changed in the meantime: the review shows both; reject those lines, and let the agent edit the file again"
+        }
+    }
+    .into()
 }
 
 #[cfg(test)]
@@ -184,6 +201,23 @@ mod tests {
                 "{lines:?}"
             );
         }
+    }
+
+    /// Story: of a file that the person had renamed, placet said that its lines had changed.
+    #[test]
+    fn a_conflict_says_what_is_there_now() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink("other", dir.join("link")).unwrap();
+        std::fs::create_dir(dir.join("other")).unwrap();
+        std::fs::write(dir.join("other/f"), "x").unwrap();
+        let name = |path: &Path| path.strip_prefix(&dir).unwrap().display().to_string();
+        let said = |path: &str| conflict(&dir.join(path), &name);
+        assert_eq!(said("gone"), "it no longer exists: was it renamed?");
+        assert_eq!(said("link"), "a link is there now");
+        assert_eq!(said("other"), "a directory is there now");
+        assert_eq!(said("link/f"), "`link` is a link now, and placet writes through no link");
+        assert!(said("other/f").starts_with("the same lines"));
     }
 
     #[test]

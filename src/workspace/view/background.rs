@@ -12,6 +12,7 @@ use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
 pub(super) use super::layer_snapshot::LayerSnapshot;
+use super::run_clock::{RunPeriod, RunStart};
 use super::stack::{ContentLocation, LayerStack, join, node_at, stat_at};
 use super::{LayerKind, View};
 use crate::text::regular_file;
@@ -99,7 +100,7 @@ impl View {
                 view: self,
                 index,
                 frozen: frozen.roots.get(index).map_or(&[], Vec::as_slice),
-                since: command.since,
+                period: command.since.period(self.root(index)),
                 journal: &journal,
                 suffix,
                 hidden,
@@ -111,7 +112,7 @@ impl View {
             beside.append(&mut meeting.beside);
         }
         // What moved before this was met just now; only what moves while it is folded is still a race.
-        command.since = super::command_view::now();
+        command.since = RunStart::now(self.root(0));
         let mut effects = self.fold(command, hidden)?;
         (effects.merged, effects.beside) = (merged, beside);
         if !effects.is_empty() {
@@ -137,7 +138,7 @@ struct BackgroundMerge<'a> {
     view: &'a View,
     index: usize,
     frozen: &'a [Layer],
-    since: (i64, i64),
+    period: RunPeriod,
     /// What was applied while the command ran, the oldest first.
     journal: &'a [JournalEntry],
     /// `None` drops what cannot be merged.
@@ -282,9 +283,7 @@ impl BackgroundMerge<'_> {
             ContentLocation::Plain => {
                 let path = join(self.root(), rel);
                 let stat = stat_at(&path)?;
-                let moved = |s: &Stat| {
-                    !is_dir(s) && (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)) > self.since
-                };
+                let moved = |s: &Stat| !is_dir(s) && self.period.has_change_of(s);
                 let landed = self.state_before_apply(&path);
                 match landed {
                     Some(node) => node.clone(),

@@ -5,6 +5,7 @@
 //! wrongly. So each path that was ever changed for a check has a time that grows with every other content.
 
 use super::layer;
+use super::run_clock::{FileTime, own_time};
 use crate::text::regular_file;
 use crate::workspace::Hash;
 use rustix::fs::{AtFlags, Timespec, Timestamps};
@@ -17,9 +18,6 @@ use std::path::{Path, PathBuf};
 
 /// The largest list of times that is read. A longer one is begun again, which only costs a build.
 const LARGEST: u64 = 64 << 20;
-
-/// Seconds and nanoseconds since 1970.
-type FileTime = (i64, i64);
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct SeenFile {
@@ -48,7 +46,7 @@ impl SeenFiles {
             seen.passed = false;
         }
         seen.command = command.into();
-        seen.now = super::command_view::now();
+        seen.now = own_time();
         seen
     }
 

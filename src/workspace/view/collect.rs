@@ -8,11 +8,12 @@ use super::effect_kind::{ApartEffect, EffectAfter, EffectKind};
 use super::git_state::differ_only_in_stat;
 use super::layer::{self, DirNames, Layer, entry, is_dir, is_opaque, is_whiteout};
 use super::open_stack::OpenStackDir;
+use super::run_clock::RunPeriod;
 use super::stack::{LayerStack, join};
 use super::{LayerSet, View};
 use crate::permission::is_git_name;
 use crate::workspace::files::path_state::{FileAttrs, PathState, open_anyway};
-use crate::workspace::files::stat_fields::{mode_of, permissions};
+use crate::workspace::files::stat_fields::{file_time, mode_of, permissions};
 use crate::workspace::history::origin::ChangeOrigin;
 use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeSet, HashMap};
@@ -116,8 +117,8 @@ pub(super) struct EffectsCollector<'a> {
     pub(super) held: &'a LayerSet,
     /// Which root.
     pub(super) index: usize,
-    /// When the command began, in seconds and nanoseconds.
-    pub(super) since: (i64, i64),
+    /// The time in which the command ran.
+    pub(super) period: RunPeriod,
     pub(super) hidden: &'a dyn Fn(&Path) -> bool,
     pub(super) effects: CommandEffects,
     /// The call that ran the command.
@@ -445,9 +446,9 @@ impl EffectsCollector<'_> {
             // the two file times.
             let changed = match s.st_mode & 0o400 {
                 0 => (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
-                _ => (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)),
+                _ => file_time(&s),
             };
-            changed > self.since && !is_dir(&s)
+            !is_dir(&s) && self.period.has(changed)
         }))
     }
 

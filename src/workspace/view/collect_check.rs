@@ -8,10 +8,16 @@ use super::open_stack::OpenStackDir;
 use super::stack::join;
 use crate::workspace::files::path_state::{PathState, open_anyway};
 use rustix::fs::{FileType, OFlags, Stat};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+
+/// The longest path that the kernel takes, with the zero at its end (`PATH_MAX`).
+const LONGEST_PATH: usize = 4096;
+/// A change that is discarded or about to be applied lies in a longer path than one that is pending.
+const SPARE: usize = 128;
 
 impl EffectsCollector<'_> {
     /// Fails where something in the open directory `upper`, or what it replaces, cannot be read. `now` is what the view has
@@ -24,6 +30,7 @@ impl EffectsCollector<'_> {
             if (self.hidden)(&path) {
                 continue;
             }
+            self.check_length(&rel)?;
             let Some(stat) = entry(upper, &name)? else { continue };
             let before = now.stat(&name)?;
             if is_dir(&stat) {
@@ -41,6 +48,20 @@ impl EffectsCollector<'_> {
         drop(now);
         dirs.into_iter()
             .try_for_each(|(name, before)| self.check_dir(&rel.join(&name), upper, before.as_ref()))
+    }
+
+    /// Fails for a path that nothing can open as a whole: a command makes one directory by directory. It could be applied in
+    /// part, and not undone.
+    fn check_length(&self, rel: &Path) -> io::Result<()> {
+        let layer = self.held.layers.get(self.index).map_or(0, |layer| layer.dir().as_os_str().len());
+        let most = LONGEST_PATH - SPARE - layer.max(self.root().as_os_str().len());
+        let bytes = rel.as_os_str().len();
+        if bytes <= most {
+            return Ok(());
+        }
+        let top = join(self.root(), rel.iter().next().map(Path::new).unwrap_or(rel));
+        let words = format!("`{}` has a path of more than {most} bytes in it", top.display());
+        Err(io::Error::new(io::Error::from(Errno::NAMETOOLONG).kind(), words))
     }
 
     /// The same for the directory `rel` in `upper`; the view has `before` there.

@@ -8,6 +8,7 @@ use super::command_dir::{SpareDir, UsedLayer, make, private};
 use super::job_record::{CollectionRecord, JobRecord};
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
 use super::removal::ENDED;
+use super::run_clock::RunStart;
 use super::{LayerKind, View};
 use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::changes::change_set::FileChange;
@@ -19,7 +20,6 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::OwnedMutexGuard;
 
 /// What a command sees. Dropping it without [`View::finish`] discards the command's changes.
@@ -35,7 +35,7 @@ pub struct CommandView {
     pub(super) shelf: LayerKind,
     /// The home directory's part, separate from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
-    pub(super) since: (i64, i64),
+    pub(super) since: RunStart,
     by: Option<Arc<ChangeOrigin>>,
     /// What a background command sees: others run at the same time.
     pub(super) frozen: Option<LayerSnapshot>,
@@ -83,7 +83,7 @@ impl CommandView {
             made: Vec::new(),
             shelf: LayerKind::Pending,
             home: None,
-            since,
+            since: RunStart::recorded(since),
             by: Some(Arc::new(origin)),
             frozen: None,
             gate: None,
@@ -95,7 +95,7 @@ impl CommandView {
     pub(super) fn write_job_record(&self) -> io::Result<()> {
         let (Some(copies), LayerKind::Pending) = (&self.frozen, self.shelf) else { return Ok(()) };
         let name = copies.dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        JobRecord { copies: name, at: copies.at, since: self.since }.write(self.dir.path())
+        JobRecord { copies: name, at: copies.at, since: self.since.time }.write(self.dir.path())
     }
 
     /// The same for a command in the foreground that has ended and left something.
@@ -109,7 +109,7 @@ impl CommandView {
         {
             return Ok(());
         }
-        CollectionRecord { since: self.since }.write(self.dir.path())
+        CollectionRecord { since: self.since.time }.write(self.dir.path())
     }
 
     /// Where the changes to the home directory are while the command runs, if it has a layer.
@@ -180,7 +180,7 @@ impl View {
                 Some(self.snapshot_layers(depth, CommandDir::make(self.dir())?)?)
             }
         };
-        let since = now();
+        let since = RunStart::now(self.root(0));
         let mut wanted = Vec::new();
         for (index, root) in self.roots().iter().enumerate() {
             let mut lowers: Vec<PathBuf> = match &frozen {
@@ -288,7 +288,7 @@ impl View {
                 view: self,
                 held: self.layer_set(command.shelf),
                 index,
-                since: command.since,
+                period: command.since.period(self.root(index)),
                 hidden,
                 effects: CommandEffects::default(),
                 by: command.by.clone().filter(|_| command.shelf == LayerKind::Pending),
@@ -306,7 +306,7 @@ impl View {
             folding.run(&upper).map_err(part)?;
             effects = folding.effects;
         }
-        self.watch_repositories(command.shelf, &effects, command.since)?;
+        self.watch_repositories(command.shelf, &effects, &command.since.period(self.root(0)))?;
         if command.shelf == LayerKind::Pending && !effects.is_empty() {
             self.turn().held = true;
         }
@@ -377,7 +377,7 @@ impl View {
         };
         let places = set.changes.iter().flat_map(with_parent);
         let all = CommandEffects { places: places.collect(), ..CommandEffects::default() };
-        self.watch_repositories(LayerKind::Pending, &all, since)?;
+        self.watch_repositories(LayerKind::Pending, &all, &command.since.period(self.root(0)))?;
         Ok(effects.paths)
     }
 
@@ -433,30 +433,4 @@ fn left_runs(base: &Path) -> Vec<(CommandDir, (i64, i64))> {
         }
     }
     found
-}
-
-/// Seconds and nanoseconds since 1970, as file times count.
-pub(super) fn now() -> (i64, i64) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (i64::try_from(now.as_secs()).unwrap_or(0), i64::from(now.subsec_nanos()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_layer_is_swept_by_its_lock_and_not_by_the_number_in_its_name() {
-        let base = tempfile::tempdir().unwrap();
-        let used = CommandDir::make(base.path()).unwrap();
-        // Process 1 is always there; the layer of another namespace's process 1 may be left all the same.
-        let left = base.path().join("run-1-7");
-        std::fs::create_dir_all(left.join("0/upper")).unwrap();
-        std::fs::create_dir(base.path().join("home")).unwrap();
-        sweep_runs(base.path());
-        assert!(used.path().is_dir() && !left.exists() && base.path().join("home").is_dir());
-        let path = used.path().to_path_buf();
-        drop(used);
-        assert!(!path.exists());
-    }
 }

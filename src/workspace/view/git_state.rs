@@ -33,8 +33,8 @@ const STATE_DIRS: [&str; 2] = ["refs", "reftable"];
 pub(super) struct RepositoryScan {
     /// The files of its state, sorted.
     pub(super) state: PathList,
-    /// A lock that some git process holds.
-    pub(super) lock: Option<PathBuf>,
+    /// Locks that some git process holds, or left.
+    locks: Vec<PathBuf>,
     seen: usize,
 }
 
@@ -47,8 +47,18 @@ pub(super) fn scan(repository: &Path) -> io::Result<RepositoryScan> {
 }
 
 impl RepositoryScan {
+    /// The first lock.
+    pub(super) fn lock(&self) -> Option<&Path> {
+        self.lock_but(&|_| false)
+    }
+
+    /// The first lock that is not placet's: one that a command left in the view is applied and undone with the rest.
+    pub(super) fn lock_but(&self, is_own: &dyn Fn(&Path) -> bool) -> Option<&Path> {
+        self.locks.iter().map(PathBuf::as_path).find(|lock| !is_own(lock))
+    }
+
     fn of(repository: &Path) -> RepositoryScan {
-        RepositoryScan { state: PathList::below(repository), lock: None, seen: 0 }
+        RepositoryScan { state: PathList::below(repository), locks: Vec::new(), seen: 0 }
     }
 
     fn found(&mut self, path: &Path) -> io::Result<()> {
@@ -108,7 +118,7 @@ impl RepositoryScan {
     fn look_for_lock(&mut self, path: &Path) -> bool {
         let lock = path.extension().is_some_and(|e| e == "lock");
         if lock {
-            self.lock.get_or_insert_with(|| path.to_path_buf());
+            self.locks.push(path.to_path_buf());
         }
         lock
     }

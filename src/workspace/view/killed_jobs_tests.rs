@@ -136,7 +136,7 @@ fn what_was_not_collected_at_a_kill_becomes_pending_with_the_rest() {
     crate::workspace::apply::fail_at("folded", std::io::ErrorKind::Other);
     view.finish(command, &|_| false).unwrap_err();
     let kept = dir.with_file_name(format!("kept-{}-0", dir.file_name().unwrap().to_string_lossy()));
-    assert_eq!(CollectionRecord::read(&kept).unwrap().since, since);
+    assert_eq!(CollectionRecord::read(&kept).unwrap().since, since.time);
     drop(view);
     let next = f.view();
     assert_eq!(

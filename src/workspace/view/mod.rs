@@ -43,6 +43,7 @@ mod removal;
 mod renamed;
 mod repositories;
 mod roots;
+mod run_clock;
 mod running_changes;
 mod running_files;
 mod running_summary;

@@ -8,6 +8,7 @@ use super::super::repository::{
 };
 use super::base::BaseRecord;
 use super::collect::CommandEffects;
+use super::run_clock::RunPeriod;
 use super::stack::{ContentLocation, node_at, stat_at};
 use super::{LayerKind, View};
 use crate::permission::is_git_name;
@@ -163,7 +164,7 @@ impl View {
         &self,
         shelf: LayerKind,
         effects: &CommandEffects,
-        since: (i64, i64),
+        period: &RunPeriod,
     ) -> io::Result<()> {
         let repositories = self.repositories(shelf, effects.places.iter().map(|path| &**path));
         let held = self.layer_set(shelf);
@@ -182,8 +183,7 @@ impl View {
                 drop(self.objects().put_file(&mut content, *hash, *size));
             }
             // Recorded when the command has ended: what moved while it ran is not what it saw.
-            let raced = rustix::fs::lstat(&file)
-                .is_ok_and(|stat| (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since);
+            let raced = rustix::fs::lstat(&file).is_ok_and(|stat| period.has_change_of(&stat));
             let mut bases = held.bases();
             bases.record(BaseRecord { raced, ..BaseRecord::of(file.as_path(), node) });
             if bases.unsaved() > MOST_UNSAVED {

@@ -472,7 +472,8 @@ impl View {
             let found = scan(repository);
             let found =
                 found.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
-            if let Some(lock) = found.lock {
+            let goes = |lock: &Path| plan.steps.iter().any(|s| *s.path == *lock && s.after.is_absent());
+            if let Some(lock) = found.lock_but(&goes) {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
         }
@@ -533,8 +534,10 @@ fn moved_on(
     changes: &ComposedChanges,
     is_object: &dyn Fn(&Path) -> bool,
 ) -> io::Result<Option<String>> {
+    // git holds no lock that was there when the changes were applied.
+    let is_own = |lock: &Path| changes.get(lock).is_some_and(|change| change.before.is_absent());
     let lock = match scan(repository) {
-        Ok(found) => found.lock,
+        Ok(found) => found.lock_but(&is_own).map(Path::to_path_buf),
         Err(e) => return Ok(Some(format!("its state cannot be read: {e}"))),
     };
     if let Some(lock) = lock {

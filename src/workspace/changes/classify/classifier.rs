@@ -65,7 +65,8 @@ impl<'a> ChangeClassifier<'a> {
             return class.unwrap_or(ChangeClass::Ordinary);
         }
         if change.after.is_absent() {
-            return self.of_deleted(&change.path).unwrap_or(ChangeClass::Ordinary);
+            let class = self.of_deleted(&change.path).or_else(|| self.by_facts(&change.path));
+            return class.unwrap_or(ChangeClass::Ordinary);
         }
         if let Some(runner) = self.on_path(change) {
             return ChangeClass::RunsLater(runner);
@@ -158,9 +159,9 @@ impl<'a> ChangeClassifier<'a> {
     fn in_repository(&self, change: &FileChange) -> Option<ChangeClass> {
         let path = &*change.path;
         let repository = self.scope.set.repositories.of(path)?;
-        let known = self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
-        if let Some(why) = known.runs(path) {
-            return Some(ChangeClass::RunsLater(Runner { by: "git".into(), why }));
+        self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
+        if let Some(class) = self.by_facts(path) {
+            return Some(class);
         }
         if let Some(runner) = self.in_unfinished_module(path) {
             return Some(ChangeClass::RunsLater(runner));
@@ -176,6 +177,14 @@ impl<'a> ChangeClassifier<'a> {
             false => self.by_links(change),
         };
         Some(runner.map_or(ChangeClass::Ordinary, ChangeClass::RunsLater))
+    }
+
+    /// What git runs or obeys because of the change of a file in a repository, or because it is gone.
+    fn by_facts(&self, path: &Path) -> Option<ChangeClass> {
+        let repository = self.scope.set.repositories.of(path)?;
+        let known = self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
+        let why = known.runs(path)?;
+        Some(ChangeClass::RunsLater(Runner { by: "git".into(), why }))
     }
 
     /// The removal of a directory is classified by the directory itself; in a directory that stays, the file's own name

@@ -74,6 +74,10 @@ pub(in crate::workspace) fn class_below(
     if matches!(own, PathClass::RunsLater(_)) {
         return own;
     }
+    let by_variables = protected.class_by_variables(&root.join(relative));
+    if matches!(by_variables, PathClass::RunsLater(_)) {
+        return by_variables;
+    }
     let mut by_root = names_of_root(root).into_iter().map(|names| protected.class_of(&names.join(relative)));
     by_root.find(|class| matches!(class, PathClass::RunsLater(_))).unwrap_or(own)
 }

@@ -82,6 +82,7 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     }
     events.extend(repacked(sides));
     events.extend(reflogs(sides, &after, &budget));
+    events.extend(locks(sides));
     let needs_objects =
         events.iter().any(|event| matches!(event, GitEvent::RefMoved { .. } | GitEvent::RefCreated { .. }));
     if needs_objects && exists(sides.after, &common.join("objects/info/alternates")) {
@@ -89,6 +90,17 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     }
     events.extend(budget.reached().into_iter().map(ReadLimit::words).map(GitEvent::NotAllRead));
     events
+}
+
+/// Locks that are new.
+fn locks(sides: &GitSides<'_>) -> impl Iterator<Item = GitEvent> {
+    let is_new = |path: &Path| {
+        path.extension().is_some_and(|end| end == "lock")
+            && exists(sides.after, path)
+            && !exists(sides.before, path)
+    };
+    let new = sides.changed.iter().filter(move |(path, is_gone)| !is_gone && is_new(path));
+    new.filter_map(|(path, _)| Some(GitEvent::LockLeft(path.strip_prefix(sides.dir).ok()?.to_path_buf())))
 }
 
 /// Where refs and objects are: the directory itself or, for a linked worktree in its usual place, the repository around

@@ -121,6 +121,8 @@ pub enum GitEvent {
         name: PathBuf,
         entries: usize,
     },
+    /// A lock that a command of git left: its next command refuses to work while the file exists.
+    LockLeft(PathBuf),
     RefsNotRead(&'static str),
     /// Objects that the rows above would need are not in this repository.
     ObjectsElsewhere(&'static str),
@@ -195,6 +197,7 @@ impl GitEvent {
             GitEvent::HiddenFiles(_)
             | GitEvent::MoreRefs(_)
             | GitEvent::BrokenRef { .. }
+            | GitEvent::LockLeft(_)
             | GitEvent::ReflogEntriesRemoved { .. }
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
@@ -289,6 +292,9 @@ impl GitEvent {
             GitEvent::ReflogEntriesRemoved { name, entries } => {
                 let entries = if *entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
                 format!("reflog of {}: {entries} removed", short(name))
+            }
+            GitEvent::LockLeft(file) => {
+                format!("{} is left: git refuses to work until it is removed", visible::path(file))
             }
             GitEvent::RefsNotRead(why) => format!("refs changed, and were not read: {why}"),
             GitEvent::ObjectsElsewhere(why) => format!("commits were not read: {why}"),

@@ -19,6 +19,7 @@ const PIECE: usize = 64 << 10;
 
 const WRONG: &str = "a new object has another content than its name says, or cannot be read";
 const TOO_MANY: &str = "its new objects have more than 512 MB, or reading them takes too long";
+const LIKE_REF: &str = "a temporary file among its objects names one of them";
 const UNKNOWN: &str = "a file among its objects is none";
 
 /// Why git may find something else under a name than its object; `None` where it cannot. `new` are files below the repository
@@ -28,6 +29,7 @@ pub(super) fn not_checked(files: &dyn RepositoryFiles, dir: &Path, new: &[&Path]
     for path in new {
         let Ok(rel) = path.strip_prefix(dir) else { continue };
         let (what, name) = match StateFileReader::of(rel) {
+            Some(StateFileReader::Leftover) if is_like_ref(files, path) => return Some(LIKE_REF),
             Some(StateFileReader::Leftover) => continue,
             Some(StateFileReader::Objects) => (StoredForm::Deflated, object_name(rel)),
             Some(StateFileReader::LfsObject) => (StoredForm::Plain, file_name(rel).into()),
@@ -48,6 +50,13 @@ pub(super) fn not_checked(files: &dyn RepositoryFiles, dir: &Path, new: &[&Path]
         }
     }
     None
+}
+
+/// git takes any file for a ref that begins like one.
+fn is_like_ref(files: &dyn RepositoryFiles, path: &Path) -> bool {
+    const SHORTEST: usize = 40;
+    let begin = GitFile::open(files, path).and_then(|file| file.up_to(0, SHORTEST)).unwrap_or_default();
+    begin.starts_with(b"ref:") || begin.len() == SHORTEST && begin.iter().all(u8::is_ascii_hexdigit)
 }
 
 #[derive(Clone, Copy)]

@@ -3,7 +3,9 @@
 //! With the repository a person applies that change, too, whatever becomes of the same file in the work tree: the next push
 //! takes the commit along. So everything that cannot be read counts as such a change.
 
+mod patches;
 mod protected_content;
+mod reflog;
 mod state_files;
 mod unfinished;
 
@@ -70,9 +72,11 @@ pub(in crate::workspace) fn protected_contents(
         return vec![ProtectedContent::NotRead("it is not known where its files are checked out")];
     }
     let budget = ReadBudget::new(sides.deadline);
-    let (Some(common), Some(old_common)) =
-        (common_dir(sides.after, sides.dir), common_dir(sides.before, sides.dir))
-    else {
+    let common = common_dir(sides.after, sides.dir);
+    // A worktree that is new has the objects and refs of the repository that was there.
+    let is_new = !exists(sides.before, sides.dir);
+    let old_common = if is_new { common.clone() } else { common_dir(sides.before, sides.dir) };
+    let (Some(common), Some(old_common)) = (common, old_common) else {
         return vec![ProtectedContent::NotRead("its objects are in another repository")];
     };
     if touches("reftable") {

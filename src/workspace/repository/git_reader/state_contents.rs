@@ -59,6 +59,9 @@ impl NameLookup<'_> {
             StateFileReader::SigningOption => {
                 of_rule(is_signing_option(text.trim_ascii()), "it has more than a key")
             }
+            StateFileReader::ApplyOptions => {
+                of_rule(are_apply_options(text), "it has options of `git apply` that placet does not know")
+            }
             StateFileReader::Author => of_rule(is_author(text), "it has more than an author"),
             StateFileReader::ConflictPaths => {
                 of_rule(are_conflict_paths(text), "it has something else than paths")
@@ -77,6 +80,12 @@ impl NameLookup<'_> {
 
     fn whole(&self, word: &[u8]) -> Option<ObjectId> {
         ObjectId::from_hex(word).filter(|_| word.len() == 2 * self.width)
+    }
+
+    /// Both columns of a reflog. A message may have any name in it.
+    pub(super) fn columns(&self, log: &[u8]) -> BTreeSet<ObjectId> {
+        let words = lines_of(log).flat_map(|line| line.split(|byte| *byte == b' ').take(2));
+        words.filter_map(|word| self.whole(word)).collect()
     }
 
     fn words(&self, text: &[u8]) -> BTreeSet<ObjectId> {
@@ -170,11 +179,9 @@ impl NameLookup<'_> {
             .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
             .map(|line| String::from_utf8_lossy(line).split_ascii_whitespace().map(String::from).collect())
             .collect();
-        let of_label =
-            |words: &&Vec<String>| words.first().is_some_and(|word| word == "label" || word == "l");
-        let labels = steps.iter().filter(of_label).filter_map(|words| words.get(1)).map(String::as_str);
-        let labels: BTreeSet<&str> = labels.collect();
-        let is_label = |word: &str| labels.contains(word) || (self.is_ref)(&format!("refs/rewritten/{word}"));
+        // git takes the name for that of an object where no step above has made the label.
+        let mut labels: BTreeSet<&str> = BTreeSet::new();
+        let is_ref = |word: &str| (self.is_ref)(&format!("refs/rewritten/{word}"));
         let mut found = BTreeSet::new();
         for words in &steps {
             let mut words = words.iter().map(String::as_str);
@@ -188,15 +195,19 @@ impl NameLookup<'_> {
                     words.next_if(|word| matches!(*word, "-C" | "-c"));
                     found.extend(self.object(words.next().ok_or(UNKNOWN_STEP)?.as_bytes())?);
                 }
-                "label" | "l" => {}
+                "label" | "l" => labels.extend(words.next()),
                 "update-ref" | "u" if words.clone().all(|word| word.starts_with("refs/")) => {}
                 "reset" | "t" if words.clone().eq(["[new", "root]"]) => {}
                 "reset" | "t" | "merge" | "m" => {
                     if words.next_if(|word| matches!(*word, "-C" | "-c")).is_some() {
                         found.extend(self.object(words.next().ok_or(UNKNOWN_STEP)?.as_bytes())?);
                     }
-                    for word in words.filter(|word| !is_label(word)) {
-                        found.extend(self.object(word.as_bytes())?);
+                    for word in words {
+                        match self.object(word.as_bytes()) {
+                            Ok(objects) => found.extend(objects),
+                            Err(_) if labels.contains(word) || is_ref(word) => {}
+                            Err(why) => return Err(why),
+                        }
                     }
                 }
                 _ => return Err(UNKNOWN_STEP),
@@ -285,6 +296,26 @@ fn is_strategy_option(option: &[u8]) -> bool {
     let name = option.split(|byte| *byte == b'=').next().unwrap_or_default();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-=%./_".contains(byte);
     NAMES.contains(&name) && option.iter().all(is_plain)
+}
+
+/// Quoted words. `--directory` changes the names in the patches.
+fn are_apply_options(text: &[u8]) -> bool {
+    const BEGINS: [&[u8]; 8] = [
+        b"--whitespace=",
+        b"--ignore-space-change",
+        b"--ignore-whitespace",
+        b"--reject",
+        b"--include=",
+        b"--exclude=",
+        b"-C",
+        b"-p",
+    ];
+    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.all(|word| {
+        let word = word.strip_prefix(b"'").and_then(|word| word.strip_suffix(b"'")).unwrap_or(word);
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-=*._/".contains(byte);
+        BEGINS.iter().any(|begin| word.starts_with(begin)) && word.iter().all(is_plain)
+    })
 }
 
 fn is_signing_option(option: &[u8]) -> bool {

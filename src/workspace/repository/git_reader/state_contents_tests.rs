@@ -106,9 +106,16 @@ fn a_step_is_a_command_of_git_and_an_object() {
          update-ref refs/heads/x\nlabel side\nreset [new root]\nmerge -C {a} side there # Merge branch 'evil'\nbreak\nnoop\n"
     );
     assert_eq!(found(StateFileReader::Steps, &steps, ""), Ok(BTreeSet::from([id('a'), id('c')])));
+    // A name is a label below the step that makes it, and that of an object above.
+    for steps in ["reset aaaaaaa\nlabel aaaaaaa\n", "label aaaaaaa\nmerge aaaaaaa\n"] {
+        assert_eq!(found(StateFileReader::Steps, steps, ""), Ok(BTreeSet::from([id('a')])), "{steps}");
+    }
+    is_understood(StateFileReader::Steps, &["label fix-1-gaaaaaaa\nreset fix-1-gaaaaaaa\n"]);
     is_not(
         StateFileReader::Steps,
         &[
+            "reset x\nlabel x",
+            "merge fix-1-gaaaaaaa\nlabel fix-1-gaaaaaaa",
             "pick",
             "pick EVIL x",
             "pick main@{1} x",
@@ -153,6 +160,18 @@ fn options_name_no_program() {
     is_not(StateFileReader::StrategyOptions, &["\"--upload-pack=x\"", "--ours;id", "x"]);
     is_understood(StateFileReader::SigningOption, &["-S\n", "-S0A1B", "-Sa@x"]);
     is_not(StateFileReader::SigningOption, &["-S$(id)", "--exec=x", "-S--x", "-S\nx"]);
+}
+
+#[test]
+fn options_of_apply_change_no_names() {
+    is_understood(
+        StateFileReader::ApplyOptions,
+        &["", "\n", " '--whitespace=fix' '-p1' '-C2' '--exclude=*.o'"],
+    );
+    is_not(
+        StateFileReader::ApplyOptions,
+        &["--unsafe-paths", " '--directory=.github'", "'--build-fake-ancestor=x'", "'-p1' 'x'", "'-p1;id'"],
+    );
 }
 
 #[test]

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 /// The largest file that is read whole.
 const LARGEST: u64 = 4 << 20;
 /// A reflog of years.
-const LARGEST_LOG: u64 = 64 << 20;
+pub(super) const LARGEST_LOG: u64 = 64 << 20;
 /// What git reads of a file that it takes for a ref.
 const REF_SIZE: usize = 4 << 10;
 
 const UNKNOWN: &str = "placet does not know this file of git";
 const NO_FILE: &str = "it is not a regular file";
 const TOO_LARGE: &str = "it is larger than placet reads";
-const PATCHES: &str = "`git am` or `git rebase --apply` is in progress, and its patches are not read";
+const REBASE: &str = "`git rebase --apply` is in progress, and its patches are not read";
 const RESOLUTION: &str = "git writes it into files that have such a conflict";
 const MISSING: &str = "it names an object that is not there";
 
@@ -74,11 +74,15 @@ impl ContentSearch<'_> {
             let before = read(sides.before, path, most).unwrap_or_default();
             found = names.objects_in(reader, &after, &before)?;
             if reader == StateFileReader::Log {
+                self.is_log_of_its_ref(sides, rel, (&found, &before), &names)?;
                 let known = known.get_or_insert_with(|| known_to_logs(sides, &names));
                 found.retain(|id| !known.contains(id));
             } else if let Ok(before) = names.objects_in(reader, &before, b"") {
                 found.retain(|id| !before.contains(id));
             }
+        }
+        if reader == StateFileReader::Patch {
+            self.is_harmless_patch(&read(sides.after, path, LARGEST).ok_or(TOO_LARGE)?)?;
         }
         if reader == StateFileReader::Resolution {
             resolution(sides, path, rel)?;
@@ -121,17 +125,19 @@ impl ContentSearch<'_> {
 /// Who reads the file, if anybody here does. An error where placet does not understand what it is.
 fn kind_of(sides: &GitSides<'_>, path: &Path, rel: &Path) -> Result<Option<StateFileReader>, &'static str> {
     let reader = StateFileReader::of(rel);
-    // These have readers that say what is no file among them, or nobody reads them.
-    if matches!(reader, Some(StateFileReader::Refs | StateFileReader::Index | StateFileReader::Leftover)) {
+    // These have readers that say what is no file among them.
+    if matches!(reader, Some(StateFileReader::Refs | StateFileReader::Index)) {
         return Ok(None);
     }
     let found = sides.after.real(path).and_then(|path| path.symlink_metadata().ok());
     let Some(found) = found.filter(|found| !found.is_dir()) else { return Ok(None) };
     match reader {
+        // Sockets and pipes are not applied.
+        Some(StateFileReader::Leftover) if !found.is_file() && !found.is_symlink() => Ok(None),
         // A link there is a fact.
         Some(StateFileReader::Facts) if !found.is_file() => Ok(None),
         Some(_) if !found.is_file() => Err(NO_FILE),
-        Some(StateFileReader::Patches) => Err(PATCHES),
+        Some(StateFileReader::PatchRebase) => Err(REBASE),
         Some(reader) => Ok(Some(reader)),
         None if is_of_git(sides.after, sides.dir, rel) => Err(UNKNOWN),
         None => Ok(None),
@@ -139,8 +145,8 @@ fn kind_of(sides: &GitSides<'_>, path: &Path, rel: &Path) -> Result<Option<State
 }
 
 fn is_read_whole(reader: StateFileReader) -> bool {
-    use StateFileReader::{Facts, LfsObject, Objects, Resolution, Text};
-    !matches!(reader, Facts | LfsObject | Objects | Resolution | Text)
+    use StateFileReader::{Facts, Leftover, LfsObject, Objects, Patch, Resolution, Text};
+    !matches!(reader, Facts | Leftover | LfsObject | Objects | Patch | Resolution | Text)
 }
 
 /// The objects that reflogs of the person name: those of `HEAD`, and those that changed or got another name.
@@ -150,7 +156,7 @@ fn known_to_logs(sides: &GitSides<'_>, names: &NameLookup<'_>) -> BTreeSet<Objec
         sides.changed.iter().map(|(path, _)| path.to_path_buf()).filter(|path| path.starts_with(&logs));
     let all: BTreeSet<PathBuf> = changed.chain([logs.join("HEAD")]).collect();
     let texts = all.iter().filter_map(|log| read(sides.before, log, LARGEST_LOG));
-    texts.flat_map(|text| names.objects_in(StateFileReader::Words, &text, b"").unwrap_or_default()).collect()
+    texts.flat_map(|text| names.columns(&text)).collect()
 }
 
 /// A conflict that was resolved before is resolved in the same way again. git records one that was not when a merge stops.
