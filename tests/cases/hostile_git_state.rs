@@ -50,7 +50,7 @@ index() {
 
 /// Each makes the person's next command of git run a program or write other contents, and has no commit that a ref leads to.
 /// The words after the title are in the row of the repository.
-const HOSTILE: [(&str, &str, &str); 80] = [
+const HOSTILE: [(&str, &str, &str); 82] = [
     ("index: a hook", "is damaged", "index .git/info/../hooks/post-checkout 100755 $(echo x | blob)"),
     ("index: a workflow", "is damaged", "index .github/xx/../workflows/new.yml 100644 $(echo x | blob)"),
     ("index: an absolute path", "is damaged", "index /tmp/outside.txt 100644 $(echo x | blob)"),
@@ -102,6 +102,12 @@ const HOSTILE: [(&str, &str, &str); 80] = [
         "a described label that comes later",
         "git-rebase-todo",
         r#"e=$(evil); rebase "$(printf "reset x-1-g$e\nlabel x-1-g$e")""#,
+    ),
+    ("a branch that a step moves", "it moves a branch", "rebase 'update-ref refs/heads/old'"),
+    (
+        "a branch that a rebase is said to be of",
+        "it moves a branch",
+        "rebase noop; echo refs/heads/old > .git/rebase-merge/head-name",
     ),
     ("onto by a name", "rebase-merge/onto", "rebase noop; echo 'old' > .git/rebase-merge/onto"),
     ("onto", "ci.yml", "e=$(evil); rebase noop; echo $e > .git/rebase-merge/onto"),
@@ -346,7 +352,7 @@ const HOSTILE_FILES: [(&str, &str, &str); 40] = [
 ];
 
 /// What tools of people leave in `.git`, and what git itself does there every day.
-const HARMLESS: [(&str, &str); 42] = [
+const HARMLESS: [(&str, &str); 43] = [
     ("locks of an interrupted git", "touch .git/shallow.lock .git/refs/heads/x.lock; echo x > .git/gc.pid"),
     (
         "temporary files",
@@ -389,8 +395,8 @@ const HARMLESS: [(&str, &str); 42] = [
     ),
     (
         "new repositories of all kinds",
-        "git init -q --bare b.git; git init -q --object-format=sha256 c; git clone -q --mirror --no-hardlinks . d.git; git clone -q --no-hardlinks . e; \
-         git clone -q --depth 1 --single-branch file://$PWD f 2> /dev/null; git -C e sparse-checkout disable; true",
+        "git init -q --bare b.git; git init -q --object-format=sha256 c; git init -q s; git -C s commit -q --allow-empty -m s; \
+         git clone -q --mirror --no-hardlinks s d.git; git clone -q --no-hardlinks s e; git clone -q --depth 1 file://$PWD/s f",
     ),
     ("a remote goes", "git remote remove origin"),
     (
@@ -457,6 +463,11 @@ const HARMLESS: [(&str, &str); 42] = [
         "picks that stop",
         "git switch -q -c new HEAD~1; echo 3 > a.txt; git commit -qam 3; git commit -q --allow-empty -m 4; \
          git cherry-pick -x -X patience --strategy ort main new || test -e .git/sequencer/opts",
+    ),
+    (
+        "a rebase that moves other branches and stops",
+        "git switch -q -c low HEAD~1; git commit -q --allow-empty -m l; git switch -q -c top; echo 3 > a.txt; git commit -qam 3; \
+         git rebase -q --update-refs main || test -e .git/rebase-merge/update-refs",
     ),
     ("patches that stop", "am; git am --show-current-patch > ../shown"),
     (
@@ -623,6 +634,66 @@ const REMOVED: [(&str, &str, &str); 7] = [
         ".git/objects",
     ),
 ];
+
+/// Links in the middle of a way, in two turns: what the person has, the first commit and the second, and whether the second waits.
+/// Story: `.envrc -> lnk/env` of the person led to a file of the agent after the merge of a branch with `lnk -> cfg`.
+const WAYS: [(&str, &str, &str, bool); 5] = [
+    (
+        "ln -s lnk/env .envrc; git add .envrc; git commit -qm l",
+        "git switch -q -c t; mkdir cfg; echo e > cfg/env; git add cfg; git commit -qm c; git switch -q main",
+        "git switch -q t; ln -s cfg lnk; git add lnk; git commit -qm k; git switch -q main",
+        true,
+    ),
+    (
+        "ln -s lnk/env .envrc; git add .envrc; git commit -qm l",
+        "git update-index --add --cacheinfo 100644,$(echo e | blob),cfg/env",
+        "git update-index --add --cacheinfo 120000,$(printf cfg | blob),lnk",
+        true,
+    ),
+    (
+        "true",
+        "git switch -q -c t; mkdir real; echo e > real/gitk; chmod +x real/gitk; git add real; git commit -qm c; git switch -q main",
+        "git switch -q t; ln -s real bin; git add bin; git commit -qm k; git switch -q main",
+        true,
+    ),
+    (
+        "true",
+        "git switch -q -c t; mkdir -p real/systemd/system; echo e > real/systemd/system/x.service; git add real; git commit -qm c; \
+         git switch -q main",
+        "git switch -q t; ln -s real lib; git add lib; git commit -qm k; git switch -q main",
+        true,
+    ),
+    (
+        "mkdir src; echo 1 > src/a; git add src; git commit -qm s",
+        "ln -s src lib; git add lib; git commit -qm k",
+        "echo 2 > src/a; git commit -qam c",
+        false,
+    ),
+];
+
+#[test]
+fn a_committed_link_on_the_way_to_a_protected_file_waits() {
+    if !has_view() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (person, first, second, waits) in WAYS {
+        let txn = begun();
+        assert_eq!(txn.sh(&txn.tree, &script(person)), 0, "{second}");
+        let path = format!("{}/bin:{}", txn.tree.display(), std::env::var("PATH").unwrap());
+        let turn = |line: &str| {
+            let args = ["-p", "run bash -c \"$AGENT_SCRIPT\"", "--mode", "ask"];
+            let out = txn.placet(args).env("AGENT_SCRIPT", script(line)).env("PATH", &path).go();
+            assert_eq!(out.code, 3, "{line}: {out:#?}");
+            txn.placet(["apply"]).env("PATH", &path).go()
+        };
+        let (one, two) = (turn(first), turn(second));
+        if one.code != 0 || (two.code != 0) != waits {
+            wrong.push(format!("{second}: {one:#?}{two:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
 
 #[test]
 fn what_git_obeyed_and_that_is_gone_waits() {

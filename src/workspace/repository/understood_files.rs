@@ -57,7 +57,7 @@ pub(in crate::workspace) enum StateFileReader {
 
 /// Patterns of paths below the directory of a repository, the first that matches counts: `*` stands for any part of one name,
 /// `**` for one name or several. `worktrees/NAME/` before a path is left out.
-const TABLE: [(&str, StateFileReader); 137] = {
+const TABLE: [(&str, StateFileReader); 138] = {
     use StateFileReader::*;
     [
         // Locks and temporary files that an interrupted git leaves.
@@ -168,6 +168,8 @@ const TABLE: [(&str, StateFileReader); 137] = {
         ("rebase-merge/drop_redundant_commits", Text),
         ("rebase-merge/keep_redundant_commits", Text),
         ("rebase-apply/autostash", Names),
+        // git writes it again before it reads it.
+        ("rebase-apply/patch-merge-index", Leftover),
         ("rebase-apply/rebasing", PatchRebase),
         ("rebase-apply/[0-9]", Patch),
         ("rebase-apply/patch", Patch),

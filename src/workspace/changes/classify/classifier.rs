@@ -7,6 +7,7 @@ use super::loss;
 use super::scope::ClassifyScope;
 use super::unseen_links::SearchBounds;
 use crate::permission::{PathClass, ProtectedPaths, Runner};
+use crate::text::visible;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
@@ -98,7 +99,7 @@ impl<'a> ChangeClassifier<'a> {
     }
 
     /// Who runs or obeys the file `rel` of a commit later, where it is checked out: by its name, by links to it, and by
-    /// settings. `work_tree` is that of the repository, if it is known.
+    /// settings. `work_tree` is that of the repository, if it is known. For the mode of a directory: who runs files below it.
     pub(in crate::workspace) fn of_committed(
         &self,
         work_tree: Option<&Path>,
@@ -106,20 +107,31 @@ impl<'a> ChangeClassifier<'a> {
         mode: u32,
     ) -> Option<Runner> {
         const EXECUTABLE: u32 = 0o111;
+        const KIND: u32 = 0o170_000;
+        const DIRECTORY: u32 = 0o040_000;
         let later = |class| match class {
             PathClass::RunsLater(runner) => Some(runner),
             _ => None,
         };
-        let is_link = mode & 0o170_000 == 0o120_000;
+        let is_link = mode & KIND == 0o120_000;
+        if mode & KIND == DIRECTORY {
+            return self.leading_name(rel);
+        }
         if let Some(runner) = later(self.scope.protected.class_of(rel)) {
             return Some(runner);
         }
-        // A link with such a name leads to files with plain names.
-        if is_link && rel.iter().any(|name| self.scope.protected.leads(name)) {
-            let why = format!("it is a link, and programs run files below `{}`", rel.display());
-            return Some(Runner { by: "git".into(), why });
+        // A link with such a name leads to files with plain names. What a link with an everyday name leads to is in the tree.
+        let is_hidden = || rel.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if is_link
+            && is_hidden()
+            && let Some(runner) = self.leading_name(rel)
+        {
+            return Some(runner);
         }
         let path = work_tree?.join(rel);
+        if is_link && let Some(runner) = leading_link::of_way(&path, &self.links, &self.scope) {
+            return Some(runner);
+        }
         let on_path = || self.scope.protected.on_path(&path).filter(|_| is_link || mode & EXECUTABLE != 0);
         if let Some(runner) = later(self.scope.of_path(&path)).or_else(on_path) {
             return Some(runner);
@@ -127,6 +139,12 @@ impl<'a> ChangeClassifier<'a> {
         let form = if is_link { FileForm::Link } else { FileForm::File };
         let by_settings = self.scope.by_settings(&path, form);
         by_settings.or_else(|| self.links.of_path(&path, &self.scope))
+    }
+
+    fn leading_name(&self, rel: &Path) -> Option<Runner> {
+        let leads = rel.iter().any(|name| self.scope.protected.leads(name));
+        let why = || format!("it is a link, and programs run files below `{}`", visible::path(rel));
+        leads.then(|| Runner { by: "git".into(), why: why() })
     }
 
     /// A directory may get hooks and settings first, as ordinary files, and become a repository in a later turn.

@@ -24,7 +24,16 @@ const TELLING: usize = 4;
 /// Who runs or obeys files by the link that `change` makes, or by links that lead through it.
 pub(super) fn runner(change: &FileChange, links: &LinkIndex, scope: &ClassifyScope<'_>) -> Option<Runner> {
     let PathState::Link { .. } = &*change.after else { return None };
-    links.led_by(&change.path).into_iter().find_map(|(name, rest)| {
+    let leading = |(name, rest): (PathBuf, PathBuf)| {
+        let leading = scope.beginning_at(&name)?;
+        runner_at(&leading, &name, &change.path.join(rest), scope)
+    };
+    of_way(&change.path, links, scope).or_else(|| links.led_by(&change.path).into_iter().find_map(leading))
+}
+
+/// Who runs or obeys other files than before because a link at `path` is on the way to them.
+pub(super) fn of_way(path: &Path, links: &LinkIndex, scope: &ClassifyScope<'_>) -> Option<Runner> {
+    links.led_by(path).into_iter().find_map(|(name, rest)| {
         // `.envrc -> scripts/env` leads to another file when `scripts` becomes a link.
         if !rest.as_os_str().is_empty()
             && let Some(runner) = scope.runner_of(&name)
@@ -39,8 +48,7 @@ pub(super) fn runner(change: &FileChange, links: &LinkIndex, scope: &ClassifySco
             );
             return Some(Runner { by: "the shell".into(), why });
         }
-        let leading = scope.beginning_at(&name)?;
-        runner_at(&leading, &name, &change.path.join(rest), scope)
+        None
     })
 }
 

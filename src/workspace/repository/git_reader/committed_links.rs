@@ -19,7 +19,7 @@ use std::rc::Rc;
 /// Who runs or obeys the file at a path of a work tree, by its path and mode.
 pub(in crate::workspace) type FileJudge<'a> = &'a dyn Fn(&Path, u32) -> Option<Runner>;
 
-const LINK: u32 = 0o120_000;
+pub(super) const LINK: u32 = 0o120_000;
 /// Levels of directories with a protected name.
 const DEEPEST: usize = 3;
 /// The longest path of a link.
@@ -28,6 +28,8 @@ const LONGEST: usize = 4_096;
 const MOST_STEPS: usize = 8;
 /// Links of one commit.
 const MOST_LINKS: usize = 1_000;
+/// Names below a link of a commit.
+const MOST_BELOW: usize = 20_000;
 
 #[derive(Clone)]
 pub(super) struct TreeLink {
@@ -99,9 +101,48 @@ impl<'a> CommittedLinks<'a> {
         if let Some(known) = self.leads.borrow().get(&path) {
             return *known;
         }
-        let leads = (self.judge)(Path::new(OsStr::from_bytes(&path)), LINK).is_some();
+        let leads = (self.judge)(Path::new(OsStr::from_bytes(&path)), DIRECTORY).is_some();
         self.leads.borrow_mut().insert(path, leads);
         leads
+    }
+
+    /// Who runs or obeys a file below the link at `path` of the tree `root`, which has an everyday name such as `lib`. `Err`
+    /// where not all of it is read.
+    pub(super) fn below_plain_link(
+        &self,
+        path: &[u8],
+        id: &ObjectId,
+        root: &ObjectId,
+    ) -> Result<Option<Runner>, ()> {
+        let TreeLink { path, target, .. } = self.link(path, id).ok_or(())?;
+        let mut tree = *root;
+        for name in &target {
+            let names = entries(self.objects, &tree).ok_or(())?;
+            match names.get(name.as_bytes()) {
+                Some(entry) if entry.mode == DIRECTORY => tree = entry.id,
+                Some(entry) if entry.mode == LINK => return Err(()),
+                // What comes there later is judged by the link.
+                _ => return Ok(None),
+            }
+        }
+        let mut todo = vec![(path, target, tree, 0)];
+        let mut left = MOST_BELOW;
+        while let Some((name, own, tree, depth)) = todo.pop() {
+            for (entry_name, entry) in entries(self.objects, &tree).ok_or(())? {
+                left = left.checked_sub(1).ok_or(())?;
+                let part = OsStr::from_bytes(&entry_name);
+                let (name, own) = (name.join(part), own.join(part));
+                if entry.mode == DIRECTORY && depth < DEEPEST {
+                    todo.push((name, own, entry.id, depth + 1));
+                } else if entry.mode != DIRECTORY
+                    && (self.judge)(&own, entry.mode).is_none()
+                    && let Some(runner) = (self.judge)(&name, entry.mode)
+                {
+                    return Ok(Some(runner));
+                }
+            }
+        }
+        Ok(None)
     }
 
     fn link(&self, path: &[u8], id: &ObjectId) -> Option<TreeLink> {
@@ -117,16 +158,29 @@ impl<'a> CommittedLinks<'a> {
     }
 }
 
-/// Who runs or obeys the file at `path` by one of the links.
-pub(super) fn runner_by_link(links: &[TreeLink], path: &Path) -> Option<Runner> {
+/// Who runs or obeys what is at `path` by one of the links.
+pub(super) fn runner_by_link(
+    links: &[TreeLink],
+    path: &Path,
+    mode: u32,
+    judge: FileJudge<'_>,
+) -> Option<Runner> {
+    // `.envrc -> scripts/env` leads to another file when `scripts` becomes a link.
+    let mut through = links.iter().filter(|link| link.target != path && link.target.starts_with(path));
+    if mode == LINK
+        && let Some(runner) = through.find_map(|link| link.runner.clone())
+    {
+        return Some(runner);
+    }
     let mut names = vec![path.to_path_buf()];
     for _ in 0..MOST_STEPS {
         let mut more = Vec::new();
         for name in &names {
             for link in links {
                 let Ok(rest) = name.strip_prefix(&link.target) else { continue };
-                if let Some(runner) = &link.runner {
-                    return Some(runner.clone());
+                let by_name = || judge(&link.path.join(rest), mode);
+                if let Some(runner) = link.runner.clone().or_else(by_name) {
+                    return Some(runner);
                 }
                 // A link to a directory that contains it gives every path infinitely many names.
                 if !link.path.starts_with(&link.target) && more.len() < MOST_LINKS {

@@ -5,6 +5,7 @@
 
 mod patches;
 mod protected_content;
+mod rebase_refs;
 mod reflog;
 mod state_files;
 mod unfinished;
@@ -14,7 +15,7 @@ use super::budget::{ReadBudget, ReadLimit};
 use super::changed_stores;
 use super::commit::Commit;
 use super::commit_tree::CommitTree;
-use super::committed_links::{CommittedLinks, FileJudge, TreeLink, runner_by_link};
+use super::committed_links::{CommittedLinks, FileJudge, LINK, TreeLink, runner_by_link};
 use super::compare::{GitSides, common_dir, width};
 use super::event::{HeadPosition, IndexNotRead, RefKind};
 use super::git_index::{GitIndex, IndexEntry, read_index};
@@ -139,6 +140,9 @@ pub(in crate::workspace) fn protected_contents(
         search.merge(sides);
     }
     search.autostashes(sides, &touches);
+    if touches("rebase-merge") {
+        search.rebase_refs(sides);
+    }
     search.state_files(sides, width);
     if (touches("index") || touches("HEAD")) && !search.is_decided() {
         search.index(sides, width, touches("index"));
@@ -198,6 +202,8 @@ struct TreeFindings {
     plain: Vec<(Vec<u8>, Option<TreeEntry>)>,
     /// The links of the new tree in directories that differ.
     links: Vec<TreeLink>,
+    /// Links with everyday names that may be the beginning of protected paths.
+    leading: Vec<(Vec<u8>, TreeEntry)>,
 }
 
 /// A list of lines; empty where there is none. `None` where there is something else, or a larger one.
@@ -405,12 +411,19 @@ impl ContentSearch<'_> {
     fn differing(&self, before: Option<ObjectId>, after: ObjectId) -> Result<Vec<FileFinding>, UnreadObject> {
         let mut findings = TreeFindings::default();
         self.changed((before, Some(after)), &mut Vec::new(), 0, &mut findings)?;
-        let TreeFindings { mut found, plain, links } = findings;
+        let TreeFindings { mut found, plain, links, leading } = findings;
         if !links.is_empty() {
             found.extend(plain.into_iter().filter_map(|(path, is)| {
-                let runner = runner_by_link(&links, Path::new(OsStr::from_bytes(&path)))?;
+                let mode = is.map_or(0, |is| is.mode);
+                let runner = runner_by_link(&links, Path::new(OsStr::from_bytes(&path)), mode, self.judge)?;
                 Some((path, is, runner))
             }));
+        }
+        for (path, is) in leading {
+            let by_name = || (self.judge)(Path::new(OsStr::from_bytes(&path)), DIRECTORY);
+            let below = self.links.below_plain_link(&path, &is.id, &after);
+            let runner = below.unwrap_or_else(|()| by_name());
+            found.extend(runner.map(|runner| (path.clone(), Some(is), runner)));
         }
         Ok(found)
     }
@@ -459,7 +472,14 @@ impl ContentSearch<'_> {
             {
                 match (self.judge)(Path::new(OsStr::from_bytes(path)), mode) {
                     Some(runner) => found.found.push((path.clone(), is, runner)),
-                    None => found.plain.push((path.clone(), is)),
+                    None => {
+                        let leads = |is: &TreeEntry| {
+                            let path = Path::new(OsStr::from_bytes(path));
+                            is.mode == LINK && (self.judge)(path, DIRECTORY).is_some()
+                        };
+                        found.leading.extend(is.filter(leads).map(|is| (path.clone(), is)));
+                        found.plain.push((path.clone(), is));
+                    }
                 }
             }
             path.truncate(above);
@@ -533,7 +553,8 @@ impl ContentSearch<'_> {
             let (was, is) = (staged(was), staged(is));
             let Some(mode) = is.or(was).map(|entry| entry.mode) else { continue };
             let file = Path::new(OsStr::from_bytes(path));
-            let Some(runner) = (self.judge)(file, mode) else { continue };
+            let by_name = || (self.judge)(file, DIRECTORY).filter(|_| mode == LINK);
+            let Some(runner) = (self.judge)(file, mode).or_else(by_name) else { continue };
             match head.get(path) {
                 Ok(committed) if committed == is => {}
                 Ok(_) => {

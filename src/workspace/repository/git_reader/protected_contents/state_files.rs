@@ -46,7 +46,7 @@ impl ContentSearch<'_> {
         }
     }
 
-    fn not_understood(&mut self, dir: &Path, rel: &Path, why: &'static str) {
+    pub(super) fn not_understood(&mut self, dir: &Path, rel: &Path, why: &'static str) {
         if self.found.len() < MOST_FOUND {
             // `.git/NAME`, as lists show it.
             let file = dir.file_name().map(PathBuf::from).unwrap_or_default().join(rel);
