@@ -1,18 +1,38 @@
-//! `placet apply`: applies what is pending, and asks where a person is about what needs an approval of its own.
+//! `placet apply`: applies what is pending. At a terminal it asks the apply question first; where the command line says what
+//! is applied, or nobody can be asked, it asks only about what needs an approval of its own.
 
 use super::apply_progress;
 use super::approvals::{ApprovalPrompt, PathOutcome, UNDO};
 use super::args::Options;
-use super::changes::{SelectedView, approval, chosen, cli_label, report_outcome, resolved, waits};
+use super::changes::{SelectedView, approval, chosen, cli_label, report_applied, resolved, waits};
 use super::report::{self, CliError, warn};
 use super::session_selector::SessionSelector;
-use super::{review, start};
+use super::{apply_question, review, screen, start};
+use crate::agent::{CommandLineQuestion, TurnDecision};
+use crate::app::App;
 use crate::audit::AuditKind;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
+use crate::ui::term::BaseMode;
 use crate::workspace::LayerKind;
 use std::path::PathBuf;
 
-pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
+/// What the audit log says of it.
+const BY: &str = "placet apply";
+
+/// Whether the command line is the person's yes to ordinary changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ApplyConsent {
+    /// The person is asked, if there is one.
+    Asked,
+    Given,
+}
+
+pub(super) fn apply(
+    paths: &[PathBuf],
+    consent: ApplyConsent,
+    which: &SessionSelector,
+    options: &Options,
+) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let Some(chosen) = chosen(&app, which)? else {
         warn("nothing is pending");
@@ -20,32 +40,37 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
     };
     let SelectedView { name, view, workspace } = &chosen;
     let approval = approval(resolved(workspace, &options.apply_protected)?, options);
-    let mut wanted = ApplyRequest { paths: resolved(workspace, paths)?, approval, only_approved: false };
     let prompt = ApprovalPrompt::here(&app);
+    let says_what = !paths.is_empty() || !approval.is_none();
+    if let (Some(ApprovalPrompt::Pane(_)), ApplyConsent::Asked, false) = (&prompt, consent, says_what) {
+        return ask(&app, &chosen);
+    }
+    let mut wanted = ApplyRequest { paths: resolved(workspace, paths)?, approval, only_approved: false };
     if let Some(prompt) = &prompt {
         prompt.confirm_losses(view, workspace, &mut wanted)?;
     }
-    let label = cli_label(name, "placet apply");
+    let label = cli_label(name, BY);
     let told = apply_progress::shown(view, || {
         changes::apply(view, &wanted, label.clone(), UNDO, &|path| workspace.shortened(path))
     });
+    let report = |kind, told: &UserReport| {
+        report_applied(&app, (kind, BY), told, ((view, workspace), &label), options.apply_loss)
+    };
     let Some(prompt) = prompt.filter(|_| !told.waiting.is_empty()) else {
-        return report_outcome(&app, AuditKind::Apply, "placet apply", &told, options.apply_loss);
+        return report(AuditKind::Apply, &told);
     };
     let first = told.before_questions();
     let mut incomplete = false;
     if !first.lines.is_empty() {
-        incomplete = report_outcome(&app, AuditKind::Apply, "placet apply", &first, options.apply_loss)?
-            == report::INCOMPLETE;
+        incomplete = report(AuditKind::Apply, &first)? == report::INCOMPLETE;
     }
     loop {
         let asked = prompt.one_by_one(view, workspace, &told.waiting, &label)?;
         for PathOutcome { kind, told } in asked.done {
             let told = UserReport { waiting: Vec::new(), ..told };
-            let code = report_outcome(&app, kind, "placet apply", &told, options.apply_loss)?;
-            incomplete |= code == report::INCOMPLETE;
+            incomplete |= report(kind, &told)? == report::INCOMPLETE;
         }
-        if !asked.review || !review::from_question(&app, &chosen)? {
+        if !asked.review || !review::from_question(&app, &chosen)?.is_left {
             break;
         }
     }
@@ -59,4 +84,38 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
         true => report::REFUSED,
         false => report::DONE,
     })
+}
+
+/// The apply question about everything that is pending.
+fn ask(app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
+    let SelectedView { name, view, workspace } = chosen;
+    // Else another placet could change what is on the screen before the person decides.
+    let hint = "`placet changes --patch` shows them";
+    view.claim().map_err(|e| CliError::new(e).hint(hint))?;
+    let runtime = start::runtime()?;
+    let code = loop {
+        let decision = {
+            let _base = BaseMode::enter_any().map_err(CliError::new)?;
+            // The question is the first thing that this process draws: its colours are those of the terminal.
+            drop(screen::theme_of_screen(app)?);
+            let asked = CommandLineQuestion { label: cli_label(name, BY), sends_to: None };
+            runtime.block_on(apply_question::ask(app, (workspace, None), asked, BY))?
+        };
+        match decision {
+            TurnDecision::Review => {
+                let ended = review::from_question(app, chosen)?;
+                if !ended.is_left {
+                    break ended.code;
+                }
+            }
+            TurnDecision::Applied | TurnDecision::Nothing => break report::DONE,
+            // A script that goes on with what was applied must not go on.
+            _ => break report::REFUSED,
+        }
+    };
+    if view.changes(LayerKind::Pending).map_err(CliError::new)?.is_empty() {
+        return Ok(code);
+    }
+    waits(name);
+    Ok(if code == report::DONE { report::REFUSED } else { code })
 }

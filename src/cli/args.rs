@@ -198,8 +198,11 @@ pub enum CliCommand {
     },
     /// Apply pending changes: all, or only these paths
     Apply {
-        /// Apply only these paths
+        /// Apply only these paths, without the question
         paths: Vec<PathBuf>,
+        /// Apply without the question, also at a terminal
+        #[arg(short, long)]
+        yes: bool,
         /// Apply only if the required checks pass on exactly these changes
         #[arg(long)]
         checked: bool,

@@ -1,5 +1,6 @@
 //! `placet changes`, `discard`, `undo` and `redo`, and what other subcommands need for pending changes.
 
+use super::applied_changes;
 use super::apply_progress;
 use super::approvals::UNDO;
 use super::args::Options;
@@ -137,6 +138,31 @@ pub(super) fn report_outcome(
     told: &UserReport,
     apply_loss: Option<usize>,
 ) -> Result<u8, CliError> {
+    report_outcome_and(app, (kind, by), told, apply_loss, || Ok(()))
+}
+
+/// The same, with the rows of what was applied in the view.
+pub(super) fn report_applied(
+    app: &App,
+    (kind, by): (AuditKind, &str),
+    told: &UserReport,
+    (place, label): ((&View, &Workspace), &TransactionLabel),
+    apply_loss: Option<usize>,
+) -> Result<u8, CliError> {
+    report_outcome_and(app, (kind, by), told, apply_loss, || match told.applied {
+        Some(id) => applied_changes::print(app, place, (id, label)),
+        None => Ok(()),
+    })
+}
+
+/// `details` prints what follows the sentences, before any hint.
+fn report_outcome_and(
+    app: &App,
+    (kind, by): (AuditKind, &str),
+    told: &UserReport,
+    apply_loss: Option<usize>,
+    details: impl FnOnce() -> Result<(), CliError>,
+) -> Result<u8, CliError> {
     let mut incomplete = told.incomplete;
     if told.done {
         if let Err(e) = app.gate.log_checked_decision(kind, by, &told.checks, &told.lines.join("\n")) {
@@ -149,7 +175,8 @@ pub(super) fn report_outcome(
     }
     let text = told.lines.join("\n");
     if told.done {
-        print_own(&(text + "\n")).map_err(|e| CliError { code: report::INCOMPLETE, ..e })?;
+        let printed = print_own(&(text + "\n")).and_then(|()| details());
+        printed.map_err(|e| CliError { code: report::INCOMPLETE, ..e })?;
         name_waiting(told, apply_loss);
         Ok(match told.all_done() {
             _ if incomplete => report::INCOMPLETE,

@@ -2,7 +2,7 @@
 
 use super::approvals::{ApprovalPrompt, UNDO};
 use super::args::Options;
-use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_outcome, resolved};
+use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_applied, resolved};
 use super::checks_args::ChecksCommand;
 use super::report::{self, CliError, print_foreign, print_list, warn};
 use super::session_selector::SessionSelector;
@@ -276,7 +276,7 @@ pub(super) fn apply_checked(
         .collect();
     let by = "placet apply --checked";
     let label = TransactionLabel { checks: checks.clone(), ..cli_label(&target.name, by) };
-    let mut told = changes::apply(&target.view, &wanted, label, UNDO, &shown);
+    let mut told = changes::apply(&target.view, &wanted, label.clone(), UNDO, &shown);
     if told.done {
         told.checks = checks;
         let names: Vec<&str> = required.iter().map(|check| check.name.as_str()).collect();
@@ -285,5 +285,6 @@ pub(super) fn apply_checked(
             false => format!("checked: {} passed in state {}", names.join(", "), state.hash.short()),
         });
     }
-    report_outcome(&app, AuditKind::Apply, by, &told, options.apply_loss)
+    let of = ((&target.view, target.workspace()), &label);
+    report_applied(&app, (AuditKind::Apply, by), &told, of, options.apply_loss)
 }

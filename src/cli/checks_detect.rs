@@ -151,7 +151,7 @@ impl<'a> CheckProposal<'a> {
                 let asking = apply_question::ask(self.app, (&chosen.workspace, None), asked, BY);
                 start::runtime()?.block_on(asking)?
             };
-            let again = decision == TurnDecision::Review && review::from_question(self.app, chosen)?;
+            let again = decision == TurnDecision::Review && review::from_question(self.app, chosen)?.is_left;
             if !again {
                 return Ok(report::DONE);
             }

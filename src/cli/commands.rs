@@ -1,5 +1,6 @@
 //! The subcommands.
 
+use super::apply::ApplyConsent;
 use super::args::{CliCommand, ConfigCommand, Options, RunsCommand, SandboxCommand, ToolCommand};
 use super::report::{self, CliError, print, print_foreign, print_list, warn};
 use super::{
@@ -29,8 +30,13 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Metrics { command } => metrics::run(command, options),
         CliCommand::Mcp(command) => mcp::run(command, options),
         CliCommand::Changes { json, patch, which } => changes::show(json, patch, &which, options),
-        CliCommand::Apply { paths, checked: true, which } => checks::apply_checked(&paths, &which, options),
-        CliCommand::Apply { paths, checked: false, which } => apply::apply(&paths, &which, options),
+        CliCommand::Apply { paths, checked: true, which, .. } => {
+            checks::apply_checked(&paths, &which, options)
+        }
+        CliCommand::Apply { paths, yes, which, .. } => {
+            let consent = if yes { ApplyConsent::Given } else { ApplyConsent::Asked };
+            apply::apply(&paths, consent, &which, options)
+        }
         CliCommand::Checks { command } => checks::run(command, options),
         CliCommand::Discard { paths, which } => changes::discard(&paths, &which, options),
         CliCommand::Undo { what, rest } => changes::undo(what.as_deref(), rest, options),

@@ -1,5 +1,6 @@
 //! The door: the command line, its subcommands, and the exit code.
 
+mod applied_changes;
 mod apply;
 mod apply_progress;
 mod apply_question;

@@ -4,7 +4,7 @@ use super::apply_progress;
 use super::apply_question::check_env;
 use super::approvals::UNDO;
 use super::args::Options;
-use super::changes::{SelectedView, chosen, cli_label, report_outcome};
+use super::changes::{SelectedView, chosen, cli_label, report_applied};
 use super::git_diff::{self, MOST};
 use super::report::{self, CliError, warn};
 use super::review_args::ReviewArgs;
@@ -82,11 +82,25 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
     leave(args, &review, outcome)
 }
 
-/// Reviews the pending changes from the apply question. Returns true when the person went back to the question.
-pub(super) fn from_question(app: &App, chosen: &SelectedView) -> Result<bool, CliError> {
+/// Reviews the pending changes from the apply question.
+pub(super) fn from_question(app: &App, chosen: &SelectedView) -> Result<PendingReview, CliError> {
     let label = cli_label(&chosen.name, "placet review");
     let opened = ReviewOpening { opened_from: ReviewOpenedFrom::ApplyQuestion, ..ReviewOpening::default() };
-    Ok(reviewed(&ReviewArgs::default(), (app, chosen), opened, label)?.is_left)
+    let ended = reviewed(&ReviewArgs::default(), (app, chosen), opened, label)?;
+    name_report(ended, &chosen.name);
+    Ok(ended)
+}
+
+/// Says how the rejections and comments of a review are sent, where there are any.
+fn name_report(ended: PendingReview, name: &str) {
+    if ended.has_report {
+        // A run has no next message: its question sends them.
+        let how = match name.starts_with("run-") {
+            true => "are saved: `s` at the question of the next `placet run` sends them",
+            false => "will be sent with your next message",
+        };
+        warn(&format!("your rejections and comments {how} ({name})"));
+    }
 }
 
 /// What opened a review of pending changes, and the program that made the changes.
@@ -142,14 +156,7 @@ fn pending_of(
     let name = &chosen.name;
     let label = cli_label(name, "placet review");
     let ended = reviewed(args, (app, chosen), ReviewOpening { only, ..ReviewOpening::default() }, label)?;
-    if ended.has_report {
-        // A run has no next message: its question sends them.
-        let how = match name.starts_with("run-") {
-            true => "are saved: `s` at the question of the next `placet run` sends them",
-            false => "will be sent with your next message",
-        };
-        warn(&format!("your rejections and comments {how} ({name})"));
-    }
+    name_report(ended, name);
     Ok(ended.code)
 }
 
@@ -214,14 +221,15 @@ fn reviewed(
     let label = TransactionLabel { checks: checks.clone(), ..label };
     let run = |apply: ReviewApply<'_>| apply_progress::shown(view, apply);
     let carried =
-        apply_review(workspace, view, &review, (confirm, run), label, UNDO).map_err(CliError::new)?;
+        apply_review(workspace, view, &review, (confirm, run), label.clone(), UNDO).map_err(CliError::new)?;
     let mut code = report::DONE;
     for (kind, mut told) in carried.steps {
         if kind == AuditKind::Apply && told.done {
             told.lines.extend(passed_words(&checks));
             told.checks.clone_from(&checks);
         }
-        code = code.max(report_outcome(app, kind, "placet review", &told, None)?);
+        let of = ((view, workspace), &label);
+        code = code.max(report_applied(app, (kind, "placet review"), &told, of, None)?);
     }
     let has_report = carried.outbox.is_some();
     Ok(PendingReview { code, has_report, sends_now: has_report && tell, is_left: false })

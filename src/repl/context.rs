@@ -16,7 +16,7 @@ use crate::session::{DATABASE_LOCKED, DatabaseWait, ScratchpadError, SessionErro
 use crate::tools::{CallSummary, ToolError};
 use crate::ui::apply_progress::with_apply_progress;
 use crate::ui::term;
-use crate::ui::turn_pane::applied_lines;
+use crate::ui::turn_pane::{AppliedSpace, applied_lines};
 use crate::workspace::{View, Workspace, WorkspaceError};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -204,8 +204,9 @@ impl CommandContext<'_> {
         let Some((workspace, view)) = self.conversation.viewed() else { return };
         let Ok(Some(entry)) = view.journal().entry(id) else { return };
         let applied = AppliedOverview::of(&entry, (&view, &workspace), &ApplyQuestionPlace::Conversation);
-        let columns = usize::from(term::size().0);
-        self.output.print(&applied_lines(&applied, shown, &self.output.theme, columns));
+        let (columns, rows) = term::size();
+        let space = AppliedSpace::new(columns.into(), rows.into());
+        self.output.print(&applied_lines(&applied, shown, &self.output.theme, space));
     }
 
     /// Runs `work`, an apply or an undo in `view`, and shows how far it is. Ctrl-C stops it before the first file changes.

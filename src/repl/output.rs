@@ -232,7 +232,7 @@ impl<'r> ShellOutput<'r> {
             let clean = sanitize::line(&text.replace('\n', " / ")).into_owned();
             return self.print(&[Line::raw(format!("you: {clean}"))]);
         }
-        self.print(&scrollback::said(text, &self.theme));
+        self.print_prose(scrollback::said(text, &self.theme));
     }
 
     /// The keys of a screen, as the settings have them; a mistake in them is reported and changes nothing.

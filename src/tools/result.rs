@@ -296,6 +296,8 @@ pub struct FileDiff {
     pub left_out: Option<LeftOut>,
     /// Files of the patch that a program runs or obeys later, each with the reason.
     pub runs_later: Vec<(PathBuf, String)>,
+    /// The patch is of a commit, and the patches of the listed files show all of it.
+    pub is_repeated: bool,
 }
 
 /// What a question does not show of the diff of a file, in bytes, and why.

@@ -125,6 +125,11 @@ pub fn draw_row(
     if !note.is_empty() {
         spans.push(Span::styled(format!("{}{note}", " ".repeat(pad)), theme.style("dim")));
     }
-    spans.iter_mut().for_each(|span| span.style = base.patch(span.style));
+    spans.iter_mut().for_each(|span| {
+        span.style = match is_selected && theme.select_is_reversed() {
+            true => theme.selected(span.style),
+            false => base.patch(span.style),
+        };
+    });
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }

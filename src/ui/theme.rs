@@ -227,6 +227,18 @@ impl Theme {
         self.styles.get(label).copied().unwrap_or_default()
     }
 
+    /// True where a selection swaps the colours of the terminal.
+    pub fn select_is_reversed(&self) -> bool {
+        self.style("select").add_modifier.contains(Modifier::REVERSED)
+    }
+
+    /// A style on the row that is selected. Swapped, each colour of the row would be a block of its own: the row is one
+    /// even band, and keeps only what is not a colour.
+    pub fn selected(&self, style: Style) -> Style {
+        let own = if self.select_is_reversed() { Style { fg: None, bg: None, ..style } } else { style };
+        own.patch(self.style("select"))
+    }
+
     /// The names of the built-in themes.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, ..)| *name).collect()

@@ -309,7 +309,7 @@ fn no_row_of_a_subcommand_begins_like_placets_own() {
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert!(pty.transcript().contains("<U+25C7>"), "a name reaches a row's beginning: {}", pty.transcript());
     assert_margin_is_placets("changes", &pty.transcript());
-    let mut pty = start().after(pty).arg("apply").spawn();
+    let mut pty = start().after(pty).arg("apply").arg("--yes").spawn();
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert_margin_is_placets("apply", &pty.transcript());
     let mut pty = start().after(pty).arg("undo").spawn();

@@ -267,12 +267,12 @@ fn sandbox_run_wants_the_name_of_a_repository_that_goes() {
 }
 
 #[test]
-fn apply_at_a_terminal_asks_as_sandbox_run_does() {
+fn apply_with_yes_at_a_terminal_asks_about_losses_and_protected_files() {
     let mut pty = sandbox_run("rm -rf .git; echo A=1 > .envrc");
     pty.until("the question", |s| s.contains(QUESTION));
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
-    let mut pty = pty::shell().size(110, 40).arg("apply").after(pty).spawn();
+    let mut pty = pty::shell().size(110, 40).arg("apply").arg("--yes").after(pty).spawn();
     pty.until("the word", |s| s.contains("asks because: removes the repository `.git`"));
     pty.answer("y");
     pty.answer(".git\r");
@@ -296,7 +296,7 @@ fn what_apply_is_not_allowed_stays_and_a_discard_is_one() {
         pty.until("the question", |s| s.contains(QUESTION));
         pty.answer("k");
         assert_eq!(pty.ended(), 3);
-        let mut pty = pty::shell().size(110, 40).arg("apply").after(pty).spawn();
+        let mut pty = pty::shell().size(110, 40).arg("apply").arg("--yes").after(pty).spawn();
         pty.until("the word", |s| s.contains("asks because: removes the repository `.git`"));
         loss.iter().for_each(|keys| pty.answer(keys));
         pty.until("the file", |s| s.contains("! .envrc (created): apply this file?"));

@@ -8,6 +8,7 @@ mod agent_loop;
 mod agent_stop;
 mod applied_changes;
 mod apply_progress;
+mod apply_question;
 mod asking;
 mod audit;
 mod background;

@@ -310,7 +310,7 @@ fn what_is_applied_after_a_resume_goes_back_with_the_turn_that_made_it() {
     let mut resumed = ask().arg("--continue").after(pty).open();
     resumed.line("/apply one.txt");
     resumed.until("the apply", |s| s.contains("applied changes to 1 file"));
-    let mut outside = shell().arg("apply").after(resumed).spawn();
+    let mut outside = shell().arg("apply").arg("--yes").after(resumed).spawn();
     assert_eq!(outside.ended(), 0);
     let mut pty = ask().arg("--continue").after(outside).open();
     assert!(pty.exists("one.txt") && pty.exists("two.txt"));

@@ -3,6 +3,7 @@
 mod applied;
 mod apply;
 mod checks;
+mod commit_parts;
 mod protected;
 mod words;
 

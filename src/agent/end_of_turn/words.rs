@@ -1,5 +1,6 @@
 //! The words of the question at the end of a turn.
 
+use super::commit_parts;
 use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{
@@ -108,17 +109,23 @@ fn with_patches(
             row: rows.row_of(&path),
             patch,
             left_out,
-            runs_later: Vec::new(),
+            ..FileDiff::default()
         });
     }
     files.extend(other_files(set.changes.iter().filter(has_content).skip(FILES), &rows, &too_long));
+    let mut commits = Vec::new();
     for (row, listed) in list.iter().enumerate() {
         let Some(CommitPatch { bytes, left_out, runs_later, .. }) = &listed.commit else { continue };
         let name = listed.text.trim_start().to_string();
         let left_out = (*left_out > 0).then_some(LeftOut::OfCommit { bytes: *left_out });
         let (patch, runs_later) = (bytes.clone(), runs_later.clone());
-        files.push(FileDiff { name, row, patch, left_out, runs_later });
+        commits.push(FileDiff { name, row, patch, left_out, runs_later, is_repeated: false });
     }
+    let known = commit_parts::parts_of_files(&list, &files);
+    for commit in &mut commits {
+        commit.is_repeated = commit.left_out.is_none() && commit_parts::is_repeated(&commit.patch, &known);
+    }
+    files.extend(commits);
     ChangeOverview { list, files }
 }
 
@@ -162,7 +169,7 @@ fn other_files<'a>(
         row,
         patch: Vec::new(),
         left_out: Some(too_long(usize::try_from(bytes).unwrap_or(usize::MAX))),
-        runs_later: Vec::new(),
+        ..FileDiff::default()
     };
     others.into_iter().map(entry).collect()
 }

@@ -286,7 +286,7 @@ impl Settling<'_> {
             for PathOutcome { kind, told } in asked.done {
                 self.record(kind, &told)?;
             }
-            if !asked.review || !review::from_question(self.app, &chosen)? {
+            if !asked.review || !review::from_question(self.app, &chosen)?.is_left {
                 return Ok(told.done);
             }
         }

@@ -38,7 +38,10 @@ impl Review {
                     0
                 }
             }
-            true => (columns / 4).clamp(22, 40),
+            true => {
+                let usual = (columns / 4).clamp(22, 40);
+                self.tree.wide.clamp(usual, usual.max(columns / 3))
+            }
         };
         ReviewAreas { tree, columns: columns.saturating_sub(tree).max(1), rows }
     }

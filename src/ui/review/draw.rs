@@ -90,11 +90,13 @@ impl Review {
         for (y, (n, node)) in self.tree.nodes.iter().enumerate().skip(top).take(places.rows).enumerate() {
             let mut row = self.tree_row(node, scene, width);
             if n == at {
-                let style =
-                    scene.theme.style(if self.focus == ReviewFocus::Tree { "select" } else { "strong" });
+                let style = |style: Style| match self.focus {
+                    ReviewFocus::Tree => scene.theme.selected(style),
+                    _ => style.patch(scene.theme.style("strong")),
+                };
                 let used: usize = row.iter().map(|c| c.width).sum();
                 row.extend((used..width).map(|_| cell(" ", Style::default())));
-                row.iter_mut().for_each(|c| c.style = c.style.patch(style));
+                row.iter_mut().for_each(|c| c.style = style(c.style));
                 if let Some(first) = row.first_mut() {
                     first.text = "▌".into();
                 }
@@ -135,14 +137,12 @@ impl Review {
         out.extend(cells(sign.0, |_| style(sign.1)));
         out.extend(cells(seen, |_| style("seen")));
         let indent = "  ".repeat(node.depth.min(8));
-        let name = if node.is_dir {
-            format!("{indent}{}/", node.label)
-        } else {
-            format!("{indent}{letter} {}", node.label)
+        let (lead, name, label) = match node.is_dir {
+            true => (indent, format!("{}/", node.label), "status"),
+            false => (format!("{indent}{letter} "), node.label.clone(), "text"),
         };
-        let room = width.saturating_sub(3 + width::of(&tail));
-        let label = if node.is_dir { "status" } else { "text" };
-        let name = width::cut_middle(&name, room);
+        let room = width.saturating_sub(3 + width::of(&tail) + width::of(&lead));
+        let name = lead + &width::cut_middle(&name, room);
         out.extend(cells(&name, |_| style(label)));
         let used: usize = out.iter().map(|c| c.width).sum();
         let gap = width.saturating_sub(used + width::of(&tail));
@@ -453,6 +453,7 @@ impl Review {
         }
         out.extend(self.checks_summary());
         out.extend(self.unseen_summary().into_iter().map(|line| (line, "question")));
+        out.extend(self.conflict_summary().into_iter().map(|line| (line, "rejected")));
         if let n @ 1.. = self.visible_comments().count() {
             let goes = match pending {
                 true => format!("with the next message to {}", self.reader()),

@@ -22,6 +22,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// In front of the number of lines that are not shown: alone, the number would stand in the column of line numbers.
+const GAP: &str = "⋮";
 /// In front of the first row of a fact, and of those that follow.
 const FACT: (&str, &str) = ("  ", "    ");
 
@@ -149,6 +151,9 @@ impl<'a> ReviewPainter<'a> {
         let style = self.theme.style("select");
         let used: usize = cells.iter().map(|c| c.width).sum();
         cells.extend((used..self.columns).map(|_| cell(" ", Style::default())));
+        if self.theme.select_is_reversed() {
+            return cells.iter_mut().for_each(|cell| cell.style = self.theme.selected(cell.style));
+        }
         // What changed inside the line, and what was searched, stays marked under the cursor.
         let marked = ["diff.add.word", "diff.remove.word", "match"].map(|l| self.theme.style(l).bg);
         // A sign with a ground of its own is written in what can be read on that.
@@ -386,7 +391,7 @@ impl<'a> ReviewPainter<'a> {
 
     fn gap(&self, file: u32, from: u32, to: u32, known: bool) -> Vec<StyledCell> {
         if known {
-            let text = format!("    {}; Enter shows them", count::of(to - from, "unchanged line"));
+            let text = format!("    {GAP} {}; Enter shows them", count::of(to - from, "unchanged line"));
             return self.words(&text, self.theme.style("hint"));
         }
         match self.gap_lines(&ReviewRow::Gap { file, from, to, known }) {
@@ -410,7 +415,8 @@ impl<'a> ReviewPainter<'a> {
     }
 
     pub(super) fn unchanged(&self, lines: usize) -> Vec<StyledCell> {
-        self.words(&format!("    {}", count::of(lines, "unchanged line")), self.theme.style("hint"))
+        let text = format!("    {GAP} {}", count::of(lines, "unchanged line"));
+        self.words(&text, self.theme.style("hint"))
     }
 
     fn note(&self, comment: &ReviewComment) -> Vec<Vec<StyledCell>> {

@@ -302,14 +302,15 @@ impl ReviewPainter<'_> {
         let of_line = shown.changes.as_deref().map_or(&[][..], Vec::as_slice);
         let changes: Vec<Range<usize>> = of_line.iter().filter_map(|r| inside(r, &own)).collect();
         let changed = shown.is_changed;
-        // Colours of code only where the background shows the change; otherwise the line's own colour has to show it.
-        let colours = match changed && look.bg.is_none() {
-            true => None,
-            false => self.annotations.colours(file as usize, side, line),
-        };
         let label = if side == DiffSide::Old { "diff.remove" } else { "diff.add" };
         // The sign has the colour of the line, also where its text could not be read in it.
         let is_plain = look.fg == self.theme.style(label).fg && self.theme.changed_text(label).fg.is_none();
+        // Colours of code only where the background or the sign shows the change; otherwise the line's own colour has to
+        // show it.
+        let colours = match changed && look.bg.is_none() && !is_plain {
+            true => None,
+            false => self.annotations.colours(file as usize, side, line),
+        };
         let base = if colours.is_some() || changed && is_plain { Style { fg: None, ..look } } else { look };
         let colours: Vec<(Range<usize>, Style)> = colours
             .into_iter()

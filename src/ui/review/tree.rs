@@ -1,6 +1,7 @@
 //! The files on the left: directories, files, how far each of them is decided.
 
 use super::file::ReviewFile;
+use crate::text::width;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::collections::BTreeSet;
@@ -19,7 +20,12 @@ pub struct ReviewTreeNode {
 pub struct ReviewTree {
     pub nodes: Vec<ReviewTreeNode>,
     pub cursor: usize,
+    /// Columns in which each name has room, with its marks and counts.
+    pub wide: usize,
 }
+
+/// Columns around a name: the marks and the letter in front of it, its counts, the border.
+const AROUND: usize = 16;
 
 impl ReviewTree {
     pub fn of(files: &[ReviewFile], only: Option<&[usize]>) -> ReviewTree {
@@ -31,7 +37,9 @@ impl ReviewTree {
             .filter_map(|f| Some((*f, files.get(*f)?.name.trim_end_matches('/').split('/').collect())))
             .collect();
         branch(&split, 0, 0, &mut nodes);
-        ReviewTree { nodes, cursor: 0 }
+        let columns = |node: &ReviewTreeNode| 2 * node.depth + width::of(&node.label) + AROUND;
+        let wide = nodes.iter().map(columns).max().unwrap_or(0);
+        ReviewTree { nodes, cursor: 0, wide }
     }
 
     /// The row of a file.

@@ -234,7 +234,7 @@ fn a_key_answers_the_same_while_text_streams_and_the_window_changes() {
     for (n, columns) in [120_u16, 40, 12, 80].into_iter().enumerate() {
         b.event(TurnEvent::Notice(format!("job {n} ended")));
         b.size.0 = columns;
-        b.live.resized(usize::from(columns));
+        b.live.resized(usize::from(columns), 16);
         b.burst(&[KeyCode::Char('a'), KeyCode::Enter]);
         b.screen();
     }

@@ -1,5 +1,6 @@
 //! What stays in the scrollback of changes that were applied: the rows of the question, and the difference where it is
-//! short. The question itself leaves the screen with its answer.
+//! short. The question itself leaves the screen with its answer. All of it fits on the screen below the line that says
+//! what was applied.
 
 use super::question::{ListLayout, least_rows};
 use crate::agent::AppliedOverview;
@@ -18,41 +19,67 @@ use std::time::{Duration, Instant};
 const MOST_ROWS: usize = 12;
 /// Rows of all differences together.
 const MOST_LINES: usize = 40;
+/// Rows of the screen for what is around these lines: the sentence above them, which may be broken, and the prompt.
+const AROUND: usize = 5;
+/// So many rows stay on the smallest screen.
+const LEAST: usize = 3;
 /// How many unchanged lines are shown around a change: as many as the patch has, or one where that is too long.
 const CONTEXTS: [usize; 2] = [usize::MAX, 1];
 /// The colours of so few lines take a moment. What has none by then stays without.
 const COLOURS: Duration = Duration::from_millis(150);
 
-/// The lines for `applied` in `columns`.
+/// Where the lines go.
+#[derive(Clone, Copy, Debug)]
+pub struct AppliedSpace {
+    pub columns: usize,
+    /// Rows of the screen.
+    pub rows: usize,
+    /// How long the lines wait for the colours of code.
+    patience: Duration,
+}
+
+impl AppliedSpace {
+    pub fn new(columns: usize, rows: usize) -> AppliedSpace {
+        AppliedSpace { columns, rows, patience: COLOURS }
+    }
+
+    /// Rows for the list, the differences and the line that names the command.
+    fn most(self) -> usize {
+        self.rows.saturating_sub(AROUND).max(LEAST)
+    }
+}
+
+/// The lines for `applied` in `space`.
 pub fn applied_lines(
     applied: &AppliedOverview,
     shown: AppliedSetting,
     theme: &Theme,
-    columns: usize,
+    space: AppliedSpace,
 ) -> Vec<Line<'static>> {
     if shown == AppliedSetting::Line {
         return Vec::new();
     }
-    let more = |what: &str| {
+    let more = |what: &str| -> Vec<Line<'static>> {
         let words = format!("… {what}: `{}` shows them", applied.shown_by);
-        margin_mark::under(&Line::styled(words, theme.style("hint")), columns)
+        let rows = margin_mark::under(&Line::styled(words, theme.style("hint")), space.columns);
+        rows.into_iter().map(|row| without_blanks(row, |_| true)).collect()
     };
     let Some(changes) = &applied.changes else { return more("too many changes for a list") };
-    let differences = match shown {
-        AppliedSetting::Difference => ShownDifferences::of(changes, theme, columns),
-        AppliedSetting::Rows | AppliedSetting::Line => ShownDifferences::none(changes, theme, columns),
+    let ShownDifferences { layout, shown_rows, rows, hidden } = match shown {
+        AppliedSetting::Difference => ShownDifferences::of(changes, theme, space),
+        AppliedSetting::Rows | AppliedSetting::Line => ShownDifferences::none(changes, theme, space),
     };
     let mut lines = Vec::new();
-    for (row, head) in differences.layout.heads.iter().enumerate().take(MOST_ROWS) {
+    for (row, head) in layout.heads.iter().enumerate().take(shown_rows) {
         // The bar may be blanks with a ground.
         lines.extend(head.iter().cloned().map(|line| without_blanks(line, |style| style.bg.is_none())));
-        let difference = differences.rows.get(&row).into_iter().flatten().cloned();
+        let difference = rows.get(&row).into_iter().flatten().cloned();
         lines.extend(difference.map(|line| without_blanks(line, |_| true)));
     }
-    let rows = changes.list.len().saturating_sub(MOST_ROWS);
-    let rows = (rows > 0).then(|| count::of(rows, "more row"));
-    let hidden = (differences.hidden > 0).then(|| count::of(differences.hidden, "more line"));
-    let what: Vec<String> = rows.into_iter().chain(hidden).collect();
+    let more_rows = changes.list.len().saturating_sub(shown_rows);
+    let more_rows = (more_rows > 0).then(|| count::of(more_rows, "more row"));
+    let hidden = (hidden > 0).then(|| count::of(hidden, "more line"));
+    let what: Vec<String> = more_rows.into_iter().chain(hidden).collect();
     if !what.is_empty() {
         lines.extend(more(&what.join(" and ")));
     }
@@ -62,36 +89,42 @@ pub fn applied_lines(
 /// The differences that have room, by the row of the list.
 struct ShownDifferences {
     layout: ListLayout,
+    /// Rows of the list that have room.
+    shown_rows: usize,
     rows: BTreeMap<usize, Vec<Line<'static>>>,
     /// Lines of the other differences.
     hidden: usize,
 }
 
 impl ShownDifferences {
-    fn none(changes: &ChangeOverview, theme: &Theme, columns: usize) -> ShownDifferences {
-        let layout = ListLayout::new(changes, theme, columns);
-        ShownDifferences { layout, rows: BTreeMap::new(), hidden: 0 }
+    fn none(changes: &ChangeOverview, theme: &Theme, space: AppliedSpace) -> ShownDifferences {
+        let layout = ListLayout::new(changes, theme, space.columns);
+        let (shown_rows, _) = shown_rows(&layout, space);
+        ShownDifferences { layout, shown_rows, rows: BTreeMap::new(), hidden: 0 }
     }
 
-    fn of(changes: &ChangeOverview, theme: &Theme, columns: usize) -> ShownDifferences {
-        let mut layout = ListLayout::new(changes, theme, columns);
+    fn of(changes: &ChangeOverview, theme: &Theme, space: AppliedSpace) -> ShownDifferences {
+        let mut layout = ListLayout::new(changes, theme, space.columns);
+        let (shown_rows, left) = shown_rows(&layout, space);
+        let most = left.min(MOST_LINES);
         let files = changes.files.iter().map(|file| (file.patch.as_slice(), file.runs_later.as_slice()));
         let mut differences = Differences::marked(files, theme);
         let with_lines = (0..changes.list.len()).filter(|row| has_lines(changes, *row));
         let mut hidden: usize = with_lines.clone().map(|row| lines_of(changes, row)).sum();
-        let rows: Vec<usize> = with_lines.filter(|row| is_whole(changes, *row)).collect();
+        let rows: Vec<usize> =
+            with_lines.filter(|row| *row < shown_rows && is_whole(changes, *row)).collect();
         let mut open: Vec<(usize, usize)> = Vec::new();
         for context in CONTEXTS {
             layout.set_context(context);
-            open = fitting(&rows, &layout, (changes, &differences), theme);
+            open = fitting((&rows, most), &layout, (changes, &differences), theme);
             if open.len() == rows.len() {
                 break;
             }
         }
         // Of a single long one the beginning is more than nothing.
-        let first = rows.first().filter(|_| open.is_empty());
-        open.extend(first.map(|row| (*row, MOST_LINES)));
-        differences.wait_for_colours(Instant::now() + COLOURS);
+        let first = rows.first().filter(|_| open.is_empty() && most > 0);
+        open.extend(first.map(|row| (*row, most)));
+        differences.wait_for_colours(Instant::now() + space.patience);
         layout.forget_differences();
         let mut shown = BTreeMap::new();
         for (row, most) in open {
@@ -101,26 +134,41 @@ impl ShownDifferences {
             lines.truncate(most);
             shown.insert(row, lines);
         }
-        ShownDifferences { layout, rows: shown, hidden }
+        ShownDifferences { layout, shown_rows, rows: shown, hidden }
     }
 }
 
-/// The first of these rows whose differences fit, with their lengths.
+/// How many rows of the list have room, and how many rows of the screen are left for differences.
+fn shown_rows(layout: &ListLayout, space: AppliedSpace) -> (usize, usize) {
+    // The last one names the command that shows the rest.
+    let room = space.most().saturating_sub(1);
+    let (mut shown, mut used) = (0, 0);
+    for head in layout.heads.iter().take(MOST_ROWS) {
+        if used + head.len() > room && shown > 0 {
+            break;
+        }
+        used += head.len();
+        shown += 1;
+    }
+    (shown, room.saturating_sub(used))
+}
+
+/// The first of these rows whose differences fit into `most` rows of the screen, with their lengths.
 fn fitting(
-    rows: &[usize],
+    (rows, most): (&[usize], usize),
     layout: &ListLayout,
     (changes, differences): (&ChangeOverview, &Differences),
     theme: &Theme,
 ) -> Vec<(usize, usize)> {
     let (mut fitting, mut used) = (Vec::new(), 0);
-    for row in rows.iter().filter(|row| **row < MOST_ROWS) {
+    for row in rows {
         let least: usize = changes.files.iter().filter(|file| file.row == *row).map(least_rows).sum();
         // What is certainly too long is not laid out to find that.
-        if used + least > MOST_LINES {
+        if used + least > most {
             continue;
         }
         let length = layout.length(*row, changes, differences, theme);
-        if used + length <= MOST_LINES {
+        if used + length <= most {
             used += length;
             fitting.push((*row, length));
         }

@@ -24,8 +24,13 @@ fn applied(changes: Vec<(ListedChange, FileDiff)>) -> AppliedOverview {
     AppliedOverview { changes, shown_by: "/journal 12".into() }
 }
 
+/// On a screen of any height.
 fn rows(applied: &AppliedOverview, shown: AppliedSetting, columns: usize) -> String {
-    let lines = applied_lines(applied, shown, &Theme::plain(), columns);
+    on_screen(applied, shown, (columns, usize::MAX))
+}
+
+fn on_screen(applied: &AppliedOverview, shown: AppliedSetting, (columns, rows): (usize, usize)) -> String {
+    let lines = applied_lines(applied, shown, &Theme::plain(), AppliedSpace::new(columns, rows));
     let rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
     for row in &rows {
         assert!(width::of(row) <= columns, "{columns}: {row:?}");
@@ -86,6 +91,42 @@ fn a_long_difference_makes_way_for_a_short_one_and_alone_it_is_cut() {
     assert!(!rows(&applied(vec![long()]), AppliedSetting::Rows, 60).contains('…'));
 }
 
+/// Story: in a window of 12 rows a difference of 30 rows pushed the line that says what was applied off the screen.
+#[test]
+fn what_stays_fits_below_the_line_that_says_what_was_applied() {
+    let long = || change("long.txt", 0, "", &lines(100));
+    let alone = on_screen(&applied(vec![long()]), AppliedSetting::Difference, (60, 12));
+    insta::assert_snapshot!(alone, @r"
+      M long.txt  +100 -0  ██████████
+          1 + line 0
+          2 + line 1
+          3 + line 2
+          4 + line 3
+          5 + line 4
+      … 95 more lines: `/journal 12` shows them
+    ");
+    let eight: Vec<_> = (0..8).map(|row| edit(&format!("{row}.txt"), row)).collect();
+    for height in [1, 5, 8, 10, 12, 16, 20, 24, 30, 50] {
+        for columns in [30, 40, 80] {
+            for shown in [AppliedSetting::Difference, AppliedSetting::Rows] {
+                let all = on_screen(&applied(eight.clone()), shown, (columns, height));
+                // The line with the command is broken in a narrow window.
+                let most = height.saturating_sub(5).max(3) + usize::from(columns < 60);
+                assert!(all.lines().count() <= most, "{columns}x{height}: {all}");
+                let listed = all.matches("  M ").count();
+                assert!(listed > 0, "{columns}x{height}: {all}");
+                let rest = format!("… {} more row", 8 - listed);
+                assert_eq!(all.contains(&rest), listed < 8, "{columns}x{height}: {all}");
+            }
+        }
+    }
+    // The rows come first, and then whatever has room.
+    let sixteen = on_screen(&applied(eight), AppliedSetting::Difference, (80, 20));
+    assert_eq!(sixteen.matches("  M ").count(), 8, "{sixteen}");
+    assert_eq!(sixteen.matches("+ another line").count(), 1, "{sixteen}");
+    assert!(sixteen.ends_with("\n  … 14 more lines: `/journal 12` shows them"), "{sixteen}");
+}
+
 #[test]
 fn what_is_no_text_of_a_file_is_a_row_alone() {
     let (mut picture, mut of_picture) = change("a.png", 0, "a\n", "b\n");
@@ -128,7 +169,9 @@ fn names_and_contents_are_rendered() {
 #[test]
 fn code_has_its_colours_although_it_is_drawn_once() {
     let all = applied(vec![change("a.rs", 0, "fn one() {}\n", "fn two() -> &'static str { \"2\" }\n")]);
-    let lines = applied_lines(&all, AppliedSetting::Difference, &dark(), 80);
+    // What is tested is that the lines wait for the colours, not how long a busy machine takes for them.
+    let space = AppliedSpace { patience: Duration::from_secs(600), ..AppliedSpace::new(80, 40) };
+    let lines = applied_lines(&all, AppliedSetting::Difference, &dark(), space);
     let added = lines.iter().find(|line| line.to_string().contains("+ fn two")).unwrap();
     let colours: std::collections::BTreeSet<String> =
         added.spans.iter().map(|span| format!("{:?}", span.style.fg)).collect();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::text::patch::unified;
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
-use crate::workspace::ListedChange;
+use crate::workspace::{CommitPatch, ListedChange};
 
 /// A file that changes from `before` to `after`, as the `row`th row.
 fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, FileDiff) {
@@ -157,6 +157,68 @@ fn the_files_of_git_need_not_be_opened() {
     assert!(!screen.contains("line 0") && !screen.contains("closed"), "{screen}");
     b.key(KeyCode::Char('a'));
     assert_eq!(answer.try_recv(), Ok('a'));
+}
+
+/// Story: after `a` and a key that opened nothing, the next `a` applied 160 rows that were on no screen.
+#[test]
+fn a_key_that_looks_ends_what_one_press_began() {
+    let mut b = bench_of(80, 20);
+    let mut answer = b.ask_to_apply(two_files());
+    for look in [KeyCode::Down, KeyCode::PageDown, KeyCode::Char(' '), KeyCode::Char('p')] {
+        b.key(KeyCode::Char('a'));
+        assert!(b.screen().contains("press a again"), "{look:?}: {}", b.screen());
+        b.key(look);
+        assert!(!b.screen().contains("press a again"), "{look:?}: {}", b.screen());
+        b.pass(1_000);
+        b.key(KeyCode::Char('a'));
+        assert!(answer.try_recv().is_err(), "{look:?}");
+        assert!(b.screen().contains("press a again"), "{look:?}: {}", b.screen());
+        b.key(KeyCode::Up);
+        b.screen();
+        b.pass(1_000);
+    }
+    b.key(KeyCode::Char('a'));
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
+}
+
+/// Story: `secret` was added by a commit and removed by the next, and one press applied both; it was on no screen.
+#[test]
+fn a_commit_that_the_files_do_not_show_has_to_be_seen() {
+    let commit = |is_repeated| {
+        let (mut listed, mut diff) = change("s.txt", 1, "", &lines(30));
+        listed.text = "  commit 1f3a2c7 \"Add s\" on main: 1 file".into();
+        (listed.is_of_git, listed.commit, diff.is_repeated) =
+            (true, Some(CommitPatch::default()), is_repeated);
+        diff.name = listed.text.trim().into();
+        (listed, diff)
+    };
+    let file = || change("a.txt", 0, "one\n", "two\n");
+    let mut b = bench_of(80, 20);
+    let mut answer = b.ask_to_apply(detail(vec![file(), commit(true)]));
+    assert!(!b.screen().contains("closed"), "{}", b.screen());
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
+
+    let mut b = bench_of(80, 20);
+    let mut answer = b.ask_to_apply(detail(vec![file(), commit(false)]));
+    assert!(b.screen().contains("1 difference closed"), "{}", b.screen());
+    b.key(KeyCode::Char('a'));
+    assert!(answer.try_recv().is_err());
+    let words = "not all of commit 1f3a2c7 \"Add s\" on main: 1 file (30 rows) was shown";
+    assert!(b.screen().replace("\n  ", " ").contains(words), "{}", b.screen());
+    // Down and PageDown go through it as through a file.
+    let mut b = bench_of(80, 20);
+    let mut answer = b.ask_to_apply(detail(vec![file(), commit(false)]));
+    for _ in 0..6 {
+        b.key(KeyCode::PageDown);
+        b.screen();
+    }
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
 }
 
 /// Story: at 40 columns five rows of 24 named `.git/COMMIT_EDITMSG and 10 other files`, which nobody has to open.
@@ -388,7 +450,7 @@ fn a_terminal_without_room_for_the_question_says_so_and_takes_no_yes() {
             continue;
         }
         b.size = (80, 24);
-        b.live.resized(80);
+        b.live.resized(80, 24);
         b.pass(1_000);
         let screen = b.screen();
         assert!(screen.contains("M f2") && screen.matches("+ two").count() == 3, "{screen}");

@@ -12,7 +12,7 @@ mod run;
 mod status;
 mod waits;
 
-pub use applied_lines::applied_lines;
+pub use applied_lines::{AppliedSpace, applied_lines};
 pub use linear_run::run_linear;
 pub use pane::TurnPane;
 pub use past_turns::{PastConversation, PastTurns, PastTurnsScreen, past_turns};

@@ -3,7 +3,7 @@
 //! State changes here with the events of the turn, and in [`super::keys`] with keys; [`super::rows`] draws it. None of
 //! them does any I/O.
 
-use super::applied_lines::applied_lines;
+use super::applied_lines::{AppliedSpace, applied_lines};
 use super::question::{AnyQuestion, PaneQuestion, QuestionFocus};
 use super::status::{self, TurnPaneStatus};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
@@ -52,6 +52,8 @@ pub(super) struct RetryCountdown {
 pub struct TurnPane {
     pub(super) theme: Theme,
     pub(super) columns: usize,
+    /// Those of the screen. Unlimited where nothing is drawn.
+    pub(super) screen_rows: usize,
     pub(super) facts: TurnPaneStatus,
     pub(super) started: Instant,
     pub(super) stream: MarkdownStream,
@@ -104,6 +106,7 @@ impl TurnPane {
         TurnPane {
             theme,
             columns,
+            screen_rows: usize::MAX,
             facts,
             started: now,
             stream: MarkdownStream::default(),
@@ -138,8 +141,8 @@ impl TurnPane {
         ProseWidth::new(self.columns, self.facts.wrap)
     }
 
-    pub fn resized(&mut self, columns: usize) {
-        self.columns = columns;
+    pub fn resized(&mut self, columns: usize, rows: usize) {
+        (self.columns, self.screen_rows) = (columns, rows);
     }
 
     /// The terminal has another size since `now`. What it shows has not been read yet: for a moment no key answers, and
@@ -304,7 +307,7 @@ impl TurnPane {
             TurnEvent::Steered(text) => {
                 let mut lines = self.end_thinking(now);
                 lines.extend(self.end_text());
-                lines.extend(scrollback::said(&text, &self.theme));
+                lines.extend(margin_mark::broken(scrollback::said(&text, &self.theme), self.width()));
                 lines
             }
             TurnEvent::Applying { phase, done, all } => {
@@ -323,7 +326,8 @@ impl TurnPane {
             }
             TurnEvent::Applied(applied) => {
                 let mut lines = self.end_text();
-                lines.extend(applied_lines(&applied, self.facts.applied, &self.theme, self.columns));
+                let space = AppliedSpace::new(self.columns, self.screen_rows);
+                lines.extend(applied_lines(&applied, self.facts.applied, &self.theme, space));
                 lines
             }
             TurnEvent::LimitedByMode(Mode::Read) => {

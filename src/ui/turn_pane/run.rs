@@ -276,7 +276,7 @@ fn tick(live: &TurnPane) -> Duration {
 /// Draws the pane: called only where the painter draws, because what is drawn counts as shown.
 fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
     let (now, size) = (Instant::now(), term::size());
-    live.resized(usize::from(size.0));
+    live.resized(usize::from(size.0), usize::from(size.1));
     live.plans(mode.planning());
     live.take_in();
     let picture = live.picture(mode.load(), size.1.saturating_sub(1).max(1), now);

@@ -6,7 +6,7 @@ use crate::agent::{
     UserPrompt,
 };
 use crate::checks::unmet_words;
-use crate::tools::{ChangeOverview, CheckBoard, DisplayDetail};
+use crate::tools::{ChangeOverview, CheckBoard, DisplayDetail, FileDiff};
 
 /// The key that runs the checks, and the key that shows what one of them wrote.
 pub(super) const RUN_CHECKS: char = 't';
@@ -51,9 +51,10 @@ impl AnyQuestion {
             }
             _ => self.overview().is_some_and(|overview| {
                 let asked = self.list_subject();
-                let is_needed =
-                    |row: usize| overview.list.get(row).is_none_or(|row| asked.needs_difference(row));
-                overview.files.iter().any(|file| file.left_out.is_some() && is_needed(file.row))
+                let is_needed = |file: &FileDiff| {
+                    overview.list.get(file.row).is_none_or(|row| asked.needs_difference(row, file))
+                };
+                overview.files.iter().any(|file| file.left_out.is_some() && is_needed(file))
             }),
         }
     }

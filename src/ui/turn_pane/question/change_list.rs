@@ -2,13 +2,13 @@
 //!
 //! At first as many differences are open as fit. Down goes through everything: it scrolls to the end of what is open,
 //! and then opens what is closed. A difference counts as seen when each of its rows was drawn; those of git's own
-//! files, which the rows below their repository explain, need not be. Where the question is about the repository, the
-//! differences of its commits must be: a yes applies them.
+//! files, which the rows below their repository explain, need not be. The difference of a commit must be where the files
+//! that are listed do not show all of it, and where the question is about the repository: a yes applies the commit.
 
 use super::change_rows::{ALL_CONTEXT, ListLayout, least_rows, open_sign};
 use super::confirmation::{UnseenParts, UnseenRows, not_shown};
 use crate::text::RangeSet;
-use crate::tools::ChangeOverview;
+use crate::tools::{ChangeOverview, FileDiff};
 use crate::ui::review::Differences;
 use crate::ui::theme::Theme;
 use crate::workspace::ListedChange;
@@ -65,9 +65,9 @@ pub(super) enum ListSubject {
 }
 
 impl ListSubject {
-    /// The difference of the row has to be seen before all of the question was.
-    pub(super) fn needs_difference(self, row: &ListedChange) -> bool {
-        !row.is_of_git || self == ListSubject::OnePath && row.commit.is_some()
+    /// The difference of the file has to be seen before all of the question was.
+    pub(super) fn needs_difference(self, row: &ListedChange, file: &FileDiff) -> bool {
+        !row.is_of_git || row.commit.is_some() && (self == ListSubject::OnePath || !file.is_repeated)
     }
 }
 
@@ -115,7 +115,9 @@ impl ChangeList {
             None => (&*file.patch, &*file.runs_later),
             Some(_) => (&[][..], &[][..]),
         });
-        let is_required = |row: usize| overview.list.get(row).is_some_and(|row| asked.needs_difference(row));
+        let is_required = |file: &FileDiff| {
+            overview.list.get(file.row).is_some_and(|row| asked.needs_difference(row, file))
+        };
         let mut kinds = vec![RowKind::default(); overview.list.len()];
         for file in &overview.files {
             if let Some(kind) = kinds.get_mut(file.row) {
@@ -125,8 +127,7 @@ impl ChangeList {
                     Some(row) if matches!(row.lines, Some((_, 0))) => RowWeight::OnlyAdds,
                     _ => RowWeight::Removes,
                 };
-                *kind =
-                    RowKind { has_difference: true, is_required: is_required(file.row), least_rows, weight };
+                *kind = RowKind { has_difference: true, is_required: is_required(file), least_rows, weight };
             }
         }
         // In a question about a repository, the commit for which it waits comes before its internal files.

@@ -153,7 +153,13 @@ impl PaneQuestion {
         }
         let code = key.code;
         let is_move = code == KeyCode::Char(' ') || !matches!(code, KeyCode::Char(_));
-        match self.takes_look_key(key) {
+        let is_taken = self.takes_look_key(key);
+        if is_taken {
+            // The words about the second press are about the screen on which the first was: what is still not shown is
+            // named again.
+            self.confirmed = None;
+        }
+        match is_taken {
             false => LookKey::No,
             true if is_move => LookKey::Moved,
             // A letter may be the first of a text that was meant for the draft.

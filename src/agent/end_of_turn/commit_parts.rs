@@ -1,0 +1,66 @@
+//! Which commits of a question change only what the differences of the listed files show. What another commit contains would
+//! be applied unseen: a content that a later commit replaced or removed is in no file.
+
+use crate::tools::FileDiff;
+use crate::workspace::ListedChange;
+use std::collections::HashSet;
+
+/// How the part of a patch about one file begins.
+const PART: &[u8] = b"diff --git ";
+
+/// The parts of the patches of the listed files that are here whole. Files that git writes are explained by their rows.
+pub(super) fn parts_of_files<'a>(list: &[ListedChange], files: &'a [FileDiff]) -> HashSet<&'a [u8]> {
+    let is_file = |file: &&FileDiff| {
+        file.left_out.is_none() && list.get(file.row).is_some_and(|listed| !listed.is_of_git)
+    };
+    files.iter().filter(is_file).flat_map(|file| parts(&file.patch)).collect()
+}
+
+/// True where each part of a commit's patch is one of `known`, byte for byte.
+pub(super) fn is_repeated(commit: &[u8], known: &HashSet<&[u8]>) -> bool {
+    parts(commit).all(|part| known.contains(part))
+}
+
+fn parts(patch: &[u8]) -> impl Iterator<Item = &[u8]> {
+    // No line of a hunk begins like that: each has a sign in front.
+    let is_start = |at: &usize| *at == 0 || patch.get(at - 1) == Some(&b'\n');
+    let mut starts: Vec<usize> = memchr::memmem::find_iter(patch, PART).filter(is_start).collect();
+    starts.push(patch.len());
+    starts
+        .into_iter()
+        .scan(0, |from, to| Some(std::mem::replace(from, to)..to))
+        .filter_map(|part| patch.get(part))
+        .skip(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+diff --git a/b b/b\n";
+    const B: &str = "diff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+x\n";
+
+    fn file(row: usize, patch: &str) -> FileDiff {
+        FileDiff { row, patch: patch.into(), ..FileDiff::default() }
+    }
+
+    #[test]
+    fn a_commit_repeats_its_files_only_byte_for_byte() {
+        let list = [ListedChange::default(), ListedChange { is_of_git: true, ..ListedChange::default() }];
+        let files =
+            [file(0, &format!("# mode: from 100644\n{A}")), file(0, B), file(1, "diff --git a/c b/c\n")];
+        let known = parts_of_files(&list, &files);
+        for (commit, repeats) in [
+            (format!("{A}{B}"), true),
+            (A.into(), true),
+            (String::new(), true),
+            (A.replace("-1", "-2"), false),
+            (format!("{A}{}", B.replace("+x", "+y")), false),
+            (B.replace("100644", "100755"), false),
+            // Nobody reads the bytes of git's own files.
+            ("diff --git a/c b/c\n".into(), false),
+        ] {
+            assert_eq!(is_repeated(commit.as_bytes(), &known), repeats, "{commit}");
+        }
+    }
+}
