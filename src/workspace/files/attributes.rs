@@ -73,6 +73,26 @@ fn gains(old: u32, new: u32, node: &PathState) -> &'static str {
     }
 }
 
+/// What a file becomes that gives its rights to anyone who runs it, and did not before.
+pub(in crate::workspace) fn gained_rights(before: &PathState, after: &PathState) -> Option<&'static str> {
+    const CAPABILITIES: &str = "security.capability";
+    const EXECUTABLE: u32 = 0o111;
+    let PathState::File { attrs: new, .. } = after else { return None };
+    let old = before.attrs().filter(|_| matches!(before, PathState::File { .. }));
+    let runs_with = |attrs: &FileAttrs, bit: u32| attrs.mode & bit != 0 && attrs.mode & EXECUTABLE != 0;
+    let gains = |bit: u32| runs_with(new, bit) && !old.is_some_and(|old| runs_with(old, bit));
+    let capabilities = new.xattrs.get(CAPABILITIES);
+    if gains(SET_OWNER) {
+        Some("a setuid program")
+    } else if gains(SET_GROUP) {
+        Some("a setgid program")
+    } else if capabilities.is_some() && capabilities != old.and_then(|old| old.xattrs.get(CAPABILITIES)) {
+        Some("a program with capabilities")
+    } else {
+        None
+    }
+}
+
 fn attributes(old: Option<&FileAttrs>, new: &FileAttrs) -> Vec<String> {
     let none = FileAttrs::default();
     let old = old.unwrap_or(&none);
@@ -164,6 +184,33 @@ mod tests {
         let me = rustix::process::geteuid().as_raw();
         assert_eq!(words(&PathState::Absent, &file(other.clone())), [format!("owner {me} to 4321")]);
         assert_eq!(words(&file(mine(0o644)), &file(other)), [format!("owner {me} to 4321")]);
+    }
+
+    #[test]
+    fn rights_are_gained_where_a_program_did_not_have_them() {
+        let owner = Some("a setuid program");
+        let group = Some("a setgid program");
+        for (before, after, gained) in [
+            (None, 0o4755, owner),
+            (None, 0o6711, owner),
+            (None, 0o2755, group),
+            (None, 0o755, None),
+            // Nobody can run it.
+            (None, 0o6644, None),
+            (Some(0o755), 0o4755, owner),
+            (Some(0o4644), 0o4755, owner),
+            (Some(0o4755), 0o4755, None),
+            (Some(0o4755), 0o6755, group),
+            (Some(0o6755), 0o755, None),
+        ] {
+            let before = before.map_or(PathState::Absent, |mode| file(mine(mode)));
+            assert_eq!(gained_rights(&before, &file(mine(after))), gained, "{before:?} {after:o}");
+        }
+        let capable = with("security.capability", b"x");
+        assert!(gained_rights(&PathState::Absent, &file(capable.clone())).is_some());
+        assert_eq!(gained_rights(&file(capable.clone()), &file(capable)), None);
+        let directory = PathState::Directory { attrs: mine(0o2755) };
+        assert_eq!(gained_rights(&PathState::Absent, &directory), None);
     }
 
     #[test]

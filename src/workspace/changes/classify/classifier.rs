@@ -9,6 +9,7 @@ use super::unseen_links::SearchBounds;
 use crate::permission::{PathClass, ProtectedPaths, Runner};
 use crate::text::visible;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::files::attributes;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::repository::{
@@ -69,7 +70,7 @@ impl<'a> ChangeClassifier<'a> {
             let class = self.of_deleted(&change.path).or_else(|| self.by_facts(&change.path));
             return class.unwrap_or(ChangeClass::Ordinary);
         }
-        if let Some(runner) = self.on_path(change) {
+        if let Some(runner) = self.on_path(change).or_else(|| self.gains_rights(change)) {
             return ChangeClass::RunsLater(runner);
         }
         let form =
@@ -220,6 +221,14 @@ impl<'a> ChangeClassifier<'a> {
             PathClass::RunsLater(runner) if !repository => Some(ChangeClass::RunsLater(runner)),
             _ => None,
         }
+    }
+
+    /// A program that runs with the rights of its owner or its group, and did not before.
+    fn gains_rights(&self, change: &FileChange) -> Option<Runner> {
+        let moved = change.moved_from.as_ref().and_then(|from| self.scope.set.get(from));
+        let before = moved.map_or(&change.before, |moved| &moved.before);
+        let why = attributes::gained_rights(before, &change.after)?;
+        Some(Runner { by: "the system".into(), why: why.into() })
     }
 
     fn on_path(&self, change: &FileChange) -> Option<Runner> {

@@ -542,6 +542,20 @@ fn the_last_names_of_the_root_count_where_the_pattern_goes_on_below_it() {
     assert!(later("/w/.claude/worktrees/one", ".envrc"));
 }
 
+#[test]
+fn a_program_that_becomes_setuid_waits() {
+    let b = ClassifyFixture::new();
+    let change = |before, after| b.change("id", before, after);
+    assert_eq!(b.by(change(PathState::Absent, file(0o4755))).as_deref(), Some("the system"));
+    assert_eq!(b.by(change(file(0o755), file(0o2755))).as_deref(), Some("the system"));
+    assert_eq!(b.by(change(file(0o4755), file(0o6644))), None);
+    assert_eq!(b.by(change(file(0o6755), file(0o4755))), None);
+    let mut moved = b.change("new", PathState::Absent, file(0o4755));
+    let old = b.change("old", file(0o4755), PathState::Absent);
+    moved.moved_from = Some(old.path.clone());
+    assert!(b.classes(vec![moved, old]).1.runs_later().next().is_none());
+}
+
 /// Story: `a` applied an empty `.github` while the only file in it stayed pending.
 #[test]
 fn a_new_directory_stays_with_the_only_file_in_it() {
