@@ -23,12 +23,24 @@ struct Scenario {
     undone: &'static [(&'static str, &'static str)],
     /// The view refuses it with these words, and why: then nothing has changed.
     refused: Option<(&'static str, &'static str)>,
+    /// What is applied only with an answer of its own.
+    protected: &'static [&'static str],
     /// Also run by a user who is not root.
     user: bool,
 }
 
 const fn case(name: &'static str, run: &'static str) -> Scenario {
-    Scenario { name, setup: "", run, needs: &[], applied: &[], undone: &[], refused: None, user: false }
+    Scenario {
+        name,
+        setup: "",
+        run,
+        needs: &[],
+        applied: &[],
+        undone: &[],
+        refused: None,
+        protected: &[],
+        user: false,
+    }
 }
 
 impl Scenario {
@@ -50,6 +62,10 @@ impl Scenario {
 
     const fn refused(self, words: &'static str, why: &'static str) -> Scenario {
         Scenario { refused: Some((words, why)), ..self }
+    }
+
+    const fn protected(self, protected: &'static [&'static str]) -> Scenario {
+        Scenario { protected, ..self }
     }
 
     const fn by_a_user_too(self) -> Scenario {
@@ -126,7 +142,9 @@ const SCENARIOS: &[Scenario] = &[
     case("chmod of one of two names", "chmod 600 h2"),
     case("cp -al", "cp -al d2 d3").by_a_user_too(),
     case("ln -s", "ln -s dir/x s1 && ln -s /etc/hostname s2 && ln -s loop loop"),
-    case("chmod", "chmod 600 a.txt && chmod 755 b.txt && chmod 4755 c.txt").by_a_user_too(),
+    case("chmod", "chmod 600 a.txt && chmod 755 b.txt && chmod 4755 c.txt")
+        .protected(&["c.txt"])
+        .by_a_user_too(),
     case("chmod and content", "echo c > c.txt && chmod 640 c.txt").by_a_user_too(),
     case("chmod of a directory", "chmod 700 dir && chmod 1777 emptydir").by_a_user_too(),
     case("chmod of the root", "chmod 750 ."),
@@ -205,7 +223,8 @@ const SCENARIOS: &[Scenario] = &[
     case("rsync", "rsync -a --delete d2/ dir/").needs(&["rsync"]),
     case("a shell script that fails half way", "echo half > half; rm a.txt; false"),
     case("chown", "chown 1:1 a.txt && chown 2:2 dir"),
-    case("special modes", "chmod 2755 a.txt && chmod 1755 b.txt && chmod 6711 run.sh"),
+    case("special modes", "chmod 2755 a.txt && chmod 1755 b.txt && chmod 6711 run.sh")
+        .protected(&["a.txt", "run.sh"]),
     case("swap file and directory", "mv a.txt t && mv dir a.txt && mv t dir"),
     case("a directory into its own place", "mkdir n && mv dir n/dir && rmdir emptydir && mv n emptydir"),
     case("a file written, then only its mode left", "echo x >> a.txt && printf 'alpha\nbeta\ngamma\n' > a.txt && chmod 600 a.txt"),
@@ -264,7 +283,9 @@ fn carry(scenario: &Scenario, user: Option<u32>) -> Result<(), String> {
         if out.code == 0 { Ok(out) } else { Err(format!("{step}: {out:#?}")) }
     };
     // What a large loss needs is tested elsewhere.
-    done("apply", &["apply", "--set", "brake.files=100000", "--set", "brake.bytes=1000000000"])?;
+    let mut apply = vec!["apply", "--set", "brake.files=100000", "--set", "brake.bytes=1000000000"];
+    apply.extend(scenario.protected.iter().flat_map(|path| ["--apply-protected", *path]));
+    done("apply", &apply)?;
     same("plain | applied", &wanted, &txn.snap(), scenario.applied)?;
     let applied = txn.snap();
     let pending = txn.run(["changes"]);

@@ -21,6 +21,8 @@ const MOST_ROWS: usize = 12;
 const MOST_LINES: usize = 40;
 /// Rows of the screen for what is around these lines: the sentence above them, which may be broken, and the prompt.
 const AROUND: usize = 5;
+/// About the columns of the last line, which names the command that shows the rest. A narrow screen breaks it.
+const LAST: usize = 60;
 /// So many rows stay on the smallest screen.
 const LEAST: usize = 3;
 /// How many unchanged lines are shown around a change: as many as the patch has, or one where that is too long.
@@ -140,8 +142,7 @@ impl ShownDifferences {
 
 /// How many rows of the list have room, and how many rows of the screen are left for differences.
 fn shown_rows(layout: &ListLayout, space: AppliedSpace) -> (usize, usize) {
-    // The last one names the command that shows the rest.
-    let room = space.most().saturating_sub(1);
+    let room = space.most().saturating_sub(LAST.div_ceil(space.columns.max(1)));
     let (mut shown, mut used) = (0, 0);
     for head in layout.heads.iter().take(MOST_ROWS) {
         if used + head.len() > room && shown > 0 {
