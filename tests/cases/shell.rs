@@ -524,7 +524,9 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     pty.send("a");
     // What stays fits the terminal.
     pty.until("the end of what was applied", |s| {
-        s.contains("applied changes to 1 file") && s.contains("more lines: `/journal 1`") && s.contains("[a] >")
+        s.contains("applied changes to 1 file")
+            && s.contains("more lines: `/journal 1`")
+            && s.contains("[a] >")
     });
     assert_eq!(pty.read("b.txt"), long);
 }
