@@ -36,6 +36,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
+/// Python takes the bytecode of a file that changed within the same second, and kept its size, for that of the new one.
+const NO_BYTECODE: (&str, &str) = ("PYTHONDONTWRITEBYTECODE", "1");
+
 pub struct GuideRun {
     home: PathBuf,
     dir: PathBuf,
@@ -160,7 +163,11 @@ impl GuideRun {
                 let words: Vec<String> = serde_json::from_str(rest).unwrap_or_else(|e| panic!("{line}: {e}"));
                 self.close();
                 let (home, tree) = self.places.take().unwrap();
-                let start = words.iter().fold(shell().size(160, 50), |start, word| start.arg(word));
+                let start = words
+                    .iter()
+                    .fold(shell().variable(NO_BYTECODE.0, NO_BYTECODE.1).size(160, 50), |start, word| {
+                        start.arg(word)
+                    });
                 self.shell = Some(start.at(home, tree, &self.dir).spawn());
             }
             "line" => self.line(rest),
@@ -193,7 +200,8 @@ impl GuideRun {
         self.close();
         let (home, tree) = self.places.take().unwrap();
         // A menu below the line would hide that the line is still being typed.
-        let plain = shell().size(160, 50).arg("--set").arg("ui.menus=tab");
+        let plain =
+            shell().variable(NO_BYTECODE.0, NO_BYTECODE.1).size(160, 50).arg("--set").arg("ui.menus=tab");
         let start = args.split_whitespace().fold(plain, |start, arg| start.arg(arg));
         self.shell = Some(start.at(home, tree, &self.dir).open());
     }
@@ -304,7 +312,8 @@ impl GuideRun {
             .env_clear()
             .env("PATH", path)
             .env("HOME", &self.home)
-            .env("TERM", "xterm");
+            .env("TERM", "xterm")
+            .env(NO_BYTECODE.0, NO_BYTECODE.1);
         let out = shell.current_dir(&self.dir).stdin(Stdio::null()).output().unwrap();
         String::from_utf8_lossy(&out.stdout).into_owned()
     }
