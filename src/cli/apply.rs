@@ -109,7 +109,7 @@ fn ask(app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
                 }
             }
             TurnDecision::Applied | TurnDecision::Nothing => break report::DONE,
-            // A script that goes on with what was applied must not go on.
+            // Not 0: a script must not continue as if the changes were applied.
             _ => break report::REFUSED,
         }
     };

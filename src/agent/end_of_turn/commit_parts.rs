@@ -7,6 +7,8 @@ use std::collections::HashSet;
 
 /// How the part of a patch about one file begins.
 const PART: &[u8] = b"diff --git ";
+/// The line in place of the content of a binary file. Each line of a hunk has a sign in front.
+const NO_CONTENT: &[u8] = b"\nBinary files ";
 
 /// The parts of the patches of the listed files that are here whole. Files that git writes are explained by their rows.
 pub(super) fn parts_of_files<'a>(list: &[ListedChange], files: &'a [FileDiff]) -> HashSet<&'a [u8]> {
@@ -16,9 +18,11 @@ pub(super) fn parts_of_files<'a>(list: &[ListedChange], files: &'a [FileDiff]) -
     files.iter().filter(is_file).flat_map(|file| parts(&file.patch)).collect()
 }
 
-/// True where each part of a commit's patch is one of `known`, byte for byte.
+/// True where each part of a commit's patch is one of `known`, byte for byte. Never where a part has no content: it says the
+/// same of any two binary files with one name.
 pub(super) fn is_repeated(commit: &[u8], known: &HashSet<&[u8]>) -> bool {
-    parts(commit).all(|part| known.contains(part))
+    let has_content = |part: &[u8]| memchr::memmem::find(part, NO_CONTENT).is_none();
+    parts(commit).all(|part| has_content(part) && known.contains(part))
 }
 
 fn parts(patch: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -40,6 +44,8 @@ mod tests {
     const A: &str = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+diff --git a/b b/b\n";
     const B: &str = "diff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+x\n";
 
+    const BINARY: &str = "diff --git a/p b/p\nBinary files a/p and b/p differ\n";
+
     fn file(row: usize, patch: &str) -> FileDiff {
         FileDiff { row, patch: patch.into(), ..FileDiff::default() }
     }
@@ -47,8 +53,11 @@ mod tests {
     #[test]
     fn a_commit_repeats_its_files_only_byte_for_byte() {
         let list = [ListedChange::default(), ListedChange { is_of_git: true, ..ListedChange::default() }];
-        let files =
-            [file(0, &format!("# mode: from 100644\n{A}")), file(0, B), file(1, "diff --git a/c b/c\n")];
+        let files = [
+            file(0, &format!("# mode: from 100644\n{A}{BINARY}")),
+            file(0, B),
+            file(1, "diff --git a/c b/c\n"),
+        ];
         let known = parts_of_files(&list, &files);
         for (commit, repeats) in [
             (format!("{A}{B}"), true),
@@ -57,6 +66,8 @@ mod tests {
             (A.replace("-1", "-2"), false),
             (format!("{A}{}", B.replace("+x", "+y")), false),
             (B.replace("100644", "100755"), false),
+            // The content that a later commit replaced is another one, and looks the same.
+            (format!("{A}{BINARY}"), false),
             // Nobody reads the bytes of git's own files.
             ("diff --git a/c b/c\n".into(), false),
         ] {

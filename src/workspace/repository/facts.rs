@@ -318,9 +318,9 @@ fn settings_of(
         if new.is_none() && key == b"core.worktree" && has_work_tree(path, old, contents) {
             let why = "`core.worktree` is gone: its commits concern files at another place than before";
             facts.push(RepositoryFact::Redirect { file: path.to_path_buf(), why });
-        } else if let Some(why) = removed_consequence(key, &after).filter(|_| new.is_none() && stays) {
-            facts.push(RepositoryFact::Redirect { file: path.to_path_buf(), why });
         } else if new.is_none() {
+            let why = removed_consequence(key, &after).filter(|_| stays);
+            facts.extend(why.map(|why| RepositoryFact::Redirect { file: path.to_path_buf(), why }));
             facts.push(fact(None, None));
         }
     }

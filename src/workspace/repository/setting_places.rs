@@ -6,6 +6,7 @@
 //! of a server is an ordinary setting: nothing goes there before a person names it.
 
 use super::config::GitSettings;
+use super::config_keys::unknown;
 use std::path::Path;
 
 const PROGRAM: &str = "git runs this transport program";
@@ -92,6 +93,10 @@ fn is_false(value: &str) -> bool {
 
 /// What git does without the setting `key`. `after` are the settings that are left.
 pub(super) fn removed_consequence(key: &[u8], after: &GitSettings) -> Option<&'static str> {
+    const UNKNOWN: &str = "placet does not know what git does without a setting that is gone";
+    if unknown(key, false).is_some() {
+        return Some(UNKNOWN);
+    }
     let key = String::from_utf8_lossy(key).into_owned();
     let (section, rest) = key.split_once('.')?;
     let (part, name) = rest.rsplit_once('.')?;
@@ -105,6 +110,9 @@ pub(super) fn removed_consequence(key: &[u8], after: &GitSettings) -> Option<&'s
         ("remote", "url") if after.iter().any(follows) => {
             Some("a branch follows a remote that is gone, so git takes its name for an address")
         }
+        // A remote that is gone as a whole has no place to push to.
+        ("remote", "pushurl") if after.contains_key(format!("remote.{part}.url").as_bytes()) => Some(OTHER),
+        ("url", "insteadof" | "pushinsteadof") => Some(OTHER),
         // The filter may be what keeps secrets out of commits.
         ("filter", "clean" | "process") => Some("git stores files without a filter that they had"),
         _ => None,
@@ -204,6 +212,10 @@ mod tests {
         assert!(gone(&branch("o")).is_some());
         assert!(removed_consequence(b"filter.crypt.clean", &GitSettings::new()).is_some());
         assert_eq!(removed_consequence(b"user.name", &GitSettings::new()), None);
+        assert!(removed_consequence(b"mytool.guard", &GitSettings::new()).is_some());
+        assert_eq!(removed_consequence(b"url.https://x/.insteadof", &GitSettings::new()), Some(OTHER));
+        let gone = |after: &str| removed_consequence(b"remote.o.pushurl", &settings(after.as_bytes()).0);
+        assert_eq!((gone(both), gone("")), (Some(OTHER), None));
         let fetch = |spec: &str, is_new| {
             consequence("", &format!("[remote \"o\"]\n\tfetch = {spec}\n"), "remote.o.fetch", is_new)
         };

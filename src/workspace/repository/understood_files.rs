@@ -56,7 +56,7 @@ pub(in crate::workspace) enum StateFileReader {
 }
 
 /// Patterns of paths below the directory of a repository, the first that matches counts: `*` stands for any part of one name,
-/// `**` for one name or several. `worktrees/NAME/` before a path is left out.
+/// `**` for one name or several, `[0-9]` for a name of digits. `worktrees/NAME/` before a path is left out.
 const TABLE: [(&str, StateFileReader); 138] = {
     use StateFileReader::*;
     [

@@ -127,7 +127,9 @@ impl ChangeList {
                     Some(row) if matches!(row.lines, Some((_, 0))) => RowWeight::OnlyAdds,
                     _ => RowWeight::Removes,
                 };
-                *kind = RowKind { has_difference: true, is_required: is_required(file), least_rows, weight };
+                // A row of several files is required where one of them is.
+                let is_required = kind.is_required || is_required(file);
+                *kind = RowKind { has_difference: true, is_required, least_rows, weight };
             }
         }
         // In a question about a repository, the commit for which it waits comes before its internal files.
