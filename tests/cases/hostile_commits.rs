@@ -190,7 +190,7 @@ const EVIL: &str =
     "echo y > .envrc; git add .; git commit-tree -m e -p HEAD $(git write-tree); git reset -q --hard";
 
 /// The same with what the person did before, and with an earlier turn that was applied.
-const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 13] = [
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 15] = [
     (
         "merge that brings an old file back",
         "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
@@ -256,6 +256,25 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 13] = [
         "",
         r#"perl -0777 -pi -e 'BEGIN { ($a, $b) = map { pack "H*", $_ } splice @ARGV, 0, 2 } s/\Q$a\E/$b/' \
             $(git rev-parse HEAD:.envrc) $(echo y | git hash-object -w --stdin) .git/sharedindex.*"#,
+        ".git",
+    ),
+    (
+        "a directory of a sparse index",
+        "mkdir -p h .github/workflows; echo h > h/h; echo ok > .github/workflows/ci.yml; git add .; git commit -qm W
+         git sparse-checkout set --sparse-index h; git ls-files --sparse | grep -qx .github/",
+        "",
+        r#"export GIT_INDEX_FILE=.git/other; git read-tree HEAD
+            git update-index --add --cacheinfo 100644,$(echo y | git hash-object -w --stdin),.github/workflows/ci.yml
+            t=$(git write-tree); unset GIT_INDEX_FILE; rm .git/other; git read-tree -m $t; git ls-files --sparse | grep -qx .github/"#,
+        ".git",
+    ),
+    (
+        "a directory of a sparse index that stays behind a branch",
+        "mkdir -p h .github/workflows; echo h > h/h; echo bad > .github/workflows/ci.yml; git add .; git commit -qm B
+         echo ok > .github/workflows/ci.yml; git commit -qam W
+         git sparse-checkout set --sparse-index h; git ls-files --sparse | grep -qx .github/",
+        "",
+        "git update-ref refs/heads/main HEAD~1",
         ".git",
     ),
     (
