@@ -352,12 +352,14 @@ impl Shell<'_> {
     fn ask(&mut self, draft: &str) -> Result<PromptOutcome, ReplError> {
         self.recolor();
         self.signals.prompt();
+        let running = self.context.app.tools.jobs.running().len();
         let printer = self.prompter.printer();
         let renew = self.prompter.renewer();
-        let watch = printer.and_then(|tell| jobs::watch(&self.context, tell, renew));
+        let watch = printer.and_then(|tell| jobs::watch(&self.context, running, tell, renew));
         let beside = [self.prewarm_connection(), watch];
         let status = PromptStatus {
             pending: self.context.conversation.pending().total(),
+            jobs: running,
             level: self.context.app.level(),
             attempt: tries::mark(&self.context.conversation),
         };
