@@ -84,6 +84,8 @@ pub(super) struct Shell<'r> {
     pub(super) signals: TerminalStatus,
     /// Thinking and output are shown at length.
     pub(super) expanded: bool,
+    /// The text that could not be sent because there was no model: the next line begins as this once there is one.
+    unanswered: Option<UnsentText>,
     /// The last message is not stored, and has a report that is not forgotten for that reason.
     pub(super) keeps_report: bool,
     tour: Option<Tour>,
@@ -140,8 +142,17 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let in_review = None;
     let context =
         CommandContext { app, runtime, output, conversation, directory, commands, in_review, on_turn };
-    let mut shell =
-        Shell { context, prompter, unsent, signals, expanded, keeps_report: false, tour, background };
+    let mut shell = Shell {
+        context,
+        prompter,
+        unsent,
+        signals,
+        expanded,
+        unanswered: None,
+        keeps_report: false,
+        tour,
+        background,
+    };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
     }
@@ -231,6 +242,9 @@ impl Shell<'_> {
                 draft = tour.next_line(&self.context.output);
             }
             is_next_step = false;
+            if draft.is_empty() && self.unanswered.is_some() && !self.context.conversation.lacks_model() {
+                draft = self.unanswered.take().unwrap_or_default();
+            }
             let text = match first.take().or_else(|| self.unsent.queue.next()) {
                 // The other text that was typed in the meantime stays in the pane.
                 Some(text) => {

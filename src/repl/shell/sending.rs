@@ -42,6 +42,7 @@ impl Shell<'_> {
         let mentioned = mentioned(&self.unsent.pastes.expand_typed(text));
         let whole = self.unsent.pastes.expanded(&without_escapes(text)).into_owned();
         if self.has_nobody_to_answer(&whole) {
+            self.unanswered = Some(text.to_string());
             return Ok(draft);
         }
         // Before a session is made of a message that is not sent.
@@ -113,6 +114,7 @@ impl Shell<'_> {
         draft: String,
     ) -> Result<UnsentText, ReplError> {
         if self.has_nobody_to_answer(&prompt.text) {
+            self.unanswered = Some(prompt.line);
             return Ok(draft);
         }
         let context = &mut self.context;
@@ -134,8 +136,8 @@ impl Shell<'_> {
             && conversation.messages().is_empty()
             && !OfflineProvider::understands(text);
         if nobody {
-            let words = "`help` lists what works without one";
-            let line = format!("no model yet, so nothing was sent: {}, {words}", start_card::ADD_A_MODEL);
+            let words = "and brings your text back, `help` lists what works without one";
+            let line = format!("no model yet, so nothing was sent: {} {words}", start_card::ADD_A_MODEL);
             output.paragraphs(&[(&line, "warning")]);
         }
         nobody
