@@ -91,6 +91,11 @@ impl<'r> ShellConversation<'r> {
         self.answered_by().0 == OfflineProvider::NAME && !self.app.builder.has_provider()
     }
 
+    /// The command without which nothing can be sent.
+    pub(super) fn needed_command(&self) -> Option<&'static str> {
+        self.lacks_model().then_some("setup")
+    }
+
     /// The workspace of the agent's tools.
     pub(super) fn own_workspace(&self) -> Option<&Workspace> {
         self.agent.as_ref().map(|agent| &agent.env().workspace)

@@ -396,6 +396,7 @@ impl Shell<'_> {
             workspace: conversation.workspace(),
             store: conversation.store.clone(),
             models: Arc::new(models.collect()),
+            needed: conversation.needed_command(),
             tools: Arc::new(app.tools.registry.names()),
             guidance: Arc::clone(app.guidance),
             servers: app.tools.servers.clone(),

@@ -45,4 +45,4 @@ mod window;
 
 pub(crate) use server_prompts::{NamedPrompt, PromptUsageError, own_names, prompt_parts};
 pub use table::COMMANDS;
-pub(super) use table::run;
+pub(super) use table::{menu_order, run};
