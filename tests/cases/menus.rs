@@ -443,6 +443,20 @@ fn the_list_of_what_to_rewind_shows_each_consequence_in_full() {
         s.contains("- no applied changes; changes to 1 file stay pending")
             && !s.contains("your own later edits")
     });
+    // The present has a row of its own above the last turn, and nothing is rewound there.
+    assert!(
+        pty.screen().contains("\n   (current)") && pty.screen().contains("\n❯  create b.txt"),
+        "{}",
+        pty.screen()
+    );
+    press(&mut pty, UP);
+    pty.until("what the present is", |s| s.contains("The conversation is here. Enter changes nothing."));
+    press(&mut pty, "\r");
+    pty.until("the prompt as it was", |s| {
+        s.trim_end().ends_with("placet [a] ±1 >") && s.contains("create b.txt")
+    });
+    pty.line("/rewind");
+    pty.until("the turns again", |s| s.contains("\n❯  create b.txt"));
     press(&mut pty, DOWN);
     press(&mut pty, "\r");
     pty.until("what goes back", |s| {

@@ -121,6 +121,8 @@ pub struct Picker<'h> {
     ranked: PickerMatches,
     failure: Option<WorkerFailure>,
     cursor: ListCursor,
+    /// The row that is selected first, until the list is there.
+    begins_at: Option<usize>,
     marked: Vec<Arc<PickerItem>>,
     taken: Vec<String>,
     size: (u16, u16),
@@ -147,6 +149,7 @@ impl<'h> Picker<'h> {
             ranked: PickerMatches::default(),
             failure: None,
             cursor: ListCursor::default(),
+            begins_at: None,
             marked: Vec::new(),
             taken: Vec::new(),
             size: (0, 0),
@@ -171,6 +174,13 @@ impl<'h> Picker<'h> {
     #[must_use]
     pub fn with_preview(mut self, previewer: impl Fn(&PickerItem) -> PickerPreview + 'h) -> Picker<'h> {
         self.previewer = Some(Box::new(previewer));
+        self
+    }
+
+    /// Another row than the first is selected when the list opens.
+    #[must_use]
+    pub fn beginning_at(mut self, row: usize) -> Picker<'h> {
+        self.begins_at = Some(row);
         self
     }
 
@@ -296,7 +306,9 @@ impl<'h> Picker<'h> {
             Some(Err(failure)) => (self.failure, self.ranked.is_done) = (Some(failure), true),
             None => return false,
         }
-        self.cursor.select(self.cursor.selected, self.ranked.top.len());
+        let rows = self.ranked.top.len();
+        let first = self.begins_at.take_if(|row| self.query.is_empty() && *row < rows);
+        self.cursor.select(first.unwrap_or(self.cursor.selected), rows);
         true
     }
 
