@@ -135,6 +135,14 @@ impl<'r> ShellConversation<'r> {
         counted.unwrap_or_default()
     }
 
+    /// The same, without what an earlier session left.
+    pub(super) fn own_pending(&self) -> ChangeCount {
+        let view = self.own_workspace().and_then(Workspace::view);
+        let view = view.filter(|view| !view.is_empty(LayerKind::Pending));
+        let counted = view.and_then(|view| Some(view.count(&view.changes(LayerKind::Pending).ok()?)));
+        counted.unwrap_or_default()
+    }
+
     /// The agent of this conversation, begun with `first` if there is none yet.
     pub(super) fn agent_for(
         &mut self,

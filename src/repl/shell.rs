@@ -88,6 +88,8 @@ pub(super) struct Shell<'r> {
     unanswered: Option<UnsentText>,
     /// The last message is not stored, and has a report that is not forgotten for that reason.
     pub(super) keeps_report: bool,
+    /// The apply question that was asked last was about everything that is pending, and not the one of a turn.
+    asks_about_all: bool,
     tour: Option<Tour>,
     background: RememberedBackground,
 }
@@ -150,6 +152,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         expanded,
         unanswered: None,
         keeps_report: false,
+        asks_about_all: false,
         tour,
         background,
     };
@@ -220,6 +223,9 @@ impl Shell<'_> {
             if let Some(note) = context.app.builder.prune_sessions(&store) {
                 context.output.note(&note);
             }
+        }
+        if !matches!(resume, ResumeTarget::No) {
+            sessions::say_pending(context);
         }
         // Pending changes of an earlier session are not forgotten.
         let (elsewhere, unread) = pending_elsewhere(context);
@@ -445,7 +451,9 @@ impl Shell<'_> {
             CommandFollowUp::Turn(start) => return self.take_turn(start, draft),
             CommandFollowUp::Prompt(prompt) => return self.say_custom(*prompt, draft),
             CommandFollowUp::TurnWithReport(start) => return self.take_turn_with_report(start, draft),
+            CommandFollowUp::ApplyQuestion if self.asks_about_all => return self.ask_about_pending(draft),
             CommandFollowUp::ApplyQuestion => return self.ask_to_apply(draft),
+            CommandFollowUp::AskAboutPending => return self.ask_about_pending(draft),
             CommandFollowUp::EditLine(line) => self.prompter.restore_line(line),
             CommandFollowUp::ChangeTheme => self.prompter.set_theme(&self.context.output.theme),
         }
