@@ -113,9 +113,13 @@ fn the_list_begins_with_this_directory_and_a_key_shows_the_others_and_the_runs()
         pty.until("this directory", |s| s.contains("Sessions ❯") && s.contains("fix the"));
         let screen = pty.screen();
         assert!(!screen.contains("another") && !screen.contains("a single run"), "{screen}");
-        assert!(screen.contains("Ctrl-O all directories"), "{screen}");
+        let more = if columns >= 120 { "Ctrl-O all directories" } else { "Ctrl-O all  " };
+        assert!(screen.contains(more), "{screen}");
         if columns >= 80 {
             assert!(screen.contains("3 turns"), "{screen}");
+            // Story: at 80 columns nothing said that there is another order.
+            let order = if columns >= 120 { "Alt-s by title" } else { "Alt-s sort  Esc cancel" };
+            assert!(screen.contains("Alt-n rename  Alt-x delete  ") && screen.contains(order), "{screen}");
         }
         if has_preview {
             pty.until("the last words", |s| {
@@ -344,8 +348,10 @@ fn sessions_are_renamed_deleted_and_sorted_in_the_list() {
         // A new name.
         pty.send("\x1bn");
         pty.until("the field", |s| s.contains("new name ❯ alpha"));
-        pty.send("\x15");
-        pty.by_hand("zeta\r");
+        // Story: what was typed was appended to the old name.
+        pty.by_hand("zeta");
+        pty.until("the typed name alone", |s| s.contains("new name ❯ zeta"));
+        pty.by_hand("\r");
         pty.until("the new name", |s| s.contains("❯  zeta") && !s.contains("❯  alpha"));
         // Another order, whose first is selected.
         pty.send("\x1bs");
