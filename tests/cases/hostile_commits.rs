@@ -714,12 +714,12 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
     // The key of the rest is no answer here.
     pty.answer("a");
     pty.answer("n");
-    pty.until("what is left", |s| s.contains("pending: /changes, /apply, /discard"));
+    pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard"));
     let tree = pty.tree.path().to_path_buf();
     assert_eq!(git(&tree, &["log", "--format=%s"]), "F\n");
     assert_eq!(git(&tree, &["status", "--porcelain"]), " M notes.txt\n");
     git(&tree, &["fsck", "--full"]);
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("that it stays", |s| s.contains("not applied: .git: commit"));
     pty.line("/apply .git");
     pty.until("that it is applied", |_| git(&tree, &["log", "--format=%s"]) == "CI\nF\n");

@@ -181,6 +181,16 @@ pub const COMMANDS: &[SlashCommand] = &[
     row("exit", "", "leave", none, sessions::quit),
 ];
 
+/// The commands that a person needs most, in the order in which a menu lists them; the others follow as in the table.
+const FIRST_IN_MENUS: [&str; 7] = ["review", "undo", "apply", "changes", "resume", "rewind", "help"];
+
+/// The place of a command in a menu in which nothing is looked for. `needed` is before all others: what the conversation
+/// cannot do without.
+pub(in crate::repl) fn menu_order(name: &str, needed: Option<&str>) -> usize {
+    let first = FIRST_IN_MENUS.iter().position(|first| *first == name);
+    if needed == Some(name) { 0 } else { first.unwrap_or(FIRST_IN_MENUS.len()) + 1 }
+}
+
 fn off_word() -> Vec<String> {
     vec!["off".into()]
 }
