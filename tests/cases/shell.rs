@@ -393,6 +393,16 @@ fn history_is_shared_and_found_again() {
     pty.until_prompt("");
     pty.send("\x12sho");
     pty.until("the search", |s| s.contains("show a.txt") && s.contains("sho"));
+    // Story: Esc, which takes the line in readline, dropped it; Ctrl-G goes back.
+    pty.until("what is found", |s| s.contains("`sho': show a.txt"));
+    pty.send("\x1b");
+    pty.until_prompt("show a.txt");
+    pty.send("\x05\x15draft");
+    pty.until_prompt("draft");
+    pty.send("\x12sho");
+    pty.until("what is found", |s| s.contains("`sho': show a.txt"));
+    pty.send("\x07");
+    pty.until_prompt("draft");
 }
 
 #[test]
