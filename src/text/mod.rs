@@ -15,6 +15,7 @@ pub mod sanitize;
 pub mod secret;
 pub mod sequence_diff;
 pub mod shell_word;
+pub mod sided_merge;
 pub mod visible;
 pub mod width;
 pub mod word_diff;

@@ -703,54 +703,119 @@ fn a_difference_with_a_binary_file_shows_the_other_files() {
     assert_eq!(said.code, 2, "{}", said.stdout);
 }
 
-#[test]
-fn rejecting_the_lines_that_clash_lets_the_others_land() {
+/// A turn changed lines 5 and 25, the person changed line 5 and line 12 since, and the review is open.
+fn in_conflict() -> (Pty, String) {
     let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();
-    let pty = ask_mode().size(100, 30).file("a.txt", &text).open();
+    let pty = ask_mode().size(100, 40).file("a.txt", &text).open();
     let mut pty = reviewing(pty, "sed -i -e s/^line.5$/five/ -e s/^line.25$/twenty-five/ a.txt");
     leave_pending(&mut pty);
     pty.until("the prompt", |s| s.contains("±1 >"));
-    std::fs::write(pty.tree.path().join("a.txt"), text.replace("line 5\n", "mine\n")).unwrap();
+    let mine = text.replace("line 5\n", "mine\n").replace("line 12\n", "twelve of mine\n");
+    std::fs::write(pty.tree.path().join("a.txt"), &mine).unwrap();
+    // Story: the summary said "is applied", and then nothing was.
+    pty.line("/apply");
+    pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
+    pty.until("the way", |s| joined(s).contains("review it to choose between your lines and the agent's"));
+    assert_eq!(pty.read("a.txt"), mine);
     pty.line("/review");
     // Story: the person's own line was nowhere on the screen, only the line from which the agent had started.
     pty.until("both changes", |s| {
-        s.contains("the file in the workspace changed since")
-            && s.contains("in the same lines: reject")
-            && s.contains("in the workspace now, line 5:")
-            && s.contains("│ mine")
+        s.contains("in the same lines: each conflict below")
+            && s.contains("conflict: - is yours, + is the agent")
+            && s.contains("before both changes, line 5:")
+            && s.contains("│ line 5")
+            && s.contains("mine")
+            && s.contains("five")
     });
-    assert_eq!(pty.screen().matches("in the workspace now").count(), 1, "{}", pty.screen());
+    assert_eq!(pty.screen().matches("before both changes").count(), 1, "{}", pty.screen());
+    (pty, mine)
+}
+
+/// Sentences are wrapped at words.
+fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons() {
+    let (mut pty, mine) = in_conflict();
+    // The other hunk is decided, the conflict is not: nothing can be applied yet.
+    pty.send("G[");
+    decide_by(&mut pty, "a", "1/2 hunks");
+    pty.send("\r");
+    pty.until("what is missing", |s| s.contains("the conflict in a.txt, line 5, is not decided"));
+    quiet();
+    pty.send("a");
+    pty.until("still the summary", |s| s.matches("is not decided").count() == 2);
+    assert_eq!(pty.read("a.txt"), mine);
+    pty.send("\x1b");
+    pty.until("the review", |s| !s.contains("is not decided"));
     decide_by(&mut pty, "Y", "2/2 hunks");
     pty.send("\r");
-    pty.until("the summary", |s| s.contains("accepted   2 hunks"));
+    pty.until("the summary", |s| {
+        s.contains("accepted   2 hunks")
+            && s.contains("conflict   a.txt: 1 hunk of the agent replaces lines that you changed")
+    });
+    quiet();
     pty.send("a");
-    pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
-    pty.until("what now", |s| s.contains("the review shows both") && s.contains("the next review continues"));
-    assert_eq!(pty.screen().matches("error: ").count(), 1, "{}", pty.screen());
-    pty.line("/review");
-    pty.until("the decisions are there", |s| s.contains("2/2 hunks"));
-    pty.send("gjj][");
-    pty.until("the first hunk", |s| s.contains("2/2 hunks"));
+    pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
+    let both = mine.replace("mine\n", "five\n").replace("twelve of five", "twelve of mine");
+    assert_eq!(pty.read("a.txt"), both.replace("line 25\n", "twenty-five\n"));
+    pty.line("/undo");
+    pty.until("undone", |s| s.contains("undid changes to 1 file"));
+    assert_eq!(pty.read("a.txt"), mine);
+}
+
+#[test]
+fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
+    let (mut pty, mine) = in_conflict();
+    decide_by(&mut pty, "Y", "2/2 hunks");
+    pty.send("g]");
     decide_by(&mut pty, "r", "✗1");
     pty.send("\r");
     pty.until("the summary", |s| {
-        s.contains("accepted   1 hunk in 1 file") && s.contains("rejected   1 hunk")
+        s.contains("rejected   1 hunk") && s.contains("conflict   a.txt: your lines stay in 1 hunk")
     });
+    // Somebody changes the file once more: what was shown is not what would be replaced.
+    let later = mine.replace("line 30\n", "thirty\n");
+    std::fs::write(pty.tree.path().join("a.txt"), &later).unwrap();
+    quiet();
     pty.send("a");
-    // Sentences are wrapped at words.
-    let joined = |s: &str| s.split_whitespace().collect::<Vec<_>>().join(" ");
-    pty.until("not yet: it was merged", |s| joined(s).contains("discarded the rejected changes"));
-    // First merged, which has to be seen; then it lands.
-    for said in ["merged with the current content", "applied changes to 1 file"] {
-        pty.line("/review");
-        pty.until("what is left", |s| s.contains("1/1 hunks"));
-        pty.send("\r");
-        pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file: is applied"));
-        pty.send("a");
-        pty.until("what came of it", |s| joined(s).contains(said) && s.trim_end().ends_with('>'));
-    }
-    let expected = text.replace("line 5\n", "mine\n").replace("line 25\n", "twenty-five\n");
-    assert_eq!(pty.read("a.txt"), expected);
+    pty.until("refused", |s| joined(s).contains("`a.txt` changed again in the workspace since it was shown"));
+    assert_eq!(pty.read("a.txt"), later);
+    pty.line("/review");
+    pty.until("again", |s| s.contains("before both changes, line 5:"));
+    decide_by(&mut pty, "r", "✗1");
+    decide_by(&mut pty, "a", "2/2 hunks");
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("conflict   a.txt: your lines stay in 1 hunk"));
+    quiet();
+    pty.send("a");
+    pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
+    assert_eq!(pty.read("a.txt"), later.replace("line 25\n", "twenty-five\n"));
+}
+
+#[test]
+fn a_file_that_the_person_created_too_is_a_conflict_of_both_texts() {
+    let pty = ask_mode().size(100, 30).open();
+    let mut pty = reviewing(pty, "echo theirs > new.txt");
+    leave_pending(&mut pty);
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    std::fs::write(pty.tree.path().join("new.txt"), "mine\n").unwrap();
+    pty.line("/review");
+    pty.until("both texts", |s| {
+        s.contains("conflict: - is yours") && s.contains("- mine") && s.contains("+ theirs")
+    });
+    decide_by(&mut pty, "a", "1/1 hunks");
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("replaces lines that you changed"));
+    quiet();
+    pty.send("a");
+    pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
+    assert_eq!(pty.read("new.txt"), "theirs\n");
+    pty.line("/undo");
+    pty.until("undone", |s| s.contains("undid changes to 1 file"));
+    assert_eq!(pty.read("new.txt"), "mine\n");
 }
 
 #[test]

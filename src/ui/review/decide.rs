@@ -187,7 +187,7 @@ impl Review {
                 ReviewRow::Line { file, hunk, .. } | ReviewRow::Pair { file, hunk, .. } => {
                     lines.entry((file as usize, hunk as usize)).or_default().extend(row.changed());
                 }
-                ReviewRow::Blanks { file, hunk } | ReviewRow::Now { file, hunk, .. } => {
+                ReviewRow::Blanks { file, hunk } | ReviewRow::Conflict { file, hunk, .. } => {
                     let hunk = DecisionUnit::Hunk(file as usize, hunk as usize);
                     if !units.contains(&hunk) {
                         units.push(hunk);

@@ -453,7 +453,7 @@ impl Review {
         }
         out.extend(self.checks_summary());
         out.extend(self.unseen_summary().into_iter().map(|line| (line, "question")));
-        out.extend(self.conflict_summary().into_iter().map(|line| (line, "rejected")));
+        out.extend(self.conflict_summary());
         if let n @ 1.. = self.visible_comments().count() {
             let goes = match pending {
                 true => format!("with the next message to {}", self.reader()),

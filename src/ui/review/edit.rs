@@ -101,7 +101,8 @@ fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines
     let mut out = ReviewLines {
         edited: true,
         opened: lines.opened.clone(),
-        meanwhile: lines.meanwhile.clone(),
+        is_on_workspace: lines.is_on_workspace,
+        conflicts: lines.conflicts.clone(),
         ..ReviewLines::new(lines.old.clone(), new)
     };
     let same = |a: &ReviewHunk, b: &ReviewHunk| {

@@ -88,16 +88,18 @@ pub struct ReviewLines {
     pub parts: Vec<PartBoundary>,
     /// The person edited the new side.
     pub edited: bool,
-    /// What changed in the workspace, where it cannot be merged with the lines.
-    pub meanwhile: Vec<MeanwhileChange>,
+    /// The old side is what the workspace has now, not what the agent started from.
+    pub is_on_workspace: bool,
+    /// Where somebody else changed the same lines.
+    pub conflicts: Vec<LineConflict>,
 }
 
-/// A run of lines that changed in the workspace.
+/// Lines that the agent and somebody else changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MeanwhileChange {
-    /// The lines of the old side that were changed.
+pub struct LineConflict {
+    /// Where they are on the old side.
     pub(super) old: Range<usize>,
-    /// Rows with what they are now, rendered.
+    /// Rows with what they were before both changes, rendered.
     pub(super) rows: Vec<String>,
 }
 
@@ -160,6 +162,10 @@ impl ReviewHunk {
         !self.marks.contains(&ReviewDecision::Open)
     }
 
+    pub(super) fn has_decision(&self) -> bool {
+        self.marks.iter().any(|mark| *mark != ReviewDecision::Open)
+    }
+
     /// The mark of the `n`th changed line, removed ones first.
     pub fn mark(&self, n: usize) -> ReviewDecision {
         self.marks.get(n).copied().unwrap_or_default()
@@ -205,7 +211,16 @@ impl ReviewLines {
         let found = hunk::hunks(old.bytes(0..old.len()), new.bytes(0..new.len()));
         let hunks = found.into_iter().map(|h| ReviewHunk::new(h.old_lines, h.new_lines)).collect();
         let parts = vec![PartBoundary { old: 0, new: 0, old_number: 1, new_number: 1 }];
-        ReviewLines { old, new, hunks, opened: Vec::new(), parts, edited: false, meanwhile: Vec::new() }
+        ReviewLines {
+            old,
+            new,
+            hunks,
+            opened: Vec::new(),
+            parts,
+            edited: false,
+            is_on_workspace: false,
+            conflicts: Vec::new(),
+        }
     }
 
     pub fn side(&self, side: DiffSide) -> &SideText {
@@ -386,15 +401,17 @@ impl ReviewFile {
         let any = |mark| lines.hunks.iter().any(|h| h.marks.contains(&mark));
         let (accepted, rejected, open) =
             (any(ReviewDecision::Accepted), any(ReviewDecision::Rejected), any(ReviewDecision::Open));
+        // What is pending is the change of another content until the apply, so that its whole is not what is decided.
+        let is_other = lines.edited || lines.is_on_workspace;
         match (accepted, rejected, open) {
             (false, false, _) if lines.edited => {
                 (AppliedPart::Nothing, PendingPart::Content(lines.unrejected_content()))
             }
             (false, false, _) => (AppliedPart::Nothing, PendingPart::AsItIs),
-            (true, false, false) if !lines.edited => (AppliedPart::Whole, PendingPart::Nothing),
+            (true, false, false) if !is_other => (AppliedPart::Whole, PendingPart::Nothing),
             (true, _, false) => (AppliedPart::Content(lines.accepted_content()), PendingPart::Nothing),
             (false, true, false) => (AppliedPart::Nothing, PendingPart::Nothing),
-            (true, false, true) if !lines.edited => {
+            (true, false, true) if !is_other => {
                 (AppliedPart::Content(lines.accepted_content()), PendingPart::AsItIs)
             }
             (true, _, true) => (

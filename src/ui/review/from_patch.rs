@@ -192,7 +192,16 @@ fn lines(file: &FilePatch) -> Option<ReviewLines> {
     let (old, new) = (SideText::new(old)?, SideText::new(new)?);
     let everything = 0..old_at;
     let opened = Vec::from([everything]);
-    Some(ReviewLines { old, new, hunks, opened, parts, edited: false, meanwhile: Vec::new() })
+    Some(ReviewLines {
+        old,
+        new,
+        hunks,
+        opened,
+        parts,
+        edited: false,
+        is_on_workspace: false,
+        conflicts: Vec::new(),
+    })
 }
 
 /// What the numbers of the last part differ by beyond the lines that are there.

@@ -193,6 +193,11 @@ impl Review {
 
     /// Only the keys that accept apply anything: Enter opened the summary, and a second Enter must not confirm it.
     fn summary_key(&mut self, key: KeyEvent, action: Option<ReviewAction>, top: usize) -> Vec<ReviewEffect> {
+        let applies = matches!(action, Some(ReviewAction::Accept | ReviewAction::AcceptFile));
+        if let (true, Some(why)) = (applies, self.open_conflict()) {
+            self.overlay = ReviewOverlay::Summary { top };
+            return self.nothing_done(&why);
+        }
         match (key.code, action) {
             (_, Some(ReviewAction::Accept)) => return vec![ReviewEffect::Apply { tell: false }],
             (_, Some(ReviewAction::AcceptFile)) if self.can_tell() => {

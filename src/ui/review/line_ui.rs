@@ -73,7 +73,7 @@ impl Review {
                 }
                 out.extend(hunk.old.clone().map(|n| format!("removed: {}", exact(&lines.old, n))));
                 out.extend(hunk.new.clone().map(|n| format!("added: {}", exact(&lines.new, n))));
-                out.extend(lines.meanwhile_rows(stop.hunk).map(String::from));
+                out.extend(lines.conflict_rows(stop.hunk).map(String::from));
             }
         }
         let here = |c: &&ReviewComment| match &c.target {

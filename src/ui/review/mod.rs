@@ -9,6 +9,7 @@ mod cells;
 mod checks;
 mod comment;
 mod commit_files;
+mod conflict;
 mod decide;
 mod difference;
 mod draw;
@@ -22,7 +23,6 @@ mod inline_diff;
 mod input;
 mod line_ui;
 mod load;
-mod meanwhile;
 mod message;
 mod moved_lines;
 mod navigation;
@@ -51,16 +51,16 @@ pub use cells::StyledCell;
 pub use checks::ReviewChecks;
 pub use comment::{CommentTarget, ReviewComment};
 pub use commit_files::commit_files;
+pub use conflict::{MergeOutlook, ResolvedConflict};
 pub use difference::Differences;
 pub use file::{
-    AppliedPart, CombinedDecision, MeanwhileChange, PartBoundary, PendingPart, PicturePair, ReviewBody,
+    AppliedPart, CombinedDecision, LineConflict, PartBoundary, PendingPart, PicturePair, ReviewBody,
     ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
 pub use from_patch::{accepted, binary_file, of_patch, refused_file, whole_file};
 pub use index_patch::{IndexDirection, file_patch, sections};
 pub use inline_diff::InlineDiffCache;
 pub use load::pending;
-pub use meanwhile::MergeOutlook;
 pub use message::message;
 pub use paint::{DrawContext, NoAnnotations, ReviewAnnotations};
 pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};

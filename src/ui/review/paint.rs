@@ -247,9 +247,9 @@ impl<'a> ReviewPainter<'a> {
                 let text = format!("    {count} lines change only blanks; w shows them");
                 vec![self.words(&text, self.theme.style("hint"))]
             }
-            ReviewRow::Now { file, hunk, n } => {
+            ReviewRow::Conflict { file, hunk, n } => {
                 let lines = self.lines(file);
-                let text = lines.and_then(|lines| lines.meanwhile_rows(hunk as usize).nth(n as usize));
+                let text = lines.and_then(|lines| lines.conflict_rows(hunk as usize).nth(n as usize));
                 self.indented(text.unwrap_or_default(), "warning")
             }
             ReviewRow::Note(n) => {

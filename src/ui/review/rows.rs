@@ -52,8 +52,8 @@ pub enum ReviewRow {
         file: u32,
         hunk: u32,
     },
-    /// What the workspace has now in the place of a hunk, a row of it ([`ReviewLines::meanwhile_rows`]).
-    Now {
+    /// A row that explains the conflict of a hunk ([`ReviewLines::conflict_rows`]).
+    Conflict {
         file: u32,
         hunk: u32,
         n: u32,
@@ -73,7 +73,7 @@ impl ReviewRow {
             | ReviewRow::Line { file, .. }
             | ReviewRow::Pair { file, .. }
             | ReviewRow::Blanks { file, .. }
-            | ReviewRow::Now { file, .. } => Some(file as usize),
+            | ReviewRow::Conflict { file, .. } => Some(file as usize),
             ReviewRow::Note(_) | ReviewRow::Space => None,
         }
     }
@@ -94,7 +94,7 @@ impl ReviewRow {
             ReviewRow::Line { file, hunk, .. }
             | ReviewRow::Pair { file, hunk, .. }
             | ReviewRow::Blanks { file, hunk }
-            | ReviewRow::Now { file, hunk, .. } => Some((file as usize, hunk as usize)),
+            | ReviewRow::Conflict { file, hunk, .. } => Some((file as usize, hunk as usize)),
             _ => None,
         }
     }
@@ -192,8 +192,8 @@ impl ReviewRows {
             self.hunks.push((f, h, self.list.len()));
             self.hunk(f, h, lines, notes, layout);
             let (file, hunk_number) = (number(f), number(h));
-            let now = |n| ReviewRow::Now { file, hunk: hunk_number, n: number(n) };
-            self.list.extend((0..lines.meanwhile_rows(h).count()).map(now));
+            let conflict = |n| ReviewRow::Conflict { file, hunk: hunk_number, n: number(n) };
+            self.list.extend((0..lines.conflict_rows(h).count()).map(conflict));
             (old, new) = (hunk.old.end, hunk.new.end);
         }
         self.unchanged(f, lines, old..lines.old.len(), new, &shown, notes);

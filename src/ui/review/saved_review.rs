@@ -182,9 +182,10 @@ impl SavedReview {
                 let same = edit.of == file.key;
                 match (content, file.lines_mut()) {
                     (Some(new), Some(lines)) if same => {
-                        let meanwhile = std::mem::take(&mut lines.meanwhile);
+                        let conflicts = std::mem::take(&mut lines.conflicts);
                         let fresh = ReviewLines::new(lines.old.clone(), new);
-                        *lines = ReviewLines { edited: true, meanwhile, ..fresh };
+                        let is_on_workspace = lines.is_on_workspace;
+                        *lines = ReviewLines { edited: true, is_on_workspace, conflicts, ..fresh };
                     }
                     _ => notes.push(format!(
                         "{}: the hunk changed since you edited it; your edit was dropped",

@@ -6,7 +6,6 @@ use super::seen_rows::SeenUnit;
 use super::side_text::DiffSide;
 use super::state::Review;
 use super::unit::{DecisionUnit, ReviewItem};
-use crate::text::count;
 use std::collections::BTreeSet;
 
 /// Files that are named when parts of them were not seen.
@@ -107,24 +106,6 @@ impl Review {
         format!("{name} ({count} line{})", if count == 1 { "" } else { "s" })
     }
 
-    /// The files of which lines are accepted that also changed in the workspace: with them, nothing can be applied.
-    pub(super) fn conflict_summary(&self) -> Vec<String> {
-        let conflicts = self.files.iter().filter_map(|file| {
-            let lines = file.lines()?;
-            let is_accepted = |n: usize| {
-                lines.hunks.get(n).is_some_and(|hunk| hunk.marks.contains(&ReviewDecision::Accepted))
-            };
-            let hunks = (0..lines.hunks.len()).filter(|n| is_accepted(*n));
-            let hunks = hunks.filter(|n| lines.meanwhile_rows(*n).next().is_some()).count();
-            (hunks > 0).then(|| {
-                let (hunks, it) = (count::of(hunks, "accepted hunk"), if hunks == 1 { "it" } else { "them" });
-                let name = &file.name;
-                format!("conflict   {name}: {hunks}, and the same lines changed in the workspace: reject {it}, or nothing is applied")
-            })
-        });
-        conflicts.collect()
-    }
-
     /// The lines of the summary about what is accepted and was not on the screen.
     pub(super) fn unseen_summary(&self) -> Vec<String> {
         let accepted = |(at, file): (usize, &ReviewFile)| {
@@ -164,29 +145,4 @@ fn facts(file: &ReviewFile) -> usize {
             ReviewBody::Whole(whole) => whole.words.len(),
             ReviewBody::Lines(_) => 0,
         }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ui::review::ReviewSubject;
-    use crate::ui::review::from_patch::of_patch;
-
-    /// Story: the summary said "is applied", and the next key said "nothing was applied".
-    #[test]
-    fn the_summary_names_accepted_lines_that_changed_in_the_workspace() {
-        let patch =
-            b"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,5 +1,5 @@\n-1\n+one\n 2\n 3\n 4\n-5\n+five\n";
-        let files =
-            of_patch(&crate::text::patch::parse(patch, crate::text::patch::StripLevels::Auto).unwrap());
-        let mut review = Review::new("", ReviewSubject::Pending, files);
-        let lines = review.files[0].lines_mut().unwrap();
-        lines.compare_with_workspace(b"1\n2\n3\n4\n5 of mine\n");
-        lines.hunks[0].marks.fill(ReviewDecision::Accepted);
-        assert_eq!(review.conflict_summary(), Vec::<String>::new());
-        review.files[0].lines_mut().unwrap().hunks[1].marks.fill(ReviewDecision::Accepted);
-        let line = "conflict   a: 1 accepted hunk, and the same lines changed in the workspace: reject it, or nothing is applied";
-        assert_eq!(review.conflict_summary(), [line]);
-        assert!(review.summary().contains(&(line.to_string(), "rejected")));
-    }
 }

@@ -16,7 +16,7 @@ use crate::workspace::files::sparse;
 use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -405,6 +405,38 @@ impl View {
         }
         self.rebuild(keep)?;
         Ok(ApplyOutcome::Changed { merged, conflicts })
+    }
+
+    /// Makes the pending changes at these paths changes of the content that the workspace has: for each path the content
+    /// that the person saw there, and the content that is pending from now on. Returns a path that has another content, and
+    /// then changes nothing.
+    pub fn base_on_workspace(
+        &self,
+        mut files: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
+    ) -> io::Result<Option<PathBuf>> {
+        self.claim()?;
+        let set = self.changes(LayerKind::Pending)?;
+        let mut keep = Vec::new();
+        for change in &set.changes {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path) else {
+                continue;
+            };
+            let Some((seen, pending)) = files.remove(&*change.path) else {
+                keep.push((base, StagedEntry::Keep));
+                continue;
+            };
+            let now = node_at(&change.path)?;
+            if !now.is_file() || now.hash() != Some(blake3::hash(&seen)) {
+                return Ok(Some(change.path.to_path_buf()));
+            }
+            // A later merge starts from this content.
+            self.objects().put(&seen)?;
+            if now.hash() != Some(blake3::hash(&pending)) {
+                keep.push((BaseRecord { node: now.into(), ..base }, StagedEntry::Bytes(pending)));
+            }
+        }
+        self.rebuild(keep)?;
+        Ok(None)
     }
 
     fn merge(&self, change: &FileChange, now: &PathState) -> Option<Vec<u8>> {

@@ -169,7 +169,7 @@ fn conflict(path: &Path, name: &dyn Fn(&Path) -> String) -> String {
         Ok(PathState::Directory { .. }) => "a directory is there now",
         Ok(PathState::Special { .. }) => "a pipe, socket or device is there now",
         Ok(PathState::File { .. }) | Err(_) => {
-            "the same lines, or lines next to them, changed in the meantime: the review shows both; reject those lines, and let the agent edit the file again"
+            "the same lines, or lines next to them, changed in the meantime: review it to choose between your lines and the agent's"
         }
     }
     .into()

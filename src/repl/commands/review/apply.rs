@@ -7,12 +7,12 @@ use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
 use crate::text::{regular_file, visible};
 use crate::ui::review::{
-    self, AppliedPart, CombinedDecision, MergeOutlook, PendingPart, Review, ReviewDecision, ReviewFile,
-    ReviewSubject, SavedReview, commit_files,
+    self, AppliedPart, CombinedDecision, MergeOutlook, PendingPart, ResolvedConflict, Review, ReviewDecision,
+    ReviewFile, ReviewSubject, SavedReview, commit_files,
 };
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
-    GitEvent, LargeLoss, LayerKind, SelectedPart, TransactionLabel, View, Workspace,
+    FileChange, GitEvent, LargeLoss, LayerKind, SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,11 +49,14 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     }
     for file in &mut files {
         let path = file.renamed.as_ref().unwrap_or(&file.path);
-        let before = set.get(path).and_then(|change| change.before.hash());
-        let Some(before) = before else { continue };
+        let Some(change) = set.get(path) else { continue };
+        let before = change.before.hash();
+        if before.is_none() && !change.before.is_absent() {
+            continue;
+        }
         let fact = match regular_file::read(path, LARGEST) {
-            Ok(now) if blake3::hash(&now) != before => Some(changed_fact(file, &now)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Some(
+            Ok(now) if Some(blake3::hash(&now)) != before => Some(changed_fact(file, change, &now)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound && before.is_some() => Some(
                 "the file was deleted in the workspace since: reject the change, and let the agent make it again"
                     .into(),
             ),
@@ -92,12 +95,22 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
 }
 
 /// Says that the file has other content now than when the agent changed it. In a conflict the lines show the rest.
-fn changed_fact(file: &mut ReviewFile, now: &[u8]) -> String {
-    let outlook = file.lines_mut().map_or(MergeOutlook::Unknown, |lines| lines.compare_with_workspace(now));
+fn changed_fact(file: &mut ReviewFile, change: &FileChange, now: &[u8]) -> String {
+    let now_hash = blake3::hash(now);
+    let is_plain = change.after.is_file()
+        && change.moved_from.is_none()
+        && file.renamed.is_none()
+        && change.after.hash() != Some(now_hash);
+    let lines = file.lines_mut().filter(|_| is_plain);
+    let outlook = lines.map_or(MergeOutlook::Unknown, |lines| lines.compare_with_workspace(now));
+    if outlook == MergeOutlook::Conflict {
+        // An edit or a decision about the file belongs to the content that is shown.
+        file.key = blake3::hash(format!("{}\0{now_hash}", file.key).as_bytes()).to_hex().to_string();
+    }
     let then = match outlook {
         MergeOutlook::Merged => ": to apply the change, placet first merges both, and you review the result",
         MergeOutlook::Conflict => {
-            ", in the same lines: reject those lines, and let the agent edit the file again"
+            ", in the same lines: each conflict below shows yours and the agent's, and you choose one"
         }
         MergeOutlook::Unknown => {
             ": both changes are merged if possible; if not, reject the lines that changed on both sides"
@@ -121,12 +134,24 @@ pub fn apply_review(
     undo: &str,
 ) -> io::Result<AppliedReview> {
     let (land, drop_out) = choices(review);
-    let set = view.changes(LayerKind::Pending)?;
+    let mut set = view.changes(LayerKind::Pending)?;
     if let Some(path) = changed_since(&set, review, land.keys().chain(drop_out.keys())) {
         let name = visible::path_name(&workspace.shortened(path));
         let why = format!("nothing was applied: `{name}` has changed since it was shown: review it again");
         return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
     }
+    if let Some(why) = review.open_conflict() {
+        let why = format!("nothing was applied: {why}");
+        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
+    }
+    if let Some(path) = base_on_workspace(view, review)? {
+        let name = visible::path_name(&workspace.shortened(&path));
+        let why = format!(
+            "nothing was applied: `{name}` changed again in the workspace since it was shown: review it again"
+        );
+        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
+    }
+    set = view.changes(LayerKind::Pending)?;
     let applies = !land.is_empty();
     // A person expects that undo reverts what was applied, and that the next undo restores what was rejected.
     let decided = DiscardMoment::before_now();
@@ -205,6 +230,18 @@ pub fn apply_review(
     Ok(AppliedReview { steps, outbox })
 }
 
+/// Makes each decided change of a file in conflict one of the content that the workspace has, as the review showed it.
+/// Returns a file that has another content by now; then nothing was done.
+fn base_on_workspace(view: &View, review: &Review) -> io::Result<Option<PathBuf>> {
+    let files: Vec<_> = review.files.iter().filter_map(ReviewFile::resolved_conflict).collect();
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let of =
+        |file: &ResolvedConflict<'_>| (file.path.to_path_buf(), (file.mine.to_vec(), file.merged.to_vec()));
+    view.base_on_workspace(files.iter().map(of).collect())
+}
+
 /// A path whose pending change is not the one that the review was made of.
 fn changed_since<'p>(
     now: &ChangeSet,
@@ -231,6 +268,7 @@ pub fn send_back_review(workspace: &Workspace, view: &View, undo: &str) -> io::R
     let (mut steps, mut outbox) = (Vec::new(), memory.outbox.take());
     if let Some(mut review) = review_of(workspace, view, &[])? {
         drop(memory.restore_into(&mut review));
+        // A conflict stays one: both sides have the person's changes now.
         let aside = view.set_aside(&without_applying(&review))?;
         steps.extend(rejected(review.tally().1, aside, undo).map(|told| (AuditKind::Discard, told)));
         outbox = join(outbox, review::report(&review));

@@ -116,6 +116,10 @@ fn confirm(output: &ShellOutput<'_>, review: &Review) -> ReviewOutcome {
     let summary = review.summary();
     let lines = summary.iter().map(|(line, _)| line).filter(|line| !line.is_empty());
     output.say_list(lines.cloned().map(Line::raw));
+    if review.open_conflict().is_some() {
+        output.hint("nothing was applied; your decisions are saved");
+        return ReviewOutcome::Left;
+    }
     let tell = if review.has_news() { ", `tell` to apply and report to the agent now" } else { "" };
     loop {
         let question = format!("Type `apply` to apply this{tell}, Enter to leave: ");

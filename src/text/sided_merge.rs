@@ -1,0 +1,160 @@
+//! A merge in which one side wins where both sides changed the same lines.
+//!
+//! [`hunk::merged`](super::hunk::merged) refuses such lines, and writes no conflict markers. Here the caller shows the
+//! result as a difference to one side, and a person decides about each place.
+
+use super::hunk::{Hunk, hunks};
+use std::ops::Range;
+
+/// `mine` with all changes of the other side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SidedMerge {
+    pub bytes: Vec<u8>,
+    /// Where the text of the other side replaces changed lines of `mine`.
+    pub conflicts: Vec<ConflictPlace>,
+}
+
+/// The lines of a conflict, from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConflictPlace {
+    /// The lines before both changes.
+    pub base: Range<usize>,
+    pub mine: Range<usize>,
+}
+
+/// Merges the changes of `mine` and `other`. Where both changed the same lines of `base`, or lines next to each other, the
+/// text of `other` is taken.
+pub fn merged_for_other(base: &[u8], mine: &[u8], other: &[u8]) -> SidedMerge {
+    let (mut my, mut their) = (Side::new(base, mine), Side::new(base, other));
+    let mut out = SidedMerge::default();
+    let mut copied = 0;
+    while let Some(start) =
+        [my.next(), their.next()].into_iter().flatten().map(|hunk| Place::start(hunk)).min()
+    {
+        let (mine_start, other_start) = (my.place(start), their.place(start));
+        let mut end = start;
+        let (mut is_mine, mut is_other) = (false, false);
+        loop {
+            let (took_mine, took_other) = (my.take(&mut end), their.take(&mut end));
+            is_mine |= took_mine;
+            is_other |= took_other;
+            if !took_mine && !took_other {
+                break;
+            }
+        }
+        let mine_end = my.place(end);
+        let of_mine = mine.get(mine_start.byte..mine_end.byte).unwrap_or_default();
+        let of_other = other.get(other_start.byte..their.place(end).byte).unwrap_or_default();
+        out.bytes.extend_from_slice(mine.get(copied..mine_start.byte).unwrap_or_default());
+        out.bytes.extend_from_slice(if is_other { of_other } else { of_mine });
+        copied = mine_end.byte;
+        if is_mine && is_other && of_mine != of_other {
+            out.conflicts
+                .push(ConflictPlace { base: start.line..end.line, mine: mine_start.line..mine_end.line });
+        }
+    }
+    out.bytes.extend_from_slice(mine.get(copied..).unwrap_or_default());
+    out
+}
+
+/// A place between two lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    byte: usize,
+    line: usize,
+}
+
+impl Place {
+    fn start(hunk: &Hunk) -> Place {
+        Place { byte: hunk.old.start, line: hunk.old_lines.start }
+    }
+
+    fn end(hunk: &Hunk) -> Place {
+        Place { byte: hunk.old.end, line: hunk.old_lines.end }
+    }
+}
+
+/// The hunks of a side, and how many of them are taken.
+struct Side {
+    hunks: Vec<Hunk>,
+    taken: usize,
+}
+
+impl Side {
+    fn new(base: &[u8], side: &[u8]) -> Side {
+        Side { hunks: hunks(base, side), taken: 0 }
+    }
+
+    fn next(&self) -> Option<&Hunk> {
+        self.hunks.get(self.taken)
+    }
+
+    /// Takes the hunks that begin at `end` or before it, and moves `end` behind them; true if there were any.
+    fn take(&mut self, end: &mut Place) -> bool {
+        let before = self.taken;
+        while let Some(hunk) = self.hunks.get(self.taken).filter(|hunk| Place::start(hunk) <= *end) {
+            *end = (*end).max(Place::end(hunk));
+            self.taken += 1;
+        }
+        self.taken > before
+    }
+
+    /// Where a place of the base is on this side: one that is not before the last hunk that was taken, and not in the next.
+    fn place(&self, base: Place) -> Place {
+        match self.taken.checked_sub(1).and_then(|last| self.hunks.get(last)) {
+            None => base,
+            Some(last) => Place {
+                byte: last.new.end + base.byte.saturating_sub(last.old.end),
+                line: last.new_lines.end + base.line.saturating_sub(last.old_lines.end),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn merged(base: &str, mine: &str, other: &str) -> (String, Vec<(Range<usize>, Range<usize>)>) {
+        let merge = merged_for_other(base.as_bytes(), mine.as_bytes(), other.as_bytes());
+        let places = merge.conflicts.into_iter().map(|place| (place.base, place.mine)).collect();
+        (String::from_utf8(merge.bytes).unwrap(), places)
+    }
+
+    #[test]
+    fn the_other_side_wins_only_where_both_changed() {
+        let base = "a\nb\nc\nd\ne\nf\ng\n";
+        let found = merged(base, "A1\nb\nc\nmine\ne\nf\nmine too\n", "a\nb\nc\nother\nmore\ne\nf\ng\n");
+        assert_eq!(found, ("A1\nb\nc\nother\nmore\ne\nf\nmine too\n".into(), vec![(3..4, 3..4)]));
+        // The same change on both sides is no conflict.
+        assert_eq!(merged(base, "A\nb\nc\nd\ne\nf\ng\n", "A\nb\nc\nd\ne\nf\nG\n").1, []);
+        // Deleted lines, new files, and lines next to each other.
+        assert_eq!(merged("a\nb\nc\n", "a\nc\n", "a\nB\nc\n"), ("a\nB\nc\n".into(), vec![(1..2, 1..1)]));
+        assert_eq!(merged("", "mine\n", "other\n"), ("other\n".into(), vec![(0..0, 0..1)]));
+        assert_eq!(merged("a\nb\n", "A\nb\n", "a\nB\n"), ("a\nB\n".into(), vec![(0..2, 0..2)]));
+    }
+
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop::sample::select(vec!["a\n", "b\n", "c\r\n", "\n", "d"]);
+        prop::collection::vec(line, 0..10).prop_map(|parts| parts.concat().into_bytes())
+    }
+
+    proptest! {
+        #[test]
+        fn a_side_without_changes_decides_nothing(base in text(), side in text()) {
+            let clean = |bytes: &[u8]| SidedMerge { bytes: bytes.to_vec(), conflicts: Vec::new() };
+            prop_assert_eq!(merged_for_other(&base, &side, &base), clean(&side));
+            prop_assert_eq!(merged_for_other(&base, &base, &side), clean(&side));
+            prop_assert_eq!(merged_for_other(&base, &side, &side), clean(&side));
+        }
+
+        #[test]
+        fn conflicts_are_places_of_my_side(base in text(), mine in text(), other in text()) {
+            let lines = mine.split_inclusive(|byte| *byte == b'\n').count();
+            for place in merged_for_other(&base, &mine, &other).conflicts {
+                prop_assert!(place.mine.start <= place.mine.end && place.mine.end <= lines);
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A file in which the agent and somebody else changed the same lines.
+//!
+//! The review then compares with what is in the workspace now: the old side has the person's lines, the new side the
+//! agent's in their place. So accepting such a hunk takes the agent's text, rejecting it keeps the person's, and what is
+//! shown is what the apply writes.
+
+use super::file::{
+    AppliedPart, LineConflict, PendingPart, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines,
+};
+use super::side_text::SideText;
+use super::state::Review;
+use crate::text::visible::{LineBreaks, visible};
+use crate::text::{count, hunk, sided_merge};
+use std::path::Path;
+
+/// Lines that are shown of one place.
+const SHOWN: usize = 20;
+/// Contents that are compared, in bytes: two that have nothing in common take long.
+const LARGEST: usize = 4 << 20;
+
+/// How the change of a file and what happened to the file in the meantime fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeOutlook {
+    /// Placet merges both changes.
+    Merged,
+    /// The same lines changed, and the person chooses.
+    Conflict,
+    /// The contents cannot be compared here.
+    Unknown,
+}
+
+/// A file whose decisions are about the content that the workspace has now.
+#[derive(Clone, Copy, Debug)]
+pub struct ResolvedConflict<'r> {
+    pub path: &'r Path,
+    /// What the workspace had when it was shown.
+    pub mine: &'r [u8],
+    /// The same with all that the agent changed.
+    pub merged: &'r [u8],
+}
+
+impl ReviewLines {
+    /// Compares with the file in the workspace, which is not the old side any more. In a conflict the file in the
+    /// workspace becomes the old side.
+    pub fn compare_with_workspace(&mut self, now: &[u8]) -> MergeOutlook {
+        let (old, new) = (self.old.bytes(0..self.old.len()), self.new.bytes(0..self.new.len()));
+        if old.len() + new.len() + now.len() > LARGEST {
+            return MergeOutlook::Unknown;
+        }
+        if hunk::merged(old, now, new).is_some() {
+            return MergeOutlook::Merged;
+        }
+        let merge = sided_merge::merged_for_other(old, now, new);
+        let conflicts = merge
+            .conflicts
+            .into_iter()
+            .map(|place| LineConflict { rows: rows(&self.old, place.base), old: place.mine });
+        let conflicts = conflicts.collect();
+        let (Some(mine), Some(merged)) = (SideText::new(now.to_vec()), SideText::new(merge.bytes)) else {
+            return MergeOutlook::Unknown;
+        };
+        *self = ReviewLines { is_on_workspace: true, conflicts, ..ReviewLines::new(mine, merged) };
+        MergeOutlook::Conflict
+    }
+
+    /// The rows that explain the conflict of a hunk; none where nobody else changed its lines.
+    pub(super) fn conflict_rows(&self, hunk: usize) -> impl Iterator<Item = &str> {
+        let of = self.hunks.get(hunk);
+        let own = move |conflict: &&LineConflict| of.is_some_and(|of| touches(of, conflict));
+        self.conflicts.iter().filter(own).flat_map(|conflict| conflict.rows.iter().map(String::as_str))
+    }
+
+    fn is_in_conflict(&self, hunk: &ReviewHunk) -> bool {
+        self.conflicts.iter().any(|conflict| touches(hunk, conflict))
+    }
+
+    fn hunks_in_conflict(&self) -> impl Iterator<Item = &ReviewHunk> {
+        self.hunks.iter().filter(|hunk| self.is_in_conflict(hunk))
+    }
+}
+
+impl ReviewFile {
+    /// The file, where the decisions about it cannot be carried out before its change is one of the present content.
+    pub fn resolved_conflict(&self) -> Option<ResolvedConflict<'_>> {
+        let lines = self.lines().filter(|lines| lines.is_on_workspace)?;
+        let is_decided = lines.edited || lines.hunks.iter().any(|hunk| hunk.has_decision());
+        // What is rejected as a whole is discarded as it is: an undo of that brings the conflict back.
+        let is_discarded = || self.verdict() == (AppliedPart::Nothing, PendingPart::Nothing);
+        (is_decided && !is_discarded()).then(|| ResolvedConflict {
+            path: &self.path,
+            mine: lines.old.bytes(0..lines.old.len()),
+            merged: lines.new.bytes(0..lines.new.len()),
+        })
+    }
+}
+
+impl Review {
+    /// Why the decisions cannot be carried out: in a file of which something is decided, each conflict must be.
+    /// What stayed pending there would no longer be known as a conflict.
+    pub fn open_conflict(&self) -> Option<String> {
+        let open = |file: &ReviewFile| {
+            file.resolved_conflict()?;
+            let lines = file.lines()?;
+            let hunk = lines.hunks_in_conflict().find(|hunk| !hunk.is_decided())?;
+            let line = lines.old_number(hunk.old.start);
+            Some(format!(
+                "the conflict in {}, line {line}, is not decided: accept it to take the agent's lines, reject it to keep yours",
+                file.name
+            ))
+        };
+        self.files.iter().find_map(open)
+    }
+
+    /// What the summary says of each file in conflict.
+    pub(super) fn conflict_summary(&self) -> Vec<(String, &'static str)> {
+        let mut out = Vec::new();
+        for file in &self.files {
+            let Some(lines) = file.lines() else { continue };
+            let with = |mark| lines.hunks_in_conflict().filter(|hunk| hunk.marks.contains(&mark)).count();
+            let (taken, kept) = (with(ReviewDecision::Accepted), with(ReviewDecision::Rejected));
+            let name = &file.name;
+            if taken > 0 {
+                let (hunks, s) = (count::of(taken, "hunk"), if taken == 1 { "s" } else { "" });
+                let line =
+                    format!("conflict   {name}: {hunks} of the agent replace{s} lines that you changed");
+                out.push((line, "question"));
+            }
+            if kept > 0 {
+                let line = format!("conflict   {name}: your lines stay in {}", count::of(kept, "hunk"));
+                out.push((line, "text"));
+            }
+        }
+        out.extend(self.open_conflict().map(|why| (format!("conflict   {why}"), "rejected")));
+        out
+    }
+}
+
+fn touches(hunk: &ReviewHunk, conflict: &LineConflict) -> bool {
+    conflict.old.start <= hunk.old.end && hunk.old.start <= conflict.old.end
+}
+
+/// A title, and below it the lines as they were before both changes.
+fn rows(before: &SideText, lines: std::ops::Range<usize>) -> Vec<String> {
+    let title = "conflict: - is yours, + is the agent's; accept takes the agent's lines, reject keeps yours";
+    let mut rows = vec![title.to_string()];
+    if lines.is_empty() {
+        return rows;
+    }
+    rows.push(match lines.len() {
+        1 => format!("before both changes, line {}:", lines.start + 1),
+        _ => format!("before both changes, lines {} to {}:", lines.start + 1, lines.end),
+    });
+    let all = lines.len();
+    rows.extend(
+        lines
+            .take(SHOWN)
+            .map(|line| format!("│ {}", visible(before.line(line).as_bytes(), LineBreaks::Shown))),
+    );
+    rows.extend((all > SHOWN).then(|| format!("│ and {} more lines", all - SHOWN)));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::review::{ReviewSubject, from_patch::of_patch};
+
+    fn side(text: &str) -> SideText {
+        SideText::new(text.as_bytes().to_vec()).unwrap()
+    }
+
+    fn lines(old: &str, new: &str) -> ReviewLines {
+        ReviewLines::new(side(old), side(new))
+    }
+
+    #[test]
+    fn only_hunks_whose_lines_changed_in_the_workspace_are_in_conflict() {
+        let mut lines = lines("a\nb\nc\nd\ne\nf\n", "A\nb\nc\nd\nE\nf\n");
+        assert_eq!(lines.compare_with_workspace(b"a\nb\nc\nd\nmine\nf\nmore\n"), MergeOutlook::Conflict);
+        assert_eq!(lines.old.text().as_ref(), "a\nb\nc\nd\nmine\nf\nmore\n");
+        assert_eq!(lines.new.text().as_ref(), "A\nb\nc\nd\nE\nf\nmore\n");
+        assert_eq!(lines.conflict_rows(0).count(), 0);
+        let rows: Vec<&str> = lines.conflict_rows(1).skip(1).collect();
+        assert_eq!(rows, ["before both changes, line 5:", "│ e"]);
+    }
+
+    #[test]
+    fn changes_of_other_lines_are_merged() {
+        let mut lines = lines("a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n");
+        assert_eq!(lines.compare_with_workspace(b"a\nb\nc\nd\nmine\n"), MergeOutlook::Merged);
+        assert_eq!(lines.conflict_rows(0).count(), 0);
+    }
+
+    /// Story: the summary said "is applied", and the next key said "nothing was applied".
+    #[test]
+    fn a_conflict_is_decided_by_a_side_and_the_summary_says_which() {
+        let patch =
+            b"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,5 +1,5 @@\n-1\n+one\n 2\n 3\n 4\n-5\n+five\n";
+        let files =
+            of_patch(&crate::text::patch::parse(patch, crate::text::patch::StripLevels::Auto).unwrap());
+        let mut review = Review::new("", ReviewSubject::Pending, files);
+        let decide = |review: &mut Review, hunk: usize, mark| {
+            review.files[0].lines_mut().unwrap().hunks[hunk].marks.fill(mark);
+        };
+        review.files[0].lines_mut().unwrap().compare_with_workspace(b"1\n2\n3\n4\n5 of mine\n");
+        assert_eq!((review.conflict_summary(), review.files[0].verdict().0), (vec![], AppliedPart::Nothing));
+        decide(&mut review, 0, ReviewDecision::Accepted);
+        let open = "the conflict in a, line 5, is not decided: accept it to take the agent's lines, reject it to keep yours";
+        assert_eq!(review.open_conflict().as_deref(), Some(open));
+        decide(&mut review, 1, ReviewDecision::Accepted);
+        let line = "conflict   a: 1 hunk of the agent replaces lines that you changed";
+        assert_eq!(review.conflict_summary(), [(line.to_string(), "question")]);
+        let theirs = AppliedPart::Content(b"one\n2\n3\n4\nfive\n".to_vec());
+        assert_eq!(review.files[0].verdict(), (theirs, PendingPart::Nothing));
+        decide(&mut review, 1, ReviewDecision::Rejected);
+        let line = "conflict   a: your lines stay in 1 hunk";
+        assert_eq!(review.conflict_summary(), [(line.to_string(), "text")]);
+        let mine = AppliedPart::Content(b"one\n2\n3\n4\n5 of mine\n".to_vec());
+        assert_eq!(review.files[0].verdict(), (mine, PendingPart::Nothing));
+    }
+}
