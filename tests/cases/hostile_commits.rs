@@ -190,7 +190,7 @@ const EVIL: &str =
     "echo y > .envrc; git add .; git commit-tree -m e -p HEAD $(git write-tree); git reset -q --hard";
 
 /// The same with what the person did before, and with an earlier turn that was applied.
-const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 15] = [
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 16] = [
     (
         "merge that brings an old file back",
         "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
@@ -275,6 +275,14 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 15] = [
          git sparse-checkout set --sparse-index h; git ls-files --sparse | grep -qx .github/",
         "",
         "git update-ref refs/heads/main HEAD~1",
+        ".git",
+    ),
+    (
+        "a directory of a sparse index without its slash",
+        "mkdir -p h .github/workflows; echo h > h/h; echo ok > .github/workflows/ci.yml; git add .; git commit -qm W
+         git sparse-checkout set --sparse-index h; git ls-files --sparse | grep -qx .github/",
+        "",
+        r"perl -0777 -pi -e 's/\.github\//.githubx/; s/TREE/XREE/' .git/index",
         ".git",
     ),
     (

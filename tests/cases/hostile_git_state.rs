@@ -292,7 +292,7 @@ const HOSTILE: [(&str, &str, &str); 82] = [
 ];
 
 /// The same in files that wait by themselves: the file.
-const HOSTILE_FILES: [(&str, &str, &str); 40] = [
+const HOSTILE_FILES: [(&str, &str, &str); 44] = [
     (
         "a remote of old",
         ".git/remotes/origin",
@@ -323,6 +323,14 @@ const HOSTILE_FILES: [(&str, &str, &str); 40] = [
     ("hooks of git flow", ".git/config", "git config gitflow.path.hooks tools"),
     ("names of patches", ".git/config", "git config format.suffix /../../../x"),
     ("a setting that nobody knows", ".git/config", "git config newtool.hook x"),
+    ("an option in a group of remotes", ".git/config", "git config remotes.default --upload-pack=./x.sh"),
+    ("a path in a group of remotes", ".git/config", "git config remotes.default ./b.bundle"),
+    (
+        "an option in a list of words",
+        ".git/config",
+        "git config grep.patternType 'fixed --open-files-in-pager=./x.sh'",
+    ),
+    ("options of differences in git gui", ".git/config", "git config gui.diffopts -w"),
     ("a repository without files", ".git/config", "git config core.bare true"),
     ("cookies", ".git/config", "git config http.cookieFile ~/.bashrc"),
     ("cookies of a host", ".git/config", "git config http.https://example.org.saveCookies true"),

@@ -61,6 +61,21 @@ pub(super) fn unknown(name: &[u8], is_new: bool) -> Option<&'static str> {
     (!is_known).then_some("placet does not know what this setting does")
 }
 
+/// Why a value waits that has a word like an option. git and its tools put values of many settings into the command lines of
+/// other programs, some of them word by word (`remotes.NAME`, `gui.diffopts`).
+pub(super) fn option_in(name: &[u8], value: Option<&[u8]>) -> Option<&'static str> {
+    /// A list of names of which some begin with a minus sign, and free text.
+    const PLAIN: [&str; 2] = ["core.whitespace", "branch.*.description"];
+    let name = String::from_utf8_lossy(name).to_lowercase();
+    let is_option = |word: &[u8]| {
+        let dashes = word.iter().take_while(|byte| **byte == b'-').count();
+        dashes > 0 && word.get(dashes).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    let mut words = value?.split(u8::is_ascii_whitespace);
+    let has_option = !PLAIN.iter().any(|plain| matches(plain, &name)) && words.any(is_option);
+    has_option.then_some("git may take a part of it for an option of a command")
+}
+
 /// How git runs the value of this setting, and the command in it, where the value is one.
 pub(super) fn command_form<'v>(name: &[u8], value: &'v [u8]) -> Option<(GitCommandForm, &'v [u8])> {
     let name = String::from_utf8_lossy(name).to_lowercase();
@@ -131,6 +146,23 @@ mod tests {
         for key in TABLE.ordinary.iter().chain(&TABLE.ordinary_in_new_file) {
             assert!(key.matches('*').count() < 2 && *key == key.to_lowercase(), "{key}");
         }
+    }
+
+    #[test]
+    fn a_word_like_an_option_waits_wherever_it_is() {
+        for value in ["--upload-pack=./x.sh", "origin -pP", "a\t--output=.envrc", "-x"] {
+            assert!(option_in(b"remotes.default", Some(value.as_bytes())).is_some(), "{value}");
+        }
+        for (name, value) in [
+            ("core.whitespace", "trailing-space,-space-before-tab"),
+            ("core.whitespace", "-trailing-space"),
+            ("branch.main.description", "see --help"),
+            ("pretty.mine", "%h -- %s - %an"),
+            ("user.name", "Jean-Luc - P"),
+        ] {
+            assert_eq!(option_in(name.as_bytes(), Some(value.as_bytes())), None, "{name} = {value}");
+        }
+        assert_eq!(option_in(b"commit.gpgsign", None), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::RepositorySet;
 use super::config::{GitSettings, LARGEST, settings};
-use super::config_keys::{consequence, unknown};
+use super::config_keys::{consequence, option_in, unknown};
 use super::content_readers::{ContentReaders, ReadOutcome};
 use super::detect::ALTERNATES;
 pub(in crate::workspace) use super::lexical::flat;
@@ -313,7 +313,8 @@ fn settings_of(
             let (before, after, is_directory) = (&before, &after, &is_directory);
             let changed = ChangedSetting { key, value, before, after, is_new_file: is_new, is_directory };
             let why = consequence(key, value).or_else(|| changed.consequence());
-            facts.push(fact(Some(text), why.or_else(|| unknown(key, is_new))));
+            let why = why.or_else(|| unknown(key, is_new)).or_else(|| option_in(key, value));
+            facts.push(fact(Some(text), why));
         }
         if new.is_none() && key == b"core.worktree" && has_work_tree(path, old, contents) {
             let why = "`core.worktree` is gone: its commits concern files at another place than before";

@@ -49,6 +49,11 @@ impl ChangedSetting<'_> {
             ("remote", "mirror" | "push") if self.is_new_file || is_false(&value) => None,
             ("remote", "mirror" | "push") => Some(PUSHES),
             ("branch", "remote" | "pushremote") | ("remote", "pushdefault") => self.of_remote(&value),
+            // A group of them, which `git remote update` fetches from.
+            ("remotes", _) => {
+                let is_none = |name: &&str| !has_remote(self.after, name);
+                value.split_whitespace().find(is_none).map(|_| NO_REMOTE)
+            }
             ("merge" | "diff", "tool" | "guitool") => value.contains('/').then_some(TOOL),
             _ => None,
         }
@@ -75,16 +80,16 @@ impl ChangedSetting<'_> {
         if name == "." {
             return None;
         }
-        let has = |settings: &GitSettings, begin: &str| {
-            settings.keys().any(|key| key.starts_with(begin.as_bytes()) && key.ends_with(b".url"))
-        };
-        let own = format!("remote.{name}.");
-        if !has(self.after, &own) {
+        if !has_remote(self.after, name) {
             return Some(NO_REMOTE);
         }
-        let is_other = !self.is_new_file && has(self.before, "remote.") && !has(self.before, &own);
-        is_other.then_some(OTHER)
+        let had_others = self.before.keys().any(|key| key.starts_with(b"remote.") && key.ends_with(b".url"));
+        (!self.is_new_file && had_others && !has_remote(self.before, name)).then_some(OTHER)
     }
+}
+
+fn has_remote(settings: &GitSettings, name: &str) -> bool {
+    settings.contains_key(format!("remote.{name}.url").as_bytes())
 }
 
 fn is_false(value: &str) -> bool {
@@ -227,6 +232,13 @@ mod tests {
         }
         for spec in ["+refs/heads/x:main", "+refs/h*:refs/h*", "x:HEAD", "refs/notes/*:refs/notes/*"] {
             assert_eq!(fetch(spec, false), Some(BRANCHES), "{spec}");
+        }
+        let group = |names: &str| {
+            consequence("", &format!("{both}[remotes]\n\tdefault = {names}\n"), "remotes.default", false)
+        };
+        assert_eq!((group("o"), group("o o")), (None, None));
+        for names in ["--upload-pack=./x.sh", "o ./b.bundle", "ext::sh"] {
+            assert_eq!(group(names), Some(NO_REMOTE), "{names}");
         }
         let tool = |name: &str| consequence("", &format!("[merge]\n\ttool = {name}\n"), "merge.tool", false);
         assert_eq!((tool("vimdiff"), tool("../../x")), (None, Some(TOOL)));

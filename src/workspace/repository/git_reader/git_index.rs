@@ -5,7 +5,7 @@ use super::event::IndexNotRead;
 use super::object_id::ObjectId;
 use super::plain_path::is_plain_path;
 use super::repository_files::{RepositoryFiles, exists, read};
-use super::tree_diff::{DIRECTORY, TreeEntry};
+use super::tree_diff::{DIRECTORY, KIND, TreeEntry};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -85,9 +85,11 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         let is_in_order =
             |(path, before): &(Vec<u8>, u16)| *path < name || *path == name && (1..stage).contains(before);
         in_order &= last.as_ref().is_none_or(is_in_order);
+        // git adds the names in the tree to that of the entry, whatever its end is.
         let directory = name.strip_suffix(b"/").filter(|_| is_sparse_directory(&entry, stage));
-        has_directories |= directory.is_some();
-        has_plain_paths &= is_plain_path(directory.unwrap_or(&name));
+        let is_directory = entry.staged.is_some_and(|staged| staged.mode & KIND == DIRECTORY);
+        has_directories |= is_directory;
+        has_plain_paths &= is_plain_path(directory.unwrap_or(&name)) && is_directory == directory.is_some();
         last = Some((name.clone(), stage));
         begins.push((at, version < 4 || kept == 0));
         let known = found.entry(name.clone()).or_default();
