@@ -306,6 +306,10 @@ pub enum CliCommand {
         /// Ask numbered questions, without a full screen
         #[arg(long)]
         linear: bool,
+        /// The shell runs it, for /setup, and reports itself who answers
+        // Hidden: of no use to a person.
+        #[arg(long, hide = true)]
+        in_shell: bool,
     },
     /// Show what settings of claude, codex, gemini or opencode become here, and write it
     Import(ImportArgs),

@@ -3,6 +3,7 @@
 use super::apply::ApplyConsent;
 use super::args::{CliCommand, ConfigCommand, Options, RunsCommand, SandboxCommand, ToolCommand};
 use super::report::{self, CliError, print, print_foreign, print_list, warn};
+use super::setup::SetupCaller;
 use super::{
     apply, audit, blame, changes, checks, compare, doctor, import, mcp, metrics, permission, provider,
     review, session, setup, start, theme, tour, tries, usage,
@@ -59,7 +60,10 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Runs { command: None, json } => super::run::list_running(json),
         CliCommand::Theme(command) => theme::run(command, options),
         CliCommand::Usage { since, json } => usage::run(since.as_deref(), json, options),
-        CliCommand::Setup { linear } => setup::run(linear, options),
+        CliCommand::Setup { linear, in_shell } => {
+            let caller = if in_shell { SetupCaller::Shell } else { SetupCaller::CommandLine };
+            setup::run(linear, caller, options)
+        }
         CliCommand::Import(args) => import::run(&args, options),
         CliCommand::Tour => tour::run(options),
         CliCommand::Doctor => doctor::run(options),

@@ -58,6 +58,8 @@ pub(crate) enum CommandFollowUp {
     TurnWithReport(TurnStart),
     /// The review that the apply question opened was left: the question is asked again.
     ApplyQuestion,
+    /// The apply question about everything that is pending.
+    AskAboutPending,
     /// A message that a command makes.
     Prompt(Box<CustomPrompt>),
     /// The next line begins as this.

@@ -91,6 +91,11 @@ impl<'r> ShellConversation<'r> {
         self.answered_by().0 == OfflineProvider::NAME && !self.app.builder.has_provider()
     }
 
+    /// The command without which nothing can be sent.
+    pub(super) fn needed_command(&self) -> Option<&'static str> {
+        self.lacks_model().then_some("setup")
+    }
+
     /// The workspace of the agent's tools.
     pub(super) fn own_workspace(&self) -> Option<&Workspace> {
         self.agent.as_ref().map(|agent| &agent.env().workspace)
@@ -126,6 +131,14 @@ impl<'r> ShellConversation<'r> {
     /// Changes that wait for the person.
     pub(super) fn pending(&self) -> ChangeCount {
         let view = self.viewed().map(|(_, view)| view).filter(|view| !view.is_empty(LayerKind::Pending));
+        let counted = view.and_then(|view| Some(view.count(&view.changes(LayerKind::Pending).ok()?)));
+        counted.unwrap_or_default()
+    }
+
+    /// The same, without what an earlier session left.
+    pub(super) fn own_pending(&self) -> ChangeCount {
+        let view = self.own_workspace().and_then(Workspace::view);
+        let view = view.filter(|view| !view.is_empty(LayerKind::Pending));
         let counted = view.and_then(|view| Some(view.count(&view.changes(LayerKind::Pending).ok()?)));
         counted.unwrap_or_default()
     }

@@ -4,6 +4,7 @@
 use super::context::CommandContext;
 use super::titles::{age_words, now, short_id};
 use super::user_context::EarlierPending;
+use crate::agent::PENDING_COMMANDS;
 use crate::session::SessionStore;
 use crate::text::{count, visible, width};
 use crate::workspace::{ChangeCount, LayerKind, Workspace};
@@ -94,7 +95,7 @@ fn line(store: Option<&SessionStore>, name: &str, pending: ChangeCount) -> (Stri
     else {
         // `placet run` and a single tool call have a view and no session.
         let from = "pending from an earlier command";
-        return (format!("{changes} {from}: /changes, /apply, /discard"), format!("{from}: {pending}"));
+        return (format!("{changes} {from}: {PENDING_COMMANDS}"), format!("{from}: {pending}"));
     };
     let title = width::cut(&visible::prose_line(&row.title), TITLE);
     let (age, id) = (age_words(row.updated, now()), short_id(&row.id));

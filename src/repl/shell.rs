@@ -84,8 +84,12 @@ pub(super) struct Shell<'r> {
     pub(super) signals: TerminalStatus,
     /// Thinking and output are shown at length.
     pub(super) expanded: bool,
+    /// The text that could not be sent because there was no model: the next line begins as this once there is one.
+    unanswered: Option<UnsentText>,
     /// The last message is not stored, and has a report that is not forgotten for that reason.
     pub(super) keeps_report: bool,
+    /// The apply question that was asked last was about everything that is pending, and not the one of a turn.
+    asks_about_all: bool,
     tour: Option<Tour>,
     background: RememberedBackground,
 }
@@ -140,8 +144,18 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let in_review = None;
     let context =
         CommandContext { app, runtime, output, conversation, directory, commands, in_review, on_turn };
-    let mut shell =
-        Shell { context, prompter, unsent, signals, expanded, keeps_report: false, tour, background };
+    let mut shell = Shell {
+        context,
+        prompter,
+        unsent,
+        signals,
+        expanded,
+        unanswered: None,
+        keeps_report: false,
+        asks_about_all: false,
+        tour,
+        background,
+    };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
     }
@@ -210,6 +224,9 @@ impl Shell<'_> {
                 context.output.note(&note);
             }
         }
+        if !matches!(resume, ResumeTarget::No) {
+            sessions::say_pending(context);
+        }
         // Pending changes of an earlier session are not forgotten.
         let (elsewhere, unread) = pending_elsewhere(context);
         unread.iter().for_each(|line| context.output.error(line, None));
@@ -231,6 +248,9 @@ impl Shell<'_> {
                 draft = tour.next_line(&self.context.output);
             }
             is_next_step = false;
+            if draft.is_empty() && self.unanswered.is_some() && !self.context.conversation.lacks_model() {
+                draft = self.unanswered.take().unwrap_or_default();
+            }
             let text = match first.take().or_else(|| self.unsent.queue.next()) {
                 // The other text that was typed in the meantime stays in the pane.
                 Some(text) => {
@@ -352,12 +372,14 @@ impl Shell<'_> {
     fn ask(&mut self, draft: &str) -> Result<PromptOutcome, ReplError> {
         self.recolor();
         self.signals.prompt();
+        let running = self.context.app.tools.jobs.running().len();
         let printer = self.prompter.printer();
         let renew = self.prompter.renewer();
-        let watch = printer.and_then(|tell| jobs::watch(&self.context, tell, renew));
+        let watch = printer.and_then(|tell| jobs::watch(&self.context, running, tell, renew));
         let beside = [self.prewarm_connection(), watch];
         let status = PromptStatus {
             pending: self.context.conversation.pending().total(),
+            jobs: running,
             level: self.context.app.level(),
             attempt: tries::mark(&self.context.conversation),
         };
@@ -380,6 +402,7 @@ impl Shell<'_> {
             workspace: conversation.workspace(),
             store: conversation.store.clone(),
             models: Arc::new(models.collect()),
+            needed: conversation.needed_command(),
             tools: Arc::new(app.tools.registry.names()),
             guidance: Arc::clone(app.guidance),
             servers: app.tools.servers.clone(),
@@ -428,7 +451,9 @@ impl Shell<'_> {
             CommandFollowUp::Turn(start) => return self.take_turn(start, draft),
             CommandFollowUp::Prompt(prompt) => return self.say_custom(*prompt, draft),
             CommandFollowUp::TurnWithReport(start) => return self.take_turn_with_report(start, draft),
+            CommandFollowUp::ApplyQuestion if self.asks_about_all => return self.ask_about_pending(draft),
             CommandFollowUp::ApplyQuestion => return self.ask_to_apply(draft),
+            CommandFollowUp::AskAboutPending => return self.ask_about_pending(draft),
             CommandFollowUp::EditLine(line) => self.prompter.restore_line(line),
             CommandFollowUp::ChangeTheme => self.prompter.set_theme(&self.context.output.theme),
         }

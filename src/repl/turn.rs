@@ -1,16 +1,22 @@
 //! One turn on the screen: the pane shows it while the agent works.
 
+use super::commands::apply_label;
 use super::commands::cost::cost_of;
 use super::context::CommandContext;
 use super::conversation::add_closing_line;
 use super::error::ReplError;
 use super::user_context::UserContext;
-use crate::agent::{Agent, TurnDecision, TurnEnding, TurnEvent, TurnStart};
+use crate::agent::{
+    Agent, ApplyQuestionContext, ApplyQuestionPlace, TurnDecision, TurnEnding, TurnEvent, TurnStart,
+    ask_about_pending, pending_words,
+};
+use crate::audit::AuditKind;
 use crate::config::MotionSetting;
 use crate::permission::{Mode, Taint};
-use crate::tools::todos_in;
+use crate::tools::{ToolContext, todos_in};
 use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
-use crate::workspace::{LayerKind, View};
+use crate::workspace::{LayerKind, View, Workspace};
+use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -114,13 +120,62 @@ pub(super) fn ask_again(
     }))
 }
 
-/// Asks what to do with the changes. Stores the notices about the answer, so that they are shown when the conversation
-/// is resumed.
-async fn ask_to_apply(
-    agent: &mut Agent,
+/// Asks what to do with everything that is pending, also from earlier turns or an earlier session: `/apply`.
+pub(super) fn ask_about_all(
+    context: &CommandContext<'_>,
+    (workspace, env): (&Workspace, Option<&Arc<ToolContext>>),
+    settings: TurnPaneSettings,
+) -> (TurnDecision, TurnPaneResult) {
+    let linear = context.output.is_linear();
+    let (events, inbox) = unbounded_channel();
+    // Ctrl-C closes the question, or stops the apply.
+    let stop = CancellationToken::new();
+    let agent = context.conversation.agent.as_ref();
+    let session = agent.and_then(Agent::session).map(|session| session.id().to_string());
+    let (interceptors, mounts) = (context.app.tools.interceptors, context.app.tools.mounts);
+    let record = |kind: AuditKind, report: &str| match interceptors.log_decision(
+        kind,
+        APPLY_COMMAND,
+        session.clone(),
+        report,
+    ) {
+        Ok(()) => {
+            let failures = mounts.push_all().into_iter();
+            failures.map(|why| format!("not saved to the store: {why}")).collect()
+        }
+        Err(e) => vec![format!("this is not recorded in the audit log: {e}")],
+    };
+    let label = workspace.view().map(|view| apply_label(view, APPLY_COMMAND)).unwrap_or_default();
+    let place = ApplyQuestionPlace::ShellCommand(Box::new(label));
+    let mode = context.app.mode;
+    let asked =
+        ApplyQuestionContext { workspace, home: None, mode, env, place, stop: &stop, record: &record };
+    context.runtime.block_on(async {
+        let asking = async {
+            let (decision, said) =
+                passing_notices(&events, async |sender| ask_about_pending(asked, sender).await).await;
+            if let Some(agent) = agent {
+                said.iter().for_each(|words| add_closing_line(agent, words));
+            }
+            drop(events.send(TurnEvent::Ended(TurnEnding::Done)));
+            decision
+        };
+        if linear {
+            tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop.clone()))
+        } else {
+            tokio::join!(asking, turn_pane::run(settings, inbox, stop.clone()))
+        }
+    })
+}
+
+/// What the journal and the audit log call it.
+const APPLY_COMMAND: &str = "/apply";
+
+/// Runs `asking`, passes its events on, and returns the notices among them as well.
+async fn passing_notices(
     events: &UnboundedSender<TurnEvent>,
-    stop: &CancellationToken,
-) -> TurnDecision {
+    asking: impl AsyncFnOnce(&UnboundedSender<TurnEvent>) -> TurnDecision,
+) -> (TurnDecision, Vec<String>) {
     let (sender, mut asked) = unbounded_channel();
     let mut said = Vec::new();
     let mut pass = |event: TurnEvent| {
@@ -130,7 +185,7 @@ async fn ask_to_apply(
         drop(events.send(event));
     };
     let decision = {
-        let asking = agent.ask_to_apply(&sender, stop);
+        let asking = asking(&sender);
         tokio::pin!(asking);
         loop {
             tokio::select! {
@@ -143,6 +198,18 @@ async fn ask_to_apply(
     while let Ok(event) = asked.try_recv() {
         pass(event);
     }
+    (decision, said)
+}
+
+/// Asks what to do with the changes. Stores the notices about the answer, so that they are shown when the conversation
+/// is resumed.
+async fn ask_to_apply(
+    agent: &mut Agent,
+    events: &UnboundedSender<TurnEvent>,
+    stop: &CancellationToken,
+) -> TurnDecision {
+    let (decision, said) =
+        passing_notices(events, async |sender| agent.ask_to_apply(sender, stop).await).await;
     said.iter().for_each(|words| add_closing_line(agent, words));
     if decision == TurnDecision::Nothing && said.is_empty() {
         still_pending(agent).await.into_iter().for_each(|words| drop(events.send(TurnEvent::Notice(words))));
@@ -155,13 +222,13 @@ async fn ask_to_apply(
 async fn still_pending(agent: &Agent) -> Option<String> {
     let view = agent.env().workspace.view().filter(|view| !view.is_empty(LayerKind::Pending))?.clone();
     // There may be very many.
-    tokio::task::spawn_blocking(move || pending_words(&view)).await.ok()?
+    tokio::task::spawn_blocking(move || pending_note(&view)).await.ok()?
 }
 
-fn pending_words(view: &View) -> Option<String> {
+fn pending_note(view: &View) -> Option<String> {
     match view.changes(LayerKind::Pending) {
         Ok(set) if set.is_empty() => None,
-        Ok(set) => Some(format!("changes to {} are pending: /review, /apply", view.count(&set))),
+        Ok(set) => Some(pending_words(view.count(&set))),
         Err(e) => Some(format!("cannot read the pending changes: {e}")),
     }
 }

@@ -54,6 +54,24 @@ pub fn broken_call(head: Line<'static>, width: ProseWidth) -> Vec<Line<'static>>
     prose::lines(indent, words, width)
 }
 
+/// A line of folded output, broken at words where it does not fit, further in than it begins. Folded output is a preview:
+/// the expanded view and the transcript view have the lines whole, to be copied. Also here a word wider than the screen
+/// stays whole, so that an address can be opened.
+pub fn broken_output(line: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
+    let [lead, text] = line.spans.as_slice() else { return vec![line] };
+    let words = text.content.trim_start_matches(' ');
+    let blanks = text.content.len() - words.len();
+    // A line that begins far in would continue in a narrow column.
+    let further = if blanks * 3 <= width.columns { blanks } else { 0 };
+    let indent = ProseIndent {
+        first: vec![lead.clone(), Span::raw(" ".repeat(blanks))],
+        further: format!("{FURTHER}{}", " ".repeat(further)),
+        ..ProseIndent::default()
+    };
+    let words = vec![ProseSpan { span: Span::styled(words.to_string(), text.style), is_whole: false }];
+    prose::lines(indent, words, width)
+}
+
 /// The output of a call, folded to `fold` lines. Of a failed command, the last lines are shown, because they give the
 /// reason.
 pub fn call_detail(summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
@@ -330,5 +348,29 @@ mod tests {
                 "    pending"
             ]
         );
+    }
+
+    /// Story: `Read-only file system` was broken in its last word, and the rest of it stood at the margin.
+    #[test]
+    fn folded_output_is_broken_at_words_and_further_in() {
+        let rows = |text: &str, wrap: WrapSetting| -> Vec<String> {
+            let lines = detail(&DisplayDetail::Text(text.into()), &Theme::plain(), 6).into_iter();
+            let rows = lines.flat_map(|line| broken_output(line, ProseWidth::new(40, wrap)));
+            rows.map(|row| row.to_string()).collect()
+        };
+        let said = "touch: cannot touch '/etc/x': Read-only file system\n  File \"price.py\", line 11, in gross of it\n";
+        assert_eq!(
+            rows(said, WrapSetting::Words),
+            [
+                "  touch: cannot touch '/etc/x':",
+                "    Read-only file system",
+                "    File \"price.py\", line 11, in gross",
+                "      of it"
+            ]
+        );
+        // Columns and words that fit are as they were, and a word wider than the screen is the terminal's to break.
+        let wide = format!("a   b\n{}", "x".repeat(60));
+        assert_eq!(rows(&wide, WrapSetting::Words), ["  a   b".to_string(), format!("  {}", "x".repeat(60))]);
+        assert_eq!(rows(said, WrapSetting::Terminal).len(), 2);
     }
 }

@@ -163,6 +163,25 @@ fn code_next_to_changed_lines_never_has_the_hue_of_a_change() {
     assert!(turned > 50, "only {turned} had such a hue");
 }
 
+/// Story: `src/price.py` in an answer was as red as the removed line below it.
+#[test]
+fn inline_code_never_has_the_hue_of_a_changed_line() {
+    let mut judged = 0;
+    for name in Theme::names() {
+        for depth in [ColorDepth::Sixteen, ColorDepth::Indexed, ColorDepth::True] {
+            let theme = load(name, depth, None);
+            let code = theme.style("code");
+            let Some(own) = code.fg.and_then(contrast::hue_of) else { continue };
+            for label in ["diff.add", "diff.remove"] {
+                judged += 1;
+                let changed = theme.style(label).fg.and_then(contrast::hue_of);
+                assert_ne!(Some(own), changed, "{name} {depth:?}: {code:?} next to {label}");
+            }
+        }
+    }
+    assert!(judged > 25, "only {judged}");
+}
+
 /// Story: with 16 colours added lines were as grey as hints, and all modes of the prompt looked alike; with 256 a question
 /// and a removed line had one colour.
 #[test]

@@ -82,7 +82,7 @@ fn the_setting_and_line_by_line_keep_less() {
             _ => pty.answer("k"),
         }
         pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
-        pty.line("/apply");
+        pty.line("/apply .");
         pty.until("the prompt", |s| s.trim_end().ends_with("[a] >") && s.contains("applied changes"));
         let below = below_applied(&pty);
         assert_eq!(below.contains("M cart.py"), has_row, "{setting}: {below}");

@@ -104,7 +104,7 @@ fn the_question_after_a_turn_shows_how_far_its_apply_is_and_esc_stops_it() {
     pty.line(&format!("run {}", many_new_files()));
     stop_in_time(&mut pty, "\x1b");
     pty.until("a prompt", |screen| screen.trim_end().ends_with('>'));
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("the apply", |screen| screen.contains(&format!("applied changes to {FILES} files")));
     assert_eq!(files(&pty.tree.path().join("new")), FILES);
 }

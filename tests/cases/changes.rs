@@ -36,6 +36,19 @@ fn each_apply_of_the_command_line_is_a_turn_of_its_own() {
     place.run(["undo"]).code(0).says("D a.txt");
 }
 
+/// Story: `undid changes to 3 files` listed five entries, two of them directories.
+#[test]
+fn the_files_that_an_undo_lists_are_those_that_it_counts() {
+    let place = Place::with_notes();
+    let line = "create src/deep/a.txt with \"x\" and then create src/b.txt with \"y\"";
+    place.run(["-p", line, "--mode", "write"]).code(0);
+    let undone = place.run(["undo"]).code(0).stdout.clone();
+    assert_eq!(undone, "undid changes to 2 files\nD src/b.txt\nD src/deep/a.txt\n");
+    assert!(!place.tree.join("src").exists());
+    let redone = place.run(["redo"]).code(0).stdout.clone();
+    assert_eq!(redone, "redid changes to 2 files\nA src/b.txt\nA src/deep/a.txt\n");
+}
+
 /// Story: `placet undo 0` undid a turn.
 #[test]
 fn to_undo_no_turn_is_an_error() {

@@ -212,7 +212,7 @@ fn the_shell_proposes_checks_as_a_change_that_is_reviewed() {
     pty.until("keys to count", |s| !s.contains("a moment"));
     assert!(!pty.exists(".placet/config.toml"));
     pty.answer("n");
-    pty.until("the end", |s| s.contains("pending: /changes"));
+    pty.until("the end", |s| s.contains("are pending: /apply"));
     pty.line("/checks detect");
     pty.until("nothing new", |s| s.contains("suggests a check that is not set already"));
     assert!(!pty.exists(".placet/config.toml"));

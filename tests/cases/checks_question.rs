@@ -50,7 +50,7 @@ fn a_required_check_must_pass_before_a_yes_applies_anything() {
     pty.until("the question again", |s| s.contains("k keep pending"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.answer("k");
-    pty.until("the end", |s| s.contains("pending: /changes"));
+    pty.until("the end", |s| s.contains("are pending: /apply"));
     let mut pty = asked(pty, "sed -i s/bad/good/ b.txt");
     pty.until("the old result", |s| {
         s.contains("failed before the last changes to 1 file; not run on this state")
@@ -127,7 +127,7 @@ fn a_wrong_setting_does_not_look_like_a_check_that_passed() {
     pty.answer("a");
     pty.until("the refusal", |s| s.contains("must pass first"));
     pty.answer("k");
-    pty.until("the end", |s| s.contains("pending: /changes"));
+    pty.until("the end", |s| s.contains("are pending: /apply"));
     assert_eq!(pty.read("a.txt"), "one\n");
 }
 

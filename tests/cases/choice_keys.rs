@@ -30,8 +30,8 @@ fn nothing_answers(pty: &mut Pty, keys: &[&str], reminder: &str) {
 fn each_key_of_the_question_about_a_protected_file_does_what_its_row_says() {
     for (keys, end, applies) in [
         (&["y"][..], "applied changes to 1 file", true),
-        (&["n"], "changes to 1 file pending", false),
-        (&[ESC], "changes to 1 file pending", false),
+        (&["n"], "changes to 1 file are pending", false),
+        (&[ESC], "changes to 1 file are pending", false),
         (&["d", "d"], "discarded", false),
     ] {
         let mut pty = protected_question();

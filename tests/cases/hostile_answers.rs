@@ -154,7 +154,7 @@ fn escape_close_to_another_key_leads_nowhere() {
 fn escape_keeps_the_changes_pending_and_says_so() {
     let mut pty = asked(shell().size(120, 30));
     pty.answer("\x1b");
-    pty.until("the notice", |s| s.contains("changes to 1 file pending"));
+    pty.until("the notice", |s| s.contains("changes to 1 file are pending"));
     pty.until("the prompt", |s| s.contains("±1 >"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
 }
@@ -210,7 +210,7 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     assert!(!pty.exists("b.txt"));
     pty.line("/undo");
     pty.until("all of it", |s| s.contains("restored the discarded changes to 2 files"));
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("it is applied", |s| s.contains("applied changes to 2 files"));
     assert_eq!((pty.read("a.txt"), pty.exists("b.txt")), ("alpha\ngamma\n".into(), true));
 }

@@ -190,7 +190,7 @@ const EVIL: &str =
     "echo y > .envrc; git add .; git commit-tree -m e -p HEAD $(git write-tree); git reset -q --hard";
 
 /// The same with what the person did before, and with an earlier turn that was applied.
-const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 13] = [
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 15] = [
     (
         "merge that brings an old file back",
         "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
@@ -256,6 +256,25 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 13] = [
         "",
         r#"perl -0777 -pi -e 'BEGIN { ($a, $b) = map { pack "H*", $_ } splice @ARGV, 0, 2 } s/\Q$a\E/$b/' \
             $(git rev-parse HEAD:.envrc) $(echo y | git hash-object -w --stdin) .git/sharedindex.*"#,
+        ".git",
+    ),
+    (
+        "a directory of a sparse index",
+        "mkdir -p h .github/workflows; echo h > h/h; echo ok > .github/workflows/ci.yml; git add .; git commit -qm W
+         git sparse-checkout set --sparse-index h; git ls-files --sparse | grep -qx .github/",
+        "",
+        r#"export GIT_INDEX_FILE=.git/other; git read-tree HEAD
+            git update-index --add --cacheinfo 100644,$(echo y | git hash-object -w --stdin),.github/workflows/ci.yml
+            t=$(git write-tree); unset GIT_INDEX_FILE; rm .git/other; git read-tree -m $t; git ls-files --sparse | grep -qx .github/"#,
+        ".git",
+    ),
+    (
+        "a directory of a sparse index that stays behind a branch",
+        "mkdir -p h .github/workflows; echo h > h/h; echo bad > .github/workflows/ci.yml; git add .; git commit -qm B
+         echo ok > .github/workflows/ci.yml; git commit -qam W
+         git sparse-checkout set --sparse-index h; git ls-files --sparse | grep -qx .github/",
+        "",
+        "git update-ref refs/heads/main HEAD~1",
         ".git",
     ),
     (
@@ -695,12 +714,12 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
     // The key of the rest is no answer here.
     pty.answer("a");
     pty.answer("n");
-    pty.until("what is left", |s| s.contains("pending: /changes, /apply, /discard"));
+    pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard"));
     let tree = pty.tree.path().to_path_buf();
     assert_eq!(git(&tree, &["log", "--format=%s"]), "F\n");
     assert_eq!(git(&tree, &["status", "--porcelain"]), " M notes.txt\n");
     git(&tree, &["fsck", "--full"]);
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("that it stays", |s| s.contains("not applied: .git: commit"));
     pty.line("/apply .git");
     pty.until("that it is applied", |_| git(&tree, &["log", "--format=%s"]) == "CI\nF\n");

@@ -17,7 +17,7 @@ const OWN_LINES: &[&str] = &[
     "applied changes to 1 file; /undo reverts them",
     "discarded changes to 1 file; /undo restores them",
     "restored the discarded changes to 1 file",
-    "changes to 1 file pending: /changes, /apply, /discard",
+    "changes to 1 file are pending: /apply, /review, /discard",
     "✓ run ls",
     "› run ls",
     "error: cannot write a.txt",

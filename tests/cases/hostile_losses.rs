@@ -337,13 +337,13 @@ fn apply_in_the_shell_wants_the_name_too() {
     pty.line("run rm -rf .git; echo two > notes.txt");
     pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains("keep pending"));
     pty.answer("k");
-    pty.until("it is pending", |s| s.contains("pending: /changes"));
-    pty.line("/apply");
+    pty.until("it is pending", |s| s.contains("are pending: /apply"));
+    pty.line("/apply .");
     pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));
     pty.answer("\r");
     pty.until("the rest", |s| s.contains("left pending: removes the repository"));
     assert!(pty.exists(".git/HEAD") && pty.read("notes.txt") == "two\n");
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("the word again", |s| s.matches("type `.git` and Enter").count() == 2);
     pty.answer(".git\r");
     pty.until("that it is applied", |_| !pty.exists(".git/HEAD"));

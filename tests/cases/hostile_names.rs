@@ -95,7 +95,7 @@ fn the_shell_applies_the_link_that_was_typed() {
     pty.until("the question", |s| s.contains("apply all but"));
     std::thread::sleep(std::time::Duration::from_millis(700));
     pty.send("k");
-    pty.until("that all is pending", |s| s.contains("changes to 5 files pending"));
+    pty.until("that all is pending", |s| s.contains("changes to 5 files are pending"));
     pty.line("/apply notes.txt");
     pty.until("that the link is applied", |s| s.contains("applied changes to 1 file"));
     pty.line("/apply docs/pre-commit");

@@ -475,9 +475,9 @@ fn the_question_names_what_runs_later_first_and_asks_about_it_alone() {
     assert!(!pty.exists(".envrc"));
     quiet();
     pty.send("y");
-    pty.until("what is left", |s| s.contains("changes to 1 file pending"));
+    pty.until("what is left", |s| s.contains("changes to 1 file are pending"));
     assert!(pty.exists(".vscode/tasks.json") && !pty.exists(".envrc"));
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("that it stays", |s| s.contains("`/apply .envrc` applies it"));
     assert!(!pty.exists(".envrc"));
     pty.line("/apply .envrc");

@@ -4,7 +4,7 @@
 use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say};
-use crate::support::pty::{Pty, shell};
+use crate::support::pty::{Pty, Start, shell};
 use placet::sandbox::SandboxBackend;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
@@ -264,16 +264,20 @@ fn a_single_call_has_no_place_for_one() {
 
 /// A shell whose model begins `line` in the background and says that it has.
 fn with_job(line: &str, mode: &str) -> (Pty, MockServer) {
+    with_job_in(shell(), line, mode)
+}
+
+fn with_job_in(start: Start, line: &str, mode: &str) -> (Pty, MockServer) {
     let server = MockServer::start([
         Reply::openai(&[call("c1", "run_command", &background(line))]),
         Reply::openai(&[Say::Text("it runs")]),
     ]);
-    let start =
+    let args =
         ["--provider", "openai-compatible", "--model", "m", "--base-url", &server.url(), "--mode", mode];
-    let mut pty = start.iter().fold(shell(), |start, arg| start.arg(arg)).open();
+    let mut pty = args.iter().fold(start, |start, arg| start.arg(arg)).open();
     pty.line("begin");
     pty.until("the answer", |s| s.contains("it runs"));
-    pty.until_prompt("");
+    pty.until_prompt_with_jobs(1, "");
     (pty, server)
 }
 
@@ -307,6 +311,29 @@ fn the_person_lists_reads_and_ends_them_and_hears_of_an_end_while_typing() {
     assert!(body.contains("1 created: made.txt; pending"), "{body}");
 }
 
+/// Story: nothing at the prompt showed that a job was running.
+#[test]
+fn the_prompt_counts_the_jobs_that_run_until_they_end() {
+    if !sandboxed() {
+        return;
+    }
+    let line = "while [ ! -e $PLACET_SCRATCH/go ]; do sleep 0.05; done";
+    let (mut pty, _server) = with_job_in(shell().size(40, 24), line, "ask");
+    pty.until("the sign", |s| s.contains("\n◆ placet [a] &1 >"));
+    pty.send("half a li");
+    pty.until_prompt_with_jobs(1, "half a li");
+    let scratch = pty.home().join(".cache/placet/scratch");
+    let dir = std::fs::read_dir(scratch).unwrap().flatten().next().unwrap().path();
+    std::fs::write(dir.join("go"), "").unwrap();
+    // It changed nothing: only its end takes the sign away, and the line stays.
+    pty.until("word of its end", |s| s.contains("job 1 · exit code 0"));
+    pty.until_prompt("half a li");
+    let (mut pty, _server) = with_job("sleep 31.0401", "ask");
+    pty.line("/jobs kill 1");
+    pty.until("its end", |s| s.contains("ended job 1 and everything it started"));
+    pty.until_prompt("");
+}
+
 #[test]
 fn nothing_survives_whatever_way_placet_ends() {
     if !sandboxed() {
@@ -330,7 +357,7 @@ fn nothing_survives_whatever_way_placet_ends() {
                     pty.send("\x04");
                     pty.until("the job", |s| s.contains("job 1 is running and would end with placet"));
                     assert!(alive(&mark));
-                    pty.until_prompt("");
+                    pty.until_prompt_with_jobs(1, "");
                     pty.send("\x04");
                     pty.ended();
                     let said = pty.transcript();

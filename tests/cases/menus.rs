@@ -72,6 +72,35 @@ fn typed_commands_are_listed_under_the_line_with_what_they_do() {
     no_menu(&pty);
 }
 
+/// Story: of 53 commands seven were listed although ten rows were free, and none of them was /review, /undo or /apply.
+#[test]
+fn what_is_needed_most_is_listed_first_in_as_many_rows_as_there_is_room_for() {
+    let names = |pty: &Pty| -> Vec<String> {
+        let word = |row: &String| row.trim_start_matches(['❯', ' ']).split(' ').next().unwrap().to_string();
+        from_prompt(pty).iter().skip(1).map(word).collect()
+    };
+    let mut pty = shell().arg("--provider").arg("offline").open();
+    pty.by_hand("/");
+    pty.until("the menu", |s| s.contains("❯ /review") && s.contains("more"));
+    let first =
+        ["/review", "/undo", "/apply", "/changes", "/resume", "/rewind", "/help", "/mode", "/cd", "/plan"];
+    assert_eq!(names(&pty)[..10], first);
+    assert_eq!(names(&pty).len(), 12, "{}", pty.screen());
+    // At the bottom of the screen the menu moves the prompt up, and closed it leaves the prompt where it is.
+    press(&mut pty, ESC);
+    press(&mut pty, "\x03");
+    pty.until_prompt("");
+    pty.line("!seq 30");
+    pty.until("the last row", |_| pty.cursor().1 == 23);
+    pty.by_hand("/");
+    pty.until("the menu", |s| s.contains("❯ /review") && s.contains("more") && s.contains("\n30\n"));
+    assert_eq!((names(&pty).len(), pty.cursor().1), (12, 11), "{}", pty.screen());
+    // Without a model nothing can be sent.
+    let mut pty = shell().open();
+    pty.by_hand("/");
+    pty.until("the menu", |s| s.contains("❯ /setup") && s.contains("\n  /review "));
+}
+
 #[test]
 fn enter_runs_a_command_of_which_the_beginning_was_typed() {
     let mut pty = shell().open();
@@ -314,7 +343,7 @@ fn nothing_of_the_menu_stays_where_the_window_is_small_or_changes() {
     pty.line("!seq 20");
     pty.until("the last row", |_| pty.cursor().1 == 9);
     pty.by_hand("/");
-    pty.until("the menu", |s| s.contains("❯ /help") && s.contains("more"));
+    pty.until("the menu", |s| s.contains("❯ /setup") && s.contains("more"));
     assert!(rows(&pty).iter().all(|row| row.chars().count() <= 40), "{:?}", rows(&pty));
     press(&mut pty, ESC);
     no_menu(&pty);
@@ -414,6 +443,20 @@ fn the_list_of_what_to_rewind_shows_each_consequence_in_full() {
         s.contains("- no applied changes; changes to 1 file stay pending")
             && !s.contains("your own later edits")
     });
+    // The present has a row of its own above the last turn, and nothing is rewound there.
+    assert!(
+        pty.screen().contains("\n   (current)") && pty.screen().contains("\n❯  create b.txt"),
+        "{}",
+        pty.screen()
+    );
+    press(&mut pty, UP);
+    pty.until("what the present is", |s| s.contains("The conversation is here. Enter changes nothing."));
+    press(&mut pty, "\r");
+    pty.until("the prompt as it was", |s| {
+        s.trim_end().ends_with("placet [a] ±1 >") && s.contains("create b.txt")
+    });
+    pty.line("/rewind");
+    pty.until("the turns again", |s| s.contains("\n❯  create b.txt"));
     press(&mut pty, DOWN);
     press(&mut pty, "\r");
     pty.until("what goes back", |s| {

@@ -40,8 +40,8 @@ fn ask(pty: &mut Pty, command: &str) {
 fn each_key_of_the_apply_question_does_what_its_row_says() {
     for (key, end, content) in [
         ("a", "applied changes to 1 file; /undo reverts them", "new\n"),
-        ("k", "changes to 1 file pending", "old\n"),
-        (ESC, "changes to 1 file pending", "old\n"),
+        ("k", "changes to 1 file are pending", "old\n"),
+        (ESC, "changes to 1 file are pending", "old\n"),
     ] {
         let mut pty = apply_question();
         pty.answer(key);

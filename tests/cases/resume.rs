@@ -113,9 +113,13 @@ fn the_list_begins_with_this_directory_and_a_key_shows_the_others_and_the_runs()
         pty.until("this directory", |s| s.contains("Sessions ❯") && s.contains("fix the"));
         let screen = pty.screen();
         assert!(!screen.contains("another") && !screen.contains("a single run"), "{screen}");
-        assert!(screen.contains("Ctrl-O all directories"), "{screen}");
+        let more = if columns >= 120 { "Ctrl-O all directories" } else { "Ctrl-O all  " };
+        assert!(screen.contains(more), "{screen}");
         if columns >= 80 {
             assert!(screen.contains("3 turns"), "{screen}");
+            // Story: at 80 columns nothing said that there is another order.
+            let order = if columns >= 120 { "Alt-s by title" } else { "Alt-s sort  Esc cancel" };
+            assert!(screen.contains("Alt-n rename  Alt-x delete  ") && screen.contains(order), "{screen}");
         }
         if has_preview {
             pty.until("the last words", |s| {
@@ -220,7 +224,7 @@ fn pending_changes_of_another_session_are_one_line_with_its_title() {
     pty.line("/review");
     pty.until("the same in the review", |s| s.contains("pending in another session: 1 file: /resume "));
     pty.send("q");
-    pty.until("the prompt", |s| s.contains("changes to 1 file are still pending"));
+    pty.until("the prompt", |s| s.contains("changes to 1 file are pending: /apply"));
 }
 
 /// Story: after a turn that changed nothing, nothing said that the changes of an earlier turn still wait.
@@ -233,12 +237,41 @@ fn a_turn_that_adds_nothing_names_what_is_still_pending_and_asks_nothing() {
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("show a.txt");
     pty.until("one line", |s| {
-        s.contains("changes to 1 file are pending: /review, /apply") && !s.contains("apply all")
+        s.contains("changes to 1 file are pending: /apply, /review, /discard") && !s.contains("apply all")
     });
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
 }
 
 /// A turn that is stopped asks nothing: one row says what is pending.
+/// Story: `placet -c` showed only `±1`, and nothing said what decides about the change.
+#[test]
+fn a_resumed_conversation_says_once_what_is_pending_and_apply_asks_about_it() {
+    const NOTE: &str = "changes to 1 file are pending: /apply, /review, /discard";
+    let mut pty = shell().size(100, 40).file("a.txt", "alpha\n").open();
+    pty.line("replace alpha with beta in a.txt");
+    pty.until("the question", |s| s.contains("keep pending"));
+    pty.answer("k");
+    pty.until("the note", |s| s.contains(NOTE) && s.trim_end().ends_with("±1 >"));
+    // It is the last line of the conversation, and stands there again.
+    let mut pty = shell().size(100, 40).arg("-c").after(pty).open();
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    assert_eq!(pty.transcript().matches(NOTE).count(), 1, "{}", pty.transcript());
+    pty.line("show a.txt");
+    pty.until("the answer", |s| s.contains("│beta") && s.trim_end().ends_with("±1 >"));
+    let mut pty = shell().size(100, 60).arg("-c").after(pty).open();
+    pty.until("the note below the answer", |s| s.rfind("│beta") < s.rfind(NOTE));
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    pty.line("/apply");
+    pty.until("the question", |s| s.contains("1 file, +1 -1 lines: apply?") && s.contains("keep pending"));
+    assert!(pty.screen().contains("- alpha") && pty.screen().contains("+ beta"), "{}", pty.screen());
+    pty.answer("a");
+    pty.until("the apply", |s| s.contains("applied changes to 1 file; /undo reverts them"));
+    pty.until_prompt("");
+    assert_eq!(pty.read("a.txt"), "beta\n");
+    pty.line("/undo");
+    pty.until("the undo", |s| s.contains("undid changes to 1 file"));
+}
+
 #[test]
 fn a_stopped_turn_names_what_is_pending() {
     let mut pty = shell().size(120, 30).file("a.txt", "alpha\n").open();
@@ -250,7 +283,7 @@ fn a_stopped_turn_names_what_is_pending() {
     pty.until("the command", |s| s.lines().any(|line| line.trim() == "begun"));
     pty.by_hand("\x1b");
     pty.until("one line", |s| {
-        s.contains("interrupted") && s.contains("changes to 1 file are pending: /review, /apply")
+        s.contains("interrupted") && s.contains("changes to 1 file are pending: /apply, /review, /discard")
     });
 }
 
@@ -315,8 +348,10 @@ fn sessions_are_renamed_deleted_and_sorted_in_the_list() {
         // A new name.
         pty.send("\x1bn");
         pty.until("the field", |s| s.contains("new name ❯ alpha"));
-        pty.send("\x15");
-        pty.by_hand("zeta\r");
+        // Story: what was typed was appended to the old name.
+        pty.by_hand("zeta");
+        pty.until("the typed name alone", |s| s.contains("new name ❯ zeta"));
+        pty.by_hand("\r");
         pty.until("the new name", |s| s.contains("❯  zeta") && !s.contains("❯  alpha"));
         // Another order, whose first is selected.
         pty.send("\x1bs");

@@ -143,7 +143,7 @@ fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     pty.send("a");
     pty.until("it landed", |s| s.contains("applied changes to 1 file") && s.contains("1 hunk rejected"));
     pty.until("one is left and what decides it", |s| {
-        s.contains("changes to 1 file are still pending: /review, /apply or /discard decides them")
+        s.contains("changes to 1 file are pending: /apply, /review, /discard")
     });
     assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
     pty.until("the prompt", |s| s.contains("±1 >"));

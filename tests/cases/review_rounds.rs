@@ -69,7 +69,7 @@ fn a_rejection_that_was_taken_back_is_not_reported() {
         pty.line(decided);
         pty.until("its answer", |s| s.contains("pending again") || s.contains("session"));
         if !is_reported {
-            pty.line("/apply");
+            pty.line("/apply .");
             pty.until("the end", |s| s.contains("applied changes to 1 file"));
             assert_eq!(pty.read("a.txt"), text().replace("row 30 end", "thirty"));
         }
@@ -107,11 +107,11 @@ fn the_first_undo_reverts_what_was_applied_and_the_second_restores_the_rejection
     pty.until("the prompt after it", |s| s.trim_end().ends_with("±1 >"));
     assert_eq!(pty.read("a.txt"), applied);
     // What was restored is pending still, and is applied on top of what was put back.
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("the merge", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.until("its prompt", |s| s.trim_end().ends_with("±1 >"));
     assert_eq!(pty.read("a.txt"), applied);
-    pty.line("/apply");
+    pty.line("/apply .");
     pty.until("the end", |s| s.contains("applied changes to 1 file"));
     pty.until_prompt("");
     let both = applied.replace("row 30 end", "thirty");

@@ -486,8 +486,13 @@ fn a_host_is_allowed_while_the_command_runs_and_the_command_cannot_do_it() {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
-    until(&mut || path.exists());
-    let mut control = NetworkControl::connect(&path).unwrap();
+    // The socket has its name a moment before it listens.
+    let mut connected = None;
+    until(&mut || {
+        connected = NetworkControl::connect(&path).ok();
+        connected.is_some()
+    });
+    let mut control = connected.unwrap();
     let refused = |control: &NetworkControl| control.record().of(NetworkEventKind::Refused).next().cloned();
     until(&mut || control.events().is_ok() && refused(&control).is_some());
     assert_eq!(refused(&control).unwrap().name, "late.example");

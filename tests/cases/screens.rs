@@ -392,6 +392,7 @@ fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String
         "picker" => {
             let scope = |name: &str, text: &str| PickerScope {
                 name: name.into(),
+                short_name: name.into(),
                 items: vec![PickerItem::new(text, "a note")],
             };
             Box::new(list(&theme).with_query("").with_scopes(vec![scope("this", "a"), scope("all", "b")]))

@@ -450,6 +450,14 @@ fn in_the_shell_the_conversation_goes_on_with_the_new_model() {
     pty.until("the difference", |s| s.contains("Write this into"));
     pty.answer("\r");
     pty.until("the switch", |s| s.contains("anthropic with vast from the next message on"));
+    // Story: three notes named the model, a hint told how to start the shell, and what was typed first was gone.
+    pty.until_prompt("what is this?");
+    let said = pty.transcript();
+    assert!(said.contains("wrote the settings to "), "{said}");
+    for other in ["answers from now on", "starts the shell"] {
+        assert!(!said.contains(other), "{said}");
+    }
+    pty.send("\x03");
     pty.until_prompt("");
     pty.line("who are you?");
     pty.until("the answer", |s| s.contains("I am vast."));

@@ -190,7 +190,23 @@ fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     pty.until("the list", |s| s.contains("D a.txt +0 -1") && s.contains("A new.txt +1 -0"));
     pty.line("/discard a.txt");
     pty.until("one left", |s| s.contains("placet [a] ±1 >"));
+    // Story: `/apply` applied what was not on the screen, while `placet apply` asked.
     pty.line("/apply");
+    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending"));
+    assert!(pty.screen().contains("1 + one"), "{}", pty.screen());
+    assert!(!pty.exists("new.txt"));
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/1 hunks"));
+    pty.send("q");
+    pty.until("the question again", |s| {
+        s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending")
+    });
+    pty.answer("k");
+    pty.until("what is pending", |s| s.contains("changes to 1 file are pending: /apply, /review, /discard"));
+    pty.until("the prompt", |s| s.trim_end().ends_with("placet [a] ±1 >"));
+    pty.line("/apply");
+    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending"));
+    pty.answer("a");
     pty.until("it lands", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("new.txt"), "one\n");
     assert!(pty.exists("a.txt"));
@@ -377,6 +393,16 @@ fn history_is_shared_and_found_again() {
     pty.until_prompt("");
     pty.send("\x12sho");
     pty.until("the search", |s| s.contains("show a.txt") && s.contains("sho"));
+    // Story: Esc, which takes the line in readline, dropped it; Ctrl-G goes back.
+    pty.until("what is found", |s| s.contains("`sho': show a.txt"));
+    pty.send("\x1b");
+    pty.until_prompt("show a.txt");
+    pty.send("\x05\x15draft");
+    pty.until_prompt("draft");
+    pty.send("\x12sho");
+    pty.until("what is found", |s| s.contains("`sho': show a.txt"));
+    pty.send("\x07");
+    pty.until_prompt("draft");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn one_that_is_stopped_later_has_done_nothing_and_a_kill_leaves_its_writes_pendi
             continue;
         }
         press(&mut pty, "a");
-        pty.until_prompt("");
+        pty.until_prompt_with_jobs(1, "");
         pty.line("/jobs kill 1");
         pty.until("its end", |s| {
             s.contains("ended job 1 and everything it started; its changes were discarded")
@@ -193,10 +193,10 @@ fn a_stop_of_the_turn_after_the_key_leaves_the_job_alone() {
     pty.send(CTRL_B);
     pty.until("the next command", |s| s.contains("› run sleep 33.0201"));
     pty.send("\x1b");
-    pty.until_prompt("");
+    pty.until_prompt_with_jobs(1, "");
     assert!(!alive("33.0201"));
     pty.send("half a liXne\x1b[D\x1b[D\x1b[D");
-    pty.until_prompt("half a liXne");
+    pty.until_prompt_with_jobs(1, "half a liXne");
     go(&pty);
     pty.until("word of its end", |s| s.contains("job 1 · exit code 0") && s.contains("1 created, pending"));
     // The prompt counts the change at once, and the line is as it was, with the cursor in its place.
@@ -251,7 +251,7 @@ fn read_mode_discards_and_without_a_view_the_command_runs_on_but_does_not_stay()
     pty.until("its output", |s| s.contains("so far\n"));
     pty.send(CTRL_B);
     pty.until("the answer", |s| s.contains("all done"));
-    pty.until_prompt("");
+    pty.until_prompt_with_jobs(1, "");
     go(&pty);
     pty.until("word of its end", |s| {
         s.contains("job 1 · exit code 0") && s.replace("\n  ", " ").contains("discarded (read mode)")
@@ -264,14 +264,14 @@ fn read_mode_discards_and_without_a_view_the_command_runs_on_but_does_not_stay()
     pty.send(CTRL_B);
     pty.until("the answer", |s| s.contains("all done"));
     assert!(told(&server).contains("it runs as job 1, in "));
-    pty.until_prompt("");
+    pty.until_prompt_with_jobs(1, "");
     std::fs::write(pty.tree.path().join("go"), "").unwrap();
     assert!(within(20, || pty.exists("made.txt")));
     pty.line("/jobs keep 1");
     pty.until("why", |s| s.contains("job 1 began in the foreground, and placet writes its output"));
     pty.send("\x04");
     pty.until("the job", |s| s.contains("job 1 is running and would end with placet"));
-    pty.until_prompt("");
+    pty.until_prompt_with_jobs(1, "");
     pty.send("\x04");
     pty.ended();
     assert!(within(5, || !alive("33.0301")));
@@ -289,7 +289,7 @@ fn its_whole_output_is_in_the_log() {
     pty.until("its output", |s| s.contains("so far\n"));
     pty.send(CTRL_B);
     pty.until("the answer", |s| s.contains("all done"));
-    pty.until_prompt("");
+    pty.until_prompt_with_jobs(1, "");
     go(&pty);
     pty.until("word of its end", |s| s.contains("job 1 · exit code 0"));
     let logs = std::fs::read_dir(pty.home().join(".local/state/placet/jobs")).unwrap().flatten();
@@ -341,7 +341,7 @@ fn in_linear_mode_a_line_does_the_same() {
     pty.line("/background");
     pty.until("the answer", |s| s.contains("all done"));
     assert!(told(&server).contains("it runs as job 1, in "));
-    pty.until_prompt("");
+    pty.until_prompt_with_jobs(1, "");
     go(&pty);
     assert!(within(20, || pending(&pty, "made.txt").is_some()));
 }

@@ -442,6 +442,22 @@ fn a_line_that_was_sent_is_broken_at_words_and_indented() {
     assert_eq!(said(&server, 0), long);
 }
 
+/// Story: the second line was typed at the margin, and moved by two columns when it was sent.
+#[test]
+fn the_lines_of_a_message_stay_where_they_were_typed() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("understood")])]);
+    let mut pty = with_model(&server).arg("--mode").arg("ask").size(40, 24).open();
+    pty.send("first");
+    pty.send("\x0a");
+    pty.send("second line\x0a  third");
+    pty.until("the lines", |s| s.trim_end().ends_with("> first\nsecond line\n  third"));
+    pty.send("\r");
+    pty.until("the answer", |s| s.contains("understood"));
+    let said_now = pty.transcript();
+    assert!(said_now.contains("◆ placet [a] > first\nsecond line\n  third\n\nunderstood"), "{said_now}");
+    assert_eq!(said(&server, 0), "first\nsecond line\n  third");
+}
+
 /// The line as it was typed fills its last row: rustyline goes to the next row by itself.
 #[test]
 fn a_sent_line_that_fills_its_row_leaves_one_blank_row() {

@@ -294,6 +294,12 @@ impl Pty {
         self.until("a prompt", |screen| screen.trim_end().ends_with(end.trim_end()));
     }
 
+    /// The same while `jobs` background commands run, which the prompt counts.
+    pub fn until_prompt_with_jobs(&self, jobs: usize, draft: &str) {
+        let end = format!("] &{jobs} > {draft}");
+        self.until("a prompt", |screen| screen.trim_end().ends_with(end.trim_end()));
+    }
+
     pub fn resize(&self, columns: u16, rows: u16) {
         self.seen.lock().unwrap().parser.screen_mut().set_size(rows, columns);
         self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();

@@ -19,7 +19,9 @@ impl AppliedOverview {
         let is_short = entry.changes.len() <= MOST;
         let changes = is_short.then(|| Box::new(applied_overview(entry, view, workspace)));
         let shown_by = match place {
-            ApplyQuestionPlace::Conversation => format!("/journal {}", entry.id),
+            ApplyQuestionPlace::Conversation | ApplyQuestionPlace::ShellCommand(_) => {
+                format!("/journal {}", entry.id)
+            }
             ApplyQuestionPlace::CommandLine(_) => format!("placet journal show {} --patch", entry.id),
         };
         AppliedOverview { changes, shown_by }

@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-pub use words::{applied_overview, overview};
-use words::{apply_words, headline, pending_words, reason};
+pub use words::{PENDING_COMMANDS, applied_overview, overview, pending_words};
+use words::{apply_words, headline, reason};
 
 /// What the person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub enum TurnDecision {
 pub enum ApplyQuestionPlace {
     /// At the end of a turn of a conversation.
     Conversation,
+    /// In a conversation, by a command of the person's, about what may be of several turns. The label is for the journal.
+    ShellCommand(Box<TransactionLabel>),
     /// By a subcommand, about a command of the person's own.
     CommandLine(Box<CommandLineQuestion>),
 }
@@ -73,7 +75,7 @@ impl ApplyQuestionPlace {
     /// The command that reverts what was applied or discarded.
     fn undo(&self) -> &'static str {
         match self {
-            ApplyQuestionPlace::Conversation => "/undo",
+            ApplyQuestionPlace::Conversation | ApplyQuestionPlace::ShellCommand(_) => "/undo",
             ApplyQuestionPlace::CommandLine(_) => "placet undo",
         }
     }
@@ -307,8 +309,11 @@ impl<'a> ApplyQuestionFlow<'a> {
 
     /// Says that `set` is pending. A subcommand does that itself, when it ends.
     fn name_pending(&self, set: &ChangeSet) {
-        if let ApplyQuestionPlace::Conversation = self.context.place {
-            self.events.notice(pending_words(set, &self.view));
+        match self.context.place {
+            ApplyQuestionPlace::Conversation | ApplyQuestionPlace::ShellCommand(_) => {
+                self.events.notice(pending_words(self.view.count(set)));
+            }
+            ApplyQuestionPlace::CommandLine(_) => {}
         }
     }
 
@@ -316,6 +321,7 @@ impl<'a> ApplyQuestionFlow<'a> {
     fn label(&self) -> TransactionLabel {
         match &self.context.place {
             ApplyQuestionPlace::CommandLine(asked) => asked.label.clone(),
+            ApplyQuestionPlace::ShellCommand(label) => (**label).clone(),
             ApplyQuestionPlace::Conversation => {
                 let label = self.view.turn().label.clone();
                 TransactionLabel { assent: ApprovedBy::you("the question"), ..label }

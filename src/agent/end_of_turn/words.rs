@@ -48,9 +48,13 @@ pub(super) fn losses(losses: &[LargeLoss], workspace: &Workspace) -> Vec<String>
     losses.iter().map(|loss| loss.words(&|path: &Path| workspace.shortened(path))).collect()
 }
 
-pub(super) fn pending_words(set: &ChangeSet, view: &View) -> String {
-    format!("changes to {} pending: /changes, /apply, /discard", view.count(set))
+/// The note about changes that wait in this conversation, the same everywhere.
+pub fn pending_words(count: ChangeCount) -> String {
+    format!("changes to {count} are pending: {PENDING_COMMANDS}")
 }
+
+/// What decides about them.
+pub const PENDING_COMMANDS: &str = "/apply, /review, /discard";
 
 pub(super) fn reason(view: &View) -> String {
     let unread = view.turn().unread.clone();

@@ -34,7 +34,15 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use write::SetupFiles;
 
-pub(super) fn run(linear: bool, options: &Options) -> Result<u8, CliError> {
+/// Who started `placet setup`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetupCaller {
+    CommandLine,
+    /// The command `/setup`. The shell names the model that answers from then on, so only what was written is reported here.
+    Shell,
+}
+
+pub(super) fn run(linear: bool, caller: SetupCaller, options: &Options) -> Result<u8, CliError> {
     let paths = start::paths()?;
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(without_terminal(&paths.user_file()));
@@ -61,7 +69,7 @@ pub(super) fn run(linear: bool, options: &Options) -> Result<u8, CliError> {
             Ok(report::DONE)
         }
         SetupEnd::Written(answers) => {
-            report_written(&answers, &files);
+            report_written(&answers, &files, caller);
             report_overrides(&answers, options)?;
             Ok(report::DONE)
         }
@@ -101,7 +109,7 @@ fn without_terminal(file: &Path) -> CliError {
     ))
 }
 
-fn report_written(answers: &SetupAnswers, files: &SetupFiles) {
+fn report_written(answers: &SetupAnswers, files: &SetupFiles, caller: SetupCaller) {
     let key = match (&answers.key, answers.place) {
         (KeyChoice::Typed(_), KeyPlace::File) => {
             format!("\nstored the key in {}, which only you can read", visible::path(&files.keys))
@@ -109,12 +117,14 @@ fn report_written(answers: &SetupAnswers, files: &SetupFiles) {
         (KeyChoice::Typed(_), KeyPlace::Tool(tool)) => format!("\nstored the key in {}", tool.label()),
         _ => String::new(),
     };
-    let model = visible::guard_line(&answers.model);
-    warn(&format!(
-        "{} with {model} answers from now on: {}{key}\nhint: `placet` starts the shell, `placet provider test` tests streaming, tools and pictures",
-        answers.provider,
-        visible::path(&files.settings)
-    ));
+    let (model, file) = (visible::guard_line(&answers.model), visible::path(&files.settings));
+    warn(&match caller {
+        SetupCaller::Shell => format!("wrote the settings to {file}{key}"),
+        SetupCaller::CommandLine => format!(
+            "{} with {model} answers from now on: {file}{key}\nhint: `placet` starts the shell, `placet provider test` tests streaming, tools and pictures",
+            answers.provider,
+        ),
+    });
 }
 
 /// Something else may win over what was written: a variable, a flag, a project's file.

@@ -3,6 +3,7 @@
 use crate::agent::{applied_overview, overview};
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::repl::output::is_interactive;
 use crate::repl::prompt::words;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
@@ -20,7 +21,7 @@ pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, W
 }
 
 /// An apply of what may be of earlier turns: the journal names what is applied.
-pub(super) fn apply_label(view: &View, title: &str) -> TransactionLabel {
+pub(in crate::repl) fn apply_label(view: &View, title: &str) -> TransactionLabel {
     TransactionLabel { title: String::new(), ..label(view, title) }
 }
 
@@ -83,8 +84,14 @@ fn print_changes(context: &CommandContext<'_>, overview: ChangeOverview) {
     context.output.print(&differences);
 }
 
+/// Without a path a person is asked, and sees what is applied first; a path is applied at once.
 pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
+    if rest.is_empty() && is_interactive() && !pending_in(&view)?.is_empty() {
+        // Else another placet could change what is on the screen before the person decides.
+        view.claim().map_err(|e| CommandStop::with_hint(e.to_string(), "/changes shows them"))?;
+        return Ok(CommandFollowUp::AskAboutPending);
+    }
     let shown = |path: &Path| workspace.shortened(path);
     let mut wanted = wanted(&view, paths(&workspace, rest)?);
     wanted.approval = with_losses(&workspace, &view, &wanted);

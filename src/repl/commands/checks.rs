@@ -37,7 +37,7 @@ pub(super) fn checks(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
 
 /// What checks of this view run with; `None` where no check is set. What an earlier session left is in another view than
 /// the conversation's.
-pub(super) fn check_env(
+pub(in crate::repl) fn check_env(
     context: &mut CommandContext<'_>,
     workspace: &Workspace,
     view: &View,

@@ -79,7 +79,7 @@ const EXAMPLES: [(&str, &str); 37] = [
     ("remember", "/remember run the tests with `just test`"),
 ];
 
-const KEYS: [(&str, &str); 14] = [
+const KEYS: [(&str, &str); 15] = [
     ("?", "on an empty line: these keys"),
     ("@FILE", "attach a file, a picture or the list of a directory"),
     ("!COMMAND", "run a command in your own terminal"),
@@ -94,6 +94,7 @@ const KEYS: [(&str, &str); 14] = [
     ("Ctrl-B", "while a command runs: send it to the background"),
     ("Esc Esc", "go back to an earlier turn, or clear the text in the line"),
     ("Ctrl-D", "leave"),
+    ("±2 &1", "in the prompt: files with pending changes (/review), running jobs (/jobs)"),
 ];
 
 pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {

@@ -12,10 +12,11 @@ use tokio::task::JoinHandle;
 /// Lines of output that `/jobs N` shows.
 const LINES: usize = 20;
 
-/// Tells what ends while a line is typed, above it, and has the prompt renewed where the number of pending changes is
-/// another by then.
+/// Tells what ends while a line is typed, above it, and has the prompt renewed where the number of pending changes or of
+/// running jobs is another by then. `running` is the number of jobs that the prompt shows.
 pub(in crate::repl) fn watch(
     context: &CommandContext<'_>,
+    running: usize,
     tell: impl Fn(String) + Send + 'static,
     renew: impl Fn() + Send + 'static,
 ) -> Option<JoinHandle<()>> {
@@ -29,7 +30,7 @@ pub(in crate::repl) fn watch(
     let view = workspace.and_then(|workspace| workspace.view()).cloned();
     let dir = view.as_ref().map(|view| view.dir().to_path_buf());
     Some(context.runtime.spawn(async move {
-        let mut shown = pending(view.clone()).await;
+        let mut shown = (pending(view.clone()).await, running);
         loop {
             for words in jobs.next_for_person(dir.as_deref()).await {
                 let lines = margin_mark::broken(scrollback::notice(&words, &theme), width);
@@ -37,7 +38,7 @@ pub(in crate::repl) fn watch(
                 // the first column.
                 tell(lines.iter().map(ansi::line).collect::<Vec<_>>().join("\r\n"));
             }
-            let now = pending(view.clone()).await;
+            let now = (pending(view.clone()).await, jobs.running().len());
             if now != shown {
                 renew();
             }

@@ -43,6 +43,8 @@ mod undo;
 mod view;
 mod window;
 
+pub(super) use changes::apply_label;
+pub(super) use checks::check_env;
 pub(crate) use server_prompts::{NamedPrompt, PromptUsageError, own_names, prompt_parts};
 pub use table::COMMANDS;
-pub(super) use table::run;
+pub(super) use table::{menu_order, run};

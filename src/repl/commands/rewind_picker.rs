@@ -24,6 +24,8 @@ const SAID_LINES: usize = 6;
 const GAP: usize = 2;
 /// In front of the words.
 const PICKER_LEAD: usize = 3;
+/// The row of the present, above the last turn: nothing is rewound there.
+const NOW: &str = "(current)";
 /// The newest turns, of which the changed lines are counted: that reads the files.
 const COUNTED: usize = 100;
 
@@ -232,9 +234,13 @@ fn choose_turn(all: &RewindEffects<'_, '_>) -> Option<usize> {
         };
         PickerItem::new(said, note).with_value(at.to_string()).with_order(turns.len() - at)
     };
-    let feed = PickerFeed::of(turns.iter().zip(effects.iter()).enumerate().map(item).collect());
+    let rows = turns.iter().zip(effects.iter()).enumerate().map(item);
+    let feed = PickerFeed::of(std::iter::once(PickerItem::new(NOW, "")).chain(rows).collect());
     let about = |item: &PickerItem| {
-        let from = item.value().parse::<usize>().unwrap_or(0);
+        let Ok(from) = item.value().parse::<usize>() else {
+            let words = "The conversation is here. Enter changes nothing.";
+            return PickerPreview { drawn: vec![Line::raw(words)], ..PickerPreview::default() };
+        };
         let effect = all.from(from);
         let said = turns.get(from).map(|turn| turn.text.as_str()).unwrap_or_default();
         let them = if effect.turns == 1 { "it" } else { "them" };
@@ -254,8 +260,10 @@ fn choose_turn(all: &RewindEffects<'_, '_>) -> Option<usize> {
         PickerPreview { drawn, ..PickerPreview::default() }
     };
     let longest = turns.iter().map(|turn| width::of(&visible::prose_line(&turn.said))).max().unwrap_or(0);
+    let columns = longest.max(width::of(NOW)).min(room);
     let picker = context.output.picker("Rewind to before a turn", feed).with_preview(about);
-    context.output.pick_one(picker.in_columns(longest.min(room)))?.parse().ok()
+    // What is wanted most is to leave out the last turn.
+    context.output.pick_one(picker.in_columns(columns).beginning_at(1))?.parse().ok()
 }
 
 /// `12 min ago`, from milliseconds since 1970.

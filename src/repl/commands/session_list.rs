@@ -37,9 +37,9 @@ pub(super) fn scopes_of(listing: &SessionListing, order: usize, room: usize) -> 
         let title = item(one);
         PickerItem { note: format!("{}{here}", title.note), ..title }
     };
-    let scope = |name: &str, items: Vec<PickerItem>| {
+    let scope = |name: &str, short_name: &str, items: Vec<PickerItem>| {
         let items = items.into_iter().enumerate().map(|(at, item)| item.with_order(at)).collect();
-        PickerScope { name: name.into(), items }
+        PickerScope { name: name.into(), short_name: short_name.into(), items }
     };
     let sorted = |rows: Vec<&SessionListRow>, item: &dyn Fn(&SessionListRow) -> PickerItem| {
         let mut rows = rows;
@@ -51,9 +51,9 @@ pub(super) fn scopes_of(listing: &SessionListing, order: usize, room: usize) -> 
         rows.into_iter().map(item).collect()
     };
     let mut scopes = vec![
-        scope("only this directory", sorted(listing.here.iter().collect(), &item)),
-        scope("all directories", sorted(listing.conversations().collect(), &with_place)),
-        scope("also -p runs", sorted(listing.all().collect(), &with_place)),
+        scope("only this directory", "here", sorted(listing.here.iter().collect(), &item)),
+        scope("all directories", "all", sorted(listing.conversations().collect(), &with_place)),
+        scope("also -p runs", "-p runs", sorted(listing.all().collect(), &with_place)),
     ];
     scopes.dedup_by_key(|scope| scope.items.len());
     if scopes.len() > 1 {

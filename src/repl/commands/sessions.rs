@@ -3,7 +3,7 @@
 
 use super::jobs;
 use super::session_list::{SessionList, SharedListing, scopes_of};
-use crate::agent::{Agent, TurnStart};
+use crate::agent::{Agent, TurnStart, pending_words};
 use crate::repl::coming::ComingMessages;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
@@ -319,12 +319,30 @@ pub(in crate::repl) fn show_past(context: &CommandContext<'_>) {
     }
 }
 
+/// Says what is pending in the conversation that was resumed, unless that is the last line that it shows.
+pub(in crate::repl) fn say_pending(context: &CommandContext<'_>) {
+    let pending = context.conversation.own_pending();
+    if pending.total() == 0 {
+        return;
+    }
+    let words = pending_words(pending);
+    let outline = context.conversation.coming.as_ref().map(|coming| coming.outline().messages);
+    let count = outline.unwrap_or_else(|| context.conversation.messages().len());
+    let closing = context.conversation.session().map(|session| session.closing_lines(count));
+    let closing = closing.unwrap_or_default();
+    let is_shown = closing.last().is_some_and(|last| last.messages == count && last.line == words);
+    if !is_shown || !is_interactive() {
+        context.output.note(&words);
+    }
+}
+
 /// Changes to a session and shows how it ended. This conversation is on the screen already.
 fn change_and_show(context: &mut CommandContext<'_>, row: &SessionRow) -> SlashCommandResult {
     let is_this = context.conversation.session().map(OpenSession::id) == Some(&row.id);
     let followed = change_to(context, row)?;
     if !is_this {
         show_past(context);
+        say_pending(context);
     }
     Ok(followed)
 }

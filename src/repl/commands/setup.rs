@@ -12,7 +12,7 @@ pub(super) fn setup(context: &mut CommandContext<'_>, _: &str) -> SlashCommandRe
     }
     let run = |program| {
         let mut command = Command::new(program);
-        command.arg("setup").current_dir(context.app.cwd());
+        command.args(["setup", "--in-shell"]).current_dir(context.app.cwd());
         if context.output.is_linear() {
             command.arg("--linear");
         }

@@ -37,7 +37,13 @@ pub const COMMANDS: &[SlashCommand] = &[
     row("provider", "[NAME|pick]", "show or change the provider", providers, model::provider),
     row("setup", "", "choose a provider, its key and a model, and write the settings", none, setup::setup),
     row("changes", "[PATH]", "show pending changes, or the diff of one path", none, changes::changes),
-    row("apply", "[PATH ...]", "apply pending changes", none, changes::apply),
+    row(
+        "apply",
+        "[PATH ...]",
+        "show all pending changes and ask, or apply those at a path",
+        none,
+        changes::apply,
+    ),
     row("discard", "[PATH ...]", "discard pending changes", none, changes::discard),
     row("undo", "[N|PATH]", "undo the changes of the last turn", none, undo::undo),
     row("rewind", "[N WHAT]", "rewind files, conversation or both to before a turn", what, rewind::rewind),
@@ -180,6 +186,16 @@ pub const COMMANDS: &[SlashCommand] = &[
     row("quit", "", "leave", none, sessions::quit),
     row("exit", "", "leave", none, sessions::quit),
 ];
+
+/// The commands that a person needs most, in the order in which a menu lists them; the others follow as in the table.
+const FIRST_IN_MENUS: [&str; 7] = ["review", "undo", "apply", "changes", "resume", "rewind", "help"];
+
+/// The place of a command in a menu in which nothing is looked for. `needed` is before all others: what the conversation
+/// cannot do without.
+pub(in crate::repl) fn menu_order(name: &str, needed: Option<&str>) -> usize {
+    let first = FIRST_IN_MENUS.iter().position(|first| *first == name);
+    if needed == Some(name) { 0 } else { first.unwrap_or(FIRST_IN_MENUS.len()) + 1 }
+}
 
 fn off_word() -> Vec<String> {
     vec!["off".into()]

@@ -262,8 +262,8 @@ fn fits(line: &str, (columns, rows): (u16, u16)) -> bool {
     each.sum::<usize>() + prompt < usize::from(rows)
 }
 
-/// A line that was sent, behind a prompt of `prompt` columns: broken at words, and its further rows as far in as placet's own.
-/// rustyline counts the rows of the line as it was typed, moves up by some of them and down again, so that more rows do no
+/// A line that was sent, behind a prompt of `prompt` columns: broken at words, and the rows of a broken line as far in as placet's
+/// own. A line after a line break begins where it was typed, at the margin: nothing moves at Enter. rustyline counts the rows of the line as it was typed, moves up by some of them and down again, so that more rows do no
 /// harm.
 fn sent(line: &str, style: Style, prompt: usize, width: ProseWidth) -> String {
     // Commands are copied, and stay whole lines.
@@ -273,7 +273,7 @@ fn sent(line: &str, style: Style, prompt: usize, width: ProseWidth) -> String {
         let is_fence = text.trim_start().starts_with("```");
         is_code ^= is_fence;
         let wrap = if is_code || is_fence { WrapSetting::Terminal } else { wrap };
-        let before = if at == 0 { " ".repeat(prompt) } else { margin_mark::UNDER.to_string() };
+        let before = if at == 0 { " ".repeat(prompt) } else { String::new() };
         let indent = ProseIndent {
             first: vec![Span::raw(before.clone())],
             further: margin_mark::UNDER.into(),
@@ -340,9 +340,10 @@ mod tests {
         let words = ProseWidth::new(20, WrapSetting::Words);
         let plain = |line: &str| sent(line, Style::default(), 9, words);
         assert_eq!(sent("one", Style::new().bold(), 9, words), "\x1b[0;1mone\x1b[0m");
-        assert_eq!(plain("one\ntwo\n\nx"), "one\n  two\n  \n  x");
+        // Story: the second line of a draft moved by two columns when it was sent.
+        assert_eq!(plain("one\ntwo\n\nx"), "one\ntwo\n\nx");
         assert_eq!(plain("call round(total, 2) again"), "call\n  round(total, 2)\n  again");
-        assert_eq!(plain("a\nwords that are wider than that"), "a\n  words that are\n  wider than that");
+        assert_eq!(plain("a\nwords that are wider than that"), "a\nwords that are wider\n  than that");
         // What is copied stays whole, and a word is never broken by placet.
         for whole in
             ["!echo words that are wider", "/cmd words that are wider", "0123456789012345678901234567"]
@@ -350,7 +351,7 @@ mod tests {
             assert_eq!(plain(whole), whole);
         }
         let code = "```\nlet words = that_are(wider, than_it);\n```";
-        assert_eq!(plain(code), code.replace('\n', "\n  "));
+        assert_eq!(plain(code), code);
         let terminal = ProseWidth::new(20, WrapSetting::Terminal);
         let long = "call round(total, 2) again";
         assert_eq!(sent(long, Style::default(), 9, terminal), long);

@@ -134,7 +134,11 @@ struct EditLineHandler {
 }
 
 impl ConditionalEventHandler for EditLineHandler {
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if self.menu.is_searching() && event.get(0) == Some(&KeyEvent::ctrl('G')) {
+            // It ends the search, and the line from before it comes back.
+            return None;
+        }
         self.menu.erase(before_cursor(ctx));
         // Bracketed paste is a mode of this prompt; the editor sets its own.
         term::write_all(b"\x1b[?2004l");
@@ -294,7 +298,7 @@ impl ConditionalEventHandler for SuspendHandler {
     }
 }
 
-/// Esc closes the menu. Pressed twice it clears the line, and keeps it for Up; on an empty line it opens the list of
+/// Esc closes the menu, and ends a search with the line that was found. Pressed twice it clears the line, and keeps it for Up; on an empty line it opens the list of
 /// turns. In vi mode it leads to the command mode, as everywhere, and closes the menu on its way.
 struct EscapeKeyHandler {
     menu: TypingMenu,
@@ -308,6 +312,10 @@ const TWICE: Duration = Duration::from_millis(800);
 
 impl ConditionalEventHandler for EscapeKeyHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if self.menu.is_searching() {
+            // As in readline. rustyline's own key would bring back the line from before the search; Ctrl-G does that.
+            return Some(Cmd::Repaint);
+        }
         let closed = self.menu.dismiss();
         if ctx.mode() != EditMode::Emacs {
             return None;

@@ -4,6 +4,7 @@
 
 use super::file_list::file_list;
 use super::input::UnfinishedLine;
+use crate::repl::commands::menu_order;
 use crate::repl::context::{CommandContext, SlashCommand};
 use crate::text::sanitize;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
@@ -24,9 +25,11 @@ pub(in crate::repl) fn pick_into(context: &CommandContext<'_>, typed: Unfinished
 }
 
 fn pick_command(context: &CommandContext<'_>, typed: &UnfinishedLine, name: &str) -> UnfinishedLine {
+    let needed = context.conversation.needed_command();
     let item = |row: &SlashCommand| {
         let note = format!("{}  {}", row.arguments, row.help);
-        PickerItem::new(format!("/{}", row.name), note.trim()).with_value(row.name)
+        let order = menu_order(row.name, needed);
+        PickerItem::new(format!("/{}", row.name), note.trim()).with_value(row.name).with_order(order)
     };
     let feed = PickerFeed::of(context.commands.iter().map(item).collect());
     match context.output.pick_one(context.output.picker("Commands", feed).with_query(name)) {

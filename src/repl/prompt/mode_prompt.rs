@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct PromptStatus {
     /// How many changes wait.
     pub(crate) pending: usize,
+    /// How many background commands run.
+    pub(crate) jobs: usize,
     /// How high the conversation is classified.
     pub(crate) level: ClassificationLevel,
     pub(crate) attempt: Option<TryMark>,
@@ -35,8 +37,8 @@ impl TryMark {
     }
 }
 
-/// `◆ placet [r] > `, or `◆ placet [a] ±3 CONFIDENTIAL > ` while changes wait in a classified conversation; of the same
-/// width in every mode.
+/// `◆ placet [r] > `, or `◆ placet [a] ±3 &1 CONFIDENTIAL > ` while changes wait and a job runs in a classified
+/// conversation; of the same width in every mode. `&` is what a shell writes behind a command of the background.
 pub(super) struct ModePrompt {
     mode: ModeCell,
     theme: Theme,
@@ -77,14 +79,17 @@ impl ModePrompt {
         if self.shown.as_ref() == Some(&status) {
             return;
         }
-        let PromptStatus { pending, level, .. } = status;
+        let PromptStatus { pending, jobs, level, .. } = status;
         let attempt = status.attempt.as_ref().map(TryMark::text).unwrap_or_default();
         self.shown = Some(status);
         let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
+        let runs = if jobs > 0 { format!(" &{jobs}") } else { String::new() };
         let classified =
             if level > ClassificationLevel::Public { format!(" {level}") } else { String::new() };
         self.raw = Mode::ALL
-            .map(|m| format!("{}placet [{}]{attempt}{waits}{classified} > ", margin_mark::LEAD, m.letter()))
+            .map(|m| {
+                format!("{}placet [{}]{attempt}{waits}{runs}{classified} > ", margin_mark::LEAD, m.letter())
+            })
             .to_vec();
         let styled = Mode::ALL.map(|m| {
             let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
@@ -94,6 +99,7 @@ impl ModePrompt {
                 span(format!("[{}]", m.letter()), mode_label(m)),
                 span(attempt.clone(), "prompt"),
                 span(waits.clone(), "question"),
+                span(runs.clone(), "call.running"),
                 span(classified.clone(), "warning"),
                 span(" > ".into(), "prompt"),
             ])) + self.end

@@ -1,14 +1,14 @@
 //! What is sent: a message with all that goes along with it, and the turn that answers it.
 
 use super::{Shell, UnsentText};
-use crate::agent::{TurnDecision, TurnEnding, TurnStart};
+use crate::agent::{MessageQueue, TurnDecision, TurnEnding, TurnStart};
 use crate::conversation::Part;
 use crate::provider::OfflineProvider;
 use crate::repl::attach::{
     AttachError, attach_all, may_name_skills, mentioned, named_skills, unsendable, without_escapes,
 };
-use crate::repl::commands::custom;
 use crate::repl::commands::review::{report_was_sent, review_from_question};
+use crate::repl::commands::{check_env, custom};
 use crate::repl::context::{CommandContext, CommandStop};
 use crate::repl::custom_prompt::CustomPrompt;
 use crate::repl::custom_turn;
@@ -18,7 +18,7 @@ use crate::repl::prompt::UnsentInput;
 use crate::repl::start_card;
 use crate::repl::turn;
 use crate::tools::ToolSet;
-use crate::ui::turn_pane::TurnPaneSettings;
+use crate::ui::turn_pane::{TurnPaneSettings, TurnPaneStatus};
 use ratatui::text::Line;
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +42,7 @@ impl Shell<'_> {
         let mentioned = mentioned(&self.unsent.pastes.expand_typed(text));
         let whole = self.unsent.pastes.expanded(&without_escapes(text)).into_owned();
         if self.has_nobody_to_answer(&whole) {
+            self.unanswered = Some(text.to_string());
             return Ok(draft);
         }
         // Before a session is made of a message that is not sent.
@@ -113,6 +114,7 @@ impl Shell<'_> {
         draft: String,
     ) -> Result<UnsentText, ReplError> {
         if self.has_nobody_to_answer(&prompt.text) {
+            self.unanswered = Some(prompt.line);
             return Ok(draft);
         }
         let context = &mut self.context;
@@ -134,8 +136,8 @@ impl Shell<'_> {
             && conversation.messages().is_empty()
             && !OfflineProvider::understands(text);
         if nobody {
-            let words = "`help` lists what works without one";
-            let line = format!("no model yet, so nothing was sent: {}, {words}", start_card::ADD_A_MODEL);
+            let words = "and brings your text back, `help` lists what works without one";
+            let line = format!("no model yet, so nothing was sent: {} {words}", start_card::ADD_A_MODEL);
             output.paragraphs(&[(&line, "warning")]);
         }
         nobody
@@ -191,6 +193,39 @@ impl Shell<'_> {
         self.review_if(decision, ended.draft)
     }
 
+    /// The apply question about everything that is pending: no turn is above it, and no line is typed below it.
+    pub(super) fn ask_about_pending(&mut self, draft: UnsentText) -> Result<UnsentText, ReplError> {
+        self.asks_about_all = true;
+        let Some((workspace, view)) = self.context.conversation.viewed() else { return Ok(draft) };
+        let env = check_env(&mut self.context, &workspace, &view);
+        let checks = env.as_ref().map(|env| env.checks.clone()).unwrap_or_default();
+        let ui = &self.context.app.config.settings().ui;
+        let facts = TurnPaneStatus {
+            questions_only: true,
+            fold: ui.fold_lines,
+            wrap: ui.wrap,
+            applied: ui.applied,
+            expanded: self.expanded,
+            ..TurnPaneStatus::default()
+        };
+        let settings = TurnPaneSettings {
+            theme: self.context.output.theme.clone(),
+            facts,
+            mode: self.context.app.mode.clone(),
+            modes: self.context.app.modes.to_vec(),
+            draft: String::new(),
+            queue: MessageQueue::default(),
+            drafts: None,
+            pastes: self.unsent.pastes.clone(),
+            notifier: self.signals.notifier.clone(),
+            links: self.signals.links.clone(),
+            jobs: self.context.app.tools.jobs.clone(),
+            check_output: self.context.output.check_output(&workspace, &checks),
+        };
+        let (decision, _) = turn::ask_about_all(&self.context, (&workspace, env.as_ref()), settings);
+        self.review_if(decision, draft)
+    }
+
     /// One turn; what the person decided about its changes, whether the session could not be saved, and what was typed
     /// meanwhile and not sent.
     fn run_turn(
@@ -198,6 +233,7 @@ impl Shell<'_> {
         start: TurnStart,
         draft: String,
     ) -> Result<(TurnDecision, bool, UnsentText), ReplError> {
+        self.asks_about_all = false;
         let stop = CancellationToken::new();
         (self.context.on_turn)(Some(stop.clone()));
         self.signals.title(&start);

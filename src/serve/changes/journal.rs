@@ -6,7 +6,7 @@ use crate::workspace::{
     AppliedChange, ChangeCount, DamagedPart, DamagedRecord, Journal, JournalEntry, PathState, ProgramRun,
     RepairOutcome, RepairReport, TransactionKind, View, repositories_of, repository_of,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Files that transactions changed, without those that git writes, and lines added and removed, as far as their contents are still known.
@@ -61,6 +61,10 @@ impl ListedPath<'_> {
     fn is_of_file(&self) -> bool {
         self.before.counts_as_file() || self.after.counts_as_file()
     }
+
+    fn slash(&self) -> &'static str {
+        if self.before.is_directory() || self.after.is_directory() { "/" } else { "" }
+    }
 }
 
 /// At most twenty paths, each with its letter and a note; a repository's own files are one line.
@@ -72,11 +76,20 @@ pub(super) fn list<'a>(
     let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
     const MOST: usize = 20;
     let (mut lines, mut more, mut directories) = (Vec::new(), 0, 0);
-    for (change, note) in changed {
+    let changed: Vec<(ListedPath<'a>, &str)> = changed.collect();
+    // A directory needs no line of its own where a line names something in it: the lines agree with the number of files.
+    let mut named_by_others: HashSet<&Path> = HashSet::new();
+    for (change, _) in &changed {
+        let above = change.path.ancestors().skip(1);
+        above.take_while(|dir| named_by_others.insert(dir)).for_each(drop);
+    }
+    let needs_line = |change: &ListedPath<'_>| change.is_of_file() || !named_by_others.contains(change.path);
+    for (change, note) in changed.into_iter().filter(|(change, _)| needs_line(change)) {
         match repository(change.path) {
             Some(repository) => *repositories.entry(repository).or_default() += 1,
             None if lines.len() < MOST => {
-                lines.push(format!("{} {}{note}", change.letter(), named(change.path, shown)));
+                let (letter, slash) = (change.letter(), change.slash());
+                lines.push(format!("{letter} {}{slash}{note}", named(change.path, shown)));
             }
             None if change.is_of_file() => more += 1,
             None => directories += 1,

@@ -26,7 +26,8 @@ impl Picker<'_> {
             self.list_page(talk, from);
             let more = if from + PAGE < self.ranked.top.len() { ", `more`" } else { "" };
             let which = if self.many == SelectionMode::Several { "numbers" } else { "a number" };
-            let scope = self.next_scope_name().map(|name| format!(", `all` for {name}")).unwrap_or_default();
+            let scope =
+                self.next_scope().map(|scope| format!(", `all` for {}", scope.name)).unwrap_or_default();
             let question = format!("{which}, words to search{more}{scope}, or Enter to leave: ");
             let Some(answer) = talk.ask(&question) else { return };
             let answer = answer.trim();

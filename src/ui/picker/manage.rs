@@ -9,6 +9,7 @@ use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::wrap::wrap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Rows of a question or a message at most.
@@ -30,7 +31,8 @@ impl<'h> Picker<'h> {
             PickerAction::Rename => {
                 let mut field = TextField::new(TextFieldKind::Line);
                 field.set(&owned.owner.name_of(&value));
-                PickerTask::Naming { value, field }
+                let is_selected = !field.is_empty();
+                PickerTask::Naming { value, field, is_selected }
             }
             _ => match owned.owner.delete_question(&value) {
                 Ok(question) => PickerTask::Deleting { value, question },
@@ -62,15 +64,24 @@ impl<'h> Picker<'h> {
         let done = match owned.task.take()? {
             // The message has been read, and the key is for the list.
             PickerTask::Told(_) => return None,
-            PickerTask::Naming { value, mut field } => match key.code {
+            PickerTask::Naming { value, mut field, mut is_selected } => match key.code {
                 KeyCode::Esc => return Some(PaneFlow::Stay),
                 KeyCode::Char('c' | 'g') if key.modifiers == KeyModifiers::CONTROL => {
                     return Some(PaneFlow::Stay);
                 }
                 KeyCode::Enter => owned.owner.rename(&value, field.text()),
-                _ => {
-                    field.key(key);
-                    owned.task = Some(PickerTask::Naming { value, field });
+                code => {
+                    let is_text =
+                        matches!(code, KeyCode::Char(_)) && (key.modifiers - KeyModifiers::SHIFT).is_empty();
+                    let is_erased = matches!(code, KeyCode::Backspace | KeyCode::Delete);
+                    if is_selected && (is_text || is_erased) {
+                        field.take();
+                    }
+                    if !(is_selected && is_erased) {
+                        field.key(key);
+                    }
+                    is_selected = false;
+                    owned.task = Some(PickerTask::Naming { value, field, is_selected });
                     return Some(PaneFlow::Stay);
                 }
             },
@@ -90,7 +101,10 @@ impl<'h> Picker<'h> {
     /// A paste goes into the field of a name, and answers nothing. False where it is for the list.
     pub(super) fn task_paste(&mut self, text: &str) -> bool {
         match self.owned.as_mut().and_then(|owned| owned.task.as_mut()) {
-            Some(PickerTask::Naming { field, .. }) => {
+            Some(PickerTask::Naming { field, is_selected, .. }) => {
+                if std::mem::take(is_selected) {
+                    field.take();
+                }
                 field.insert(text);
                 true
             }
@@ -117,13 +131,14 @@ impl<'h> Picker<'h> {
         let area = buffer.area;
         let columns = usize::from(area.width);
         let last = area.height.saturating_sub(1);
-        if let PickerTask::Naming { field, .. } = task {
+        if let PickerTask::Naming { field, is_selected, .. } = task {
             const LABEL: &str = " new name ❯ ";
             let lead = crate::text::width::of(LABEL);
             let (typed, at) = field.view(columns.saturating_sub(lead));
             let label = Span::styled(LABEL, self.theme.style("question"));
+            let style = if *is_selected { self.theme.style("select") } else { Style::default() };
             clear(buffer, last);
-            buffer.set_line(0, last, &Line::from(vec![label, Span::raw(typed)]), area.width);
+            buffer.set_line(0, last, &Line::from(vec![label, Span::styled(typed, style)]), area.width);
             let x = u16::try_from(lead + at).unwrap_or(0).min(area.width.saturating_sub(1));
             return Some(Some((x, last)));
         }
@@ -147,5 +162,5 @@ impl<'h> Picker<'h> {
 
 fn clear(buffer: &mut Buffer, y: u16) {
     let blanks = " ".repeat(usize::from(buffer.area.width));
-    buffer.set_stringn(0, y, blanks, usize::from(buffer.area.width), ratatui::style::Style::reset());
+    buffer.set_stringn(0, y, blanks, usize::from(buffer.area.width), Style::reset());
 }

@@ -121,6 +121,8 @@ pub struct Picker<'h> {
     ranked: PickerMatches,
     failure: Option<WorkerFailure>,
     cursor: ListCursor,
+    /// The row that is selected first, until the list is there.
+    begins_at: Option<usize>,
     marked: Vec<Arc<PickerItem>>,
     taken: Vec<String>,
     size: (u16, u16),
@@ -147,6 +149,7 @@ impl<'h> Picker<'h> {
             ranked: PickerMatches::default(),
             failure: None,
             cursor: ListCursor::default(),
+            begins_at: None,
             marked: Vec::new(),
             taken: Vec::new(),
             size: (0, 0),
@@ -171,6 +174,13 @@ impl<'h> Picker<'h> {
     #[must_use]
     pub fn with_preview(mut self, previewer: impl Fn(&PickerItem) -> PickerPreview + 'h) -> Picker<'h> {
         self.previewer = Some(Box::new(previewer));
+        self
+    }
+
+    /// Another row than the first is selected when the list opens.
+    #[must_use]
+    pub fn beginning_at(mut self, row: usize) -> Picker<'h> {
+        self.begins_at = Some(row);
         self
     }
 
@@ -225,7 +235,7 @@ impl<'h> Picker<'h> {
                 self.ask();
             }
             PickerAction::Mark => self.mark(),
-            PickerAction::More => self.next_scope(),
+            PickerAction::More => self.show_next_scope(),
             PickerAction::Rename | PickerAction::Delete => self.begin(act),
             PickerAction::Sort => self.next_order(),
             PickerAction::Cancel => return PaneFlow::Close,
@@ -234,7 +244,7 @@ impl<'h> Picker<'h> {
         PaneFlow::Stay
     }
 
-    fn next_scope(&mut self) {
+    fn show_next_scope(&mut self) {
         if self.scopes.len() < 2 {
             return;
         }
@@ -251,9 +261,9 @@ impl<'h> Picker<'h> {
     }
 
     /// What the key for more shows next.
-    fn next_scope_name(&self) -> Option<&str> {
+    fn next_scope(&self) -> Option<&PickerScope> {
         let next = (self.scope + 1) % self.scopes.len().max(1);
-        self.scopes.get(next).filter(|_| self.scopes.len() > 1).map(|scope| scope.name.as_str())
+        self.scopes.get(next).filter(|_| self.scopes.len() > 1)
     }
 
     fn mark(&mut self) {
@@ -296,7 +306,9 @@ impl<'h> Picker<'h> {
             Some(Err(failure)) => (self.failure, self.ranked.is_done) = (Some(failure), true),
             None => return false,
         }
-        self.cursor.select(self.cursor.selected, self.ranked.top.len());
+        let rows = self.ranked.top.len();
+        let first = self.begins_at.take_if(|row| self.query.is_empty() && *row < rows);
+        self.cursor.select(first.unwrap_or(self.cursor.selected), rows);
         true
     }
 
@@ -421,29 +433,49 @@ impl<'h> Picker<'h> {
         true
     }
 
-    /// The keys at the bottom. Those of tasks are left out where the row is too narrow.
+    /// The keys at the bottom: in short words where the row is narrow, and without those of tasks where it is narrower still.
     fn key_words(&self, columns: usize) -> String {
-        let key = |act| self.keys.key(act);
+        let scope = self.next_scope();
+        let long = (scope.map(|scope| scope.name.as_str()), self.next_order_name());
+        let short = (scope.map(|scope| scope.short_name.as_str()), long.1.map(|_| "sort"));
+        let (mut parts, _) = self.key_parts(long);
+        let mut words = self.joined_keys(&parts);
+        if width::of(&words) <= columns {
+            return words;
+        }
+        let (short_parts, always) = self.key_parts(short);
+        parts = short_parts;
+        words = self.joined_keys(&parts);
+        while width::of(&words) > columns && parts.len() > always + 1 {
+            parts.remove(parts.len() - 2);
+            words = self.joined_keys(&parts);
+        }
+        words
+    }
+
+    /// The keys with their words, and how many of them come before those of tasks.
+    fn key_parts<'w>(
+        &self,
+        (scope, order): (Option<&'w str>, Option<&'w str>),
+    ) -> (Vec<(PickerAction, &'w str)>, usize) {
         let mut parts = vec![(PickerAction::Take, "take")];
         if self.many == SelectionMode::Several {
             parts.push((PickerAction::Mark, "mark"));
         }
-        parts.extend(self.next_scope_name().map(|name| (PickerAction::More, name)));
+        parts.extend(scope.map(|name| (PickerAction::More, name)));
         let always = parts.len();
         if self.owned.is_some() {
             parts.extend([(PickerAction::Rename, "rename"), (PickerAction::Delete, "delete")]);
         }
-        parts.extend(self.next_order_name().map(|name| (PickerAction::Sort, name)));
+        parts.extend(order.map(|name| (PickerAction::Sort, name)));
         parts.push((PickerAction::Cancel, "cancel"));
-        loop {
-            let words: Vec<String> =
-                parts.iter().map(|(act, word)| format!("{} {word}", key(*act))).collect();
-            let words = format!(" {}", words.join("  "));
-            if width::of(&words) <= columns || parts.len() <= always + 1 {
-                return words;
-            }
-            parts.remove(parts.len() - 2);
-        }
+        (parts, always)
+    }
+
+    fn joined_keys(&self, parts: &[(PickerAction, &str)]) -> String {
+        let words: Vec<String> =
+            parts.iter().map(|(act, word)| format!("{} {word}", self.keys.key(*act))).collect();
+        format!(" {}", words.join("  "))
     }
 
     fn draw_preview(&self, buffer: &mut Buffer, area: PreviewArea) {

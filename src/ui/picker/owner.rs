@@ -8,6 +8,8 @@ use thiserror::Error;
 pub struct PickerScope {
     /// What it shows, after `show `: `all directories`.
     pub name: String,
+    /// The same where there is little room: `all`.
+    pub short_name: String,
     pub items: Vec<PickerItem>,
 }
 
@@ -36,6 +38,8 @@ pub(super) enum PickerTask {
     Naming {
         value: String,
         field: TextField,
+        /// The old name is selected: what is typed replaces it.
+        is_selected: bool,
     },
     Deleting {
         value: String,

@@ -159,6 +159,21 @@ impl<'m> TranscriptEntry<'m> {
         })
     }
 
+    /// What the command of a call printed, where all of it is in the result.
+    pub(in crate::ui) fn printed(&self) -> Option<String> {
+        let TranscriptContent::Call(_, Some(result)) = self.what else { return None };
+        if result.facts.iter().any(|fact| matches!(fact, CallFact::Cut { .. })) {
+            return None;
+        }
+        let bytes = result.facts.iter().find_map(|fact| match fact {
+            CallFact::Printed { bytes } => Some(*bytes),
+            _ => None,
+        })?;
+        let mut body = result.body();
+        body.truncate(body.floor_char_boundary(bytes));
+        Some(body)
+    }
+
     /// A remark on the entry, besides its text.
     pub(in crate::ui) fn note(&self) -> Option<String> {
         let TranscriptContent::Answer(answer, _) = self.what else { return None };

@@ -11,7 +11,7 @@ use crate::conversation::{CallId, CallOutcome};
 use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
 use crate::text::visible;
-use crate::tools::ForegroundCall;
+use crate::tools::{DisplayDetail, ForegroundCall};
 use crate::ui::apply_progress::how_far;
 use crate::ui::input::guard::KeyGuard;
 use crate::ui::margin_mark;
@@ -272,6 +272,14 @@ impl TurnPane {
                 };
                 let mut of_call = scrollback::call(outcome, &summary, &self.theme, fold).into_iter();
                 let head = of_call.next().map(|head| scrollback::broken_call(head, self.width()));
+                // What the model read is code, and a search names places: both stay whole lines.
+                let is_output = summary.command.is_some() || outcome != CallOutcome::Done;
+                let is_preview = matches!(summary.detail, DisplayDetail::Text(_)) && is_output;
+                let width = self.width();
+                let of_call: Vec<_> = match is_preview && !self.facts.expanded {
+                    true => of_call.flat_map(|line| scrollback::broken_output(line, width)).collect(),
+                    false => of_call.collect(),
+                };
                 let of_call = head.into_iter().flatten().chain(of_call).collect();
                 lines.extend(self.in_order(EndedCall { id, lines: of_call }));
                 lines

@@ -11,7 +11,7 @@ use crate::agent::{MessageQueue, TurnEvent};
 use crate::conversation::{CallOutcome, Message, Note, Part};
 use crate::session::ClosingLine;
 use crate::text::count;
-use crate::tools::{CallSummary, CommandEnd};
+use crate::tools::{CallSummary, CommandEnd, DisplayDetail};
 use crate::ui::margin_mark;
 use crate::ui::paste::PasteStore;
 use crate::ui::picture;
@@ -112,7 +112,7 @@ fn turn(
     let mut room = most;
     let fits = work.iter().rev().take_while(|piece| {
         let fits = room > 0;
-        room = room.saturating_sub(estimated_rows(piece, screen.columns));
+        room = room.saturating_sub(estimated_rows(piece, screen));
         fits
     });
     let left_out = work.len() - fits.count();
@@ -160,16 +160,17 @@ fn pieces<'m>(past: &PastConversation<'m>, messages: Range<usize>) -> Vec<PastPi
     out
 }
 
-fn estimated_rows(piece: &PastPiece<'_>, columns: usize) -> usize {
+fn estimated_rows(piece: &PastPiece<'_>, screen: &PastTurnsScreen) -> usize {
     match piece {
         PastPiece::Closing(_) => 1,
         PastPiece::Entry(entry) => match entry.what {
             TranscriptContent::Answer(_, text) => {
                 let text = end_of(text);
-                text.lines().count() + text.len() / columns.max(1) + 1
+                text.lines().count() + text.len() / screen.columns.max(1) + 1
             }
             TranscriptContent::Person(_) => SAID_LINES,
             TranscriptContent::Thinking(_) => 0,
+            TranscriptContent::Call(..) if entry.exit_code().is_some() => screen.facts.fold + 2,
             TranscriptContent::Attached(_) | TranscriptContent::Call(..) => 1,
         },
     }
@@ -258,7 +259,12 @@ impl PastTurnRenderer {
                 // What is stored names the object already.
                 let is_linear = matches!(self, PastTurnRenderer::Linear(_));
                 let title = if is_linear { head } else { summary.line.clone() };
-                summary.command = entry.exit_code().map(|code| CommandEnd { code, lines: 0 });
+                let printed = entry.printed().unwrap_or_default();
+                let lines = printed.lines().count();
+                summary.command = entry.exit_code().map(|code| CommandEnd { code, lines });
+                if summary.command.is_some() && !printed.is_empty() {
+                    summary.detail = DisplayDetail::Text(printed);
+                }
                 let outcome = entry.outcome().unwrap_or(CallOutcome::Interrupted);
                 let mut lines =
                     self.event(TurnEvent::CallPlanned { id: id.clone(), name: name.clone(), title });

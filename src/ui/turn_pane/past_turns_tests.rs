@@ -6,7 +6,8 @@ use serde_json::json;
 
 fn screen(columns: usize, rows: usize) -> PastTurnsScreen {
     let theme = Theme::plain();
-    PastTurnsScreen { theme, facts: TurnPaneStatus::default(), columns, rows, is_linear: false }
+    let facts = TurnPaneStatus { fold: 6, ..TurnPaneStatus::default() };
+    PastTurnsScreen { theme, facts, columns, rows, is_linear: false }
 }
 
 fn answer(blocks: Vec<AssistantBlock>) -> Message {
@@ -30,7 +31,9 @@ fn with_calls() -> Vec<Message> {
     let (good, bad) = (call("1", "make"), call("2", "make test"));
     let mut done = CallResult::text(&good, CallOutcome::Done, "ok");
     done.shown = "run make: exit code 0 · pending: +2 -1".into();
-    let failed = CallResult::text(&bad, CallOutcome::Done, "no").with(vec![CallFact::Exit { code: Some(2) }]);
+    let (printed, below) = ("1 passed\n1 failed\n", "[exit code 2, 0.1 s, in .]");
+    let facts = vec![CallFact::Exit { code: Some(2) }, CallFact::Printed { bytes: printed.len() }];
+    let failed = CallResult::text(&bad, CallOutcome::Done, format!("{printed}{below}")).with(facts);
     vec![
         Message::user("build it\nand test it"),
         answer(vec![text("I **build** it."), AssistantBlock::Call(good), AssistantBlock::Call(bad)]),

@@ -163,9 +163,10 @@ fn changes_in_ask_mode() {
         ("changes_of_another_path", "/changes notes.txt"),
         ("discard", "/discard"),
         ("undo_of_a_discard", "/undo"),
-        ("apply", "/apply"),
     ];
     all(&mut commands, &cases);
+    let asked = commands.answering("/apply", "a");
+    snapshot(GROUP, "apply", &asked);
     let asked = commands.answering("overwrite notes.txt with \"x\" anyway", "a");
     snapshot(GROUP, "ask_turn_applied", &asked);
 }

@@ -3,7 +3,7 @@
 use super::apply::{ReviewApply, apply_review, memory_of, review_of, taken_by};
 use super::blame::{blamed, turn_numbers};
 use super::plain;
-use crate::agent::TurnStart;
+use crate::agent::{TurnStart, pending_words};
 use crate::audit::AuditKind;
 use crate::conversation::{Note, Part};
 use crate::repl::commands::changes::{apply_label, paths};
@@ -67,8 +67,7 @@ fn open(context: &mut CommandContext<'_>, rest: &str, opened_from: ReviewOpenedF
     let left = context.conversation.pending();
     // The turn that follows says it at its end.
     if left.total() > 0 && start.is_none() {
-        let next = "/review, /apply or /discard decides them";
-        context.output.note(&format!("changes to {left} are still pending: {next}"));
+        context.output.note(&pending_words(left));
     }
     Ok(start.map_or(CommandFollowUp::Nothing, CommandFollowUp::TurnWithReport))
 }

@@ -12,8 +12,9 @@ use ratatui::text::{Line, Span};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Rows at most.
-pub(super) const ROWS: usize = 8;
+/// Rows at most, and at most in a window that is not twice as high: what was said above the line stays in view.
+pub(super) const ROWS: usize = 12;
+const ROWS_IN_LOW_WINDOW: usize = 8;
 /// Columns before a name.
 const LEAD: usize = 2;
 /// Columns between a name and what it is.
@@ -38,7 +39,8 @@ pub(super) struct MenuFrame<'m> {
 
 /// How many things are listed, and whether a row says how many more there are.
 pub(super) fn room(count: usize, total: usize, end: ScreenPlace, screen_rows: usize) -> (usize, bool) {
-    let free = screen_rows.saturating_sub(end.row + 1).min(ROWS);
+    let most = (screen_rows / 2).clamp(ROWS_IN_LOW_WINDOW, ROWS);
+    let free = screen_rows.saturating_sub(end.row + 1).min(most);
     let has_more = (count > free || total > count) && free > 2;
     (count.min(if has_more { free - 1 } else { free }), has_more)
 }
@@ -210,8 +212,11 @@ mod tests {
     #[test]
     fn a_menu_is_as_high_as_the_room_below_the_line() {
         let end = |row| ScreenPlace { row, column: 5 };
-        assert_eq!(room(52, 52, end(0), 24), (7, true));
-        assert_eq!(room(8, 8, end(0), 24), (8, false));
+        assert_eq!(room(52, 52, end(0), 24), (11, true));
+        assert_eq!(room(12, 12, end(0), 24), (12, false));
+        assert_eq!(room(52, 52, end(0), 50), (11, true));
+        assert_eq!(room(52, 52, end(0), 20), (9, true));
+        assert_eq!(room(52, 52, end(0), 12), (7, true));
         assert_eq!(room(52, 52, end(0), 5), (3, true));
         assert_eq!(room(52, 52, end(22), 24), (1, false));
         assert_eq!(room(52, 52, end(23), 24), (0, false));

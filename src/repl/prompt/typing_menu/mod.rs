@@ -241,6 +241,11 @@ impl TypingMenu {
         if std::mem::take(&mut state.is_painted) { "\x1b[J" } else { "" }
     }
 
+    /// A search in the history is on the screen.
+    pub(super) fn is_searching(&self) -> bool {
+        self.lock().is_searching
+    }
+
     /// The cursor moved in the line. True where the line is to be drawn without the menu.
     pub(super) fn cursor_moved(&self) -> bool {
         let mut state = self.lock();

@@ -4,8 +4,8 @@
 
 use crate::guidance::Guidance;
 use crate::permission::Mode;
-use crate::repl::commands::COMMANDS;
 use crate::repl::commands::server_prompts::own_names;
+use crate::repl::commands::{COMMANDS, menu_order};
 use crate::repl::context::SlashCommand;
 use crate::repl::prompt::file_list::file_list;
 use crate::repl::titles::{short_id, when};
@@ -54,6 +54,8 @@ pub(in crate::repl) struct MenuSources {
     pub(in crate::repl) store: Option<SessionStore>,
     /// Names of models, and of whom they are.
     pub(in crate::repl) models: Arc<Vec<(String, String)>>,
+    /// The command that the conversation cannot do without.
+    pub(in crate::repl) needed: Option<&'static str>,
     pub(in crate::repl) tools: Arc<Vec<String>>,
     /// Commands and skills, read when a list of commands is opened.
     pub(in crate::repl) guidance: Arc<Guidance>,
@@ -74,7 +76,12 @@ impl MenuSources {
                 let own = own_names(&self.guidance, &self.servers).into_iter();
                 let own = own.filter(|custom| !COMMANDS.iter().any(|row| row.name == custom.name));
                 let own = own.map(|custom| PickerItem::new(custom.name, custom.about));
-                known(COMMANDS.iter().map(|row| PickerItem::new(row.name, row.help)).chain(own))
+                let item = |item: PickerItem| {
+                    let order = menu_order(&item.text, self.needed);
+                    item.with_order(order)
+                };
+                let rows = COMMANDS.iter().map(|row| PickerItem::new(row.name, row.help));
+                known(rows.chain(own).map(item))
             }
             ListSource::Words("mode") => {
                 known(Mode::ALL.into_iter().map(|mode| PickerItem::new(mode.name(), mode.meaning())))

@@ -24,6 +24,8 @@ struct OpenDirectory {
     /// Its number among the named ones.
     node: Option<usize>,
     content: Vec<u8>,
+    /// Its tree, where one entry of a sparse index stands for all of it.
+    known: Option<ObjectId>,
     entries: usize,
     /// Nothing below is in conflict or only announced: git keeps no name for such a directory.
     is_whole: bool,
@@ -31,7 +33,7 @@ struct OpenDirectory {
 
 impl OpenDirectory {
     fn new(length: usize, node: Option<usize>) -> OpenDirectory {
-        OpenDirectory { length, node, content: Vec::new(), entries: 0, is_whole: true }
+        OpenDirectory { length, node, content: Vec::new(), known: None, entries: 0, is_whole: true }
     }
 
     fn add(&mut self, mode: u32, name: &[u8], id: &ObjectId) {
@@ -126,6 +128,7 @@ impl CacheCheck<'_> {
             let Some(dir) = open.last_mut() else { return false };
             dir.entries += 1;
             match entry {
+                Some(staged) if path.ends_with(b"/") => dir.known = Some(staged.id),
                 Some(staged) => dir.add(staged.mode, path.get(begin..).unwrap_or_default(), &staged.id),
                 None => dir.is_whole = false,
             }
@@ -140,7 +143,7 @@ impl CacheCheck<'_> {
     /// Ends the innermost directory, which is above `path`.
     fn close(&mut self, open: &mut Vec<OpenDirectory>, path: &[u8]) {
         let Some(dir) = open.pop() else { return };
-        let id = ObjectId::of("tree", &dir.content, self.width);
+        let id = dir.known.unwrap_or_else(|| ObjectId::of("tree", &dir.content, self.width));
         if let Some((entries, named)) = dir.node.and_then(|node| self.nodes.get(node)?.named) {
             let is_right = dir.is_whole && entries == dir.entries && named == id;
             self.right += usize::from(is_right);

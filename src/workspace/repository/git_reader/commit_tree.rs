@@ -24,6 +24,11 @@ impl<'a> CommitTree<'a> {
         CommitTree { objects, root, read: BTreeMap::new() }
     }
 
+    /// The paths below one tree.
+    pub(super) fn of_tree(objects: &'a ObjectReader<'a>, tree: ObjectId) -> CommitTree<'a> {
+        CommitTree { objects, root: Some(Ok(tree)), read: BTreeMap::new() }
+    }
+
     /// False for the empty tree of a branch without a commit.
     pub(super) fn has_commit(&self) -> bool {
         self.root.is_some()

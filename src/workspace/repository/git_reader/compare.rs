@@ -9,6 +9,7 @@ use super::object_store::ObjectReader;
 use super::ref_changes::{RepositorySide, ref_events};
 use super::refs::{LARGEST_LOG, RefReader};
 use super::repository_files::{RepositoryFiles, exists, read};
+use super::sparse_directories;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -166,12 +167,16 @@ fn index(
         return vec![GitEvent::IndexNotRead(IndexNotRead::Reftable)];
     }
     let read = |files| read_index(files, sides.dir, width);
-    let (old, new) = match (read(sides.before), read(sides.after)) {
+    let (mut old, mut new) = match (read(sides.before), read(sides.after)) {
         (Ok(old), Ok(new)) => (old, new),
         (Err(why), _) | (_, Err(why)) => return vec![GitEvent::IndexNotRead(why)],
     };
     let heads = (before.refs.head_commit(), after.refs.head_commit());
-    index_events((&old.entries, &new.entries), heads, (&before.objects, &after.objects), budget)
+    let objects = (&before.objects, &after.objects);
+    if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
+        return vec![GitEvent::IndexNotRead(why)];
+    }
+    index_events((&old.entries, &new.entries), heads, objects, budget)
 }
 
 /// Objects that went into packs. That none is lost is looked at elsewhere, by their names.

@@ -335,7 +335,7 @@ impl IndexNotRead {
             IndexNotRead::Damaged => "it is damaged",
             IndexNotRead::Version => "placet does not know its version",
             IndexNotRead::Split => "it is a split index",
-            IndexNotRead::Sparse => "it is a sparse index",
+            IndexNotRead::Sparse => "a directory of a sparse index cannot be read",
             IndexNotRead::Trees => "the trees that it names differ from its entries",
             IndexNotRead::Reftable => "the commit at HEAD is not known",
         }

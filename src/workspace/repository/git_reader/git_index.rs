@@ -5,7 +5,7 @@ use super::event::IndexNotRead;
 use super::object_id::ObjectId;
 use super::plain_path::is_plain_path;
 use super::repository_files::{RepositoryFiles, exists, read};
-use super::tree_diff::TreeEntry;
+use super::tree_diff::{DIRECTORY, TreeEntry};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -27,6 +27,9 @@ pub(super) struct IndexEntry {
 
 pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
 
+/// Paths with a slash at their end, and the trees that they stand for.
+pub(super) type SparseDirectories = BTreeMap<Vec<u8>, ObjectId>;
+
 /// Of a path whose conflict was resolved, the versions that it had, in the order of [`IndexEntry::versions`]: `git checkout -m`
 /// brings the conflict back.
 pub(super) type ResolvedConflict = (Vec<u8>, [Option<TreeEntry>; 3]);
@@ -34,6 +37,8 @@ pub(super) type ResolvedConflict = (Vec<u8>, [Option<TreeEntry>; 3]);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GitIndex {
     pub(super) entries: IndexEntries,
+    /// Of a sparse index. Their files are not among the entries.
+    pub(super) directories: SparseDirectories,
     pub(super) resolved: Vec<ResolvedConflict>,
 }
 
@@ -71,8 +76,8 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
     let (mut at, mut name) = (12, Vec::new());
     let mut last: Option<(Vec<u8>, u16)> = None;
     let (mut begins, mut in_order) = (Vec::new(), true);
-    // A sparse index has directories, and a split one paths without a name.
-    let mut has_plain_paths = true;
+    // A split index has paths without a name.
+    let (mut has_plain_paths, mut has_directories) = (true, false);
     for _ in 0..count {
         let EntryAt { entry, stage, next, kept } =
             entry(bytes, at, version, width, &mut name).ok_or(IndexNotRead::Damaged)?;
@@ -80,7 +85,9 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         let is_in_order =
             |(path, before): &(Vec<u8>, u16)| *path < name || *path == name && (1..stage).contains(before);
         in_order &= last.as_ref().is_none_or(is_in_order);
-        has_plain_paths &= is_plain_path(&name);
+        let directory = name.strip_suffix(b"/").filter(|_| is_sparse_directory(&entry, stage));
+        has_directories |= directory.is_some();
+        has_plain_paths &= is_plain_path(directory.unwrap_or(&name));
         last = Some((name.clone(), stage));
         begins.push((at, version < 4 || kept == 0));
         let known = found.entry(name.clone()).or_default();
@@ -99,14 +106,14 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
     }) {
         return Err(IndexNotRead::Damaged);
     }
-    // Extensions: four letters, a length, the data. Two of them say that the entries are not all.
-    let (mut has_trees, mut has_true_trees) = (false, true);
+    // Extensions: four letters, a length, the data. One says that the entries are not all, one that some are directories.
+    let (mut has_trees, mut has_true_trees, mut is_sparse) = (false, true, false);
     let mut resolved = Vec::new();
     while at + 8 + width <= bytes.len() {
         let (Some(name), Some(length)) = (bytes.get(at..at + 4), number(at + 4)) else { break };
         match name {
             b"link" => return Err(IndexNotRead::Split),
-            b"sdir" => return Err(IndexNotRead::Sparse),
+            b"sdir" => is_sparse = true,
             b"TREE" => {
                 let data = at.checked_add(8 + length).and_then(|end| bytes.get(at + 8..end));
                 // git writes one, and reads the last.
@@ -138,11 +145,40 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         }
         at = at.saturating_add(8).saturating_add(length);
     }
-    match (in_order && has_plain_paths, has_true_trees) {
+    // Without the extension git does not expect a directory.
+    let is_right = in_order && has_plain_paths && (is_sparse || !has_directories);
+    match (is_right, has_true_trees) {
         (false, _) => Err(IndexNotRead::Damaged),
         (true, false) => Err(IndexNotRead::Trees),
-        (true, true) => Ok(GitIndex { entries: found, resolved }),
+        (true, true) => {
+            let directories = take_directories(&mut found).ok_or(IndexNotRead::Damaged)?;
+            Ok(GitIndex { entries: found, directories, resolved })
+        }
     }
+}
+
+/// Takes the directories out of what an index says, and gives them. `None` where an entry lies in one of them: which of the
+/// two counts depends on who reads them.
+fn take_directories(found: &mut IndexEntries) -> Option<SparseDirectories> {
+    let mut last: Option<&[u8]> = None;
+    for (path, entry) in &*found {
+        if last.is_some_and(|dir| path.starts_with(dir)) {
+            return None;
+        }
+        last = is_directory(path, entry).then_some(path).map(Vec::as_slice).or(last);
+    }
+    let taken = found.extract_if(.., |path, entry| is_directory(path, entry));
+    Some(taken.filter_map(|(path, entry)| Some((path, entry.staged?.id))).collect())
+}
+
+fn is_directory(path: &[u8], entry: &IndexEntry) -> bool {
+    path.ends_with(b"/") && entry.staged.is_some_and(|staged| staged.mode == DIRECTORY)
+}
+
+/// True for an entry that stands for all files of a directory, which are not in the work tree.
+fn is_sparse_directory(entry: &IndexEntry, stage: u16) -> bool {
+    let is_plain = stage == 0 && entry.is_hidden && !entry.is_intent;
+    is_plain && entry.staged.is_some_and(|staged| staged.mode == DIRECTORY)
 }
 
 /// The extension "resolve undo": a path, three modes in octal, and an object for each mode that is not 0.

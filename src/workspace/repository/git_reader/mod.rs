@@ -32,6 +32,7 @@ mod ref_changes;
 mod ref_table;
 mod refs;
 mod repository_files;
+mod sparse_directories;
 mod state_contents;
 mod tree_diff;
 mod work_trees;

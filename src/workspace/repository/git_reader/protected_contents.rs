@@ -26,6 +26,7 @@ use super::object_store::ObjectReader;
 use super::ref_changes::{ChangedRefs, RepositorySide, changed_refs};
 use super::refs::RefReader;
 use super::repository_files::{RepositoryFiles, exists, read};
+use super::sparse_directories;
 use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use crate::permission::Runner;
 use crate::workspace::repository::StateFileReader;
@@ -505,12 +506,15 @@ impl ContentSearch<'_> {
         }
         let is_known = !self.after.refs.is_reftable();
         let read = read_index(sides.after, sides.dir, width);
-        let new = match read.and_then(|new| is_known.then_some(new).ok_or(IndexNotRead::Reftable)) {
+        let mut new = match read.and_then(|new| is_known.then_some(new).ok_or(IndexNotRead::Reftable)) {
             Ok(new) => new,
             Err(why) => return self.found.push(ProtectedContent::IndexNotRead(why)),
         };
         for (path, committed, runner) in differing {
-            let entry = new.entries.get(&path);
+            let entry = match sparse_directories::entry_at(&new, &path, &self.after.objects) {
+                Ok(entry) => entry,
+                Err(why) => return self.found.push(ProtectedContent::IndexNotRead(why)),
+            };
             let is_in_conflict = entry.is_some_and(|entry| entry.staged.is_none());
             let staged = entry.filter(|entry| !entry.is_intent).and_then(|entry| entry.staged);
             if staged != committed && !is_in_conflict && self.found.len() < MOST_FOUND {
@@ -519,14 +523,18 @@ impl ContentSearch<'_> {
             }
         }
         if has_changed {
-            self.entries(sides, width, &new);
+            self.entries(sides, width, &mut new);
         }
     }
 
     /// What differs in the index itself.
-    fn entries(&mut self, sides: &GitSides<'_>, width: usize, new: &GitIndex) {
+    fn entries(&mut self, sides: &GitSides<'_>, width: usize, new: &mut GitIndex) {
         // An index that could not be read before has nothing that is known.
-        let old = read_index(sides.before, sides.dir, width).unwrap_or_default();
+        let mut old = read_index(sides.before, sides.dir, width).unwrap_or_default();
+        let objects = (&self.before.objects, &self.after.objects);
+        if let Err(why) = sparse_directories::expand_differing((&mut old, new), objects, self.budget) {
+            return self.found.push(ProtectedContent::IndexNotRead(why));
+        }
         let mut head = CommitTree::new(&self.after.objects, self.after.refs.head_commit());
         for conflict in new.resolved.iter().filter(|conflict| !old.resolved.contains(conflict)) {
             if !self.resolved_is_known(conflict, &mut head) {
