@@ -77,6 +77,43 @@ impl Policy {
         PermissionExplanation { verdict, reason, typed, segments }
     }
 
+    /// What a question shows as its reasons: how each part was decided, and what asks. What is asked for has its row above.
+    pub(super) fn why_asked(&self, tool: &str, reach: &[Access]) -> String {
+        let mut out = String::new();
+        for access in reach {
+            let explained = self.explain(tool, access);
+            if reach.len() > 1 {
+                out.push_str(&explained.to_string());
+            } else {
+                let parts = PermissionExplanation { reason: String::new(), ..explained }.to_string();
+                out.push_str(parts.split_once('\n').map_or("", |(_, parts)| parts));
+            }
+            out.extend(self.asks_by(tool, access).map(|by| format!("asked by: {by}\n")));
+        }
+        out
+    }
+
+    /// The rule or the mode that asks, and where a person changes it; `None` where nothing asks.
+    fn asks_by(&self, tool: &str, reach: &Access) -> Option<String> {
+        let runs = self.as_it_runs(reach);
+        let always = match self.judge(tool, &runs) {
+            AccessVerdict::Ask { always, flag, .. } => always.is_some() || flag.is_some(),
+            AccessVerdict::Danger(_) => return Some("every mode, because the command is dangerous".into()),
+            AccessVerdict::Allow(_) | AccessVerdict::Deny { .. } => return None,
+        };
+        let line = ParsedCommand::read(tool, &runs, self.home());
+        if let Some(rule) = self.rule_of(RuleVerdict::Ask, tool, &runs, line.as_ref()) {
+            return Some(format!("the rule `{}`, set in {}", rule.text, rule.origin));
+        }
+        let mode = self.mode().name();
+        Some(match always {
+            true => format!(
+                "{mode} mode, because no rule and no grant allows it. Shift+Tab and /mode change the mode; a rule in `permission.allow` of the settings allows it in this mode"
+            ),
+            false => format!("{mode} mode, each time: no rule and no grant allows this"),
+        })
+    }
+
     fn explain_segment(
         &self,
         line: &ParsedCommand<'_>,

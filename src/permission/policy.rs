@@ -213,7 +213,7 @@ impl Policy {
             return Decision::Allow(Permit::new(call, reach, why, landing));
         };
         let pattern = asking.always.as_ref().and_then(|_| self.pattern_for(tool, &reach));
-        let why = reach.iter().map(|one| self.explain(tool, one).to_string()).collect::<String>();
+        let why = self.why_asked(tool, &reach);
         let QuestionBuilder { reasons, always, flag, typed } = asking;
         // A grant that will not match again is not offered; the person gets a pattern, or a yes for this call only.
         let always = always
@@ -292,10 +292,7 @@ impl Policy {
     pub(super) fn judge(&self, tool: &str, reach: &Access) -> AccessVerdict {
         let mode = self.mode();
         let line = ParsedCommand::read(tool, reach, self.home());
-        let rule = |verdict: RuleVerdict| match &line {
-            Some(line) if verdict != RuleVerdict::Allow => self.catching(line, verdict),
-            _ => self.rules.iter().find(|r| r.verdict == verdict && r.matches(tool, reach, &self.roots)),
-        };
+        let rule = |verdict| self.rule_of(verdict, tool, reach, line.as_ref());
         if let Some(rule) = rule(RuleVerdict::Deny) {
             return AccessVerdict::Deny {
                 reason: format!("the rule `{}` ({}) denies it{}", rule.text, rule.origin, because(rule)),
@@ -344,6 +341,20 @@ impl Policy {
                 AccessVerdict::Allow(PermitReason::Grant { id: given.id, words: given.grant.describe() })
             }
             None => opinion,
+        }
+    }
+
+    /// The first rule with this verdict that matches.
+    pub(super) fn rule_of(
+        &self,
+        verdict: RuleVerdict,
+        tool: &str,
+        reach: &Access,
+        line: Option<&ParsedCommand<'_>>,
+    ) -> Option<&Rule> {
+        match line {
+            Some(line) if verdict != RuleVerdict::Allow => self.catching(line, verdict),
+            _ => self.rules.iter().find(|r| r.verdict == verdict && r.matches(tool, reach, &self.roots)),
         }
     }
 

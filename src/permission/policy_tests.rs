@@ -520,3 +520,31 @@ fn rules_about_pages_name_hosts_and_forbidden_hosts_have_no_pages() {
     };
     assert!(question.reason.contains("docs.rs"));
 }
+
+/// Story: the reasons of a question were the sentence that was above them already.
+#[test]
+fn the_reasons_of_a_question_name_the_rule_or_the_mode_and_where_it_is_changed() {
+    let why = |policy: &Policy, tool: &str, reach: Access| match policy.decide(
+        &CallId::new("c"),
+        tool,
+        vec![reach],
+    ) {
+        Decision::Ask(question) => {
+            assert!(!question.why.contains(&question.reason), "{}", question.why);
+            question.why
+        }
+        _ => panic!("nothing is asked"),
+    };
+    let ask = policy(Mode::Ask, &[("run(cargo *)", RuleVerdict::Ask)]);
+    let network = why(&ask, "fetch", Access::Network { host: "a.b".into() });
+    assert_eq!(
+        network,
+        "asked by: ask mode, because no rule and no grant allows it. Shift+Tab and /mode change the mode; a rule in `permission.allow` of the settings allows it in this mode\n"
+    );
+    let by_rule = why(&ask, "run_command", run("cargo test"));
+    assert!(by_rule.ends_with("asked by: the rule `run(cargo *)`, set in test\n"), "{by_rule}");
+    let protected = why(&policy(Mode::Write, &[]), "edit_file", write("/w/.envrc"));
+    assert_eq!(protected, "asked by: write mode, each time: no rule and no grant allows this\n");
+    let dangerous = why(&policy(Mode::Unrestricted, &[]), "run_command", run("rm -rf /"));
+    assert!(dangerous.ends_with("asked by: every mode, because the command is dangerous\n"), "{dangerous}");
+}

@@ -28,9 +28,7 @@ pub fn merged_for_other(base: &[u8], mine: &[u8], other: &[u8]) -> SidedMerge {
     let (mut my, mut their) = (Side::new(base, mine), Side::new(base, other));
     let mut out = SidedMerge::default();
     let mut copied = 0;
-    while let Some(start) =
-        [my.next(), their.next()].into_iter().flatten().map(|hunk| Place::start(hunk)).min()
-    {
+    while let Some(start) = [my.next(), their.next()].into_iter().flatten().map(Place::start).min() {
         let (mine_start, other_start) = (my.place(start), their.place(start));
         let mut end = start;
         let (mut is_mine, mut is_other) = (false, false);
@@ -116,7 +114,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn merged(base: &str, mine: &str, other: &str) -> (String, Vec<(Range<usize>, Range<usize>)>) {
+    /// Lines of the base, and of my side.
+    type Places = Vec<(Range<usize>, Range<usize>)>;
+
+    fn merged(base: &str, mine: &str, other: &str) -> (String, Places) {
         let merge = merged_for_other(base.as_bytes(), mine.as_bytes(), other.as_bytes());
         let places = merge.conflicts.into_iter().map(|place| (place.base, place.mine)).collect();
         (String::from_utf8(merge.bytes).unwrap(), places)

@@ -28,7 +28,7 @@ pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
     ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, WaitingRepository, lost_paths,
 };
-pub use changes::listing::{ListedChange, care_first, care_first_order, removed_words};
+pub use changes::listing::{ListedChange, care_first, care_first_order, leave_out_waiting, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};
 pub use changes::renames::RenamedFiles;
 pub use error::{SpecialFile, WorkspaceError};

@@ -742,6 +742,8 @@ fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons(
     // The other hunk is decided, the conflict is not: nothing can be applied yet.
     pty.send("G[");
     decide_by(&mut pty, "a", "1/2 hunks");
+    // A key right behind one that decides takes the decision back.
+    quiet();
     pty.send("\r");
     pty.until("what is missing", |s| s.contains("the conflict in a.txt, line 5, is not decided"));
     quiet();
@@ -751,6 +753,7 @@ fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons(
     pty.send("\x1b");
     pty.until("the review", |s| !s.contains("is not decided"));
     decide_by(&mut pty, "Y", "2/2 hunks");
+    quiet();
     pty.send("\r");
     pty.until("the summary", |s| {
         s.contains("accepted   2 hunks")
@@ -772,6 +775,7 @@ fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
     decide_by(&mut pty, "Y", "2/2 hunks");
     pty.send("g]");
     decide_by(&mut pty, "r", "✗1");
+    quiet();
     pty.send("\r");
     pty.until("the summary", |s| {
         s.contains("rejected   1 hunk") && s.contains("conflict   a.txt: your lines stay in 1 hunk")
@@ -786,7 +790,9 @@ fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
     pty.line("/review");
     pty.until("again", |s| s.contains("before both changes, line 5:"));
     decide_by(&mut pty, "r", "✗1");
+    quiet();
     decide_by(&mut pty, "a", "2/2 hunks");
+    quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("conflict   a.txt: your lines stay in 1 hunk"));
     quiet();
@@ -807,6 +813,7 @@ fn a_file_that_the_person_created_too_is_a_conflict_of_both_texts() {
         s.contains("conflict: - is yours") && s.contains("- mine") && s.contains("+ theirs")
     });
     decide_by(&mut pty, "a", "1/1 hunks");
+    quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("replaces lines that you changed"));
     quiet();

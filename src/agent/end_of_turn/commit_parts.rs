@@ -10,10 +10,12 @@ const PART: &[u8] = b"diff --git ";
 /// The line in place of the content of a binary file. Each line of a hunk has a sign in front.
 const NO_CONTENT: &[u8] = b"\nBinary files ";
 
-/// The parts of the patches of the listed files that are here whole. Files that git writes are explained by their rows.
+/// The parts of the patches of the listed files that are here whole. Files that git writes are explained by their rows, and
+/// what a yes leaves out need not be read.
 pub(super) fn parts_of_files<'a>(list: &[ListedChange], files: &'a [FileDiff]) -> HashSet<&'a [u8]> {
     let is_file = |file: &&FileDiff| {
-        file.left_out.is_none() && list.get(file.row).is_some_and(|listed| !listed.is_of_git)
+        file.left_out.is_none()
+            && list.get(file.row).is_some_and(|listed| !listed.is_of_git && !listed.is_left_out)
     };
     files.iter().filter(is_file).flat_map(|file| parts(&file.patch)).collect()
 }

@@ -231,6 +231,15 @@ impl<'a> ApplyQuestionFlow<'a> {
         let is_changed =
             |view: &View, set| view.is_unchanged(LayerKind::Pending, set).is_ok_and(|same| !same);
         let moved_at_home = at_home.as_ref().is_some_and(|(home, now)| is_changed(&home.view, &now.set));
+        // The mode may have changed: rows that it left out need not have been seen.
+        let leaves_out =
+            |flow: &Self, now: &PendingSet| flow.waiting(&now.set, &now.classes).len() == now.waiting;
+        let same_mode =
+            leaves_out(self, &here) && at_home.as_ref().is_none_or(|(home, now)| leaves_out(home, now));
+        if answer == 'a' && !same_mode {
+            self.events.notice(UPDATED);
+            return None;
+        }
         if matches!(answer, 'a' | 'd') && (is_changed(view, set) || moved_at_home) {
             self.events.notice(UPDATED);
             return None;
@@ -372,6 +381,10 @@ impl<'a> ApplyQuestionFlow<'a> {
             shown.append(overview(&pending.set, &home.view, home.context.workspace));
             waiting += pending.waiting;
             parts.push((&pending.set, &pending.classes, &home.view, home.context.workspace));
+        }
+        if waiting == 0 {
+            // The mode approves them.
+            shown.list.iter_mut().for_each(|row| row.is_left_out = false);
         }
         let title = headline(&parts);
         self.events.ask(|reply| {

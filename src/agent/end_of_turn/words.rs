@@ -5,7 +5,7 @@ use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{
     ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, JournalEntry, LargeLoss, ListedChange,
-    PathPatch, View, Workspace, shown_patch,
+    PathPatch, View, Workspace, leave_out_waiting, shown_patch,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +27,11 @@ pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]
         count += set.count(&renamed);
         out.extend(losses(&classes.losses, workspace));
     }
-    out.push(format!("{count}, +{} -{} lines: apply?", lines.0, lines.1));
+    out.push(match lines {
+        // Of a repository, a mode or a picture no lines are counted, which is not the same as none.
+        (0, 0) => format!("{count}: apply?"),
+        (added, removed) => format!("{count}, +{added} -{removed} lines: apply?"),
+    });
     out.join("; ")
 }
 
@@ -67,7 +71,8 @@ pub(super) fn reason(view: &View) -> String {
 /// The list of the changes, then their patches. For a very large set, some patches are left out and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
     let classes = view.classify(set);
-    let list = view.listed(set, &classes, |path| workspace.shortened(path));
+    let mut list = view.listed(set, &classes, |path| workspace.shortened(path));
+    leave_out_waiting(&mut list, set, &classes);
     with_patches(list, (set, &classes), (view, workspace), |bytes| LeftOut::TooLong { bytes })
 }
 

@@ -517,3 +517,56 @@ fn a_question_that_is_asked_again_has_its_rule() {
         assert_eq!(b.screen().starts_with(&"─".repeat(80)), is_asked_again, "{}", b.screen());
     }
 }
+
+/// Story: at 80x12 a difference of four rows could not be opened, and its row said that Down opens it.
+#[test]
+fn in_twelve_rows_a_small_difference_is_shown_with_its_question() {
+    let mut b = bench_of(80, 12);
+    b.event(TurnEvent::Text("Some words before.\n\nAnd more.\n\nDone.".into()));
+    let mut answer = b.ask_to_apply(detail(vec![change("a.py", 0, "one\ntwo\nend\n", "one\n2\nend\n")]));
+    let screen = b.screen();
+    for part in ["M a.py", "- two", "+ 2", "a apply all", "d discard all"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert!(!screen.contains("closed") && !screen.contains("hidden"), "{screen}");
+    b.pass(1_000);
+    b.screen();
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'));
+}
+
+#[test]
+fn where_no_difference_can_be_read_the_review_is_named() {
+    let mut b = bench_of(80, 7);
+    let _answer = b.ask_to_apply(two_files());
+    let screen = b.screen();
+    assert!(screen.contains("2 differences closed: r review shows them"), "{screen}");
+}
+
+/// Story: the first `a` named three files marked `!`, which `a` does not apply, and none of the commits, which it does.
+#[test]
+fn what_a_yes_leaves_out_need_not_have_been_shown() {
+    let mut b = bench_of(80, 20);
+    let mut workflow = change("x.yml", 0, "", &lines(90));
+    (workflow.0.needs_care, workflow.0.needs_approval, workflow.0.is_left_out) = (true, true, true);
+    let commit = |row, is_left_out| {
+        let (listed, diff) = change("commit", row, "", &lines(90));
+        let mut commit = CommitPatch::default();
+        commit.bytes = diff.patch.clone();
+        (ListedChange { commit: Some(commit), is_of_git: true, is_left_out, ..listed }, diff)
+    };
+    let both = |is_left_out| detail(vec![workflow.clone(), commit(1, is_left_out)]);
+    let mut answer = b.ask_to_apply(both(false));
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert!(answer.try_recv().is_err());
+    let screen = b.screen();
+    assert!(screen.contains("not all of commit (") && !screen.contains("x.yml ("), "{screen}");
+    b.pass(1_000);
+    b.key(KeyCode::Char('k'));
+    let mut answer = b.ask_to_apply(both(true));
+    assert!(!b.screen().contains("closed"), "{}", b.screen());
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
+}

@@ -32,6 +32,10 @@ const LEAST_TITLE: usize = 20;
 const RULED: usize = 18;
 /// Rows of an answer that stay in view above a question, also where the changes would need its room.
 const LEAST_ANSWER: usize = 2;
+/// Below so many rows the status row, the end of the answer and the key of the draft make way for what is asked.
+const LOW_PANE: usize = 14;
+/// Rows of an answer that stay in view there.
+const LEAST_ANSWER_LOW: usize = 1;
 /// Steps of the model's list.
 const MOST_TODOS: usize = 5;
 
@@ -96,7 +100,10 @@ impl TurnPane {
         if self.facts.questions_only {
             rest.extend((lead == "question").then_some(composer));
         } else {
-            rest.push(self.status_row(mode, now));
+            // Where a difference needs each row, the state of a turn that is over can wait.
+            if room >= LOW_PANE || asked.is_none_or(|open| !open.is_about_changes()) {
+                rest.push(self.status_row(mode, now));
+            }
             rest.push(composer);
         }
         let mut asked = None;
@@ -112,7 +119,8 @@ impl TurnPane {
             let rule = is_ruled.then(|| Line::styled("─".repeat(self.columns), self.theme.style("rule")));
             // The rule takes the place of a row of the answer, where there is one.
             let above = answer.max(usize::from(rule.is_some()));
-            let spare = above.saturating_sub(LEAST_ANSWER.max(usize::from(rule.is_some())));
+            let least_answer = if room < LOW_PANE { LEAST_ANSWER_LOW } else { LEAST_ANSWER };
+            let spare = above.saturating_sub(least_answer.max(usize::from(rule.is_some())));
             let laid_out = |open: &mut PaneQuestion, others: usize| {
                 let least = (room.saturating_sub(others + above).max(4), spare);
                 open.rows(&self.theme, self.columns, least, ready, self.focus)

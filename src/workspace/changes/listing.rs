@@ -39,6 +39,8 @@ pub struct ListedChange {
     pub commit: Option<CommitPatch>,
     /// The paths of the set whose contents it is about.
     pub paths: Vec<Arc<Path>>,
+    /// A yes to all of the changes does not apply it: [`leave_out_waiting`].
+    pub is_left_out: bool,
 }
 
 /// How a row below the row of a repository begins.
@@ -433,6 +435,23 @@ pub fn care_first(rows: Vec<ListedChange>) -> Vec<ListedChange> {
     let (first, rest) = care_first_order(&rows);
     let mut rows: Vec<Option<ListedChange>> = rows.into_iter().map(Some).collect();
     first.into_iter().chain(rest).filter_map(|at| rows.get_mut(at)?.take()).collect()
+}
+
+/// Marks the rows of what is asked about by itself, with the rows below a repository that waits.
+pub fn leave_out_waiting(rows: &mut [ListedChange], set: &ChangeSet, classes: &ChangeClasses) {
+    let asked = classes.to_approve(set).into_iter();
+    let waiting: BTreeSet<Arc<Path>> = asked.flat_map(|(path, _)| classes.approved_with(set, path)).collect();
+    let mut is_below_waiting = false;
+    for row in rows {
+        let is_below = row.text.starts_with(BELOW);
+        row.is_left_out = match row.is_of_git && is_below {
+            true => is_below_waiting,
+            false => !row.paths.is_empty() && row.paths.iter().all(|path| waiting.contains(path)),
+        };
+        if row.is_of_git && !is_below {
+            is_below_waiting = row.is_left_out;
+        }
+    }
 }
 
 /// The places of the rows that must be seen first, and of the rest.

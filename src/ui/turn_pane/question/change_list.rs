@@ -67,7 +67,12 @@ pub(super) enum ListSubject {
 impl ListSubject {
     /// The difference of the file has to be seen before all of the question was.
     pub(super) fn needs_difference(self, row: &ListedChange, file: &FileDiff) -> bool {
-        !row.is_of_git || row.commit.is_some() && (self == ListSubject::OnePath || !file.is_repeated)
+        match self {
+            // What a yes leaves out is asked about again, by itself.
+            ListSubject::Everything if row.is_left_out => false,
+            ListSubject::Everything => !row.is_of_git || row.commit.is_some() && !file.is_repeated,
+            ListSubject::OnePath => !row.is_of_git || row.commit.is_some(),
+        }
     }
 }
 

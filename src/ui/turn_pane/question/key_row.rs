@@ -12,6 +12,8 @@ use ratatui::text::{Line, Span};
 /// Rows from which on a question is low, and columns from which on it is narrow.
 const LOW: usize = 14;
 pub(super) const NARROW: usize = 75;
+/// Rows below which the changes need the row of the key that is used least.
+const LOWEST: usize = 10;
 
 /// Enter came with the text before it: that may be a paste which the terminal did not mark.
 const ONE_PIECE: &str = "text and Enter came in one piece: press Enter again to send it";
@@ -114,8 +116,14 @@ impl PaneQuestion {
             let lead = Span::styled("these keys answer: ", theme.style("warning"));
             labels.first_mut().iter_mut().for_each(|first| first.insert(0, lead.clone()));
         }
-        if focus == QuestionFocus::Question {
-            labels.push(vec![Span::styled("Tab", theme.style("key")), Span::raw(" your draft")]);
+        let tab = vec![Span::styled("Tab", theme.style("key")), Span::raw(" your draft")];
+        let with_tab = || key_rows([labels.clone(), vec![tab.clone()]].concat(), columns).len();
+        // The last key gets no row of its own where the changes need it.
+        let has_room = room >= LOWEST || self.changes.is_none();
+        if focus == QuestionFocus::Question
+            && (has_room || with_tab() == key_rows(labels.clone(), columns).len())
+        {
+            labels.push(tab);
         }
         if focus != QuestionFocus::Draft {
             labels.extend(self.waiting(theme, ready));

@@ -142,7 +142,13 @@ impl PaneQuestion {
                 list.window(overview, columns, (room.saturating_sub(more), spare));
             let mut rows = head;
             rows.extend(body);
-            rows.extend(hidden_row(below, closed, theme, columns));
+            // A difference in one row or two cannot be read: the review has the whole screen.
+            let has_review = matches!(&self.asked, AnyQuestion::Choice(q) if q.choices.iter().any(|one| one.key == REVIEW));
+            let shows = match closed > 0 && has_review && room.saturating_sub(more) + spare <= LEAST_READ {
+                true => ShownBy::Review,
+                false => ShownBy::Scrolling,
+            };
+            rows.extend(hidden_row((below, closed), shows, theme, columns));
             rows.extend(keys);
             return (rows, total, fits);
         }
@@ -154,17 +160,36 @@ impl PaneQuestion {
         let part = |range: std::ops::Range<usize>| body.rows.get(range).unwrap_or_default().iter().cloned();
         let mut rows = head;
         rows.extend(part(first));
-        rows.extend(hidden_row(hidden, 0, theme, columns));
+        rows.extend(hidden_row((hidden, 0), ShownBy::Scrolling, theme, columns));
         rows.extend(part(tail));
         rows.extend(keys);
         (rows, total, fits)
     }
 }
 
+/// The key of the review at the apply question, and rows in which no difference can be read.
+const REVIEW: char = 'r';
+const LEAST_READ: usize = 2;
+
+/// Which key shows what is not on the screen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ShownBy {
+    Scrolling,
+    Review,
+}
+
 /// Reports the lines that are not on the screen, and the keys that show them.
-fn hidden_row(hidden: usize, closed: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn hidden_row(
+    (hidden, closed): (usize, usize),
+    shows: ShownBy,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let text = match (hidden, closed) {
         (0, 0) => return Vec::new(),
+        (_, 1..) if shows == ShownBy::Review => {
+            format!("{} closed: r review shows them", count::of(closed, "difference"))
+        }
         (hidden, 0) => format!("{} hidden: Down and PageDown show more", count::of(hidden, "line")),
         (0, 1) => "1 difference closed: Down and PageDown open it".into(),
         (0, closed) => format!("{} closed: Down and PageDown open them", count::of(closed, "difference")),
