@@ -190,7 +190,7 @@ const EVIL: &str =
     "echo y > .envrc; git add .; git commit-tree -m e -p HEAD $(git write-tree); git reset -q --hard";
 
 /// The same with what the person did before, and with an earlier turn that was applied.
-const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 16] = [
+const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 18] = [
     (
         "merge that brings an old file back",
         "echo bad > .envrc; git commit -qam E; echo good > .envrc; git commit -qam R",
@@ -283,6 +283,24 @@ const HOSTILE_LATER: [(&str, &str, &str, &str, &str); 16] = [
          git sparse-checkout set --sparse-index h; git ls-files --sparse | grep -qx .github/",
         "",
         r"perl -0777 -pi -e 's/\.github\//.githubx/; s/TREE/XREE/' .git/index",
+        ".git",
+    ),
+    (
+        "a file that git did not look at and that is not there",
+        "mkdir -p h .github/workflows; echo h > h/h; echo ok > .github/workflows/ci.yml; git add .; git commit -qm W
+         git sparse-checkout set h",
+        "",
+        "git sparse-checkout disable",
+        ".git",
+    ),
+    (
+        "a directory that an index has as a file",
+        "",
+        "",
+        r#"t=$(printf "100644 blob %s\t.envrc\n" $(echo y | git hash-object -w --stdin) | git mktree)
+            git update-index --add --cacheinfo 100644,$t,sub
+            perl -0777 -pi -e 'BEGIN { $n = pack "H*", shift } s/\x81\xa4(.{12})\Q$n\E/\x41\xed$1$n/s' $t .git/index
+            git ls-files -s | grep -q 040755"#,
         ".git",
     ),
     (

@@ -5,12 +5,15 @@ use super::event::IndexNotRead;
 use super::object_id::ObjectId;
 use super::plain_path::is_plain_path;
 use super::repository_files::{RepositoryFiles, exists, read};
-use super::tree_diff::{DIRECTORY, KIND, TreeEntry};
+use super::tree_diff::{DIRECTORY, TreeEntry};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The largest index: some 600,000 files.
 const LARGEST: u64 = 64 << 20;
+
+/// The modes that git gives to files, programs, links and submodules in an index.
+const MODES: [u32; 4] = [0o100_644, 0o100_755, 0o120_000, 0o160_000];
 
 /// One path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +80,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
     let mut last: Option<(Vec<u8>, u16)> = None;
     let (mut begins, mut in_order) = (Vec::new(), true);
     // A split index has paths without a name.
-    let (mut has_plain_paths, mut has_directories) = (true, false);
+    let (mut has_plain_paths, mut has_known_modes, mut has_directories) = (true, true, false);
     for _ in 0..count {
         let EntryAt { entry, stage, next, kept } =
             entry(bytes, at, version, width, &mut name).ok_or(IndexNotRead::Damaged)?;
@@ -85,11 +88,12 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         let is_in_order =
             |(path, before): &(Vec<u8>, u16)| *path < name || *path == name && (1..stage).contains(before);
         in_order &= last.as_ref().is_none_or(is_in_order);
-        // git adds the names in the tree to that of the entry, whatever its end is.
         let directory = name.strip_suffix(b"/").filter(|_| is_sparse_directory(&entry, stage));
-        let is_directory = entry.staged.is_some_and(|staged| staged.mode & KIND == DIRECTORY);
-        has_directories |= is_directory;
-        has_plain_paths &= is_plain_path(directory.unwrap_or(&name)) && is_directory == directory.is_some();
+        has_directories |= directory.is_some();
+        has_plain_paths &= is_plain_path(directory.unwrap_or(&name));
+        // git writes any mode into the next commit, and adds the names in a tree to that of an entry which says it is one.
+        let mode = entry.staged.map_or(0, |staged| staged.mode);
+        has_known_modes &= directory.is_some() || MODES.contains(&mode);
         last = Some((name.clone(), stage));
         begins.push((at, version < 4 || kept == 0));
         let known = found.entry(name.clone()).or_default();
@@ -148,7 +152,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         at = at.saturating_add(8).saturating_add(length);
     }
     // Without the extension git does not expect a directory.
-    let is_right = in_order && has_plain_paths && (is_sparse || !has_directories);
+    let is_right = in_order && has_plain_paths && has_known_modes && (is_sparse || !has_directories);
     match (is_right, has_true_trees) {
         (false, _) => Err(IndexNotRead::Damaged),
         (true, false) => Err(IndexNotRead::Trees),

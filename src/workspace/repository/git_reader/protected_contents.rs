@@ -555,12 +555,18 @@ impl ContentSearch<'_> {
                 }
                 continue;
             }
+            let file = Path::new(OsStr::from_bytes(path));
+            let is_shown = was.zip(is).is_some_and(|(was, is)| was.is_hidden && !is.is_hidden);
+            if let Some(is) = is.filter(|_| is_shown && self.found.len() < MOST_FOUND) {
+                let runner = is.staged.and_then(|staged| (self.judge)(file, staged.mode));
+                let looked_at = |runner| ProtectedContent::LookedAt { file: file.to_path_buf(), runner };
+                self.found.extend(runner.map(looked_at));
+            }
             // Of an announced file only the name is there, and the next commit does not have it.
             let staged =
                 |entry: Option<&IndexEntry>| entry.filter(|is| !is.is_intent).and_then(|is| is.staged);
             let (was, is) = (staged(was), staged(is));
             let Some(mode) = is.or(was).map(|entry| entry.mode) else { continue };
-            let file = Path::new(OsStr::from_bytes(path));
             let by_name = || (self.judge)(file, DIRECTORY).filter(|_| mode == LINK);
             let Some(runner) = (self.judge)(file, mode).or_else(by_name) else { continue };
             match head.get(path) {

@@ -15,8 +15,7 @@ const DEEPEST: usize = 256;
 /// The largest text whose lines are counted.
 const LARGEST_TEXT: usize = 1 << 20;
 
-/// The bits of a mode that say what it is.
-pub(super) const KIND: u32 = 0o170_000;
+const KIND: u32 = 0o170_000;
 pub(super) const DIRECTORY: u32 = 0o40_000;
 /// A commit of a submodule: no object of this repository.
 const SUBMODULE: u32 = 0o160_000;

@@ -11,6 +11,8 @@ pub(in crate::workspace) enum ProtectedContent {
     Committed { commit: String, on: PathBuf, file: PathBuf, runner: Runner },
     /// The next commit changes the file.
     Staged { file: PathBuf, runner: Runner },
+    /// git did not look at the file in the work tree, and does now: where it is not there, the next commit removes it.
+    LookedAt { file: PathBuf, runner: Runner },
     /// A version of the file in a conflict is another than that of the commit at `HEAD`.
     InConflict { file: PathBuf, runner: Runner },
     /// The same of a version in a conflict that was resolved: git can bring the conflict back.
@@ -33,6 +35,13 @@ impl ProtectedContent {
             ProtectedContent::Staged { file, runner } => {
                 format!("the next commit changes {}: {}", name(file), runner.why)
             }
+            ProtectedContent::LookedAt { file, runner } => {
+                let name = name(file);
+                format!(
+                    "the next commit takes {name} as it is in the work tree, which git left out: {}",
+                    runner.why
+                )
+            }
             ProtectedContent::InConflict { file, runner } => {
                 format!("a version in the conflict of {} changes it: {}", name(file), runner.why)
             }
@@ -53,6 +62,7 @@ impl ProtectedContent {
         match self {
             ProtectedContent::Committed { runner, .. }
             | ProtectedContent::Staged { runner, .. }
+            | ProtectedContent::LookedAt { runner, .. }
             | ProtectedContent::InConflict { runner, .. }
             | ProtectedContent::Resolved { runner, .. } => Some(runner),
             ProtectedContent::NotRead(_)
