@@ -25,10 +25,10 @@ pub struct ConflictPlace {
 /// Merges the changes of `mine` and `other`. Where both changed the same lines of `base`, or lines next to each other, the
 /// text of `other` is taken.
 pub fn merged_for_other(base: &[u8], mine: &[u8], other: &[u8]) -> SidedMerge {
-    let (mut my, mut their) = (Side::new(base, mine), Side::new(base, other));
+    let (mut my, mut their) = (MergeSide::new(base, mine), MergeSide::new(base, other));
     let mut out = SidedMerge::default();
     let mut copied = 0;
-    while let Some(start) = [my.next(), their.next()].into_iter().flatten().map(Place::start).min() {
+    while let Some(start) = [my.next(), their.next()].into_iter().flatten().map(LinePlace::start).min() {
         let (mine_start, other_start) = (my.place(start), their.place(start));
         let mut end = start;
         let (mut is_mine, mut is_other) = (false, false);
@@ -57,30 +57,30 @@ pub fn merged_for_other(base: &[u8], mine: &[u8], other: &[u8]) -> SidedMerge {
 
 /// A place between two lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct LinePlace {
     byte: usize,
     line: usize,
 }
 
-impl Place {
-    fn start(hunk: &Hunk) -> Place {
-        Place { byte: hunk.old.start, line: hunk.old_lines.start }
+impl LinePlace {
+    fn start(hunk: &Hunk) -> LinePlace {
+        LinePlace { byte: hunk.old.start, line: hunk.old_lines.start }
     }
 
-    fn end(hunk: &Hunk) -> Place {
-        Place { byte: hunk.old.end, line: hunk.old_lines.end }
+    fn end(hunk: &Hunk) -> LinePlace {
+        LinePlace { byte: hunk.old.end, line: hunk.old_lines.end }
     }
 }
 
 /// The hunks of a side, and how many of them are taken.
-struct Side {
+struct MergeSide {
     hunks: Vec<Hunk>,
     taken: usize,
 }
 
-impl Side {
-    fn new(base: &[u8], side: &[u8]) -> Side {
-        Side { hunks: hunks(base, side), taken: 0 }
+impl MergeSide {
+    fn new(base: &[u8], side: &[u8]) -> MergeSide {
+        MergeSide { hunks: hunks(base, side), taken: 0 }
     }
 
     fn next(&self) -> Option<&Hunk> {
@@ -88,20 +88,20 @@ impl Side {
     }
 
     /// Takes the hunks that begin at `end` or before it, and moves `end` behind them; true if there were any.
-    fn take(&mut self, end: &mut Place) -> bool {
+    fn take(&mut self, end: &mut LinePlace) -> bool {
         let before = self.taken;
-        while let Some(hunk) = self.hunks.get(self.taken).filter(|hunk| Place::start(hunk) <= *end) {
-            *end = (*end).max(Place::end(hunk));
+        while let Some(hunk) = self.hunks.get(self.taken).filter(|hunk| LinePlace::start(hunk) <= *end) {
+            *end = (*end).max(LinePlace::end(hunk));
             self.taken += 1;
         }
         self.taken > before
     }
 
     /// Where a place of the base is on this side: one that is not before the last hunk that was taken, and not in the next.
-    fn place(&self, base: Place) -> Place {
+    fn place(&self, base: LinePlace) -> LinePlace {
         match self.taken.checked_sub(1).and_then(|last| self.hunks.get(last)) {
             None => base,
-            Some(last) => Place {
+            Some(last) => LinePlace {
                 byte: last.new.end + base.byte.saturating_sub(last.old.end),
                 line: last.new_lines.end + base.line.saturating_sub(last.old_lines.end),
             },
@@ -115,9 +115,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Lines of the base, and of my side.
-    type Places = Vec<(Range<usize>, Range<usize>)>;
+    type ConflictLines = Vec<(Range<usize>, Range<usize>)>;
 
-    fn merged(base: &str, mine: &str, other: &str) -> (String, Places) {
+    fn merged(base: &str, mine: &str, other: &str) -> (String, ConflictLines) {
         let merge = merged_for_other(base.as_bytes(), mine.as_bytes(), other.as_bytes());
         let places = merge.conflicts.into_iter().map(|place| (place.base, place.mine)).collect();
         (String::from_utf8(merge.bytes).unwrap(), places)

@@ -714,6 +714,9 @@ fn in_conflict() -> (Pty, String) {
     std::fs::write(pty.tree.path().join("a.txt"), &mine).unwrap();
     // Story: the summary said "is applied", and then nothing was.
     pty.line("/apply");
+    pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all"));
+    quiet();
+    pty.answer("a");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.until("the way", |s| joined(s).contains("review it to choose between your lines and the agent's"));
     assert_eq!(pty.read("a.txt"), mine);

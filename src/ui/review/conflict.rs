@@ -31,7 +31,7 @@ pub enum MergeOutlook {
 
 /// A file whose decisions are about the content that the workspace has now.
 #[derive(Clone, Copy, Debug)]
-pub struct ResolvedConflict<'r> {
+pub struct DecidedConflict<'r> {
     pub path: &'r Path,
     /// What the workspace had when it was shown.
     pub mine: &'r [u8],
@@ -81,12 +81,12 @@ impl ReviewLines {
 
 impl ReviewFile {
     /// The file, where the decisions about it cannot be carried out before its change is one of the present content.
-    pub fn resolved_conflict(&self) -> Option<ResolvedConflict<'_>> {
+    pub fn resolved_conflict(&self) -> Option<DecidedConflict<'_>> {
         let lines = self.lines().filter(|lines| lines.is_on_workspace)?;
         let is_decided = lines.edited || lines.hunks.iter().any(|hunk| hunk.has_decision());
         // What is rejected as a whole is discarded as it is: an undo of that brings the conflict back.
         let is_discarded = || self.verdict() == (AppliedPart::Nothing, PendingPart::Nothing);
-        (is_decided && !is_discarded()).then(|| ResolvedConflict {
+        (is_decided && !is_discarded()).then(|| DecidedConflict {
             path: &self.path,
             mine: lines.old.bytes(0..lines.old.len()),
             merged: lines.new.bytes(0..lines.new.len()),

@@ -7,7 +7,7 @@ use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
 use crate::text::{regular_file, visible};
 use crate::ui::review::{
-    self, AppliedPart, CombinedDecision, MergeOutlook, PendingPart, ResolvedConflict, Review, ReviewDecision,
+    self, AppliedPart, CombinedDecision, DecidedConflict, MergeOutlook, PendingPart, Review, ReviewDecision,
     ReviewFile, ReviewSubject, SavedReview, commit_files,
 };
 use crate::workspace::{
@@ -238,7 +238,7 @@ fn base_on_workspace(view: &View, review: &Review) -> io::Result<Option<PathBuf>
         return Ok(None);
     }
     let of =
-        |file: &ResolvedConflict<'_>| (file.path.to_path_buf(), (file.mine.to_vec(), file.merged.to_vec()));
+        |file: &DecidedConflict<'_>| (file.path.to_path_buf(), (file.mine.to_vec(), file.merged.to_vec()));
     view.base_on_workspace(files.iter().map(of).collect())
 }
 
