@@ -10,6 +10,8 @@ use placet::workspace::{TransactionLabel, View};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -712,6 +714,8 @@ fn in_conflict() -> (Pty, String) {
     pty.until("the prompt", |s| s.contains("±1 >"));
     let mine = text.replace("line 5\n", "mine\n").replace("line 12\n", "twelve of mine\n");
     std::fs::write(pty.tree.path().join("a.txt"), &mine).unwrap();
+    // Story: the copy of the agent had the mode of before, and a private file became readable for all.
+    std::fs::set_permissions(pty.tree.path().join("a.txt"), Permissions::from_mode(0o600)).unwrap();
     // Story: the summary said "is applied", and then nothing was.
     pty.line("/apply");
     pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all"));
@@ -767,6 +771,8 @@ fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons(
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     let both = mine.replace("mine\n", "five\n").replace("twelve of five", "twelve of mine");
     assert_eq!(pty.read("a.txt"), both.replace("line 25\n", "twenty-five\n"));
+    let mode = || std::fs::metadata(pty.tree.path().join("a.txt")).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o600);
     pty.line("/undo");
     pty.until("undone", |s| s.contains("undid changes to 1 file"));
     assert_eq!(pty.read("a.txt"), mine);

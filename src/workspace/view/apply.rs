@@ -10,7 +10,7 @@ use crate::text::hunk::{hunks, merged, with_hunks};
 use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
-use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::path_state::{FileAttrs, PathState};
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::file_rename::FileRename;
@@ -392,10 +392,10 @@ impl View {
                 // The file has the new content already: the person wrote it, or an apply that a crash interrupted.
                 continue;
             }
-            match self.merge(change, &now) {
-                Some(bytes) => {
+            match self.merge(change, &now).zip(merged_attrs(change, &now)) {
+                Some((bytes, attrs)) => {
                     merged.push(change.path.to_path_buf());
-                    keep.push((BaseRecord { node: now.into(), ..base }, StagedEntry::Bytes(bytes)));
+                    keep.push((BaseRecord { node: now.into(), ..base }, StagedEntry::File(bytes, attrs)));
                 }
                 None => {
                     conflicts.push(change.path.to_path_buf());
@@ -426,13 +426,12 @@ impl View {
                 continue;
             };
             let now = node_at(&change.path)?;
-            if !now.is_file() || now.hash() != Some(blake3::hash(&seen)) {
-                return Ok(Some(change.path.to_path_buf()));
-            }
+            let attrs = merged_attrs(change, &now).filter(|_| now.hash() == Some(blake3::hash(&seen)));
+            let Some(attrs) = attrs else { return Ok(Some(change.path.to_path_buf())) };
             // A later merge starts from this content.
             self.objects().put(&seen)?;
             if now.hash() != Some(blake3::hash(&pending)) {
-                keep.push((BaseRecord { node: now.into(), ..base }, StagedEntry::Bytes(pending)));
+                keep.push((BaseRecord { node: now.into(), ..base }, StagedEntry::File(pending, attrs)));
             }
         }
         self.rebuild(keep)?;
@@ -453,6 +452,28 @@ impl View {
         drop(self.objects().put(&theirs));
         merged(&before, &theirs, &after)
     }
+}
+
+/// What the change did to the attributes of a file, done to those that it has now. `None` where both differ from what was
+/// before in the same attribute, and for what is no file.
+fn merged_attrs(change: &FileChange, now: &PathState) -> Option<FileAttrs> {
+    fn merged<T: PartialEq>(before: Option<T>, after: T, now: T) -> Option<T> {
+        match before {
+            Some(before) if before == now => Some(after),
+            Some(before) if before != after && after != now => None,
+            // Of a file that was not there before, the change left nothing alone: what is there now stays.
+            _ => Some(now),
+        }
+    }
+    let files = now.is_file() && change.after.is_file();
+    let (after, now) = change.after.attrs().zip(now.attrs()).filter(|_| files)?;
+    let before = change.before.attrs().filter(|_| change.before.is_file());
+    Some(FileAttrs {
+        mode: merged(before.map(|before| before.mode), after.mode, now.mode)?,
+        uid: merged(before.map(|before| before.uid), after.uid, now.uid)?,
+        gid: merged(before.map(|before| before.gid), after.gid, now.gid)?,
+        xattrs: merged(before.map(|before| &before.xattrs), &after.xattrs, &now.xattrs)?.clone(),
+    })
 }
 
 /// A change of which an apply leaves all or a part.

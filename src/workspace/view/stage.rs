@@ -28,6 +28,8 @@ pub(in crate::workspace) enum StagedEntry {
     Copy,
     /// A file with this content and the attributes it has now.
     Bytes(Vec<u8>),
+    /// A file with this content and these attributes.
+    File(Vec<u8>, FileAttrs),
 }
 
 impl View {
@@ -321,6 +323,10 @@ impl View {
         let dir = layer.parent(&rel, self.root(index), &like)?;
         let _eased = WritableDirGuard::of(&dir);
         match (&node, put) {
+            (_, StagedEntry::File(bytes, attrs)) => {
+                let staged = write_temp_file(&dir, &bytes, Some(&attrs))?;
+                Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
+            }
             // Part of a file's deletion was discarded: the rest is the file again.
             (PathState::Absent, StagedEntry::Bytes(bytes)) => {
                 let staged = write_temp_file(&dir, &bytes, base.node.attrs())?;
