@@ -306,6 +306,10 @@ impl Shell<'_> {
                     continue;
                 }
                 self.remember(&text);
+                // Who goes on working after the warning is warned again.
+                if !matches!(&input, PromptInput::Slash { name, .. } if sessions::is_quit(name)) {
+                    self.context.conversation.told_of_jobs.clear();
+                }
             }
             self.unsent.keep(&draft);
             match input {

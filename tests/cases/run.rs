@@ -510,7 +510,7 @@ fn mistakes_are_named_with_what_to_do() {
         "{out:?}"
     );
     std::fs::remove_file(bench.bin.join("claude")).unwrap();
-    let out = bench.place.placet(["run", "claude"]).env("PATH", "/usr/bin:/bin").go().code(1);
+    let out = bench.place.placet(["run", "claude"]).env("PATH", &bench.bin).go().code(1);
     assert!(out.stderr.contains("claude is not installed"), "{out:?}");
     bench.go(&[]).code(2).warns("the preset or the command is missing");
     bench.go(&["--aply", "claude"]).code(2).warns("unknown option `--aply`");

@@ -270,7 +270,15 @@ fn read_mode_discards_and_without_a_view_the_command_runs_on_but_does_not_stay()
     pty.line("/jobs keep 1");
     pty.until("why", |s| s.contains("job 1 began in the foreground, and placet writes its output"));
     pty.send("\x04");
-    pty.until("the job", |s| s.contains("job 1 is running and would end with placet"));
+    let warned = |s: &str| s.matches("job 1 is running and would end with placet").count();
+    pty.until("the job", |s| warned(s) == 1);
+    pty.until_prompt_with_jobs(1, "");
+    // Story: a whole turn later one Ctrl-D left, and the job ended without a word.
+    pty.line("/mode");
+    pty.until("the mode", |s| s.contains("the mode is unrestricted"));
+    pty.until_prompt_with_jobs(1, "");
+    pty.send("\x04");
+    pty.until("the job again", |s| warned(s) == 2);
     pty.until_prompt_with_jobs(1, "");
     pty.send("\x04");
     pty.ended();
