@@ -262,9 +262,9 @@ fn fits(line: &str, (columns, rows): (u16, u16)) -> bool {
     each.sum::<usize>() + prompt < usize::from(rows)
 }
 
-/// A line that was sent, behind a prompt of `prompt` columns: broken at words, and the rows of a broken line as far in as placet's
-/// own. A line after a line break begins where it was typed, at the margin: nothing moves at Enter. rustyline counts the rows of the line as it was typed, moves up by some of them and down again, so that more rows do no
-/// harm.
+/// A line that was sent, behind a prompt of `prompt` columns: broken at words, and the rows of a broken line as far in as
+/// placet's own. A line after a line break begins where it was typed, at the margin: nothing moves at Enter. rustyline counts
+/// the rows of the line as it was typed, moves up by some of them and down again, so that more rows do no harm.
 fn sent(line: &str, style: Style, prompt: usize, width: ProseWidth) -> String {
     // Commands are copied, and stay whole lines.
     let wrap = if line.starts_with(['/', '!']) { WrapSetting::Terminal } else { width.wrap };

@@ -298,8 +298,9 @@ impl ConditionalEventHandler for SuspendHandler {
     }
 }
 
-/// Esc closes the menu, and ends a search with the line that was found. Pressed twice it clears the line, and keeps it for Up; on an empty line it opens the list of
-/// turns. In vi mode it leads to the command mode, as everywhere, and closes the menu on its way.
+/// Esc closes the menu, and ends a search with the line that was found. Pressed twice it clears the line, and keeps it for
+/// Up; on an empty line it opens the list of turns. In vi mode it leads to the command mode, as everywhere, and closes the
+/// menu on its way.
 struct EscapeKeyHandler {
     menu: TypingMenu,
     left: Arc<Mutex<KeyHandlerOutcome>>,
