@@ -24,7 +24,7 @@ struct OpenDirectory {
     /// Its number among the named ones.
     node: Option<usize>,
     content: Vec<u8>,
-    /// Its tree, where one entry of a sparse index stands for all of it.
+    /// Its tree, if a sparse index has one entry for the whole directory.
     known: Option<ObjectId>,
     entries: usize,
     /// Nothing below is in conflict or only announced: git keeps no name for such a directory.

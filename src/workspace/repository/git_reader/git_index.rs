@@ -30,7 +30,7 @@ pub(super) struct IndexEntry {
 
 pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
 
-/// Paths with a slash at their end, and the trees that they stand for.
+/// Paths with a slash at their end, and the trees of these directories.
 pub(super) type SparseDirectories = BTreeMap<Vec<u8>, ObjectId>;
 
 /// Of a path whose conflict was resolved, the versions that it had, in the order of [`IndexEntry::versions`]: `git checkout -m`
@@ -181,7 +181,7 @@ fn is_directory(path: &[u8], entry: &IndexEntry) -> bool {
     path.ends_with(b"/") && entry.staged.is_some_and(|staged| staged.mode == DIRECTORY)
 }
 
-/// True for an entry that stands for all files of a directory, which are not in the work tree.
+/// True for the entry of a whole directory whose files are not in the work tree.
 fn is_sparse_directory(entry: &IndexEntry, stage: u16) -> bool {
     let is_plain = stage == 0 && entry.is_hidden && !entry.is_intent;
     is_plain && entry.staged.is_some_and(|staged| staged.mode == DIRECTORY)

@@ -1,4 +1,4 @@
-//! Directories in a sparse index (gitformat-index(5), "sparse directory entries"): one entry stands for a whole tree.
+//! Directories in a sparse index (gitformat-index(5), "sparse directory entries"): one entry has a whole tree.
 //!
 //! Where both indexes have the same tree nothing differs, and the tree is not read. So the cost grows with what changed, and
 //! not with the repository around it.
