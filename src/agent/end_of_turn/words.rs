@@ -56,6 +56,9 @@ pub fn pending_words(count: ChangeCount) -> String {
 /// What decides about them.
 pub const PENDING_COMMANDS: &str = "/apply, /review, /discard";
 
+/// The reason of a question about changes that has no other.
+pub const NOTHING_APPLIED: &str = "none of these changes is in the workspace yet";
+
 pub(super) fn reason(view: &View) -> String {
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {
@@ -63,7 +66,7 @@ pub(super) fn reason(view: &View) -> String {
     }
     let reasons = view.turn().braked.clone();
     match reasons.is_empty() {
-        true => "none of these changes is in the workspace yet".into(),
+        true => NOTHING_APPLIED.into(),
         false => format!("left pending: {}", reasons.join("; ")),
     }
 }
