@@ -354,6 +354,10 @@ impl ConversationBuilder for App {
         self.request.replay.is_some() || self.chosen().is_some()
     }
 
+    fn missing_key(&self, provider: &str) -> Option<String> {
+        self.missing_key_variable(provider)
+    }
+
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
         Ok(App::agent(self, answerer, session)?)
     }
