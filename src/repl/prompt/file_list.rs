@@ -6,6 +6,7 @@ use crate::tools::ServerPool;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerSender};
 use crate::workspace::{LayerKind, Workspace};
 use ignore::WalkBuilder;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Files that go into the list together: few at first, so that there is something to see at once.
@@ -75,7 +76,9 @@ fn walk(workspace: &Workspace, servers: ServerPool, feed: PickerSender) {
         // What is pending is there for the model already: new files are listed, those that go are not.
         let pending =
             workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
-        for change in pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file()) {
+        let is_of_git = |path: &Path| path.components().any(|part| part.as_os_str() == ".git");
+        let new = pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file());
+        for change in new.filter(|change| !is_of_git(&change.path)) {
             if let Some(text) = change.path.strip_prefix(&root).ok().and_then(|path| path.to_str()) {
                 batch.push(PickerItem::new(text, "pending").with_order(text.matches('/').count()));
             }
