@@ -560,7 +560,8 @@ fn the_first_command_records_the_probe_and_an_unrestricted_one_makes_none() {
     needs_a_sandbox!();
     let place = Place::new();
     let record = place.state_dir().join("sandbox.json");
-    let run = |mode| place.call("run_command", &serde_json::json!({"command": "true"}), &["--mode", mode]).code(0);
+    let run =
+        |mode| place.call("run_command", &serde_json::json!({"command": "true"}), &["--mode", mode]).code(0);
     run("unrestricted");
     assert!(!record.exists());
     run("ask");
