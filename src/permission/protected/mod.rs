@@ -15,10 +15,10 @@ pub use beginning::LeadingPath;
 use case_fold::folded;
 pub(super) use case_fold::folded_name;
 pub use class::{PathClass, Runner};
+pub use path_patterns::PathPatternError;
 pub use program_dirs::ProgramDirs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-pub use table::PathPatternError;
 use table::ProtectedTable;
 
 /// The table with the person's additions. Cheap to clone.

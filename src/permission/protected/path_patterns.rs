@@ -4,9 +4,17 @@
 //! a thousand takes longer than the shortest commands, and every process that decides about a path needs them.
 
 use super::case_fold::folded_name;
-use super::table::{PathPatternError, fault};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::HashMap;
+use thiserror::Error;
+
+/// A pattern that cannot be parsed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("invalid path pattern `{pattern}`: {reason}")]
+pub struct PathPatternError {
+    pub pattern: String,
+    pub reason: String,
+}
 
 /// Patterns of paths at any depth. A pattern of a directory also matches everything below it.
 #[derive(Debug, Default)]
@@ -91,6 +99,10 @@ fn folded_pattern(pattern: &str) -> Result<String, PathPatternError> {
         return Err(fault(pattern, "it has an empty part, `.` or `..`"));
     }
     Ok(folded.join("/"))
+}
+
+pub(super) fn fault(pattern: &str, reason: &str) -> PathPatternError {
+    PathPatternError { pattern: pattern.into(), reason: reason.into() }
 }
 
 /// `a/b` at any depth.

@@ -3,18 +3,9 @@
 use super::beginning::{LeadingPath, PatternBeginnings};
 use super::case_fold::folded_name;
 use super::class::{PathClass, Runner};
-use super::path_patterns::{PathPatterns, glob};
+use super::path_patterns::{PathPatternError, PathPatterns, fault, glob};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use thiserror::Error;
-
-/// A pattern that cannot be parsed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("invalid path pattern `{pattern}`: {reason}")]
-pub struct PathPatternError {
-    pub pattern: String,
-    pub reason: String,
-}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -202,8 +193,4 @@ impl ProtectedTable {
             p.paths.iter().map(move |path| (path.as_str(), p.by.as_str(), p.class == ProtectedClass::Later))
         })
     }
-}
-
-pub(super) fn fault(pattern: &str, reason: &str) -> PathPatternError {
-    PathPatternError { pattern: pattern.into(), reason: reason.into() }
 }
