@@ -126,6 +126,8 @@ impl App {
             ToolSet::Native => rules(&mut config, &registry, workspace.roots())?,
             _ => rules(&mut config, &ToolRegistry::native(), workspace.roots())?,
         };
+        let is_short = dialect == ToolSet::Native && !config.settings().tools.rare_in_full;
+        let registry = if is_short { registry.with_rare_looked_up() } else { registry };
         rules = rules.into_iter().map(|rule| rule.mounted(workspace.aliases())).collect::<Result<_, _>>()?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> =
