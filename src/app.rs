@@ -126,6 +126,8 @@ impl App {
             ToolSet::Native => rules(&mut config, &registry, workspace.roots())?,
             _ => rules(&mut config, &ToolRegistry::native(), workspace.roots())?,
         };
+        let is_short = dialect == ToolSet::Native && !config.settings().tools.rare_in_full;
+        let registry = if is_short { registry.with_rare_looked_up() } else { registry };
         rules = rules.into_iter().map(|rule| rule.mounted(workspace.aliases())).collect::<Result<_, _>>()?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> =
@@ -352,6 +354,10 @@ impl ConversationBuilder for App {
 
     fn has_provider(&self) -> bool {
         self.request.replay.is_some() || self.chosen().is_some()
+    }
+
+    fn missing_key(&self, provider: &str) -> Option<String> {
+        self.missing_key_variable(provider)
     }
 
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {

@@ -311,6 +311,8 @@ def tour(shell):
     size = (80, 28)
     with shell(rows=size[1], model=False, words=["tour"], record=True) as term:
         term.until("Tour, 1 of 4", "placet [a] >")
+        if shell.columns:
+            term.picture("tour")
         term.rest(2.5)
         term.key("Return")
         term.settled("apply?", "a apply all")
@@ -345,6 +347,8 @@ def tour(shell):
         term.rest(1.5)
         term.key("Return")
         term.until("Tour, 4 of 4", "undid")
+        if shell.columns:
+            term.picture("tour-end")
         term.rest(3)
         term.save_recording("tour")
 

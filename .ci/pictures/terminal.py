@@ -11,8 +11,12 @@ import time
 
 PATIENCE = float(os.environ.get("PICTURES_PATIENCE", "30"))
 # What a question shows while it takes no keys.
-MOMENT = "(a moment: keys are accepted"
+MOMENT = "(a moment: keys"
 COLOURS = {"dark": ("#d8d8d8", "#161616"), "light": ("#1c1c1c", "#fafafa")}
+
+
+# In tmux nobody knows the background: placet does not ask there.
+TERMS = {"xterm": "xterm", "tmux": "tmux-256color"}
 
 
 class ScreenError(Exception):
@@ -58,10 +62,10 @@ class Terminal:
             "HOME": home,
             "DISPLAY": display.name,
             "LANG": "C.UTF-8",
-            "TERM": "xterm" if term == "xterm" else "xterm-256color",
+            "TERM": TERMS.get(term, "xterm-256color"),
             "TZ": "UTC",
         }
-        if term == "truecolor":
+        if term in ("truecolor", "tmux"):
             env["COLORTERM"] = "truecolor"
         resources = [
             f"xterm*printerCommand: cat > {self.text_file}.new; mv {self.text_file}.new {self.text_file}",
@@ -86,8 +90,8 @@ class Terminal:
             stderr=subprocess.DEVNULL,
         )
         search = ["search", "--onlyvisible", "--class", "xterm"]
-        wait(lambda: self._xdotool(*search).stdout.split(), f"the window of {shlex.join(command)}")
-        self.window = self._xdotool(*search).stdout.split()[0]
+        windows = wait(lambda: self._xdotool(*search).stdout.split(), f"the window of {shlex.join(command)}")
+        self.window = windows[0]
         self._xdotool("windowfocus", "--sync", self.window)
 
     def _xdotool(self, *words):
@@ -178,8 +182,10 @@ def convert(*words):
 
 
 def wait(condition, what, patience=20.0):
+    """What `condition` returns once that is true."""
     end = time.time() + patience
-    while not condition():
+    while not (found := condition()):
         if time.time() > end:
             raise ScreenError(f"waited {patience:.0f} s for {what}")
         time.sleep(0.02)
+    return found

@@ -46,6 +46,7 @@ impl SharedServices {
 
     /// An answer has a call of this tool, whose arguments are still arriving.
     pub(super) fn expect_call(&self, name: &str) {
+        crate::permission::read_tables_ahead();
         // Only commands touch anything, whatever their arguments are.
         if self.registry.touches(name, &CallInput::Object(serde_json::Value::Null)).anything {
             self.env.commands.expect(&self.env.mode);

@@ -4,7 +4,7 @@ use super::configured_provider::ConfiguredProvider;
 use super::{App, AppError, keys};
 use crate::agent::SelectedModel;
 use crate::config::Config;
-use crate::http::HttpClientSettings;
+use crate::http::{HttpClientSettings, is_local};
 use crate::provider::{
     AnswerLimits, ApiKeyRequirement, ApiKeySource, FallbackEntry, FallbackProvider, HttpProvider,
     HttpProviderSettings, ModelLimits, ModelSpec, OfflineProvider, Provider, ProviderPreset,
@@ -302,16 +302,30 @@ impl App {
             return Ok(key);
         }
         let asked_for = own.key_env.is_some();
-        let like_one_with_a_key = own.preset.is_some() && server.preset.key == ApiKeyRequirement::Required;
+        // A server of this machine speaks the protocol of a vendor and has no keys of it. One that has refuses the request.
+        let is_required =
+            server.preset.key == ApiKeyRequirement::Required && !is_local(&server.preset.base_url);
+        let like_one_with_a_key = own.preset.is_some() && is_required;
         Ok(match variable {
             None if like_one_with_a_key => {
                 ApiKeySource::Missing { variable: format!("the one that [providers.{name}] key_env names") }
             }
-            Some(variable) if asked_for || server.preset.key == ApiKeyRequirement::Required => {
-                ApiKeySource::Missing { variable: variable.into() }
-            }
+            Some(variable) if asked_for || is_required => ApiKeySource::Missing { variable: variable.into() },
             _ => ApiKeySource::None,
         })
+    }
+
+    /// The variable to set where the provider wants a key and there is none. Where there are fallback providers, another one
+    /// answers then.
+    pub(super) fn missing_key_variable(&self, provider: &str) -> Option<String> {
+        let has_fallback = !self.provider_config().settings().network.fallback.is_empty();
+        if self.request.replay.is_some() || has_fallback {
+            return None;
+        }
+        match self.key(&self.server(provider).ok()?) {
+            Ok(ApiKeySource::Missing { variable }) => Some(variable),
+            _ => None,
+        }
     }
 
     /// A server by its name: built in, or from `[providers.NAME]`, or a preset with overrides.

@@ -18,7 +18,7 @@ const STREAM_AGE: Duration = Duration::from_millis(100);
 const STREAM_PIECES: usize = 8;
 
 /// How long the pieces of a slow stream are collected: about the time of a frame on the screen.
-const COLLECT: Duration = Duration::from_millis(32);
+const COLLECT: Duration = Duration::from_millis(48);
 
 /// A stream is slow while fewer bytes than this are collected at once.
 const SLOW: usize = 4 << 10;

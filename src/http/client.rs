@@ -367,6 +367,11 @@ pub fn host_of(url: &Url) -> String {
     }
 }
 
+/// True for an address of this machine.
+pub fn is_local(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| is_loopback(&url))
+}
+
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');

@@ -14,7 +14,7 @@ mod sse;
 
 pub use client::{
     HttpClient, HttpClientSettings, HttpError, HttpErrorKind, HttpResponse, ProxySource, host_of,
-    install_tls, readable_host,
+    install_tls, is_local, readable_host,
 };
 pub use page_client::{PageClient, PageRefusal, WebRequest};
 pub use proxy::environment_proxy;

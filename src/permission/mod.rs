@@ -25,6 +25,8 @@ mod read_only;
 mod rule;
 mod tables;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 pub use access::{Access, AccessLocation};
 pub use classification::{
     ClassificationError, ClassificationLevel, ClassificationRules, FlowCheck, FlowViolation, Taint,
@@ -41,6 +43,20 @@ pub use protected::{
     protected_paths_table,
 };
 pub use rule::{Rule, RuleError, RuleVerdict};
+
+/// Parses the tables by which calls are judged, while nobody waits for them: at the first judgement a person would.
+/// Returns at once, and does something only once in a process.
+pub fn read_tables_ahead() {
+    static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+    if IS_BEGUN.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    drop(tokio::task::spawn_blocking(|| {
+        protected::read_built_in();
+        tables::read_all();
+        command::is_shell("");
+    }));
+}
 
 #[cfg(test)]
 mod option_spelling_tests;

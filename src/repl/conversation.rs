@@ -91,6 +91,13 @@ impl<'r> ShellConversation<'r> {
         self.answered_by().0 == OfflineProvider::NAME && !self.app.builder.has_provider()
     }
 
+    /// The provider that wants a key, and the variable to set, where there is no key.
+    pub(super) fn missing_key(&self) -> Option<(String, String)> {
+        let (provider, _) = self.answered_by();
+        let variable = self.app.builder.missing_key(&provider)?;
+        Some((provider, variable))
+    }
+
     /// The command without which nothing can be sent.
     pub(super) fn needed_command(&self) -> Option<&'static str> {
         self.lacks_model().then_some("setup")

@@ -248,7 +248,12 @@ impl Shell<'_> {
                 draft = tour.next_line(&self.context.output);
             }
             is_next_step = false;
-            if draft.is_empty() && self.unanswered.is_some() && !self.context.conversation.lacks_model() {
+            let conversation = &self.context.conversation;
+            if draft.is_empty()
+                && self.unanswered.is_some()
+                && !conversation.lacks_model()
+                && conversation.missing_key().is_none()
+            {
                 draft = self.unanswered.take().unwrap_or_default();
             }
             let text = match first.take().or_else(|| self.unsent.queue.next()) {

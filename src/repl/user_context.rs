@@ -59,6 +59,8 @@ pub trait ConversationBuilder {
     fn reread_provider(&self);
     /// True when a provider is configured or a key selects one. False when the offline provider answers instead.
     fn has_provider(&self) -> bool;
+    /// The variable to set where this provider wants a key and there is none.
+    fn missing_key(&self, provider: &str) -> Option<String>;
     /// A conversation stored in `session`, or only in memory.
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;
     /// What running a command would access here and now: whether it is confined is found by trying.

@@ -64,6 +64,10 @@ pub(super) fn store(file: &Path, key: String, probe: &SandboxProbe) {
         remarks: probe.remarks.clone(),
     };
     let written = serde_json::to_vec(&record).map_err(io::Error::other).and_then(|bytes| {
+        // The first process of a person may get here before anything else was stored.
+        if let Some(dir) = file.parent() {
+            crate::private::make_dir(dir)?;
+        }
         let new = file.with_extension(format!("{}.new", std::process::id()));
         crate::private::write_quick(&new, &bytes)?;
         fs::rename(&new, file)
@@ -105,7 +109,7 @@ mod tests {
     #[test]
     fn a_record_answers_only_for_what_it_was_made_for() {
         let dir = tempfile::tempdir().unwrap();
-        let (file, layers) = (dir.path().join("probe.json"), dir.path().join("layers"));
+        let (file, layers) = (dir.path().join("state/probe.json"), dir.path().join("layers"));
         fs::create_dir(&layers).unwrap();
         let dirs = [layers.clone()];
         let supervisor = std::env::current_exe().unwrap();

@@ -16,6 +16,7 @@ mod hint;
 mod matched_text;
 mod output;
 mod patch;
+mod rare;
 mod registry;
 mod remember;
 mod request_host;

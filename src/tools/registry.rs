@@ -7,6 +7,7 @@ use super::files::{edit, find, list, read};
 use super::files::{search, write};
 use super::output;
 use super::patch::apply_patch;
+use super::rare::{MORE_TOOLS, MoreTools, is_rare};
 use super::servers::{ServerPromptTool, ServerResourceTool};
 use super::tool_names::ToolNames;
 use super::web::{fetch_url, search_web};
@@ -15,7 +16,7 @@ use super::{
     ToolError, TouchedPaths,
 };
 use super::{ask_person, remember, scratchpad, skill, subagent, todo};
-use crate::conversation::{CallInput, ToolSpec};
+use crate::conversation::{CallInput, ToolCall, ToolSpec};
 use crate::permission::{Access, Permit};
 use crate::session::check_name;
 use crate::text::nearest;
@@ -30,6 +31,8 @@ pub struct ToolRegistry {
     called: Arc<[String]>,
     /// The names that providers get, in the same order: see [`wire_names`].
     wire: Arc<[String]>,
+    /// Tools of which the model gets a line: `more_tools`, the last of `tools`, calls them.
+    rare: Option<Arc<MoreTools>>,
     /// Tools that no model gets: text that a person types runs them.
     unlisted: Arc<[Arc<dyn Tool>]>,
     /// The tools of servers, which come after the others.
@@ -100,11 +103,54 @@ impl ToolRegistry {
             tools: tools.into(),
             called: called.into(),
             wire: wire.into(),
+            rare: None,
             unlisted: Arc::new([]),
             servers: Arc::default(),
             names,
             prefix: None,
         }
+    }
+
+    /// The same registry, in which the model looks up what is seldom used. Hints still name all tools.
+    #[must_use]
+    pub fn with_rare_looked_up(self) -> ToolRegistry {
+        let (rare, mut tools): (Vec<_>, Vec<_>) = self.every().partition(|tool| is_rare(&tool.name()));
+        if rare.is_empty() {
+            return self;
+        }
+        let more = Arc::new(MoreTools::of(rare.into()));
+        tools.push(Arc::clone(&more) as Arc<dyn Tool>);
+        let ToolRegistry { tools, called, wire, .. } = ToolRegistry::of(tools);
+        ToolRegistry { tools, called, wire, rare: Some(more), ..self }
+    }
+
+    /// All tools, those that are looked up included, and not the one that looks them up.
+    fn every(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+        let rare = self.rare.iter().flat_map(|more| more.tools());
+        let is_more = |tool: &&Arc<dyn Tool>| self.rare.is_some() && tool.name() == MORE_TOOLS;
+        self.tools.iter().filter(move |tool| !is_more(tool)).chain(rare).cloned()
+    }
+
+    /// The call that a call through `more_tools` stands for; any other call as it is.
+    pub fn unwrapped(&self, call: ToolCall) -> ToolCall {
+        let inner = |input: &CallInput| {
+            let (tool, arguments) = self.looked_up(&call.name, input)?;
+            Some((tool.name(), CallInput::Object(Value::Object(arguments.clone()))))
+        };
+        match inner(&call.input) {
+            Some((name, input)) => ToolCall { name, input, ..call },
+            None => call,
+        }
+    }
+
+    fn looked_up<'a>(
+        &'a self,
+        name: &str,
+        input: &'a CallInput,
+    ) -> Option<(&'a Arc<dyn Tool>, &'a serde_json::Map<String, Value>)> {
+        let more = self.rare.as_ref().filter(|_| self.unprefixed(name) == MORE_TOOLS)?;
+        let CallInput::Object(input) = input else { return None };
+        more.inner(input)
     }
 
     /// The same registry with tools that can be called but are not advertised.
@@ -137,9 +183,9 @@ impl ToolRegistry {
     /// The tools whose names pass `keep`.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> ToolRegistry {
-        let kept = self.tools.iter().zip(self.called.iter()).filter(|(_, called)| keep(called));
-        let kept = kept.map(|(tool, _)| Arc::clone(tool)).collect();
-        ToolRegistry { names: self.names.clone(), prefix: self.prefix, ..ToolRegistry::of(kept) }
+        let kept = self.every().filter(|tool| keep(&tool.name())).collect();
+        let kept = ToolRegistry { names: self.names.clone(), prefix: self.prefix, ..ToolRegistry::of(kept) };
+        if self.rare.is_some() { kept.with_rare_looked_up() } else { kept }
     }
 
     /// The same as [`ToolRegistry::only`], with the tools of servers.
@@ -162,7 +208,7 @@ impl ToolRegistry {
     /// tool can be called.
     #[must_use]
     pub fn for_programs(&self) -> ToolRegistry {
-        let kept = self.tools.iter().filter(|tool| !tool.is_of_conversation()).cloned().collect();
+        let kept = self.every().filter(|tool| !tool.is_of_conversation()).collect();
         let unlisted = self.unlisted.iter().filter(|tool| !tool.is_of_conversation()).cloned().collect();
         ToolRegistry { names: self.names.clone(), prefix: self.prefix, unlisted, ..ToolRegistry::of(kept) }
     }
@@ -203,6 +249,9 @@ impl ToolRegistry {
             CallInput::Object(value) => value,
             CallInput::Malformed { .. } => &Value::Null,
         };
+        if let Some((tool, arguments)) = self.looked_up(name, input) {
+            return tool.judged_as(&Value::Object(arguments.clone()));
+        }
         self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as(value))
     }
 
@@ -228,7 +277,10 @@ impl ToolRegistry {
         let named = |names: &[String]| names.iter().position(|n| n == name).and_then(|at| self.tools.get(at));
         let unlisted = || self.unlisted.iter().find(|tool| tool.name() == name);
         let of_servers = || self.servers.find(name);
-        let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire)).or_else(of_servers);
+        // A model that has seen the name calls it directly now and then.
+        let rare = || self.rare.as_ref()?.tools().find(|tool| tool.name() == name);
+        let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire));
+        let found = found.or_else(rare).or_else(of_servers);
         found.ok_or_else(|| {
             let names = self.names();
             let meant = nearest(name, names.iter().map(String::as_str));
@@ -242,6 +294,9 @@ impl ToolRegistry {
 
     /// What a call touches, for the order of calls; a call that cannot be planned touches nothing.
     pub fn touches(&self, name: &str, input: &CallInput) -> TouchedPaths {
+        if let Some((tool, arguments)) = self.looked_up(name, input) {
+            return tool.touches(&Value::Object(arguments.clone()));
+        }
         match (self.get(name), input) {
             (Ok(tool), CallInput::Object(value)) => tool.touches(value),
             _ => TouchedPaths::default(),

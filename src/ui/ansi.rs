@@ -137,11 +137,20 @@ fn push_color(out: &mut String, color: Option<Color>, base: u8) {
 }
 
 /// A styled line as text for the terminal, without its line break. Only the styles act on the terminal, whatever the
-/// line holds.
+/// line holds. An empty last span with a background gives the rest of the row that background: the terminal erases with it,
+/// so that no blanks are copied with the line.
 pub fn line(line: &Line<'_>) -> String {
     let mut out = String::new();
-    for span in &line.spans {
+    let last = line.spans.len().saturating_sub(1);
+    for (at, span) in line.spans.iter().enumerate() {
         let style = line.style.patch(span.style);
+        if span.content.is_empty() {
+            if at == last && style.bg.is_some_and(|ground| ground != Color::Reset) {
+                push_style(&mut out, style);
+                out.push_str("\x1b[K\x1b[0m");
+            }
+            continue;
+        }
         let content = match span.content.contains(|c| c != '\n' && visible::acts(c)) {
             true => visible::guard(&span.content),
             false => span.content.as_ref().into(),
@@ -331,6 +340,7 @@ fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratatui::text::Span;
 
     fn detect(setting: ColorSetting, variables: &[(&str, &str)]) -> ColorDepth {
         ColorDepth::detect(setting, |name| {
@@ -369,6 +379,15 @@ mod tests {
         assert_eq!(written(Style::new().fg(Color::Black)), "\x1b[0;1m");
         assert_eq!(written(Style::new().fg(Color::Black).bg(Color::Gray)), "\x1b[0;30;47m");
         assert_eq!(written(Style::new().fg(Color::Red)), "\x1b[0;1;31m");
+    }
+
+    #[test]
+    fn an_empty_span_with_a_background_fills_the_row_and_adds_no_text() {
+        let ground = Style::new().bg(Color::Green);
+        let filled = Line::from(vec![Span::styled("+ a", ground), Span::styled("", ground)]);
+        assert_eq!(line(&filled), "\x1b[0;42m+ a\x1b[0m\x1b[0;42m\x1b[K\x1b[0m");
+        let empty = Line::from(vec![Span::styled("", Style::new().fg(Color::Red)), Span::raw("")]);
+        assert_eq!(line(&empty), "");
     }
 
     #[test]

@@ -136,7 +136,9 @@ impl InlinePainter {
             if row > 0 {
                 out.push_str(&format!("\x1b[{row}A"));
             }
-            out.push_str("\x1b[J");
+            // From the first cell of the screen tmux does not erase: it moves the whole screen into the scrollback. So the
+            // first row is erased by itself, and the others from its second column on.
+            out.push_str("\x1b[K\x1b[C\x1b[J\r");
         }
         self.shown = Buffer::empty(Rect::ZERO);
     }

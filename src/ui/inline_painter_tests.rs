@@ -163,3 +163,25 @@ fn a_row_that_fills_the_width_keeps_its_last_character() {
     assert_eq!(parser.screen().contents(), "abcdef");
     assert!(!out.contains("\x1b[K"), "{out:?}");
 }
+
+/// Story: in tmux each resize with a question open left the whole question in the scrollback. Erased from its first cell on,
+/// tmux moves the screen there; erased from the second column on, it does not.
+#[test]
+fn the_screen_is_never_erased_from_its_first_cell() {
+    let mut screen = PainterTestScreen::new(20, 4);
+    let now = Instant::now();
+    screen.frame(now, &["a", "b", "c", "d"]);
+    screen.painter.insert("line\n");
+    screen.painter.frame(now, screen.size, 1, |buffer, _| {
+        buffer.set_string(0, 0, "e", Style::default());
+        None
+    });
+    screen.painter.finish();
+    let bytes = std::mem::take(&mut *screen.bytes.lock().unwrap());
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let erased: Vec<usize> = text.match_indices("\x1b[J").map(|(at, _)| at).collect();
+    assert!(erased.len() >= 2, "{text:?}");
+    assert!(erased.iter().all(|at| text[..*at].ends_with("\x1b[C")), "{text:?}");
+    screen.parser.process(&bytes);
+    assert_eq!(screen.text(), ["line"]);
+}

@@ -187,9 +187,13 @@ impl Theme {
             if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
                 (style.fg, style.bg) = (None, None);
             }
-            // Of so few colours that of the line under the cursor may be the ground of changed words, too.
-            if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.word" | "diff.remove.word") {
-                style = style.add_modifier(Modifier::UNDERLINED);
+            // The words have the ground of the sign, which no other text of the line has. Underlined, they are marked
+            // where a theme without colours has no ground for them, too.
+            if depth == ColorDepth::Sixteen
+                && let Some(of_line) = label.strip_suffix(".word")
+            {
+                let sign = styles.get(of_line).copied().and_then(sign_with_ground);
+                style = sign.unwrap_or(style).add_modifier(Modifier::UNDERLINED);
             }
             if depth == ColorDepth::Sixteen {
                 let own: Vec<Color> = style.bg.into_iter().collect();
@@ -235,8 +239,11 @@ impl Theme {
     /// A style on the row that is selected. Swapped, each colour of the row would be a block of its own: the row is one
     /// even band, and keeps only what is not a colour.
     pub fn selected(&self, style: Style) -> Style {
-        let own = if self.select_is_reversed() { Style { fg: None, bg: None, ..style } } else { style };
-        own.patch(self.style("select"))
+        if !self.select_is_reversed() {
+            return style.patch(self.style("select"));
+        }
+        // A terminal draws what is dim as a grey, and swapped that is a grey ground.
+        Style { fg: None, bg: None, ..style }.remove_modifier(Modifier::DIM).patch(self.style("select"))
     }
 
     /// The names of the built-in themes.
@@ -244,23 +251,15 @@ impl Theme {
         BUILT_IN.iter().map(|(name, ..)| *name).collect()
     }
 
-    /// The style of the sign and of the counts of changed lines. Of sixteen colours the other shade may be needed, and both
-    /// may be unreadable on the background, as green on white: the colour is then the ground of the sign, and that of its
-    /// counterpart, too, because two kinds of signs for one pair look like two kinds of facts.
+    /// The style of the sign, the line number and the counts of changed lines. Of sixteen colours none is faint enough to
+    /// be the ground of a line, and as text both shades may be unreadable, as green on white: the colour is the ground of
+    /// the sign and of the number.
     pub fn sign(&self, label: &str) -> Style {
         let style = self.style(label);
         let (ColorDepth::Sixteen, None, Some(fg)) = (self.depth, style.bg, style.fg) else { return style };
-        let shade = |label: &str| self.style(label).fg.map(|fg| readable_head(fg, &self.backgrounds));
-        let plain = match CHANGES.contains(&label) {
-            true if CHANGES.iter().any(|label| shade(label) == Some(None)) => None,
-            _ => readable_head(fg, &self.backgrounds),
-        };
-        match plain {
+        match readable_head(fg, &self.backgrounds).filter(|_| !CHANGES.contains(&label)) {
             Some(shade) => Style { fg: Some(shade), ..style },
-            None => {
-                let ground = ansi::normal_shade(fg);
-                Style { fg: Some(text_on(ground)), bg: Some(ground), ..style }
-            }
+            None => sign_with_ground(style).unwrap_or(style),
         }
     }
 
@@ -281,6 +280,15 @@ impl Theme {
     /// there are so few colours that its ground is lighter than the others.
     pub(super) fn adjusts_on(&self, line: Style) -> bool {
         line.fg.is_some() || self.depth == ColorDepth::Indexed
+    }
+
+    /// A style on the ground of the lines that the person sent, with a colour that can be read there; the style itself where
+    /// they have no ground.
+    pub fn on_said(&self, style: Style) -> Style {
+        let said = self.style("said");
+        let Some(ground) = said.bg else { return style };
+        let mut adjuster = ContrastAdjuster::new(&[ground], self.depth);
+        Style { fg: style.fg.map(|fg| adjuster.colour(fg)).or(said.fg), bg: Some(ground), ..style }
     }
 
     /// Everything on which code can stand: the backgrounds of the theme, of what is selected, and of changed lines to
@@ -333,6 +341,12 @@ impl Theme {
         });
         built_in.chain(own.iter().map(|name| listed(name))).collect()
     }
+}
+
+/// The same colour as the ground of a text that can be read on it.
+fn sign_with_ground(style: Style) -> Option<Style> {
+    let ground = ansi::normal_shade(style.fg?);
+    Some(Style { fg: Some(text_on(ground)), bg: Some(ground), ..style })
 }
 
 fn unknown(name: &str) -> ThemeError {

@@ -274,6 +274,27 @@ fn with_sixteen_colours_titles_and_signs_can_be_read() {
 }
 
 #[test]
+fn the_prompt_can_be_read_on_the_ground_of_the_lines_that_were_sent() {
+    let labels =
+        ["prompt", "question", "warning", "call.running", "mode.none", "mode.read", "mode.ask", "mode.write"];
+    let mut judged = 0;
+    for name in Theme::names() {
+        for depth in [ColorDepth::Indexed, ColorDepth::True] {
+            let theme = load(name, depth, None);
+            let Some(ground) = theme.style("said").bg else { continue };
+            for label in labels.into_iter().chain(["mode.unrestricted"]) {
+                let style = theme.on_said(theme.style(label));
+                judged += 1;
+                assert_eq!(style.bg, Some(ground), "{name} {depth:?} {label}");
+                let ratio = contrast::ratio(parts(style.fg.unwrap()), parts(ground));
+                assert!(ratio >= contrast::READABLE, "{name} {depth:?} {label}: {ratio:.2}");
+            }
+        }
+    }
+    assert!(judged >= 70, "only {judged}");
+}
+
+#[test]
 fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
     let dark = include_str!("../../themes/dark.toml");
     let with = |line: &str| {
@@ -318,15 +339,59 @@ fn a_broken_file_is_listed_with_its_error_and_one_of_a_built_in_name_stands_for_
     assert_eq!(broken, ["cannot read the theme `bad`: the label `dim` is missing"]);
 }
 
-/// Story: in tmux on a light terminal, where nobody knows the background, added and removed lines were dark bars on white.
+/// Story: in tmux, where nobody knows the background, changed lines had no ground and no colours of code. A ground that was
+/// made for a dark terminal would have dark text on a light one.
 #[test]
-fn changed_lines_of_neutral_have_no_background() {
-    for depth in [ColorDepth::Sixteen, ColorDepth::Indexed, ColorDepth::True] {
+fn changed_lines_of_neutral_have_their_own_text_on_a_ground_that_is_seen_on_black_and_on_white() {
+    for depth in [ColorDepth::Indexed, ColorDepth::True] {
         let theme = load("neutral", depth, None);
-        for label in ["diff.add.line", "diff.remove.line", "diff.add.word", "diff.remove.word"] {
-            assert_eq!((theme.style(label).fg, theme.style(label).bg), (None, None), "{label} {depth:?}");
+        for label in ["diff.add", "diff.remove"] {
+            let [line, word] = ["line", "word"].map(|part| theme.style(&format!("{label}.{part}")));
+            let ground = parts(line.bg.unwrap());
+            for background in &theme.backgrounds {
+                let ratio = contrast::ratio(ground, parts(*background));
+                assert!(ratio >= 1.9, "{label} {depth:?} on {background:?}: {ratio:.2}");
+            }
+            assert!(
+                contrast::ratio(parts(line.fg.unwrap()), ground) >= contrast::READABLE,
+                "{label} {depth:?}"
+            );
+            assert!(contrast::ratio(parts(word.bg.unwrap()), ground) >= 3.0, "{label} {depth:?}: the words");
+            assert!(theme.adjusts_on(line), "{label} {depth:?}: the colours of code are made for the ground");
         }
-        assert!(theme.style("diff.add.word").add_modifier.contains(Modifier::UNDERLINED));
+    }
+}
+
+/// Story: with TERM=xterm only the sign of a changed line had a ground, and removed lines had no colours of code.
+#[test]
+fn with_sixteen_colours_signs_and_changed_words_have_a_ground() {
+    for name in ["dark", "light", "neutral", "solarized-dark", "solarized-light", "colorblind"] {
+        let theme = load(name, ColorDepth::Sixteen, None);
+        let grounds = ["diff.add", "diff.remove"].map(|label| {
+            let sign = theme.sign(label);
+            let word = theme.style(&format!("{label}.word"));
+            assert_eq!((word.fg, word.bg), (sign.fg, sign.bg), "{name} {label}");
+            assert!(word.add_modifier.contains(Modifier::UNDERLINED), "{name} {label}");
+            assert_eq!(theme.style(&format!("{label}.line")).bg, None, "{name} {label}");
+            sign.bg.unwrap_or_else(|| panic!("{name} {label} has no ground"))
+        });
+        assert_ne!(grounds[0], grounds[1], "{name}");
+    }
+    for name in ["mono", "high-contrast"] {
+        let theme = load(name, ColorDepth::Sixteen, None);
+        assert_eq!(theme.sign("diff.add").bg, None, "{name} has no colours");
+    }
+}
+
+/// Story: with NO_COLOR the selected row was a patchwork of white and grey: dim text was swapped to a grey ground.
+#[test]
+fn a_row_that_is_selected_by_swapping_is_one_even_band() {
+    let theme = load("mono", ColorDepth::None, None);
+    for label in LABELS {
+        let selected = theme.selected(theme.style(label));
+        assert_eq!((selected.fg, selected.bg), (None, None), "{label}");
+        assert!(selected.add_modifier.contains(Modifier::REVERSED), "{label}");
+        assert!(!selected.add_modifier.contains(Modifier::DIM), "{label}");
     }
 }
 

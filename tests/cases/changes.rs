@@ -49,6 +49,26 @@ fn the_files_that_an_undo_lists_are_those_that_it_counts() {
     assert_eq!(redone, "redid changes to 2 files\nA src/b.txt\nA src/deep/a.txt\n");
 }
 
+/// Story: a renamed file counted as one file, and its two names were two lines.
+#[test]
+fn a_renamed_file_is_one_line_of_an_undo() {
+    let place = Place::with_notes();
+    place.write("a.txt", "one\ntwo\nthree\nfour\n");
+    place.write("same.txt", "as it was\n");
+    place
+        .run(["-p", "run mv a.txt b.txt; sed -i s/two/2/ b.txt; mv same.txt moved.txt", "--mode", "write"])
+        .code(0);
+    assert_eq!(
+        (place.read("b.txt"), place.read("moved.txt")),
+        ("one\n2\nthree\nfour\n".into(), "as it was\n".into())
+    );
+    let undone = place.run(["undo"]).code(0).stdout.clone();
+    assert_eq!(undone, "undid changes to 2 files\nR b.txt -> a.txt\nR moved.txt -> same.txt\n");
+    let redone = place.run(["redo"]).code(0).stdout.clone();
+    assert_eq!(redone, "redid changes to 2 files\nR a.txt -> b.txt\nR same.txt -> moved.txt\n");
+    place.run(["journal", "show", "1"]).code(0).says("R a.txt -> b.txt");
+}
+
 /// Story: `placet undo 0` undid a turn.
 #[test]
 fn to_undo_no_turn_is_an_error() {

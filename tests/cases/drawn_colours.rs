@@ -149,7 +149,8 @@ fn added_lines_are_green_and_removed_lines_red_in_the_review() {
             let ground = theme.sign(label).bg;
             let fg = if ground.is_some() { theme.sign(label).fg } else { line.fg.or(theme.style(label).fg) };
             // The same letter in the same colour is in other texts, too: without the ground.
-            let on = |cell: &Cell| ground.is_none_or(|ground| cell.bg == ground);
+            let needed = ground.or(line.bg.filter(|_| line.fg.is_some()));
+            let on = |cell: &Cell| needed.is_none_or(|ground| cell.bg == ground);
             let signs = buffer.content().iter();
             let signs = signs.filter(|cell| cell.symbol() == sign && Some(cell.fg) == fg && on(cell));
             let hues: BTreeSet<String> = signs

@@ -92,6 +92,35 @@ fn without_a_model_a_message_gets_one_line_and_makes_no_session() {
     pty.until("an offline request", |s| s.contains("list ."));
 }
 
+/// Story: without a key the first message was answered by an error, and the text was gone.
+#[test]
+fn without_a_key_a_message_gets_one_line_and_comes_back_when_another_provider_answers() {
+    let mut pty = shell().size(140, 24).arg("--provider").arg("openai").arg("--model").arg("gpt-5").open();
+    pty.line("what does this project do?");
+    let line = "no key for `openai`, so nothing was sent: set OPENAI_API_KEY, or /setup adds a key and brings your text back";
+    pty.until("the line", |s| s.contains(line));
+    pty.until_prompt("");
+    pty.line("/status");
+    pty.until("no session", |s| s.contains("starts with the first message"));
+    pty.until_prompt("");
+    pty.line("/provider offline");
+    pty.until_prompt("what does this project do?");
+}
+
+/// Story: a server of this machine that speaks the protocol of a vendor was asked for the vendor's key.
+#[test]
+fn a_server_of_this_machine_needs_no_key_of_a_vendor() {
+    let place = Place::new();
+    let run =
+        |url: &str| place.run(["--provider", "openai-chat", "--model", "x", "--base-url", url, "-p", "hi"]);
+    for url in ["http://127.0.0.1:9/v1", "http://localhost:9/v1", "http://[::1]:9/v1"] {
+        let out = run(url);
+        assert!(!out.stderr.contains("no key"), "{url}: {}", out.stderr);
+        assert!(out.stderr.contains("no connection to"), "{url}: {}", out.stderr);
+    }
+    run("https://gateway.example/v1").warns("no key for `openai-chat`: set OPENAI_API_KEY");
+}
+
 #[test]
 fn a_mention_of_nothing_is_an_error_and_the_line_stays() {
     let mut pty = shell().size(100, 24).arg("--provider").arg("offline").open();

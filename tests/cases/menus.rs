@@ -254,6 +254,25 @@ fn mentioned_files_are_listed_by_the_rules_of_the_workspace() {
     no_menu(&pty);
 }
 
+/// Story: a commit was pending, and four of eleven rows of the menu were files below `.git/objects`.
+#[test]
+fn files_that_git_writes_are_not_offered_while_they_are_pending() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let start = shell().size(100, 40).arg("--mode").arg("ask").arg("--provider").arg("offline");
+    let mut pty = start.file("a.txt", "first\n").open();
+    pty.line("!git init -q -b main . && git config user.name A && git config user.email a@x && git add . && git commit -qm F && echo made");
+    pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
+    pty.line("run echo two > new.txt; git add new.txt; git commit -qm Second");
+    pty.until("the question", |s| s.contains("apply?"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.contains("[a] ±"));
+    pty.by_hand("@");
+    pty.until("the menu", |s| s.contains("new.txt") && s.contains("pending") && s.contains("a.txt"));
+    assert!(!pty.screen().contains(".git/"), "{}", pty.screen());
+}
+
 #[test]
 fn escape_closes_the_menu_and_keeps_the_text() {
     let mut pty = files().open();

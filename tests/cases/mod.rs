@@ -111,6 +111,7 @@ mod provider_replay;
 mod provider_wires;
 mod question_keys;
 mod question_moments;
+mod rare_tools;
 mod reading;
 mod reference;
 mod resume;

@@ -553,6 +553,21 @@ fn a_recorded_probe_is_used_and_can_be_made_again() {
     assert_eq!(std::fs::read_to_string(&record).unwrap(), text);
 }
 
+/// The very first command of a person records it, where nothing else of placet is stored yet; and where nothing is
+/// confined, nothing is tried.
+#[test]
+fn the_first_command_records_the_probe_and_an_unrestricted_one_makes_none() {
+    needs_a_sandbox!();
+    let place = Place::new();
+    let record = place.state_dir().join("sandbox.json");
+    let run =
+        |mode| place.call("run_command", &serde_json::json!({"command": "true"}), &["--mode", mode]).code(0);
+    run("unrestricted");
+    assert!(!record.exists());
+    run("ask");
+    assert!(record.exists());
+}
+
 #[test]
 fn without_namespaces_landlock_confines_writes() {
     if !sandbox_or_skip(SandboxBackend::Landlock) {

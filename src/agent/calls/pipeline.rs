@@ -53,6 +53,8 @@ impl TurnCalls {
 
     fn context(&self, call: ToolCall, cancel: CancellationToken) -> Arc<CallContext> {
         let TurnCalls { services, events, spawner, model, titles, .. } = self.clone();
+        // Only the conversation knows that it came through another tool.
+        let call = services.registry.unwrapped(call);
         let stop_stage = StopStageCell::default();
         Arc::new(CallContext { services, events, spawner, model, call, cancel, titles, stop_stage })
     }

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-pub use words::{PENDING_COMMANDS, applied_overview, overview, pending_words};
+pub use words::{NOTHING_APPLIED, PENDING_COMMANDS, applied_overview, overview, pending_words};
 use words::{apply_words, headline, reason};
 
 /// What the person chose.

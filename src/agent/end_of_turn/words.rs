@@ -53,6 +53,9 @@ pub fn pending_words(count: ChangeCount) -> String {
 /// What decides about them.
 pub const PENDING_COMMANDS: &str = "/apply, /review, /discard";
 
+/// The reason of a question about changes that has no other.
+pub const NOTHING_APPLIED: &str = "none of these changes is in the workspace yet";
+
 pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
     match list.iter().filter(|row| row.is_conflict).count() {
         0 => {}
@@ -65,7 +68,7 @@ pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
     }
     let reasons = view.turn().braked.clone();
     match reasons.is_empty() {
-        true => "none of these changes is in the workspace yet".into(),
+        true => NOTHING_APPLIED.into(),
         false => format!("left pending: {}", reasons.join("; ")),
     }
 }

@@ -17,6 +17,10 @@ settings_table! {
         /// The tool set of the model: placet's own, or that of another system.
         "tools.dialect" => dialect: String in TOOL_DIALECTS = "native", Needed;
 
+        /// False: a request only names the tools that are seldom used, and the model reads the description of one before
+        /// it calls it. Each request is 2 kB shorter, and the first use of such a tool takes one request more.
+        "tools.rare_in_full" => rare_in_full: bool = true, Needed;
+
         /// Maximum time for one search. The result lists what was not searched.
         "tools.search_seconds" => search_seconds: u64 = 60, Needed;
 

@@ -7,6 +7,7 @@
 mod beginning;
 mod case_fold;
 mod class;
+mod path_patterns;
 mod program_dirs;
 mod table;
 
@@ -14,10 +15,10 @@ pub use beginning::LeadingPath;
 use case_fold::folded;
 pub(super) use case_fold::folded_name;
 pub use class::{PathClass, Runner};
+pub use path_patterns::PathPatternError;
 pub use program_dirs::ProgramDirs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-pub use table::PathPatternError;
 use table::ProtectedTable;
 
 /// The table with the person's additions. Cheap to clone.
@@ -117,6 +118,10 @@ impl ProtectedPaths {
 /// True for a path, relative to its root, that some program runs or obeys by itself, by the built-in table.
 pub fn is_protected(relative: &Path) -> bool {
     ProtectedPaths::default().class_of(relative).asks()
+}
+
+pub(super) fn read_built_in() {
+    LazyLock::force(&BUILT_IN);
 }
 
 /// The built-in table as Markdown, for the guide: one row for each program.

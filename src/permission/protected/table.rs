@@ -3,18 +3,9 @@
 use super::beginning::{LeadingPath, PatternBeginnings};
 use super::case_fold::folded_name;
 use super::class::{PathClass, Runner};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use super::path_patterns::{PathPatternError, PathPatterns, fault, glob};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use thiserror::Error;
-
-/// A pattern that cannot be parsed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("invalid path pattern `{pattern}`: {reason}")]
-pub struct PathPatternError {
-    pub pattern: String,
-    pub reason: String,
-}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -64,39 +55,6 @@ pub(super) struct ProtectedTable {
     filled: PathPatterns,
     leading: BTreeSet<String>,
     beginnings: PatternBeginnings,
-}
-
-/// Patterns of paths at any depth. A pattern of a directory also matches everything below it: it is compared with the
-/// directories on the way, because patterns with `**` at both ends become one regular expression, and to compile it for
-/// the whole table takes longer than the shortest commands.
-#[derive(Debug, Default)]
-struct PathPatterns {
-    globs: GlobSet,
-    /// For each pattern.
-    is_directory: Vec<bool>,
-}
-
-impl PathPatterns {
-    fn new<'p>(patterns: impl Iterator<Item = &'p String>) -> Result<PathPatterns, PathPatternError> {
-        let mut builder = GlobSetBuilder::new();
-        let mut is_directory = Vec::new();
-        for pattern in patterns {
-            builder.add(glob(pattern)?);
-            is_directory.push(pattern.ends_with('/'));
-        }
-        let globs = builder.build().map_err(|e| fault("", &e.to_string()))?;
-        Ok(PathPatterns { globs, is_directory })
-    }
-
-    /// The numbers of the patterns that match a folded path, perhaps more than once.
-    fn matches(&self, path: &str) -> Vec<usize> {
-        let mut found = self.globs.matches(path);
-        for above in path.match_indices('/').filter_map(|(end, _)| path.get(..end)) {
-            let of_directories = |at: &usize| self.is_directory.get(*at) == Some(&true);
-            found.extend(self.globs.matches(above).into_iter().filter(of_directories));
-        }
-        found
-    }
 }
 
 impl ProtectedTable {
@@ -234,59 +192,5 @@ impl ProtectedTable {
         self.programs.iter().flat_map(|p| {
             p.paths.iter().map(move |path| (path.as_str(), p.by.as_str(), p.class == ProtectedClass::Later))
         })
-    }
-}
-
-fn fault(pattern: &str, reason: &str) -> PathPatternError {
-    PathPatternError { pattern: pattern.into(), reason: reason.into() }
-}
-
-/// `a/b` at any depth.
-fn glob(pattern: &str) -> Result<globset::Glob, PathPatternError> {
-    let folded: Vec<String> = pattern.trim_matches('/').split('/').map(folded_name).collect();
-    if folded.iter().any(|part| matches!(part.as_str(), "" | "." | "..")) {
-        return Err(fault(pattern, "it has an empty part, `.` or `..`"));
-    }
-    let text = format!("**/{}", folded.join("/"));
-    let built = GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
-    built.map_err(|e| fault(pattern, &e.kind().to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pattern_of_a_directory_matches_as_a_glob_with_all_below_it() {
-        let text = include_str!("../tables/runs_later.toml");
-        let file: ProtectedTableFile = toml::from_str(text).unwrap();
-        let patterns: Vec<String> = file.program.into_iter().flat_map(|program| program.paths).collect();
-        let ours = PathPatterns::new(patterns.iter()).unwrap();
-        let mut builder = GlobSetBuilder::new();
-        let mut owners = Vec::new();
-        for (at, pattern) in patterns.iter().enumerate() {
-            let plain = glob(pattern).unwrap();
-            let below = format!("{}/**", plain.glob());
-            builder.add(plain);
-            owners.push(at);
-            if pattern.ends_with('/') {
-                builder.add(GlobBuilder::new(&below).literal_separator(true).build().unwrap());
-                owners.push(at);
-            }
-        }
-        let whole = builder.build().unwrap();
-        for pattern in &patterns {
-            let name = pattern.trim_end_matches('/').replace('*', "x").to_lowercase();
-            for path in ["N", "a/N", "N/b", "a/b/N/c/d", "aN", "Nb", "a/Nb/c", "aN/b", "N/N", "x/N/"] {
-                let path = path.replace('N', &name);
-                let sorted = |mut found: Vec<usize>| {
-                    found.sort_unstable();
-                    found.dedup();
-                    found
-                };
-                let theirs = whole.matches(&path).into_iter().map(|at| owners[at]).collect();
-                assert_eq!(sorted(ours.matches(&path)), sorted(theirs), "{path}");
-            }
-        }
     }
 }

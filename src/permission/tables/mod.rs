@@ -12,6 +12,15 @@ pub(super) use lists::{dangerous, families, files, read_only};
 pub(super) use row::{CommandRow, is_listed};
 pub(super) use variables::{is_safe_variable, steers_later_commands};
 
+/// Parses every table. Each is otherwise parsed when it is needed first, and the first command waits for most of them.
+pub(super) fn read_all() {
+    read_only();
+    dangerous();
+    files();
+    families();
+    variables::read();
+}
+
 #[cfg(test)]
 #[path = "tables_tests.rs"]
 mod tests;

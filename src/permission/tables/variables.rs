@@ -15,6 +15,10 @@ pub(super) struct VariableTable {
 
 static TABLE: LazyLock<VariableTable> = LazyLock::new(|| VariableTable::read(include_str!("variables.toml")));
 
+pub(super) fn read() {
+    LazyLock::force(&TABLE);
+}
+
 /// True when setting `name` for a command does not change what the command is.
 pub(in crate::permission) fn is_safe_variable(name: &str, value: &ShellWord) -> bool {
     let pager = matches!(name, "PAGER" | "GIT_PAGER" | "MANPAGER") && (value.is("cat") || value.is(""));

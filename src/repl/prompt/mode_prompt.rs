@@ -93,7 +93,7 @@ impl ModePrompt {
             .to_vec();
         let styled = Mode::ALL.map(|m| {
             let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
-            ansi::line(&ratatui::text::Line::from(vec![
+            let mut line = ratatui::text::Line::from(vec![
                 margin_mark::lead(&self.theme),
                 span("placet ".into(), "prompt"),
                 span(format!("[{}]", m.letter()), mode_label(m)),
@@ -102,7 +102,11 @@ impl ModePrompt {
                 span(runs.clone(), "call.running"),
                 span(classified.clone(), "warning"),
                 span(" > ".into(), "prompt"),
-            ])) + self.end
+            ]);
+            // The ground of a line that was sent: where one types is seen at once, and the line keeps it.
+            let words = line.spans.iter_mut().skip(1);
+            words.for_each(|span| span.style = self.theme.on_said(span.style));
+            ansi::line(&line) + self.end
         });
         self.styled = styled.to_vec();
         let with_question = |styled: &String| format!("{styled}{QUESTION}");

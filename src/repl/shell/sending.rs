@@ -17,6 +17,7 @@ use crate::repl::message_parts::{HasReport, parts_before};
 use crate::repl::prompt::UnsentInput;
 use crate::repl::start_card;
 use crate::repl::turn;
+use crate::text::visible;
 use crate::tools::ToolSet;
 use crate::ui::turn_pane::{TurnPaneSettings, TurnPaneStatus};
 use ratatui::text::Line;
@@ -128,19 +129,25 @@ impl Shell<'_> {
         sent
     }
 
-    /// Returns true when no model is configured and the first message needs a model, and reports that.
+    /// Returns true when there is no model for the first message, or no key for the provider, and reports that.
     fn has_nobody_to_answer(&self, text: &str) -> bool {
         let CommandContext { conversation, output, .. } = &self.context;
-        // The messages last: asking for them reads the beginning of a long conversation.
-        let nobody = conversation.lacks_model()
+        let line = if let Some((provider, variable)) = conversation.missing_key() {
+            let back = "/setup adds a key and brings your text back";
+            let provider = visible::name(&provider).into_owned();
+            format!("no key for `{provider}`, so nothing was sent: set {variable}, or {back}")
+        } else if conversation.lacks_model()
+            // The messages last: asking for them reads the beginning of a long conversation.
             && conversation.messages().is_empty()
-            && !OfflineProvider::understands(text);
-        if nobody {
+            && !OfflineProvider::understands(text)
+        {
             let words = "and brings your text back, `help` lists what works without one";
-            let line = format!("no model yet, so nothing was sent: {} {words}", start_card::ADD_A_MODEL);
-            output.paragraphs(&[(&line, "warning")]);
-        }
-        nobody
+            format!("no model yet, so nothing was sent: {} {words}", start_card::ADD_A_MODEL)
+        } else {
+            return false;
+        };
+        output.paragraphs(&[(&line, "warning")]);
+        true
     }
 
     pub(super) fn take_turn(&mut self, start: TurnStart, draft: String) -> Result<UnsentText, ReplError> {

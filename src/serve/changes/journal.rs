@@ -3,10 +3,10 @@
 use super::{DisplayPathFn, named, s};
 use crate::text::{count, sanitize};
 use crate::workspace::{
-    AppliedChange, ChangeCount, DamagedPart, DamagedRecord, Journal, JournalEntry, PathState, ProgramRun,
-    RepairOutcome, RepairReport, TransactionKind, View, repositories_of, repository_of,
+    AppliedChange, ChangeCount, DamagedPart, DamagedRecord, FileRename, Journal, JournalEntry, PathState,
+    ProgramRun, RepairOutcome, RepairReport, TransactionKind, View, repositories_of, repository_of,
 };
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Files that transactions changed, without those that git writes, and lines added and removed, as far as their contents are still known.
@@ -43,6 +43,7 @@ pub fn person_changes(entry: &JournalEntry) -> impl Iterator<Item = &AppliedChan
 }
 
 /// A path with what was there and what is there.
+#[derive(Clone, Copy)]
 pub(super) struct ListedPath<'a> {
     pub(super) path: &'a Path,
     pub(super) before: &'a PathState,
@@ -67,9 +68,42 @@ impl ListedPath<'_> {
     }
 }
 
-/// At most twenty paths, each with its letter and a note; a repository's own files are one line.
+/// The paths that files were moved or renamed to, each with the path that it had before. `renames` are the files that were
+/// also changed; a file whose content went from one path and came to another one was moved.
+fn moved<'a>(changed: &[ListedPath<'a>], renames: &'a [FileRename]) -> HashMap<&'a Path, &'a Path> {
+    let with = |letter: char| changed.iter().filter(move |change| change.letter() == letter);
+    let came: HashSet<&Path> = with('A').map(|change| change.path).collect();
+    let gone: HashSet<&Path> = with('D').map(|change| change.path).collect();
+    let is_listed = |one: &&FileRename| gone.contains(&*one.from) && came.contains(&*one.to);
+    let mut moved: HashMap<&Path, &Path> =
+        renames.iter().filter(is_listed).map(|one| (&*one.to, &*one.from)).collect();
+    let taken: HashSet<&Path> = moved.values().copied().collect();
+    let content = |state: &PathState| match state {
+        PathState::File { hash, size, .. } if *size > 0 => Some(*hash.as_bytes()),
+        _ => None,
+    };
+    let mut by_content: HashMap<[u8; 32], Vec<&'a Path>> = HashMap::new();
+    for change in changed.iter().rev().filter(|change| !taken.contains(change.path)) {
+        if let (Some(hash), PathState::Absent) = (content(change.before), change.after) {
+            by_content.entry(hash).or_default().push(change.path);
+        }
+    }
+    for change in changed {
+        if let (PathState::Absent, Some(hash), false) =
+            (change.before, content(change.after), moved.contains_key(change.path))
+            && let Some(from) = by_content.get_mut(&hash).and_then(Vec::pop)
+        {
+            moved.insert(change.path, from);
+        }
+    }
+    moved
+}
+
+/// At most twenty paths, each with its letter and a note; a repository's own files are one line, and so are the two paths
+/// of a file that was moved or renamed.
 pub(super) fn list<'a>(
     changed: impl Iterator<Item = (ListedPath<'a>, &'a str)>,
+    renames: &'a [FileRename],
     repository: &dyn Fn(&Path) -> Option<PathBuf>,
     shown: DisplayPathFn<'_>,
 ) -> Vec<String> {
@@ -83,13 +117,20 @@ pub(super) fn list<'a>(
         let above = change.path.ancestors().skip(1);
         above.take_while(|dir| named_by_others.insert(dir)).for_each(drop);
     }
+    let of_person = changed.iter().map(|(change, _)| *change).filter(|one| repository(one.path).is_none());
+    let moved = moved(&of_person.collect::<Vec<_>>(), renames);
+    let is_moved_away: HashSet<&Path> = moved.values().copied().collect();
     let needs_line = |change: &ListedPath<'_>| change.is_of_file() || !named_by_others.contains(change.path);
     for (change, note) in changed.into_iter().filter(|(change, _)| needs_line(change)) {
         match repository(change.path) {
             Some(repository) => *repositories.entry(repository).or_default() += 1,
+            None if is_moved_away.contains(change.path) => {}
             None if lines.len() < MOST => {
-                let (letter, slash) = (change.letter(), change.slash());
-                lines.push(format!("{letter} {}{slash}{note}", named(change.path, shown)));
+                let name = named(change.path, shown);
+                lines.push(match moved.get(change.path) {
+                    Some(from) => format!("R {} -> {name}{note}", named(from, shown)),
+                    None => format!("{} {name}{}{note}", change.letter(), change.slash()),
+                });
             }
             None if change.is_of_file() => more += 1,
             None => directories += 1,
@@ -116,7 +157,7 @@ pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String
     let repository = |path: &Path| known(path).or_else(|| repository_of(path));
     let listed = entry.changes.iter();
     let listed = listed.map(|c| (ListedPath { path: &c.path, before: &c.before, after: &c.after }, ""));
-    list(listed, &repository, shown)
+    list(listed, &entry.renames, &repository, shown)
 }
 
 /// One transaction as a line: `12  2026-11-21 10:02  3 files  add a test`.

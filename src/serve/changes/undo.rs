@@ -213,7 +213,8 @@ fn apply_plan(
         let note = if merged { " (merged with your later changes)" } else { "" };
         (ListedPath { path, before, after }, note)
     });
-    let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
+    let repository = |path: &Path| plan.repositories.of(path).map(Path::to_path_buf);
+    let lines = list(changed, &plan.renames, &repository, shown);
     let objects = plan.objects_left;
     let lost: Vec<String> =
         plan.lost.iter().map(|(path, why)| format!("skipped {}: {why}", named(path, shown))).collect();

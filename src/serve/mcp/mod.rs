@@ -78,6 +78,7 @@ impl McpServer {
     pub async fn serve(self) -> Result<(), McpServerError> {
         let StdioLines { input, output, writer } = stdio::open();
         let running = ServiceExt::serve(self, (input, output)).await.map_err(Box::new)?;
+        crate::permission::read_tables_ahead();
         running.waiting().await?;
         Ok(writer.await??)
     }

@@ -24,6 +24,10 @@ pub(in crate::tools) enum CommandIsolation {
 
 impl CommandIsolation {
     pub(in crate::tools) fn of(env: &ToolContext) -> CommandIsolation {
+        // Nothing is confined there, and what the machine offers need not be tried.
+        if env.mode.load().write_policy() == WritePolicy::Direct {
+            return CommandIsolation::Less;
+        }
         let backend = env.commands.confining.as_ref().map(|c| (c.backend)().0);
         if env.workspace.view().is_some() && backend == Some(SandboxBackend::Overlay) {
             CommandIsolation::View

@@ -154,7 +154,8 @@ impl ReviewPainter<'_> {
         let height = left.2.len().max(right.2.len());
         let part = |(number, sign, text): &SideRows, look: Style, n: usize| {
             let shown = number.filter(|_| n == 0).map_or(String::new(), |n| n.to_string());
-            let mut row = cells(&format!("{shown:>digits$} "), |_| gutter.patch(back(look)));
+            let style = self.ground_of_sign(sign, look).unwrap_or(gutter.patch(back(look)));
+            let mut row = cells(&format!("{shown:>digits$} "), |_| style);
             let sign = if n == 0 { *sign } else { " " };
             row.extend(self.sign(sign, look));
             row.extend(text.get(n).cloned().unwrap_or_default());
@@ -172,15 +173,19 @@ impl ReviewPainter<'_> {
             .collect()
     }
 
-    /// The sign of a line and the blank behind it.
-    fn sign(&self, sign: &str, look: Style) -> Vec<StyledCell> {
+    /// The style of the sign and of the number of a changed line which has no ground itself.
+    fn ground_of_sign(&self, sign: &str, look: Style) -> Option<Style> {
         let own = match sign {
             "+" => self.theme.sign("diff.add"),
             "-" => self.theme.sign("diff.remove"),
-            _ => look,
+            _ => return None,
         };
-        // Where it needs a ground of its own to be read.
-        let style = if own.bg.is_some() && look.bg.is_none() { own } else { look };
+        (own.bg.is_some() && look.bg.is_none()).then_some(own)
+    }
+
+    /// The sign of a line and the blank behind it.
+    fn sign(&self, sign: &str, look: Style) -> Vec<StyledCell> {
+        let style = self.ground_of_sign(sign, look).unwrap_or(look);
         let mut out = cells(sign, |_| style);
         out.extend(cells(" ", |_| look));
         out
@@ -212,6 +217,7 @@ impl ReviewPainter<'_> {
             let who = width::cut(&sanitize::line(&who), wide);
             out.extend(cells(&format!("{who:<wide$} "), |_| style));
         }
+        let style = self.ground_of_sign(sign, look).unwrap_or(style);
         out.extend(cells(&numbers, |_| style));
         out.extend(self.sign(sign, look));
         out
@@ -223,19 +229,22 @@ impl ReviewPainter<'_> {
         text: Vec<Vec<StyledCell>>,
         look: Style,
     ) -> Vec<Vec<StyledCell>> {
-        let width: usize = gutter.iter().map(|c| c.width).sum();
         let filled = back(look);
         let rows = text.into_iter().enumerate();
         rows.map(|(n, text)| {
             let mut row = match n {
                 0 => gutter.to_vec(),
-                // A row that continues a line has the gutter's width and the line's background.
+                // A row that continues a line has the gutter's width and its grounds.
                 _ => {
-                    let mut lead = vec![cell(" ", filled); width.saturating_sub(2)];
-                    lead.extend([
-                        cell(CONTINUED_SIGN, filled.patch(self.theme.style("hint"))),
-                        cell(" ", filled),
-                    ]);
+                    let (numbers, sign) = gutter.split_at(gutter.len().saturating_sub(2));
+                    let blanks = |c: &StyledCell| vec![cell(" ", back(c.style)); c.width];
+                    let mut lead: Vec<StyledCell> = numbers.iter().flat_map(blanks).collect();
+                    let hint = self.theme.style("hint");
+                    let style = sign.first().map_or(filled, |sign| match sign.style.bg == look.bg {
+                        true => filled.patch(hint),
+                        false => sign.style,
+                    });
+                    lead.extend([cell(CONTINUED_SIGN, style), cell(" ", filled)]);
                     lead
                 }
             };
@@ -303,8 +312,8 @@ impl ReviewPainter<'_> {
         let changes: Vec<Range<usize>> = of_line.iter().filter_map(|r| inside(r, &own)).collect();
         let changed = shown.is_changed;
         let label = if side == DiffSide::Old { "diff.remove" } else { "diff.add" };
-        // The sign has the colour of the line, also where its text could not be read in it.
-        let is_plain = look.fg == self.theme.style(label).fg && self.theme.changed_text(label).fg.is_none();
+        // Where the sign has a ground that shows the change, the text needs no colour for that.
+        let is_plain = look.fg == self.theme.style(label).fg && self.theme.sign(label).bg.is_some();
         // Colours of code only where the background or the sign shows the change; otherwise the line's own colour has to
         // show it.
         let colours = match changed && look.bg.is_none() && !is_plain {

@@ -76,7 +76,7 @@ pub fn applied_lines(
         // The bar may be blanks with a ground.
         lines.extend(head.iter().cloned().map(|line| without_blanks(line, |style| style.bg.is_none())));
         let difference = rows.get(&row).into_iter().flatten().cloned();
-        lines.extend(difference.map(|line| without_blanks(line, |_| true)));
+        lines.extend(difference.map(|line| filled(line, space.columns)));
     }
     let more_rows = changes.list.len().saturating_sub(shown_rows);
     let more_rows = (more_rows > 0).then(|| count::of(more_rows, "more row"));
@@ -191,6 +191,19 @@ fn is_whole(changes: &ChangeOverview, row: usize) -> bool {
 
 fn lines_of(changes: &ChangeOverview, row: usize) -> usize {
     changes.list.get(row).and_then(|listed| listed.lines).map_or(0, |(added, removed)| added + removed)
+}
+
+/// A row of a difference without its blanks up to the margin. The terminal fills the rest of a changed line with its ground,
+/// which is no text and is not copied.
+fn filled(line: Line<'static>, columns: usize) -> Line<'static> {
+    let is_blank = |last: &&Span<'_>| last.content.trim_matches(' ').is_empty();
+    let ground =
+        line.spans.last().filter(is_blank).map(|last| Style { bg: last.style.bg, ..Style::default() });
+    let mut line = without_blanks(line, |_| true);
+    // At the last column the cursor is still on the last character, and filling from there would erase it.
+    let fills = ground.filter(|ground| ground.bg.is_some() && line.width() < columns);
+    line.spans.extend(fills.map(|ground| Span::styled("", ground)));
+    line
 }
 
 /// A row without the blanks up to the margin, which would be copied with it, and would be rows of their own in a window

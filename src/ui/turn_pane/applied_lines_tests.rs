@@ -4,6 +4,7 @@ use super::*;
 use crate::text::patch::unified;
 use crate::text::width;
 use crate::tools::{FileDiff, LeftOut};
+use crate::ui::ansi::ColorDepth;
 use crate::ui::test_screen::dark;
 use crate::workspace::{CommitPatch, ListedChange};
 
@@ -176,4 +177,31 @@ fn code_has_its_colours_although_it_is_drawn_once() {
     let colours: std::collections::BTreeSet<String> =
         added.spans.iter().map(|span| format!("{:?}", span.style.fg)).collect();
     assert!(colours.len() > 3, "{added:?}");
+}
+
+/// Story: in the scrollback the ground of a changed line ended with its text, on the screen before at the margin.
+#[test]
+fn the_ground_of_a_changed_line_goes_to_the_margin_and_is_no_text() {
+    let long = "x".repeat(200);
+    let all = applied(vec![change("a.txt", 0, "one\n", &format!("two\n{long}\n"))]);
+    for columns in [40, 80] {
+        let lines = applied_lines(&all, AppliedSetting::Difference, &dark(), AppliedSpace::new(columns, 40));
+        let ends: Vec<(String, bool)> = lines
+            .iter()
+            .filter_map(|line| Some((line, line.spans.last()?)))
+            .map(|(line, last)| (line.to_string(), last.content.is_empty() && last.style.bg.is_some()))
+            .collect();
+        let filled = |text: &str| ends.iter().find(|(row, _)| row.contains(text)).unwrap().1;
+        assert!(filled("+ two") && filled("- one"), "{ends:?}");
+        assert!(!filled("M a.txt"), "{ends:?}");
+        let full = ends.iter().find(|(row, _)| width::of(row) == columns).unwrap();
+        assert!(!full.1, "filling from the last column would erase its character: {full:?}");
+    }
+    // With sixteen colours only numbers and changed words have a ground: one at the end fills nothing.
+    let few = Theme::load("dark", std::path::Path::new("/nowhere"), ColorDepth::Sixteen, |_| None).unwrap();
+    let all = applied(vec![change("a.txt", 0, "let a = 19\n", "let a = 21\n")]);
+    let lines = applied_lines(&all, AppliedSetting::Difference, &few, AppliedSpace::new(80, 40));
+    let ends = lines.iter().filter_map(|line| line.spans.last());
+    let grounds: Vec<bool> = ends.map(|last| last.content.is_empty() && last.style.bg.is_some()).collect();
+    assert!(!grounds.contains(&true) && grounds.len() > 2, "{lines:?}");
 }

@@ -66,6 +66,33 @@ fn unchanged_lines_make_way_where_all_changes_fit_without_them() {
     }
 }
 
+/// Story: at 40 columns and 12 rows the question had one row for the changes, no difference was open, and `Space` and `p` were
+/// not named. At 80 columns nothing was open although the changed lines had room.
+#[test]
+fn a_low_pane_shows_changed_lines_and_names_its_keys() {
+    let edited = lines(20).replace("line 10\n", "changed\n");
+    let two: Vec<_> = ["a.txt", "b.txt"].into_iter().enumerate().collect();
+    let two = || two.iter().map(|(row, name)| change(name, *row, &lines(20), &edited)).collect();
+    for columns in [40, 80] {
+        let mut b = bench_of(columns, 11);
+        let mut answer = b.ask_to_apply(detail(two()));
+        let screen = b.screen();
+        assert!(screen.contains("- line 10") && screen.contains("+ changed"), "{columns}: {screen}");
+        assert!(screen.contains("closed: PageDown opens it"), "{columns}: {screen}");
+        for key in ["a apply all", "r review", "k keep", "Space open", "p patch"] {
+            assert!(screen.contains(key), "{columns}: {key}: {screen}");
+        }
+        assert!(!screen.contains("none of these") || columns == 80, "{screen}");
+        for _ in 0..4 {
+            b.key(KeyCode::PageDown);
+            b.screen();
+        }
+        b.pass(1_000);
+        b.key(KeyCode::Char('a'));
+        assert_eq!(answer.try_recv(), Ok('a'), "{columns}: {}", b.screen());
+    }
+}
+
 #[test]
 fn down_goes_through_everything_and_then_one_press_applies() {
     for key in [KeyCode::Down, KeyCode::PageDown] {

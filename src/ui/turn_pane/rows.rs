@@ -58,10 +58,29 @@ impl TurnPaneFrame {
         // In a pane that became too low the last rows matter: the line that is typed in.
         let skip = self.rows.len().saturating_sub(usize::from(area.height));
         for (y, row) in (0..area.height).zip(self.rows.iter().skip(skip)) {
-            buffer.set_line(area.x, area.y + y, row, area.width);
+            set_line(buffer, (area.x, area.y + y), row, area.width);
         }
         let column = u16::try_from(self.column?).unwrap_or(0).min(area.width.saturating_sub(1));
         Some((column, area.height.saturating_sub(1)))
+    }
+}
+
+/// As [`Buffer::set_line`], which looks for the limits of graphemes everywhere: half the time of a frame while an answer
+/// streams. Printable ASCII has one column for each byte.
+fn set_line(buffer: &mut Buffer, (mut x, y): (u16, u16), line: &Line, columns: u16) {
+    let end = x.saturating_add(columns);
+    for span in line {
+        let style = line.style.patch(span.style);
+        let text = &*span.content;
+        if !text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            x = buffer.set_stringn(x, y, text, usize::from(end.saturating_sub(x)), style).0;
+            continue;
+        }
+        for character in text.chars() {
+            let Some(cell) = buffer.cell_mut((x, y)).filter(|_| x < end) else { break };
+            cell.set_char(character).set_style(style);
+            x += 1;
+        }
     }
 }
 
@@ -421,5 +440,33 @@ fn clock(elapsed: Duration) -> String {
         s @ 0..60 => format!("{s} s"),
         s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),
         s => format!("{} h {:02} min", s / 3600, s / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::style::{Color, Style};
+
+    #[test]
+    fn lines_are_set_as_the_library_sets_them() {
+        let texts = ["", "plain words", "wide 漢字 and é", "a\tb\u{1b}c", "👩‍👩‍👧 x", "0123456789"];
+        let styles = [Style::new().fg(Color::Red), Style::new().bg(Color::Blue).bold(), Style::new()];
+        for first in texts {
+            for second in texts {
+                for columns in [0, 1, 9, 10, 11, 12, 40] {
+                    let spans = [first, second]
+                        .into_iter()
+                        .zip(styles)
+                        .map(|(text, style)| Span::styled(text, style));
+                    let line = Line::from(spans.collect::<Vec<_>>()).style(styles[2].italic());
+                    let area = Rect::new(0, 0, 30, 2);
+                    let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
+                    set_line(&mut ours, (3, 1), &line, columns.min(27));
+                    theirs.set_line(3, 1, &line, columns.min(27));
+                    assert_eq!(ours, theirs, "{first:?} {second:?} {columns}");
+                }
+            }
+        }
     }
 }

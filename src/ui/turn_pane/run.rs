@@ -21,8 +21,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-/// The pane is drawn at most this often.
-const FRAME: Duration = Duration::from_millis(33);
+/// The pane is drawn at most this often, except for keys, whose echo does not wait.
+const FRAME: Duration = Duration::from_millis(50);
 
 /// How long the terminal may wait before a person notices.
 const NOTICED: Duration = Duration::from_millis(100);

@@ -210,8 +210,7 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
       cargo test
       y yes  n no  b no, because ...  a always: `cargo test` in /w
       p always: run(cargo test *)  v never  w why  Esc stop the turn
-      Tab your draft
-      (a moment: keys are accepted after half a second without typing)
+      Tab your draft  (a moment: keys do not count yet)
     ◆ [a] waiting for you · 0 s · test-model · Esc stops
     >
     ");

@@ -246,7 +246,13 @@ impl ChangeSet {
     #[must_use]
     pub fn part(&self, chosen: impl Fn(&FileChange) -> bool) -> ChangeSet {
         let changes = self.changes.iter().filter(|c| chosen(c)).cloned().collect();
-        ChangeSet { changes, ..self.clone() }
+        // Field by field: `..self.clone()` would copy all changes once more, only to drop them.
+        ChangeSet {
+            changes,
+            repositories: self.repositories.clone(),
+            repository_changes: self.repository_changes.clone(),
+            configured: self.configured.clone(),
+        }
     }
 
     /// `paths` with all of each repository that has one of them: a ref without its objects is broken.

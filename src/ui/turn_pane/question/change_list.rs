@@ -413,8 +413,8 @@ impl ChangeList {
 
     /// Opens differences as long as all rows fit, of files that are edited first. Where none of those fits, the first of
     /// them is opened to be scrolled, and nothing else: a new file or a removed one must not be open while each edit is
-    /// closed. Unchanged lines make way where all differences fit without them: what is applied matters more than what is
-    /// around it. That is chosen once for a width: with more room later, more are opened, and without a key none is closed
+    /// closed. Unchanged lines make way where all differences fit without them, or one where otherwise none does: what is
+    /// applied matters more than what is around it. That is chosen once for a width: with more room later, more are opened, and without a key none is closed
     /// again.
     fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize, spare: usize) {
         let heads =
@@ -446,6 +446,16 @@ impl ChangeList {
             self.spare = room_of_layout - room;
             if self.open.len() == required.len() {
                 break;
+            }
+        }
+        // Where no file fits with the lines around its changes, one may fit without them.
+        if self.open.is_empty() {
+            for context in [1, 0, ALL_CONTEXT] {
+                self.set_context(context);
+                self.open = self.fitting(&required, overview, (used, room));
+                if !self.open.is_empty() {
+                    break;
+                }
             }
         }
         self.fitted = Some(self.columns);

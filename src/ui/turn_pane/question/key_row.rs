@@ -10,16 +10,26 @@ use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
 
 /// Rows from which on a question is low, and columns from which on it is narrow.
-const LOW: usize = 14;
-pub(super) const NARROW: usize = 75;
+pub(super) const LOW: usize = 14;
+const NARROW: usize = 75;
 /// Rows below which the changes need the row of the key that is used least.
 const LOWEST: usize = 10;
+/// Rows below which they need that of the keys that only look.
+const LEAST_NAMED: usize = 8;
 
 /// Enter came with the text before it: that may be a paste which the terminal did not mark.
 const ONE_PIECE: &str = "text and Enter came in one piece: press Enter again to send it";
 
 /// A key and what it does. Both are always in the same row.
 type KeyLabel = Vec<Span<'static>>;
+
+/// How the keys that only look are named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LookKeyNames {
+    Full,
+    Short,
+    None,
+}
 
 /// Puts keys next to each other, in as many rows as they need. A row never ends between a key and what it does.
 fn key_rows(labels: Vec<KeyLabel>, columns: usize) -> Vec<Line<'static>> {
@@ -104,12 +114,22 @@ impl PaneQuestion {
             lines.push(Line::styled(sanitize::line(&text).into_owned(), theme.style("warning")));
             return lines;
         }
+        let waiting = self.waiting(theme, (columns, ready)).filter(|_| focus != QuestionFocus::Draft);
+        // In a low pane the words about keys that do not count yet take the row of the keys that only look. If they had a
+        // row of their own, that would be free afterwards.
+        let takes_row = waiting.is_some() && room < LOW && self.changes.is_some();
         let mut labels = match &self.asked {
             AnyQuestion::Enquiry(question) => self.answer_labels(question, theme),
             _ => {
                 // What is said above the keys takes their rows, and the changes keep theirs.
                 let is_full = columns < NARROW && !lines.is_empty();
-                self.labels(theme, room >= LOW && !is_full, focus)
+                let named = match room {
+                    _ if is_full || takes_row => LookKeyNames::None,
+                    LOW.. => LookKeyNames::Full,
+                    LEAST_NAMED.. => LookKeyNames::Short,
+                    _ => LookKeyNames::None,
+                };
+                self.labels(theme, named, focus)
             }
         };
         if self.reminds && self.typing.is_none() && focus != QuestionFocus::Draft {
@@ -121,13 +141,12 @@ impl PaneQuestion {
         // The last key gets no row of its own where the changes need it.
         let has_room = room >= LOWEST || self.changes.is_none();
         if focus == QuestionFocus::Question
+            && !takes_row
             && (has_room || with_tab() == key_rows(labels.clone(), columns).len())
         {
             labels.push(tab);
         }
-        if focus != QuestionFocus::Draft {
-            labels.extend(self.waiting(theme, ready));
-        }
+        labels.extend(waiting);
         lines.extend(key_rows(labels, columns));
         lines
     }
@@ -139,7 +158,7 @@ impl PaneQuestion {
         columns: usize,
         focus: QuestionFocus,
     ) -> Vec<Line<'static>> {
-        key_rows(self.labels(theme, false, focus), columns)
+        key_rows(self.labels(theme, LookKeyNames::None, focus), columns)
     }
 
     /// What the key that was pressed once would do.
@@ -158,7 +177,7 @@ impl PaneQuestion {
         })
     }
 
-    fn labels(&self, theme: &Theme, names_all: bool, focus: QuestionFocus) -> Vec<KeyLabel> {
+    fn labels(&self, theme: &Theme, named: LookKeyNames, focus: QuestionFocus) -> Vec<KeyLabel> {
         let label = |key: &str, text: String| {
             vec![Span::styled(key.to_string(), theme.style("key")), Span::raw(format!(" {text}"))]
         };
@@ -174,10 +193,15 @@ impl PaneQuestion {
             );
             match (&self.changes, self.shows_patch) {
                 (Some(_), true) => labels.push(label("p", "list".into())),
-                (Some(_), false) if names_all => {
-                    labels.extend([label("Space", "show or hide".into()), label("p", "patch".into())]);
+                (Some(_), false) => {
+                    let words = match named {
+                        LookKeyNames::Full => &[("Space", "show or hide"), ("p", "patch")][..],
+                        LookKeyNames::Short => &[("Space", "open"), ("p", "patch")],
+                        LookKeyNames::None => &[],
+                    };
+                    labels.extend(words.iter().map(|(key, words)| label(key, (*words).into())));
                 }
-                _ => {}
+                (None, _) => {}
             }
             if self.asked.is_of_server() {
                 labels.push(label("Esc", "no".into()));
@@ -208,12 +232,14 @@ impl PaneQuestion {
     }
 
     /// What follows the keys while they do not count yet, or after one that did not count.
-    fn waiting(&self, theme: &Theme, ready: bool) -> Option<KeyLabel> {
+    fn waiting(&self, theme: &Theme, (columns, ready): (usize, bool)) -> Option<KeyLabel> {
         const MOMENT: &str = "(a moment: keys are accepted after half a second without typing)";
+        const MOMENT_NARROW: &str = "(a moment: keys do not count yet)";
         if let Some(key) = self.too_early {
             let words = format!("{} came too early: press it again", sanitize::line(&key.to_string()));
             return Some(vec![Span::styled(words, theme.style("warning"))]);
         }
-        (!ready).then(|| vec![Span::styled(MOMENT, theme.style("hint"))])
+        let words = if columns < NARROW { MOMENT_NARROW } else { MOMENT };
+        (!ready).then(|| vec![Span::styled(words, theme.style("hint"))])
     }
 }

@@ -3,9 +3,9 @@
 use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
 use super::change_list::ListWindow;
-use super::key_row::NARROW;
+use super::key_row::LOW;
 use super::pane_question::{PaneQuestion, QuestionFocus};
-use crate::agent::PromptAsker;
+use crate::agent::{NOTHING_APPLIED, PromptAsker};
 use crate::text::{count, visible, width};
 use crate::tools::DisplayDetail;
 use crate::ui::margin_mark;
@@ -21,7 +21,7 @@ const TOO_SMALL: &str = "the terminal is too small: enlarge it";
 
 impl PaneQuestion {
     /// What is asked, and why.
-    fn head(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    fn head(&self, theme: &Theme, (columns, room): (usize, usize)) -> Vec<Line<'static>> {
         let (question, notice) = (theme.style("question"), theme.style("notice"));
         let exactly = |lead: &str, text: &str, style: Style| {
             let mut line = verbatim::line(lead, text.as_bytes(), style, theme);
@@ -53,12 +53,16 @@ impl PaneQuestion {
                 // reason that placet wrote goes there: the reason of another question may come from a hook.
                 let wide = |text: &str| width::of(text);
                 let used = head.last().map_or(0, |row| wide(&row.to_string()));
-                let room = columns.saturating_sub(used);
+                let free = columns.saturating_sub(used);
                 if let (true, 1, Some(row)) = (self.changes.is_some(), head.len(), head.first_mut())
-                    && room > wide(&reason) + 3
+                    && free > wide(&reason) + 3
                 {
-                    row.spans.push(Span::raw(" ".repeat(room - wide(&reason))));
+                    row.spans.push(Span::raw(" ".repeat(free - wide(&reason))));
                     row.spans.push(Span::styled(reason, notice));
+                    return head;
+                }
+                // What is true of every such question makes way for a row of the changes.
+                if self.changes.is_some() && room < LOW && q.reason == NOTHING_APPLIED {
                     return head;
                 }
                 head.extend(margin_mark::under(&Line::styled(reason, notice), columns));
@@ -121,7 +125,7 @@ impl PaneQuestion {
         ready: bool,
         focus: QuestionFocus,
     ) -> (Vec<Line<'static>>, usize, usize) {
-        let mut head = self.head(theme, columns);
+        let mut head = self.head(theme, (columns, room + spare));
         head.extend(self.check_rows(theme, columns));
         self.head_rows = head.len();
         let key_rows = |ready: bool| -> Vec<Line<'static>> {
@@ -136,15 +140,13 @@ impl PaneQuestion {
         if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
             && !self.shows_patch
         {
-            // One row reports the hidden lines. On a narrow screen the report needs two rows.
-            let more = usize::from(columns < NARROW);
             let ListWindow { rows: body, total, fits, below, closed } =
-                list.window(overview, columns, (room.saturating_sub(more), spare));
+                list.window(overview, columns, (room, spare));
             let mut rows = head;
             rows.extend(body);
             // A difference in one row or two cannot be read: the review has the whole screen.
             let has_review = matches!(&self.asked, AnyQuestion::Choice(q) if q.choices.iter().any(|one| one.key == REVIEW));
-            let shows = match closed > 0 && has_review && room.saturating_sub(more) + spare <= LEAST_READ {
+            let shows = match closed > 0 && has_review && room + spare <= LEAST_READ {
                 true => ShownBy::Review,
                 false => ShownBy::Scrolling,
             };
@@ -190,13 +192,22 @@ fn hidden_row(
         (_, 1..) if shows == ShownBy::Review => {
             format!("{} closed: r review shows them", count::of(closed, "difference"))
         }
-        (hidden, 0) => format!("{} hidden: Down and PageDown show more", count::of(hidden, "line")),
-        (0, 1) => "1 difference closed: Down and PageDown open it".into(),
-        (0, closed) => format!("{} closed: Down and PageDown open them", count::of(closed, "difference")),
+        (hidden, 0) => format!("{} hidden: PageDown shows more", count::of(hidden, "line")),
+        (0, 1) => "1 difference closed: PageDown opens it".into(),
+        (0, closed) => format!("{} closed: PageDown opens them", count::of(closed, "difference")),
         (hidden, closed) => {
             let (lines, closed) = (count::of(hidden, "line"), count::of(closed, "difference"));
-            format!("{lines} hidden and {closed} closed: Down and PageDown show more")
+            format!("{lines} hidden and {closed} closed: PageDown shows more")
         }
     };
+    let fits = |text: &str| width::of(margin_mark::LEAD) + width::of(text) <= columns;
+    // Each row that these words take is a row less of the changes.
+    let short = match shows {
+        ShownBy::Review => format!("{closed} closed: r review shows them"),
+        ShownBy::Scrolling if closed == 0 => format!("{hidden} hidden: PageDown"),
+        ShownBy::Scrolling if hidden == 0 => format!("{closed} closed: PageDown opens them"),
+        ShownBy::Scrolling => format!("{hidden} hidden, {closed} closed: PageDown"),
+    };
+    let text = if fits(&text) { text } else { short };
     margin_mark::rows(&Line::styled(text, theme.style("warning")), columns, theme)
 }
