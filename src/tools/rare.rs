@@ -6,8 +6,8 @@
 
 use super::arguments::ToolSchema;
 use super::{
-    CallPreview, CallSummary, DisplayDetail, OutputDelivery, Plan, PlanResult, ReadScope, RunContext, RunFuture,
-    Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
+    CallPreview, CallSummary, DisplayDetail, OutputDelivery, Plan, PlanResult, ReadScope, RunContext,
+    RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
@@ -60,7 +60,10 @@ impl MoreTools {
     }
 
     /// The tool and the arguments of a call through this one; `None` where it only asks for a description.
-    pub(super) fn inner<'a>(&'a self, input: &'a Value) -> Option<(&'a Arc<dyn Tool>, &'a Map<String, Value>)> {
+    pub(super) fn inner<'a>(
+        &'a self,
+        input: &'a Value,
+    ) -> Option<(&'a Arc<dyn Tool>, &'a Map<String, Value>)> {
         let arguments = input.get("arguments")?.as_object()?;
         let name = input.get("tool")?.as_str()?;
         Some((self.rare.iter().find(|tool| tool.name() == name)?, arguments))

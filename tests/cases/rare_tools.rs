@@ -24,8 +24,7 @@ fn result(request: &Value) -> String {
     request["messages"].as_array().unwrap().last().unwrap()["content"].to_string()
 }
 
-const CREATE: &str =
-    r#"{"tool":"operations","arguments":{"operations":[{"op":"write","path":"new.txt","content":"made\n"}]}}"#;
+const CREATE: &str = r#"{"tool":"operations","arguments":{"operations":[{"op":"write","path":"new.txt","content":"made\n"}]}}"#;
 
 #[test]
 fn a_short_request_names_what_it_does_not_describe_and_it_is_described_and_called() {
@@ -39,7 +38,10 @@ fn a_short_request_names_what_it_does_not_describe_and_it_is_described_and_calle
     ]);
     let place = place(&server, "");
     let out = place.run(["-p", "make them", "--mode", "write"]).code(0);
-    assert!(!out.stderr.contains("call: more_tools") && out.stderr.contains("call: 1 operation"), "the person sees the tool that is called: {out:?}");
+    assert!(
+        !out.stderr.contains("call: more_tools") && out.stderr.contains("call: 1 operation"),
+        "the person sees the tool that is called: {out:?}"
+    );
     assert_eq!((place.read("new.txt").as_str(), place.read("more.txt").as_str()), ("made\n", "too\n"));
     let requests = server.requests();
     let tools = requests[0].body["tools"].as_array().unwrap();
@@ -73,7 +75,11 @@ fn rules_and_hooks_know_the_tool_and_not_the_way_to_it() {
     let hook = "[[hooks]]\nname = \"no-batch\"\npoint = \"PRE_TOOL_CALL\"\ntool = \"operations\"\nask = \"\"\nreason = \"one by one\"\n";
     let guarded = place(&server, hook);
     guarded.run(["-p", "make it", "--mode", "write"]);
-    assert!(result(&server.requests()[1].body).contains("no-batch"), "{}", result(&server.requests()[1].body));
+    assert!(
+        result(&server.requests()[1].body).contains("no-batch"),
+        "{}",
+        result(&server.requests()[1].body)
+    );
     assert!(!guarded.beside("tree/new.txt").exists());
 
     let server = MockServer::start([call("c1", "more_tools", CREATE), done()]);

@@ -1,7 +1,8 @@
 //! Applying and discarding what is pending.
 
 use super::base::BaseRecord;
-use super::conflicts::{ResolvedPart, merged_attrs};
+use super::conflicts::merged_attrs;
+use super::selection::ResolvedPart;
 pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 use super::stack::node_at;
 use super::stage::StagedEntry;

@@ -2,6 +2,7 @@
 //! writes where the person chose a side.
 
 use super::View;
+use super::selection::ResolvedPart;
 use super::stack::node_at;
 use crate::text::hunk::merged;
 use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource};
@@ -15,17 +16,6 @@ use std::sync::Arc;
 /// Files that are compared at most, and bytes of them: every list of changes asks.
 const MOST_FILES: usize = 500;
 const MOST_BYTES: u64 = 64 << 20;
-
-/// A change that the person chose although the workspace has something else than the change was made to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResolvedPart {
-    /// What the person saw in the workspace.
-    pub mine: PathState,
-    /// What takes its place; `None` for all of the change.
-    pub content: Option<Vec<u8>>,
-    /// What stays pending after that, as a change of what was applied.
-    pub left: Option<Vec<u8>>,
-}
 
 impl View {
     /// The changes of `set` that an apply cannot merge with what the workspace has now, each with what it has. At most 500

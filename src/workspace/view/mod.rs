@@ -65,7 +65,6 @@ pub use check_view::{CheckView, CheckViewError};
 pub use collect::CommandEffects;
 pub use command_view::{CommandView, OverlayMount};
 pub use compare::{TakeError, ViewDifference};
-pub use conflicts::ResolvedPart;
 pub use discards::{
     DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
 };
@@ -81,6 +80,7 @@ pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of
 pub use running_changes::{RunningChanges, RunningLayer};
 pub use running_files::{RunningCounts, RunningFileError, running_patch};
 pub use running_summary::{RunningRepository, RunningSummary};
+pub use selection::ResolvedPart;
 pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;

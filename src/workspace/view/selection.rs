@@ -1,6 +1,6 @@
 //! The selected part of the pending changes, and the result of applying it.
 
-use super::conflicts::ResolvedPart;
+use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::JournalEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,17 @@ pub enum SelectedPart {
     Content(Arc<Vec<u8>>),
     /// The side that the person chose in a conflict. Only an apply knows it.
     Resolved(Arc<ResolvedPart>),
+}
+
+/// A change that the person chose although the workspace has something else than the change was made to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedPart {
+    /// What the person saw in the workspace.
+    pub mine: PathState,
+    /// What takes its place; `None` for all of the change.
+    pub content: Option<Vec<u8>>,
+    /// What stays pending after that, as a change of what was applied.
+    pub left: Option<Vec<u8>>,
 }
 
 /// Paths, and how much of each.
