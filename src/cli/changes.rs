@@ -254,6 +254,7 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
     let first = |repository: &RepositoryEvents| {
         set.changes.iter().map(|c| &c.path).find(|path| path.starts_with(&repository.path))
     };
+    let conflicts = view.conflicts(set);
     let each = |change: &crate::workspace::FileChange| {
         let counts = change.counts(view.objects());
         let own = git.iter().filter(|repository| first(repository) == Some(&change.path));
@@ -271,6 +272,7 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
                 _ => None,
             },
             "removes_repository": matches!(classes.of(&change.path), ChangeClass::LargeLoss(_)),
+            "is_conflict": conflicts.contains_key(&change.path),
             "made_by": change.made_by(),
             "before": change.before,
             "after": change.after,
@@ -297,7 +299,7 @@ pub(super) fn print_patch(
             if io::stdout().is_terminal() {
                 ""
             } else {
-                "; without a pipe, the changes of their commits follow it"
+                "; without a pipe, the contents of their commits, stash entries, notes and tags follow it"
             }
         ));
     }
@@ -315,7 +317,7 @@ pub(super) fn print_patch(
         let lines = verbatim::diff(&patch.bytes, &Theme::plain());
         text.extend(lines.iter().map(|line| format!("{line}\n")));
         if patch.left_out > 0 {
-            text.push_str(&format!("{} more bytes of this commit are not shown\n", patch.left_out));
+            text.push_str(&format!("{} more bytes are not shown: `git show` shows them\n", patch.left_out));
         }
     }
     print(&text)

@@ -55,7 +55,7 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
     let mut review = Review::new(&format!("{into} against {from}"), ReviewSubject::Compare, files);
     review.output = Some(into.to_string());
     (review.count, review.line_counts) =
-        (difference.set.count(&renamed), difference.set.lines(view.objects(), &renamed));
+        (difference.set.count(&renamed), difference.set.lines(view.objects(), &renamed, &classes));
     let memory = view.dir().join(format!("compare-{from}.json"));
     let no_blame = Arc::new(|_: &Path| Err(std::io::Error::other("a comparison has no turns")));
     let review_args = ReviewArgs { linear: args.linear, ..ReviewArgs::default() };

@@ -23,7 +23,7 @@ pub use hash::Hash;
 
 pub use apply::{ApplyError, ApplyPhase, ApplyProgress, RecoveryReport, recover};
 pub use changes::batch::{FileRewrite, RewriteAction};
-pub use changes::change_count::{ChangeCount, repositories_of};
+pub use changes::change_count::{ChangeCount, line_words, repositories_of};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
     ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, WaitingRepository, lost_paths,
@@ -66,15 +66,15 @@ pub use history::program_run::ProgramRun;
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use hold_point::hold_point;
 pub use repository::{
-    CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind,
+    CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind, RefTarget,
     RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet,
-    TreeChanges, WorktreeFate, head_of,
+    StoredContent, StoredKind, TreeChanges, WorktreeFate, head_of,
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ApplyReport, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
     DiscardBackup, DiscardMoment, DiscardRecord, EffectCounts, LayerKind, LossLimit, NEXT_LINES,
-    OutdatedChanges, OverlayMount, PendingReason, RestoreError, RunningChanges, RunningCounts,
+    OutdatedChanges, OverlayMount, PendingReason, ResolvedPart, RestoreError, RunningChanges, RunningCounts,
     RunningFileError, RunningLayer, RunningRepository, RunningSummary, SAME_LINES, SelectedPart, TakeError,
     UndoPlan, View, ViewDifference, ViewPaths, WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed,
     discard_damage_at_start, keeps_pending, pending_damage, pending_damage_at_start, repository_of, roots_of,

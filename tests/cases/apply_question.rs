@@ -126,3 +126,55 @@ fn what_only_a_commit_contains_is_shown_before_it_is_applied() {
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
 }
+
+/// Story: a stash entry, a note and a tag on a file had a row each; one press applied them, and their contents were on no screen.
+#[test]
+fn what_git_stores_besides_commits_is_shown_before_it_is_applied() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let script = "git init -q -b main .; git config user.name A; git config user.email a@x; git add .; git commit -qm F
+        \"$PLACET\" run -- sh -c 'echo in-stash >> cart.py; git stash -q; git notes add -m in-note
+            git tag b $(echo in-tag | git hash-object -w --stdin); echo in-nothing | git hash-object -w --stdin' </dev/null
+        echo made";
+    let start = shell().size(80, 40).program("sh").arg("do.sh").file("do.sh", script).file("cart.py", CART);
+    let mut pty = start.variable("PLACET", crate::support::program::placet()).spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let mut pty = placet(pty, &["changes"]);
+    pty.ended();
+    let listed = pty.screen();
+    for row in
+        ["stash entry ", "note on commit ", "tag b created at ", "1 blob, reached by no branch or tag: +1 -0"]
+    {
+        assert!(listed.contains(row), "{row}: {listed}");
+    }
+    let mut pty = placet(pty, &["apply"]);
+    pty.until("the question", |s| s.contains("keep pending") && !s.contains("a moment"));
+    for content in ["+ in-stash", "+ in-note", "+ in-tag"] {
+        assert!(pty.screen().contains(content), "{content}: {}", pty.screen());
+    }
+    // Nothing leads to it, and it is there for who wants to see it.
+    assert!(!pty.screen().contains("+ in-nothing"), "{}", pty.screen());
+    pty.answer("a");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+}
+
+/// In twelve rows less of the content is on the screen, and the first press names it.
+#[test]
+fn a_stash_entry_that_was_not_shown_needs_a_second_yes() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let script = "git init -q -b main .; git config user.name A; git config user.email a@x; git add .; git commit -qm F
+        \"$PLACET\" run -- sh -c 'seq 900 990 >> cart.py; git stash -q' </dev/null
+        echo made";
+    let start = shell().size(80, 24).program("sh").arg("do.sh").file("do.sh", script).file("cart.py", CART);
+    let mut pty = start.variable("PLACET", crate::support::program::placet()).spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let mut pty = placet(pty, &["apply"]);
+    pty.until("the question", |s| s.contains("keep pending") && !s.contains("a moment"));
+    pty.answer("a");
+    pty.until("the second press", |s| s.contains("press a again") && s.contains("stash entry"));
+    pty.answer("k");
+    assert_eq!(pty.ended(), 3);
+}

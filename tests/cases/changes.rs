@@ -277,7 +277,7 @@ fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
     let out = txn.run(["changes", "--patch"]);
     assert_eq!(out.code, 0, "{out:#?}");
     assert!(out.stdout.contains("+++ b/t.sh") && !out.stdout.contains(".git/"), "{out:#?}");
-    let note = "without a pipe, the changes of their commits follow it";
+    let note = "without a pipe, the contents of their commits, stash entries, notes and tags follow it";
     assert!(out.stderr.contains("files of git repositories are not in the patch"), "{out:#?}");
     assert!(out.stderr.contains(note), "{out:#?}");
     let patch = txn.base.join("patch");

@@ -564,6 +564,25 @@ fn a_file_that_two_turns_changed_is_one_pending_file_in_the_list_of_what_to_rewi
     });
 }
 
+/// Story: four of eleven rows were objects of a pending commit, `.git/objects/05/f521a3...`.
+#[test]
+fn the_files_of_a_pending_commit_are_listed_and_those_of_git_are_not() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let mut pty = files().arg("--mode").arg("ask").open();
+    pty.line("run git init -q .; git config user.name A; git config user.email a@x; echo n > new.txt; git add new.txt; git commit -qm New");
+    pty.until("the question", |s| s.contains("apply?") && s.contains("k keep pending"));
+    pause();
+    pty.answer("k");
+    pty.until("the prompt", |s| s.contains("pending: ") && s.contains(" >"));
+    pause();
+    pty.by_hand("@");
+    pty.until("the list", |s| s.contains("new.txt") && s.contains("README.md"));
+    pause();
+    assert!(!pty.screen().contains(".git/"), "{}", pty.screen());
+}
+
 #[test]
 fn escape_twice_clears_the_line_or_opens_the_list_of_turns() {
     let mut pty = shell().arg("--mode").arg("write").file("a.txt", "one\n").open();

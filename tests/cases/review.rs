@@ -607,17 +607,27 @@ fn new_objects_of_git_are_one_row_that_opens_and_need_not_be_seen() {
     layered(&bench, ".git/refs/heads/main", b"0123456789abcdef0123456789abcdef01234567\n");
     // What only looks like an object is shown.
     layered(&bench, ".git/objects/evil.py", b"import objects_evil\n");
-    let mut review = review(&bench).unwrap();
-    let names: Vec<&str> = review.files.iter().map(|file| file.name.as_str()).collect();
-    assert_eq!(names, [".git/", ".git/3 object files"]);
-    let words = |file: usize| match &review.files[file].body {
+    let words = |review: &Review, file: usize| match &review.files[file].body {
         ReviewBody::Whole(whole) => whole.words.join("\n"),
         ReviewBody::Lines(_) => panic!("it has no lines of its own"),
     };
-    assert!(!words(0).contains("objects/a") && words(0).contains("+import objects_evil"), "{}", words(0));
-    assert!((0..3).all(|n| words(1).contains(&format!("A {} 4 bytes", object(n)))), "{}", words(1));
-    assert_eq!(review.layout.folded.iter().copied().collect::<Vec<_>>(), [1]);
-    assert_eq!((review.progress(), review.files[1].units()), ((0, 1), 0));
+    let mut review = review(&bench).unwrap();
+    let names: Vec<&str> = review.files.iter().map(|file| file.name.as_str()).collect();
+    // Their content cannot be read, which is shown to who opens it.
+    assert_eq!(names, [".git/", ".git/objects reached by no branch or tag", ".git/3 object files"]);
+    assert!(words(&review, 1).contains("cannot be read"), "{}", words(&review, 1));
+    assert!(
+        !words(&review, 0).contains("objects/a") && words(&review, 0).contains("+import objects_evil"),
+        "{}",
+        words(&review, 0)
+    );
+    assert!(
+        (0..3).all(|n| words(&review, 2).contains(&format!("A {} 4 bytes", object(n)))),
+        "{}",
+        words(&review, 2)
+    );
+    assert_eq!(review.layout.folded.iter().copied().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!((review.progress(), review.files[1].units() + review.files[2].units()), ((0, 1), 0));
     review.handle(ReviewAction::AcceptAll);
     assert!(
         !review.summary().iter().any(|(line, _)| line.contains("object files")),
@@ -806,6 +816,60 @@ fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
     pty.send("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), later.replace("line 25\n", "twenty-five\n"));
+    // Story: after two undos the rejected lines were an ordinary difference, and one more apply replaced the person's.
+    pty.line("/undo");
+    pty.until("undone", |s| s.contains("undid changes to 1 file"));
+    assert_eq!(pty.read("a.txt"), later);
+    pty.line("/undo");
+    pty.until("what was rejected is back", |s| s.contains("pending again"));
+    pty.line("/apply .");
+    pty.until("still a conflict", |s| {
+        s.matches("nothing was applied: files changed in the meantime").count() == 2
+    });
+    assert_eq!(pty.read("a.txt"), later);
+}
+
+/// Story: of a file that the agent deleted and the person changed, the apply said to choose in the review, and the review had
+/// no choice, called the text "not text", and said that it would apply.
+#[test]
+fn a_conflict_without_lines_is_decided_by_side() {
+    let pty = ask_mode().size(100, 30).file("a.txt", "one\ntwo\n").file("b.bin", "a\0b").open();
+    let mut pty = reviewing(pty, "rm a.txt; printf 'x\\0y' > b.bin");
+    leave_pending(&mut pty);
+    pty.until("the prompt", |s| s.contains("±2 >"));
+    let write = |name: &str, text: &str| std::fs::write(pty.tree.path().join(name), text).unwrap();
+    write("a.txt", "one\ntwo\nmine\n");
+    write("b.bin", "a\0mine");
+    pty.line("/apply");
+    pty.until("the question names the conflicts", |s| {
+        s.contains("2 files are in conflict with the workspace")
+            && s.matches("(conflict: it changed").count() == 2
+    });
+    pty.answer("r");
+    pty.until("both sides", |s| {
+        s.matches("conflict: the file changed in the workspace since").count() == 2
+            && s.contains("yours: 13 bytes, mode 644")
+            && s.contains("the agent's: no file")
+            && s.contains("before both changes: 8 bytes, mode 644")
+            && s.contains("yours: 6 bytes")
+    });
+    decide_by(&mut pty, "a", "1/2 hunks");
+    pty.send("]");
+    decide_by(&mut pty, "r", "2/2 hunks");
+    quiet();
+    pty.send("\r");
+    pty.until("the summary", |s| {
+        s.contains("a.txt: the agent's change replaces what you changed")
+            && s.contains("b.bin: your version stays")
+    });
+    quiet();
+    pty.send("a");
+    pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
+    assert!(!pty.tree.path().join("a.txt").exists());
+    assert_eq!(pty.read("b.bin"), "a\0mine");
+    pty.line("/undo");
+    pty.until("undone", |s| s.contains("undid changes to 1 file"));
+    assert_eq!(pty.read("a.txt"), "one\ntwo\nmine\n");
 }
 
 #[test]

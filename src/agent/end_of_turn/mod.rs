@@ -386,12 +386,12 @@ impl<'a> ApplyQuestionFlow<'a> {
             // The mode approves them.
             shown.list.iter_mut().for_each(|row| row.is_left_out = false);
         }
-        let title = headline(&parts);
+        let (title, reason) = (headline(&parts), reason(view, &shown.list));
         self.events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
                 subject: ChoiceSubject::Pending(Arc::clone(&here.set)),
                 title,
-                reason: reason(view),
+                reason,
                 detail: DisplayDetail::Changes(Box::new(shown)),
                 choices: [
                     Some(QuestionChoice::consent('a', &apply_words(waiting))),

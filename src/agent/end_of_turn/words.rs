@@ -5,7 +5,7 @@ use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{
     ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, JournalEntry, LargeLoss, ListedChange,
-    PathPatch, View, Workspace, leave_out_waiting, shown_patch,
+    PathPatch, View, Workspace, leave_out_waiting, line_words, shown_patch,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,16 +22,13 @@ pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]
     let mut out: Vec<String> = Vec::new();
     for (set, classes, view, workspace) in parts {
         let renamed = view.renamed(set);
-        let (added, removed) = set.lines(view.objects(), &renamed);
+        let (added, removed) = set.lines(view.objects(), &renamed, classes);
         lines = (lines.0 + added, lines.1 + removed);
         count += set.count(&renamed);
         out.extend(losses(&classes.losses, workspace));
     }
-    out.push(match lines {
-        // Of a repository, a mode or a picture no lines are counted, which is not the same as none.
-        (0, 0) => format!("{count}: apply?"),
-        (added, removed) => format!("{count}, +{added} -{removed} lines: apply?"),
-    });
+    let lines = line_words(lines).map(|words| format!(", {words} lines"));
+    out.push(format!("{count}{}: apply?", lines.unwrap_or_default()));
     out.join("; ")
 }
 
@@ -59,7 +56,12 @@ pub const PENDING_COMMANDS: &str = "/apply, /review, /discard";
 /// The reason of a question about changes that has no other.
 pub const NOTHING_APPLIED: &str = "none of these changes is in the workspace yet";
 
-pub(super) fn reason(view: &View) -> String {
+pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
+    match list.iter().filter(|row| row.is_conflict).count() {
+        0 => {}
+        1 => return "1 file is in conflict with the workspace: press r to choose first".into(),
+        files => return format!("{files} files are in conflict with the workspace: press r to choose first"),
+    }
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {
         return unread.join("; ");

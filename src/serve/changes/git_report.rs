@@ -1,6 +1,9 @@
 //! What happened to a repository, for a program: the same events as the rows below it, as values.
 
-use crate::workspace::{DroppedCommits, GitEvent, HeadPosition, RepositoryEvents, TreeChanges};
+use crate::workspace::{
+    DroppedCommits, GitEvent, HeadPosition, RefTarget, RepositoryEvents, StoredContent, StoredKind,
+    TreeChanges,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
@@ -10,7 +13,7 @@ use std::path::Path;
 pub struct ReportedGitEvent {
     /// The directory of the repository.
     repository: String,
-    /// `commit`, `ref_created`, `head`, `stash`, `index`, ...
+    /// `commit`, `ref_created`, `head`, `stash`, `note`, `index`, ...
     event: &'static str,
     /// The row as a person reads it.
     text: String,
@@ -29,7 +32,7 @@ pub struct ReportedGitEvent {
     from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
-    /// Files and lines of a commit.
+    /// Files and lines of a commit, or of what else git stores: a stash entry, a note, the message of a tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,26 +67,29 @@ fn report(repository: &Path, event: &GitEvent) -> ReportedGitEvent {
     };
     match event {
         GitEvent::Commit { id, subject, on, changes, .. } => {
-            let TreeChanges { files, added, removed, .. } = *changes;
-            ReportedGitEvent {
-                name: path(on),
-                commit: Some(id.clone()),
-                subject: Some(subject.clone()),
-                files: Some(files),
-                added: Some(added),
-                removed: Some(removed),
-                ..plain
-            }
+            let (commit, subject) = (Some(id.clone()), Some(subject.clone()));
+            ReportedGitEvent { name: path(on), commit, subject, ..plain }.counting(changes)
         }
-        GitEvent::RefCreated { name, at, .. } => {
-            ReportedGitEvent { name: path(name), to: Some(at.clone()), ..plain }
+        GitEvent::RefCreated { name, at, content, .. } => {
+            ReportedGitEvent { name: path(name), to: Some(at.clone()), ..plain }.storing(content.as_ref())
         }
         GitEvent::RefDeleted { name, at, dropped, .. } => {
             ReportedGitEvent { name: path(name), from: Some(at.clone()), ..plain }.dropping(*dropped)
         }
-        GitEvent::RefMoved { name, from, to, dropped, .. } => {
+        GitEvent::RefMoved { name, from, to, dropped, content, .. } => {
             let plain = ReportedGitEvent { name: path(name), from: Some(from.clone()), ..plain };
-            ReportedGitEvent { to: Some(to.clone()), ..plain }.dropping(*dropped)
+            let moved = ReportedGitEvent { to: Some(to.clone()), ..plain }.dropping(*dropped);
+            moved.storing(content.as_ref())
+        }
+        GitEvent::Stored { kind, content } => {
+            let name = match kind {
+                StoredKind::Notes(on) => path(on),
+                StoredKind::Named { file, .. } => path(file),
+                _ => None,
+            };
+            let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+            let (commit, subject) = (known(&content.id), known(&content.subject));
+            ReportedGitEvent { name, commit, subject, ..plain }.counting(&content.changes)
         }
         GitEvent::Head { from, to, dropped } => {
             ReportedGitEvent { from: from.as_ref().map(head), to: Some(head(to)), ..plain }.dropping(*dropped)
@@ -98,6 +104,18 @@ fn report(repository: &Path, event: &GitEvent) -> ReportedGitEvent {
 }
 
 impl ReportedGitEvent {
+    fn counting(self, changes: &TreeChanges) -> ReportedGitEvent {
+        let TreeChanges { files, added, removed, .. } = *changes;
+        ReportedGitEvent { files: Some(files), added: Some(added), removed: Some(removed), ..self }
+    }
+
+    fn storing(self, content: Option<&(RefTarget, StoredContent)>) -> ReportedGitEvent {
+        match content {
+            Some((_, content)) => self.counting(&content.changes),
+            None => self,
+        }
+    }
+
     fn dropping(self, dropped: DroppedCommits) -> ReportedGitEvent {
         let any = dropped.number > 0 || dropped.at_least;
         ReportedGitEvent {
@@ -119,7 +137,18 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::RefDeleted { .. } => "ref_deleted",
         GitEvent::RefMoved { .. } => "ref_moved",
         GitEvent::BranchRenamed { .. } => "branch_renamed",
-        GitEvent::Stash { .. } => "stash",
+        GitEvent::Stored { kind, .. } => match kind {
+            StoredKind::Stash => "stash",
+            StoredKind::StashStaged => "stash_staged",
+            StoredKind::StashUntracked => "stash_untracked",
+            StoredKind::Notes(_) => "note",
+            StoredKind::Named { .. } => "object_named",
+            StoredKind::UnreachedCommit => "commit_unreached",
+            StoredKind::UnreachedObjects { .. } => "objects_unreached",
+        },
+        GitEvent::MoreStored { .. } => "more_stored",
+        GitEvent::StashRemoved(_) => "stash_removed",
+        GitEvent::UnreachedNotRead => "unreached_not_read",
         GitEvent::Operation { in_progress: true, .. } => "operation_begun",
         GitEvent::Operation { in_progress: false, .. } => "operation_ended",
         GitEvent::Index { .. } => "index",

@@ -11,15 +11,16 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The files that a commit changes, as `owner`, the repository, is shown. `commit` is its short name, and `runs_later` are
-/// the files that a program runs later, with the reasons.
+/// The files of a patch that git stores, as `owner`, the repository, is shown. `name` is what it is: `commit 1f3a2c7`, `tag
+/// v1`; `runs_later` are the files that a program runs later, with the reasons.
 pub fn commit_files(
     owner: &ReviewFile,
-    commit: &str,
+    name: &str,
     patch: &[u8],
     runs_later: &[(PathBuf, String)],
 ) -> Vec<ReviewFile> {
-    let dir = format!("commit {commit}");
+    // A slash in the name of a branch would be a directory.
+    let dir = name.replace('/', "\u{2215}");
     let one = |section: &[u8]| {
         let mut found = parse(section, StripLevels::Auto).map(|patch| of_patch(&patch)).unwrap_or_default();
         let mut file = match (found.pop(), found.is_empty()) {
@@ -36,6 +37,21 @@ pub fn commit_files(
         }
     };
     sections(patch).into_iter().map(one).collect()
+}
+
+/// What no name of git leads to, as one file that is folded at first: nobody needs to see it.
+pub fn unreached_file(owner: &ReviewFile, name: &str, patch: &[u8]) -> ReviewFile {
+    let path = owner.path.join(name);
+    let mut file = whole_file(&path, patch);
+    if let ReviewBody::Whole(whole) = &mut file.body {
+        whole.is_explained = true;
+    }
+    ReviewFile {
+        name: format!("{}/{name}", owner.name.trim_end_matches('/')),
+        paths: Vec::new(),
+        decided_with: Some(owner.path.clone()),
+        ..file
+    }
 }
 
 /// Says of a file that a program runs it later, where it is one of `runs_later`.
@@ -105,7 +121,7 @@ mod tests {
             body: ReviewBody::Whole(WholeChange::default()),
             ..refused_file(Path::new("/w/.git"), 'M', "")
         };
-        let files = commit_files(&owner, "1f3a2c7", PATCH, &[("x".into(), "make runs it".into())]);
+        let files = commit_files(&owner, "commit 1f3a2c7", PATCH, &[("x".into(), "make runs it".into())]);
         assert_eq!(files[0].facts, ["! runs later: make runs it"]);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, [".git/commit 1f3a2c7/x", ".git/commit 1f3a2c7/p.png"]);

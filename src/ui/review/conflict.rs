@@ -5,13 +5,15 @@
 //! shown is what the apply writes.
 
 use super::file::{
-    AppliedPart, LineConflict, PendingPart, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines,
+    AppliedPart, LineConflict, PendingPart, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines,
+    WholeChange,
 };
 use super::side_text::SideText;
 use super::state::Review;
 use crate::text::visible::{LineBreaks, visible};
 use crate::text::{count, hunk, sided_merge};
-use std::path::Path;
+use crate::workspace::{FileChange, PathState};
+use std::path::{Path, PathBuf};
 
 /// Lines that are shown of one place.
 const SHOWN: usize = 20;
@@ -30,13 +32,15 @@ pub enum MergeOutlook {
 }
 
 /// A file whose decisions are about the content that the workspace has now.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DecidedConflict<'r> {
     pub path: &'r Path,
     /// What the workspace had when it was shown.
     pub mine: &'r [u8],
-    /// The same with all that the agent changed.
-    pub merged: &'r [u8],
+    /// What is applied; `None` where nothing is.
+    pub applied: Option<Vec<u8>>,
+    /// What stays pending after that.
+    pub left: Vec<u8>,
 }
 
 impl ReviewLines {
@@ -85,12 +89,44 @@ impl ReviewFile {
         let lines = self.lines().filter(|lines| lines.is_on_workspace)?;
         let is_decided = lines.edited || lines.hunks.iter().any(|hunk| hunk.has_decision());
         // What is rejected as a whole is discarded as it is: an undo of that brings the conflict back.
-        let is_discarded = || self.verdict() == (AppliedPart::Nothing, PendingPart::Nothing);
-        (is_decided && !is_discarded()).then(|| DecidedConflict {
+        let (applied, pending) = self.verdict();
+        let is_discarded = (&applied, &pending) == (&AppliedPart::Nothing, &PendingPart::Nothing);
+        (is_decided && !is_discarded).then(|| DecidedConflict {
             path: &self.path,
             mine: lines.old.bytes(0..lines.old.len()),
-            merged: lines.new.bytes(0..lines.new.len()),
+            applied: (applied != AppliedPart::Nothing).then(|| lines.accepted_content()),
+            left: lines.unrejected_content(),
         })
+    }
+
+    /// Makes the change one that is decided as a whole: by side. `conflict` has what the workspace has.
+    pub fn decide_by_side(&mut self, change: &FileChange, conflict: Vec<(PathBuf, PathState)>) {
+        let mut words = vec![
+            "conflict: the file changed in the workspace since; accept takes the agent's change, reject keeps yours"
+                .to_string(),
+        ];
+        words.extend(conflict.iter().map(|(_, now)| format!("yours: {}", state_words(now))));
+        words.push(format!("the agent's: {}", state_words(&change.after)));
+        words.push(format!("before both changes: {}", state_words(&change.before)));
+        if let ReviewBody::Whole(whole) = &mut self.body {
+            whole.conflict = conflict;
+            // Its size before is no longer what is there.
+            whole.words = words;
+            return;
+        }
+        self.body = ReviewBody::Whole(WholeChange { words, conflict, ..WholeChange::default() });
+    }
+}
+
+fn state_words(state: &PathState) -> String {
+    match state {
+        PathState::Absent => "no file".into(),
+        PathState::Link { target } => format!("a link to {}", crate::text::visible::path(Path::new(target))),
+        PathState::Directory { .. } => "a directory".into(),
+        PathState::Special { what, .. } => (*what).to_string(),
+        PathState::File { size, attrs, .. } => {
+            format!("{}, mode {:o}", count::of(*size, "byte"), attrs.mode)
+        }
     }
 }
 
@@ -115,6 +151,22 @@ impl Review {
     pub(super) fn conflict_summary(&self) -> Vec<(String, &'static str)> {
         let mut out = Vec::new();
         for file in &self.files {
+            if let ReviewBody::Whole(whole) = &file.body
+                && !whole.conflict.is_empty()
+            {
+                let name = &file.name;
+                match whole.mark {
+                    ReviewDecision::Accepted => out.push((
+                        format!("conflict   {name}: the agent's change replaces what you changed"),
+                        "question",
+                    )),
+                    ReviewDecision::Rejected => {
+                        out.push((format!("conflict   {name}: your version stays"), "text"));
+                    }
+                    ReviewDecision::Open => {}
+                }
+                continue;
+            }
             let Some(lines) = file.lines() else { continue };
             let with = |mark| lines.hunks_in_conflict().filter(|hunk| hunk.marks.contains(&mark)).count();
             let (taken, kept) = (with(ReviewDecision::Accepted), with(ReviewDecision::Rejected));

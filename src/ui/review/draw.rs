@@ -16,6 +16,7 @@ use crate::ui::help_page;
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::PlacedPicture;
 use crate::ui::wrap::wrap;
+use crate::workspace::line_words;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -45,11 +46,11 @@ impl Review {
     fn title_row(&self, scene: &DrawContext<'_>, columns: usize) -> Vec<StyledCell> {
         let (decided, all) = self.progress();
         let (accepted, rejected) = self.tally();
-        let (count, (added, removed)) = (self.count, self.line_counts);
+        let lines = line_words(self.line_counts).map(|words| format!("{words} ")).unwrap_or_default();
         let style = |label: &str| scene.theme.style(label);
         let mut out = Vec::new();
         let mut say = |text: &str, label: &str| out.extend(cells(text, |_| style(label)));
-        let (title, count) = (format!("{} ", self.title), format!(" {count} +{added} -{removed} "));
+        let (title, count) = (format!("{} ", self.title), format!(" {} {lines}", self.count));
         let progress = format!(" {decided}/{all} hunks ");
         let fits = width::of(&title) + width::of(&count) + width::of(&progress) <= columns;
         say(&title, "title");

@@ -5,6 +5,7 @@
 
 use super::side_text::{DiffSide, SideText};
 use crate::text::hunk;
+use crate::workspace::PathState;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,6 +69,8 @@ pub struct WholeChange {
     pub is_explained: bool,
     /// Both sides as pictures, where they are.
     pub pictures: Option<PicturePair>,
+    /// The paths at which the workspace has something else than the change was made to, with what it has.
+    pub conflict: Vec<(PathBuf, PathState)>,
 }
 
 /// The bytes of a picture before and after.

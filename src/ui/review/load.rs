@@ -207,7 +207,8 @@ fn together(
     if left_out > 0 {
         words.push(format!("and {left_out} more"));
     }
-    let counts = (!repository).then(|| part.lines(objects, &RenamedFiles::default()));
+    let counts =
+        (!repository).then(|| part.lines(objects, &RenamedFiles::default(), &ChangeClasses::default()));
     if let Some((added, removed)) = counts {
         words.push(format!("{}, +{added} -{removed} lines", part.count(&RenamedFiles::default())));
     }

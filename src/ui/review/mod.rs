@@ -50,7 +50,7 @@ pub use action::{ReviewAction, TABLE};
 pub use cells::StyledCell;
 pub use checks::ReviewChecks;
 pub use comment::{CommentTarget, ReviewComment};
-pub use commit_files::commit_files;
+pub use commit_files::{commit_files, unreached_file};
 pub use conflict::{DecidedConflict, MergeOutlook};
 pub use difference::Differences;
 pub use file::{

@@ -114,6 +114,13 @@ impl AddAssign for ChangeCount {
     }
 }
 
+/// `+4 -1`, in every headline above rows of changes. `None` for nothing: of a commit, a mode or a picture no lines are counted,
+/// which is not the same as none.
+pub fn line_words(lines: (usize, usize)) -> Option<String> {
+    let (added, removed) = lines;
+    (lines != (0, 0)).then(|| format!("+{added} -{removed}"))
+}
+
 /// The repositories that a transaction changed.
 pub fn repositories_of(entry: &JournalEntry) -> RepositorySet {
     let paths = entry.changes.iter().map(|c| &*c.path);

@@ -35,13 +35,18 @@ pub struct ListedChange {
     pub is_of_git: bool,
     /// Of the row of a repository, the name of the repository.
     pub repository: Option<String>,
-    /// Of a commit, what it changes.
+    /// Of a commit, and of what else git stores, what is in it.
     pub commit: Option<CommitPatch>,
     /// The paths of the set whose contents it is about.
     pub paths: Vec<Arc<Path>>,
     /// A yes to all of the changes does not apply it: [`leave_out_waiting`].
     pub is_left_out: bool,
+    /// The workspace has another change of the same lines: nothing is applied before the person has chosen.
+    pub is_conflict: bool,
 }
+
+/// What the row of a conflict says.
+const CONFLICT: &str = "conflict: it changed in the workspace since; the review lets you choose";
 
 /// How a row below the row of a repository begins.
 const BELOW: &str = "  ";
@@ -55,6 +60,13 @@ impl ListedChange {
         format!("{mark}{}{lines}{gap}{}", self.text, self.note)
     }
 
+    /// Says that the file has another change in the workspace.
+    pub fn mark_conflict(&mut self) {
+        let gap = if self.note.is_empty() { "" } else { " " };
+        self.note.push_str(&format!("{gap}({CONFLICT})"));
+        (self.is_conflict, self.needs_care) = (true, true);
+    }
+
     fn text(text: String) -> ListedChange {
         ListedChange { text, ..ListedChange::default() }
     }
@@ -62,7 +74,12 @@ impl ListedChange {
     /// Below the row of a repository, unless it is moved to the top.
     fn below(row: RepositoryRow) -> ListedChange {
         match row.needs_care {
-            true => ListedChange { needs_approval: row.needs_approval, ..ListedChange::care(row.text) },
+            true => ListedChange {
+                needs_approval: row.needs_approval,
+                note: row.patch.as_ref().map(runs_later_words).unwrap_or_default(),
+                commit: row.patch,
+                ..ListedChange::care(row.text)
+            },
             false => ListedChange {
                 is_of_git: row.patch.is_some(),
                 note: row.patch.as_ref().map(runs_later_words).unwrap_or_default(),

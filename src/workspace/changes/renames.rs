@@ -5,6 +5,7 @@
 //! later and what git writes are never matched: each of them is shown by itself.
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange, line_counts};
+use super::classify::ChangeClasses;
 use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::objects::ObjectStore;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -94,11 +95,20 @@ impl RenamedFiles {
 }
 
 impl ChangeSet {
-    /// Lines added and removed in the texts of the set. What git writes in a repository does not count, as in
-    /// [`ChangeSet::count`], and of a file that was renamed only the lines that changed.
-    pub fn lines(&self, objects: &ObjectStore, renamed: &RenamedFiles) -> (usize, usize) {
+    /// Lines added and removed in the texts of the set: the sum of the rows of [`ChangeSet::listing`] that have a file. What
+    /// git writes in a repository counts where it has a row of its own, and of a file that was renamed only the lines that
+    /// changed.
+    pub fn lines(
+        &self,
+        objects: &ObjectStore,
+        renamed: &RenamedFiles,
+        classes: &ChangeClasses,
+    ) -> (usize, usize) {
         let moved: HashSet<&Arc<Path>> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
-        let files = self.changes.iter().filter(|c| !self.repositories.is_written_by_git(&c.path));
+        let files = self
+            .changes
+            .iter()
+            .filter(|c| classes.runner(&c.path).is_some() || !self.repositories.is_written_by_git(&c.path));
         let files = files.filter(|c| {
             let is_gone = c.verb() == ChangeKind::Deleted && moved.contains(&c.path);
             c.moved_from.is_none() && !is_gone && !renamed.is_old(&c.path)

@@ -10,7 +10,7 @@ pub struct RepositoryRow {
     pub needs_care: bool,
     /// It is applied only with an answer of its own, and marked with `! `.
     pub needs_approval: bool,
-    /// Of a commit, what it changes.
+    /// Of a commit, and of what else git stores, what is in it.
     pub patch: Option<CommitPatch>,
 }
 

@@ -16,6 +16,7 @@ const NO_REMOTE: &str = "no remote has this name, so git takes it for an address
 const BRANCHES: &str = "the next fetch may overwrite branches";
 const BARE: &str = "git takes the repository for one without a work tree";
 const PUSHES: &str = "the next push may overwrite or remove branches of the server";
+const OTHER_BRANCH: &str = "the next push of a branch goes to a branch of another name";
 const TOOL: &str = "git runs the file at this path to compare or merge";
 
 /// A setting that differs, in its two states.
@@ -49,6 +50,22 @@ impl ChangedSetting<'_> {
             ("remote", "mirror" | "push") if self.is_new_file || is_false(&value) => None,
             ("remote", "mirror" | "push") => Some(PUSHES),
             ("branch", "remote" | "pushremote") | ("remote", "pushdefault") => self.of_remote(&value),
+            // With `upstream`, a push goes where the branch pulls from, whatever it is called.
+            ("branch", "merge") => {
+                let branch = rest.strip_suffix(".merge").unwrap_or(rest);
+                (pushes_upstream(self.after) && is_other_branch(branch, &value)).then_some(OTHER_BRANCH)
+            }
+            ("push", "default") if is_upstream(&value) => {
+                let follows = |(key, values): (&Vec<u8>, &Vec<Option<Vec<u8>>>)| {
+                    let key = String::from_utf8_lossy(key);
+                    let branch = key.strip_prefix("branch.").and_then(|rest| rest.strip_suffix(".merge"));
+                    let is_other = |value: &Vec<u8>| {
+                        branch.is_some_and(|branch| is_other_branch(branch, &String::from_utf8_lossy(value)))
+                    };
+                    values.iter().flatten().any(is_other)
+                };
+                self.after.iter().any(follows).then_some(OTHER_BRANCH)
+            }
             // A group of them, which `git remote update` fetches from.
             ("remotes", _) => {
                 let is_none = |name: &&str| !has_remote(self.after, name);
@@ -86,6 +103,22 @@ impl ChangedSetting<'_> {
         let had_others = self.before.keys().any(|key| key.starts_with(b"remote.") && key.ends_with(b".url"));
         (!self.is_new_file && had_others && !has_remote(self.before, name)).then_some(OTHER)
     }
+}
+
+fn is_upstream(value: &str) -> bool {
+    // `tracking` is its old name.
+    ["upstream", "tracking"].contains(&value)
+}
+
+fn pushes_upstream(settings: &GitSettings) -> bool {
+    let values = settings.get(b"push.default".as_slice());
+    let value = values.and_then(|values| values.last()).and_then(Option::as_deref);
+    value.is_some_and(|value| is_upstream(&String::from_utf8_lossy(value)))
+}
+
+/// True where `value` of `branch.BRANCH.merge` names another branch.
+fn is_other_branch(branch: &str, value: &str) -> bool {
+    value.strip_prefix("refs/heads/").unwrap_or(value) != branch
 }
 
 fn has_remote(settings: &GitSettings, name: &str) -> bool {
@@ -194,6 +227,28 @@ mod tests {
         let (one, other) = (remote("https://example.org/a"), remote("https://example.com/a"));
         assert_eq!(consequence(&one, &other, "remote.o.url", false), Some(OTHER));
         assert_eq!(consequence(&one, &one, "remote.o.url", false), None);
+    }
+
+    /// Story: `push.default = upstream` with another branch in `branch.main.merge` sent `main` to the server's `production`.
+    #[test]
+    fn a_push_to_a_branch_of_another_name_is_asked_about() {
+        let merge = |branch: &str| format!("[branch \"main\"]\n\tmerge = refs/heads/{branch}\n");
+        let push = |how: &str| format!("[push]\n\tdefault = {how}\n");
+        let of = |before: &str, after: &str, key: &str| consequence(before, after, key, false);
+        let both = |how: &str, branch: &str| push(how) + &merge(branch);
+        for (how, branch, why) in [
+            ("upstream", "production", Some(OTHER_BRANCH)),
+            ("tracking", "production", Some(OTHER_BRANCH)),
+            ("upstream", "main", None),
+            ("simple", "production", None),
+            ("current", "production", None),
+        ] {
+            let after = both(how, branch);
+            assert_eq!(of("", &after, "branch.main.merge"), why, "{how} {branch}");
+            assert_eq!(of(&merge(branch), &after, "push.default"), why, "{how} {branch}");
+        }
+        assert_eq!(of("", &merge("production"), "branch.main.merge"), None);
+        assert_eq!(of("", &push("upstream"), "push.default"), None);
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! Applying and discarding what is pending.
 
 use super::base::BaseRecord;
+use super::conflicts::{ResolvedPart, merged_attrs};
 pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
 use crate::text::count;
-use crate::text::hunk::{hunks, merged, with_hunks};
+use crate::text::hunk::{hunks, with_hunks};
 use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
-use crate::workspace::files::path_state::{FileAttrs, PathState};
+use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
-use crate::workspace::files::sparse;
 use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -242,6 +242,13 @@ impl View {
                     None => ContentSource::Nothing,
                 }));
             }
+            SelectedPart::Resolved(resolved) => {
+                let source = match &change.content {
+                    Some(layer) => ContentSource::Layer(Arc::clone(layer)),
+                    None => ContentSource::Nothing,
+                };
+                return self.resolved_step(change, resolved, whole(source));
+            }
             SelectedPart::Content(bytes) => Arc::clone(bytes),
             SelectedPart::Hunks(chosen) => {
                 let bytes = self.with_part(change, |index| chosen.contains(&index));
@@ -306,6 +313,16 @@ impl View {
             }
             let landed = entry.changes.iter().find(|c| *c.path == *change.path);
             let node = landed.map_or(base.node.clone(), |c| c.after.clone());
+            if let Some(resolved) = &change.resolved {
+                // The pending copy is a change of what was there before the person's.
+                if let Some(left) =
+                    resolved.left.as_ref().filter(|left| node.hash() != Some(blake3::hash(left)))
+                {
+                    let attrs = node.attrs().cloned().unwrap_or_default();
+                    keep.push((BaseRecord { node, ..base }, StagedEntry::File(left.clone(), attrs)));
+                }
+                continue;
+            }
             if node.hash() != change.after.hash() {
                 keep.push((BaseRecord { node, ..base }, StagedEntry::Keep));
             }
@@ -406,74 +423,6 @@ impl View {
         self.rebuild(keep)?;
         Ok(ApplyOutcome::Changed { merged, conflicts })
     }
-
-    /// Makes the pending changes at these paths changes of the content that the workspace has: for each path the content
-    /// that the person saw there, and the content that is pending from now on. Returns a path that has another content, and
-    /// then changes nothing.
-    pub fn base_on_workspace(
-        &self,
-        mut files: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
-    ) -> io::Result<Option<PathBuf>> {
-        self.claim()?;
-        let set = self.changes(LayerKind::Pending)?;
-        let mut keep = Vec::new();
-        for change in &set.changes {
-            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path) else {
-                continue;
-            };
-            let Some((seen, pending)) = files.remove(&*change.path) else {
-                keep.push((base, StagedEntry::Keep));
-                continue;
-            };
-            let now = node_at(&change.path)?;
-            let attrs = merged_attrs(change, &now).filter(|_| now.hash() == Some(blake3::hash(&seen)));
-            let Some(attrs) = attrs else { return Ok(Some(change.path.to_path_buf())) };
-            // A later merge starts from this content.
-            self.objects().put(&seen)?;
-            if now.hash() != Some(blake3::hash(&pending)) {
-                keep.push((BaseRecord { node: now.into(), ..base }, StagedEntry::File(pending, attrs)));
-            }
-        }
-        self.rebuild(keep)?;
-        Ok(None)
-    }
-
-    fn merge(&self, change: &FileChange, now: &PathState) -> Option<Vec<u8>> {
-        let (before, after) = change.bytes(self.objects())?;
-        if !now.is_file() || !change.before.is_file() || !change.after.is_file() {
-            return None;
-        }
-        let theirs = sparse::read_small_at(&change.path).ok()?;
-        if Some(blake3::hash(&theirs)) != now.hash() {
-            return None;
-        }
-        // Best effort: the merge starts from this content from now on, and without it a later merge has no
-        // base.
-        drop(self.objects().put(&theirs));
-        merged(&before, &theirs, &after)
-    }
-}
-
-/// What the change did to the attributes of a file, done to those that it has now. `None` where both differ from what was
-/// before in the same attribute, and for what is no file.
-fn merged_attrs(change: &FileChange, now: &PathState) -> Option<FileAttrs> {
-    fn merged<T: PartialEq>(before: Option<T>, after: T, now: T) -> Option<T> {
-        match before {
-            Some(before) if before == now => Some(after),
-            Some(before) if before != after && after != now => None,
-            // Of a file that was not there before, the change left nothing alone: what is there now stays.
-            _ => Some(now),
-        }
-    }
-    let files = now.is_file() && change.after.is_file();
-    let (after, now) = change.after.attrs().zip(now.attrs()).filter(|_| files)?;
-    let before = change.before.attrs().filter(|_| change.before.is_file());
-    Some(FileAttrs {
-        mode: merged(before.map(|before| before.mode), after.mode, now.mode)?,
-        uid: merged(before.map(|before| before.uid), after.uid, now.uid)?,
-        gid: merged(before.map(|before| before.gid), after.gid, now.gid)?,
-        xattrs: merged(before.map(|before| &before.xattrs), &after.xattrs, &now.xattrs)?.clone(),
-    })
 }
 
 /// A change of which an apply leaves all or a part.
@@ -481,6 +430,7 @@ struct LeftChange {
     path: Arc<Path>,
     after: SharedState,
     is_chosen_in_part: bool,
+    resolved: Option<Arc<ResolvedPart>>,
 }
 
 impl LeftChange {
@@ -491,6 +441,10 @@ impl LeftChange {
                 path: Arc::clone(&change.path),
                 after: change.after.clone(),
                 is_chosen_in_part: chosen.is_some(),
+                resolved: match chosen {
+                    Some(SelectedPart::Resolved(resolved)) => Some(Arc::clone(resolved)),
+                    _ => None,
+                },
             })
         };
         set.changes.iter().filter_map(left).collect()

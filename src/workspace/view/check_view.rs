@@ -202,6 +202,7 @@ impl View {
         match part {
             SelectedPart::Whole => Ok(None),
             SelectedPart::Content(bytes) => Ok(Some(bytes.to_vec())),
+            SelectedPart::Resolved(resolved) => Ok(resolved.content.clone()),
             SelectedPart::Hunks(hunks) => {
                 let bytes = self.with_part(change, |index| hunks.contains(&index));
                 let bytes =

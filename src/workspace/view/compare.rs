@@ -110,7 +110,9 @@ impl View {
             let content = match part {
                 SelectedPart::Content(bytes) => Some(bytes),
                 SelectedPart::Whole => None,
-                SelectedPart::Hunks(_) => return Err(io::Error::from(io::ErrorKind::InvalidInput).into()),
+                SelectedPart::Hunks(_) | SelectedPart::Resolved(_) => {
+                    return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+                }
             };
             match (content, my_base, their_base) {
                 (None, _, Some(base)) => {

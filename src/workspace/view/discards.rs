@@ -253,7 +253,7 @@ impl View {
     /// What of `change` stays pending when `part` of it is discarded.
     fn remaining_content(&self, change: &FileChange, part: &SelectedPart) -> Option<Vec<u8>> {
         match part {
-            SelectedPart::Whole => None,
+            SelectedPart::Whole | SelectedPart::Resolved(_) => None,
             SelectedPart::Hunks(gone) => self.with_part(change, |index| !gone.contains(&index)),
             SelectedPart::Content(bytes) => Some(bytes.to_vec()),
         }

@@ -8,7 +8,7 @@ use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{
     ChangeClasses, ChangeClassifier, WaitingRepository, git_files, state_of,
 };
-use crate::workspace::changes::listing::ListedChange;
+use crate::workspace::changes::listing::{ListedChange, care_first};
 use crate::workspace::files::open::dir_at;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::resolve::without_links;
@@ -31,7 +31,15 @@ impl View {
         classes: &ChangeClasses,
         shown: impl Fn(&Path) -> PathBuf,
     ) -> Vec<ListedChange> {
-        set.listing(self.objects(), classes, &self.git_events(set), shown)
+        let mut rows = set.listing(self.objects(), classes, &self.git_events(set), shown);
+        let conflicts = self.conflicts(set);
+        if conflicts.is_empty() {
+            return rows;
+        }
+        for row in rows.iter_mut().filter(|row| row.paths.iter().any(|path| conflicts.contains_key(path))) {
+            row.mark_conflict();
+        }
+        care_first(rows)
     }
 
     /// The same as text, a line for each row.
@@ -82,8 +90,8 @@ impl View {
 
     /// Marks the files of commits that a program runs or obeys later.
     fn mark_files(&self, set: &ChangeSet, repositories: &mut [RepositoryEvents]) {
-        let is_commit = |event: &GitEvent| matches!(event, GitEvent::Commit { .. });
-        if !repositories.iter().any(|repository| repository.events.iter().any(is_commit)) {
+        let has_patch = |event: &GitEvent| event.patch().is_some();
+        if !repositories.iter().any(|repository| repository.events.iter().any(has_patch)) {
             return;
         }
         let protected = self.protected();
@@ -91,7 +99,7 @@ impl View {
         for repository in repositories {
             let trees = work_trees(&repository.path, &PendingFiles(self));
             for event in &mut repository.events {
-                let GitEvent::Commit { patch, .. } = event else { continue };
+                let Some(patch) = event.patch_mut() else { continue };
                 let files = patch.files.iter();
                 let marked = files.filter_map(|(file, mode)| {
                     Some((file.clone(), runner(classifier, &trees, file, *mode)?.why))

@@ -22,6 +22,7 @@ mod collect_check;
 mod command_dir;
 mod command_view;
 mod compare;
+mod conflicts;
 mod discards;
 mod effect_counts;
 mod effect_kind;
@@ -64,6 +65,7 @@ pub use check_view::{CheckView, CheckViewError};
 pub use collect::CommandEffects;
 pub use command_view::{CommandView, OverlayMount};
 pub use compare::{TakeError, ViewDifference};
+pub use conflicts::ResolvedPart;
 pub use discards::{
     DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
 };

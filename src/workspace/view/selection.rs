@@ -1,5 +1,6 @@
 //! The selected part of the pending changes, and the result of applying it.
 
+use super::conflicts::ResolvedPart;
 use crate::workspace::history::journal::JournalEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ pub enum SelectedPart {
     Hunks(BTreeSet<usize>),
     /// This content: an apply writes it to the workspace; after a discard it stays pending.
     Content(Arc<Vec<u8>>),
+    /// The side that the person chose in a conflict. Only an apply knows it.
+    Resolved(Arc<ResolvedPart>),
 }
 
 /// Paths, and how much of each.

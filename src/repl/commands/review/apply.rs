@@ -7,13 +7,15 @@ use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
 use crate::text::{regular_file, visible};
 use crate::ui::review::{
-    self, AppliedPart, CombinedDecision, DecidedConflict, MergeOutlook, PendingPart, Review, ReviewDecision,
-    ReviewFile, ReviewSubject, SavedReview, commit_files,
+    self, AppliedPart, CombinedDecision, DecidedConflict, MergeOutlook, PendingPart, Review, ReviewBody,
+    ReviewDecision, ReviewFile, ReviewSubject, SavedReview, commit_files, unreached_file,
 };
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
-    FileChange, GitEvent, LargeLoss, LayerKind, SelectedPart, TransactionLabel, View, Workspace,
+    FileAttrs, FileChange, LargeLoss, LayerKind, PathState, ResolvedPart, SelectedPart, TransactionLabel,
+    View, Workspace,
 };
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,22 +49,9 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     if files.is_empty() {
         return Ok(None);
     }
+    let conflicts = view.conflicts(&set);
     for file in &mut files {
-        let path = file.renamed.as_ref().unwrap_or(&file.path);
-        let Some(change) = set.get(path) else { continue };
-        let before = change.before.hash();
-        if before.is_none() && !change.before.is_absent() {
-            continue;
-        }
-        let fact = match regular_file::read(path, LARGEST) {
-            Ok(now) if Some(blake3::hash(&now)) != before => Some(changed_fact(file, change, &now)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound && before.is_some() => Some(
-                "the file was deleted in the workspace since: reject the change, and let the agent make it again"
-                    .into(),
-            ),
-            Ok(_) | Err(_) => None,
-        };
-        file.facts.splice(0..0, fact);
+        compare_with_workspace(file, &set, (view, &conflicts));
     }
     for repository in view.git_events(&set) {
         let Some(outermost) = set.repositories.of(&repository.path) else { continue };
@@ -74,9 +63,13 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
             for (event, row) in repository.events.iter().zip(&rows) {
                 file.facts.push(row.line());
                 file.care.extend(row.needs_care.then(|| row.line()));
-                if let (GitEvent::Commit { id, .. }, Some(patch)) = (event, &row.patch) {
-                    commits.extend(commit_files(file, id, &patch.bytes, &patch.runs_later));
-                    let left_out = format!("{} more bytes of this commit are not shown", patch.left_out);
+                if let Some(patch) = &row.patch {
+                    let name = event.content_name();
+                    match patch.is_unreached {
+                        true => commits.push(unreached_file(file, &name, &patch.bytes)),
+                        false => commits.extend(commit_files(file, &name, &patch.bytes, &patch.runs_later)),
+                    }
+                    let left_out = format!("{} more bytes of {name} are not shown", patch.left_out);
                     file.facts.extend((patch.left_out > 0).then_some(left_out));
                 }
             }
@@ -90,33 +83,67 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     review.partial = !only.is_empty();
     review.pending =
         set.changes.iter().map(|change| (Arc::clone(&change.path), change.after.clone())).collect();
-    (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed));
+    (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed, &classes));
     Ok(Some(review))
 }
 
-/// Says that the file has other content now than when the agent changed it. In a conflict the lines show the rest.
-fn changed_fact(file: &mut ReviewFile, change: &FileChange, now: &[u8]) -> String {
-    let now_hash = blake3::hash(now);
-    let is_plain = change.after.is_file()
-        && change.moved_from.is_none()
-        && file.renamed.is_none()
-        && change.after.hash() != Some(now_hash);
-    let lines = file.lines_mut().filter(|_| is_plain);
-    let outlook = lines.map_or(MergeOutlook::Unknown, |lines| lines.compare_with_workspace(now));
-    if outlook == MergeOutlook::Conflict {
-        // An edit or a decision about the file belongs to the content that is shown.
-        file.key = blake3::hash(format!("{}\0{now_hash}", file.key).as_bytes()).to_hex().to_string();
+/// Says where the workspace has something else now than the agent changed, and lets the person choose where both cannot be
+/// merged: by lines, or by side.
+fn compare_with_workspace(
+    file: &mut ReviewFile,
+    set: &ChangeSet,
+    (view, known): (&View, &BTreeMap<Arc<Path>, PathState>),
+) {
+    if file.decided_with.is_some() || set.repository_of(&file.path).is_some() {
+        return;
     }
-    let then = match outlook {
+    let changes: Vec<&FileChange> = file.paths.iter().filter_map(|path| set.get(path)).collect();
+    let renamed = file.renamed.as_ref().and_then(|path| set.get(path));
+    let changes = || changes.iter().copied().chain(renamed);
+    let conflicts: Vec<(&FileChange, &PathState)> =
+        changes().filter_map(|change| Some((change, known.get(&change.path)?))).collect();
+    let Some(change) = changes().next() else { return };
+    let is_text = |state: &PathState| state.is_file() || state.is_absent();
+    let is_alone = changes().count() == 1 && change.after.is_file() && is_text(&change.before);
+    if is_alone && let Some(fact) = changed_fact(file, change, view) {
+        file.facts.insert(0, fact);
+        return;
+    }
+    let Some((first, now)) = conflicts.first() else { return };
+    // A decision about the file belongs to what is shown.
+    let key = format!("{}\0{now:?}", file.key);
+    file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
+    let of_path = |(change, now): &(&FileChange, &PathState)| (change.path.to_path_buf(), (*now).clone());
+    file.decide_by_side(first, conflicts.iter().map(of_path).collect());
+}
+
+/// The fact about a file with other content than the agent changed, where the lines show the rest. `None` for a file that
+/// is as it was, and for one that is decided by side.
+fn changed_fact(file: &mut ReviewFile, change: &FileChange, view: &View) -> Option<String> {
+    let now = regular_file::read(&change.path, LARGEST).ok()?;
+    let now_hash = blake3::hash(&now);
+    if Some(now_hash) == change.before.hash() || Some(now_hash) == change.after.hash() {
+        return None;
+    }
+    let lines = file.lines_mut()?;
+    let then = match lines.compare_with_workspace(&now) {
+        MergeOutlook::Merged | MergeOutlook::Unknown if view.conflict(change).is_some() => return None,
         MergeOutlook::Merged => ": to apply the change, placet first merges both, and you review the result",
         MergeOutlook::Conflict => {
             ", in the same lines: each conflict below shows yours and the agent's, and you choose one"
         }
-        MergeOutlook::Unknown => {
-            ": both changes are merged if possible; if not, reject the lines that changed on both sides"
-        }
+        MergeOutlook::Unknown => ": placet merges both changes when it applies them",
     };
-    format!("the file in the workspace changed since (by an edit, an apply or an undo){then}")
+    if lines.is_on_workspace {
+        // An edit or a decision about the file belongs to the content that is shown.
+        file.key = blake3::hash(format!("{}\0{now_hash}", file.key).as_bytes()).to_hex().to_string();
+        let before = change.attribute_words(None);
+        file.facts.retain(|fact| !before.iter().any(|words| fact.starts_with(words.as_str())));
+        let state = view.current_state(&change.path);
+        let words = state.map(|state| view.resolved_attribute_words(change, &state)).unwrap_or_default();
+        file.facts.extend(words.into_iter().map(|words| format!("{words}, with whatever part is accepted")));
+    }
+    Some(format!("the file in the workspace changed since (by an edit, an apply or an undo){then}"))
 }
 
 /// The apply of a review, which a front end runs and shows.
@@ -133,7 +160,7 @@ pub fn apply_review(
     label: TransactionLabel,
     undo: &str,
 ) -> io::Result<AppliedReview> {
-    let (land, drop_out) = choices(review);
+    let (mut land, drop_out) = choices(review);
     let mut set = view.changes(LayerKind::Pending)?;
     if let Some(path) = changed_since(&set, review, land.keys().chain(drop_out.keys())) {
         let name = visible::path_name(&workspace.shortened(path));
@@ -144,18 +171,29 @@ pub fn apply_review(
         let why = format!("nothing was applied: {why}");
         return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
     }
-    if let Some(path) = base_on_workspace(view, review)? {
+    let conflicts: Vec<DecidedConflict<'_>> =
+        review.files.iter().filter_map(ReviewFile::resolved_conflict).collect();
+    if let Some(path) = changed_again(view, review, &conflicts) {
         let name = visible::path_name(&workspace.shortened(&path));
         let why = format!(
             "nothing was applied: `{name}` changed again in the workspace since it was shown: review it again"
         );
         return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
     }
+    resolve(&mut land, review, &conflicts);
     set = view.changes(LayerKind::Pending)?;
     let applies = !land.is_empty();
     // A person expects that undo reverts what was applied, and that the next undo restores what was rejected.
     let decided = DiscardMoment::before_now();
     let mut steps = Vec::new();
+    // Before the apply: after it, what was rejected would be a change of the person's own lines, and no conflict any more.
+    let is_early = conflicts.iter().any(|conflict| conflict.applied.is_some()) && applies;
+    let early = if is_early { rejections(review) } else { ChangeSelection::new() };
+    let mut early_backup = None;
+    if !early.is_empty() {
+        early_backup = Some(view.set_aside_as_of(&early, decided)?);
+        set = view.changes(LayerKind::Pending)?;
+    }
     if applies {
         // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
         let own =
@@ -175,7 +213,16 @@ pub fn apply_review(
             steps.push((AuditKind::Apply, told));
             // What was rejected goes all the same: it may be what cannot be merged with what is there now.
             let rejections = rejections(review);
-            if !rejections.is_empty() && !is_stopped {
+            if early_backup.is_some() && is_stopped {
+                // The person stopped it: nothing is discarded.
+                let restored = view.last_discard().map_err(io::Error::other)?.map(|last| view.restore(&last));
+                if let Some(Err(e)) = restored {
+                    tracing::warn!("the rejected changes were not restored: {e}");
+                }
+            } else if let Some(backup) = early_backup {
+                let told = rejected(review.tally().1, backup, undo);
+                steps.extend(told.map(|told| (AuditKind::Discard, told)));
+            } else if !rejections.is_empty() && !is_stopped {
                 let discarded = "discarded the rejected changes";
                 let (line, done) = match view.set_aside(&rejections) {
                     Ok(DiscardBackup::Kept) => (format!("{discarded}; {undo} restores them"), true),
@@ -197,7 +244,11 @@ pub fn apply_review(
             true => format!("a second {undo}"),
             false => undo.to_string(),
         };
-        match view.set_aside_as_of(&drop_out, decided) {
+        let aside = match early_backup {
+            Some(backup) => discard_rest(view, drop_out, &early).map(|()| backup),
+            None => view.set_aside_as_of(&drop_out, decided),
+        };
+        match aside {
             Ok(aside) => {
                 let told = rejected(review.tally().1, aside, &back);
                 steps.extend(told.map(|told| (AuditKind::Discard, told)));
@@ -230,16 +281,51 @@ pub fn apply_review(
     Ok(AppliedReview { steps, outbox })
 }
 
-/// Makes each decided change of a file in conflict one of the content that the workspace has, as the review showed it.
-/// Returns a file that has another content by now; then nothing was done.
-fn base_on_workspace(view: &View, review: &Review) -> io::Result<Option<PathBuf>> {
-    let files: Vec<_> = review.files.iter().filter_map(ReviewFile::resolved_conflict).collect();
-    if files.is_empty() {
-        return Ok(None);
+/// Discards what is left of files of which the rejected part was discarded before.
+fn discard_rest(view: &View, mut rest: ChangeSelection, early: &ChangeSelection) -> io::Result<()> {
+    rest.retain(|path, part| !early.contains_key(path) && *part == SelectedPart::Whole);
+    if rest.is_empty() { Ok(()) } else { view.discard(&rest) }
+}
+
+/// A file in conflict that has something else in the workspace than the review showed.
+fn changed_again(view: &View, review: &Review, conflicts: &[DecidedConflict<'_>]) -> Option<PathBuf> {
+    let by_lines = conflicts.iter().find(|conflict| {
+        let now = view.current_state(conflict.path).and_then(|now| now.hash());
+        now != Some(blake3::hash(conflict.mine))
+    });
+    let by_side = || {
+        let accepted = review.files.iter().filter(|file| file.verdict().0 != AppliedPart::Nothing);
+        let shown = accepted.filter_map(|file| match &file.body {
+            ReviewBody::Whole(whole) => Some(&whole.conflict),
+            ReviewBody::Lines(_) => None,
+        });
+        let is_same = |path: &Path, shown: &PathState| {
+            view.current_state(path).is_some_and(|now| now.same_content(shown))
+        };
+        shown.flatten().find(|(path, state)| !is_same(path, state)).map(|(path, _)| path.clone())
+    };
+    by_lines.map(|conflict| conflict.path.to_path_buf()).or_else(by_side)
+}
+
+/// Makes what is applied of files in conflict changes of what the workspace has, as the review showed it.
+fn resolve(land: &mut ChangeSelection, review: &Review, conflicts: &[DecidedConflict<'_>]) {
+    for conflict in conflicts {
+        let Some(content) = &conflict.applied else { continue };
+        let (mine, size) = (blake3::hash(conflict.mine), conflict.mine.len() as u64);
+        let resolved = ResolvedPart {
+            mine: PathState::File { hash: mine, size, attrs: FileAttrs::default() },
+            content: Some(content.clone()),
+            left: (*content != conflict.left).then(|| conflict.left.clone()),
+        };
+        land.insert(conflict.path.into(), SelectedPart::Resolved(Arc::new(resolved)));
     }
-    let of =
-        |file: &DecidedConflict<'_>| (file.path.to_path_buf(), (file.mine.to_vec(), file.merged.to_vec()));
-    view.base_on_workspace(files.iter().map(of).collect())
+    for file in review.files.iter().filter(|file| file.verdict().0 != AppliedPart::Nothing) {
+        let ReviewBody::Whole(whole) = &file.body else { continue };
+        for (path, mine) in &whole.conflict {
+            let resolved = ResolvedPart { mine: mine.clone(), content: None, left: None };
+            land.insert(path.as_path().into(), SelectedPart::Resolved(Arc::new(resolved)));
+        }
+    }
 }
 
 /// A path whose pending change is not the one that the review was made of.

@@ -67,11 +67,13 @@ pub(super) enum ListSubject {
 impl ListSubject {
     /// The difference of the file has to be seen before all of the question was.
     pub(super) fn needs_difference(self, row: &ListedChange, file: &FileDiff) -> bool {
+        // To what has no name leads only who types its hash, and every `git commit --amend` leaves such objects.
+        let is_of_commit = || row.commit.as_ref().is_some_and(|patch| !patch.is_unreached);
         match self {
             // What a yes leaves out is asked about again, by itself.
             ListSubject::Everything if row.is_left_out => false,
-            ListSubject::Everything => !row.is_of_git || row.commit.is_some() && !file.is_repeated,
-            ListSubject::OnePath => !row.is_of_git || row.commit.is_some(),
+            ListSubject::Everything => !row.is_of_git || is_of_commit() && !file.is_repeated,
+            ListSubject::OnePath => !row.is_of_git || is_of_commit(),
         }
     }
 }

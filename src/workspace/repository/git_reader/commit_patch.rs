@@ -1,17 +1,22 @@
-//! What a commit changes, as a patch that a person can open.
+//! What a commit changes, or what else git stores, as a patch that a person can open.
 
 use super::budget::ReadBudget;
+use super::object_id::ObjectId;
+use crate::text::count;
 use crate::text::patch::{quoted, unified};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The patch of a commit against its first parent, in git's form.
+/// The patch of a commit against its first parent, in git's form. A text that is no file, such as the message of a tag, is
+/// in it like a new file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitPatch {
     pub bytes: Vec<u8>,
     /// Bytes of it that are not in it, because the patches of all commits together are too large.
     pub left_out: usize,
+    /// No name of git leads to what is in it: only who types the name of the object gets it.
+    pub is_unreached: bool,
     /// The files that the commit changes, each with its mode.
     pub(in crate::workspace) files: Vec<(PathBuf, u32)>,
     /// Those that a program runs or obeys later, each with the reason.
@@ -19,17 +24,32 @@ pub struct CommitPatch {
 }
 
 impl CommitPatch {
-    /// Adds a file, with its mode on each side. `texts` is `None` for content that is not text, is too large, or cannot
-    /// be read.
+    /// Adds a file, with its mode on each side. A side without a mode does not exist.
     pub(super) fn add(
         &mut self,
         path: &[u8],
         modes: (Option<u32>, Option<u32>),
-        texts: Option<(&[u8], &[u8])>,
+        contents: (&BlobContent, &BlobContent),
         budget: &ReadBudget,
     ) {
         let file = PathBuf::from(OsStr::from_bytes(path));
         self.files.extend(modes.1.or(modes.0).map(|mode| (file, mode)));
+        self.section(path, modes, contents, budget);
+    }
+
+    /// Adds a content that is no file of a work tree.
+    pub(super) fn add_content(&mut self, name: &str, content: &BlobContent, budget: &ReadBudget) {
+        let none = BlobContent::Text(Vec::new());
+        self.section(name.as_bytes(), (None, Some(TEXT_MODE)), (&none, content), budget);
+    }
+
+    fn section(
+        &mut self,
+        path: &[u8],
+        modes: (Option<u32>, Option<u32>),
+        contents: (&BlobContent, &BlobContent),
+        budget: &ReadBudget,
+    ) {
         let (a, b) = (quoted("a/", path), quoted("b/", path));
         let mut part = format!("diff --git {a} {b}\n");
         match modes {
@@ -41,19 +61,67 @@ impl CommitPatch {
             _ => {}
         }
         let mut part = part.into_bytes();
-        match texts {
-            None => part.extend_from_slice(format!("Binary files {a} and {b} differ\n").as_bytes()),
-            Some((before, after)) if before == after => {}
-            Some((before, after)) => {
+        match contents {
+            (BlobContent::Text(before), BlobContent::Text(after)) if before == after => {}
+            (BlobContent::Text(before), BlobContent::Text(after)) => {
                 let side = |mode: Option<u32>, name| if mode.is_some() { name } else { "/dev/null".into() };
                 let (old, new) = (side(modes.0, a), side(modes.1, b));
                 part.extend_from_slice(format!("--- {old}\n+++ {new}\n").as_bytes());
                 unified(before, after, &mut part);
             }
+            (before, after) => {
+                // Who reads only that they differ cannot tell a picture from a program of a megabyte.
+                for (side, mode, content) in [("before", modes.0, before), ("after", modes.1, after)] {
+                    let words = mode.map(|_| content.words());
+                    part.extend(words.iter().flat_map(|words| format!("# {side}: {words}\n").into_bytes()));
+                }
+                part.extend_from_slice(format!("Binary files {a} and {b} differ\n").as_bytes());
+            }
         }
         match budget.take_patch(part.len()) {
             true => self.bytes.extend(part),
             false => self.left_out += part.len(),
+        }
+    }
+
+    /// Adds the sections of another patch.
+    pub(super) fn append(&mut self, other: CommitPatch) {
+        self.bytes.extend(other.bytes);
+        self.left_out += other.left_out;
+        self.files.extend(other.files);
+    }
+
+    /// True where nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.left_out == 0
+    }
+}
+
+/// The mode of an ordinary file.
+const TEXT_MODE: u32 = 0o100_644;
+
+/// What a file of a commit contains, as far as it can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum BlobContent {
+    Text(Vec<u8>),
+    /// So many bytes with a zero among them.
+    NotText(usize),
+    /// Too many bytes to be shown.
+    TooLarge(usize),
+    /// A commit of another repository.
+    Submodule(ObjectId),
+    /// Missing, damaged, or larger than any object that is read.
+    Unread,
+}
+
+impl BlobContent {
+    pub(super) fn words(&self) -> String {
+        match self {
+            BlobContent::Text(bytes) => count::of(bytes.len(), "byte"),
+            BlobContent::NotText(bytes) => format!("not text, {}", count::of(*bytes, "byte")),
+            BlobContent::TooLarge(bytes) => format!("too large to be shown, {}", count::of(*bytes, "byte")),
+            BlobContent::Submodule(commit) => format!("submodule at commit {}", commit.to_hex()),
+            BlobContent::Unread => "larger than 16 MB, or cannot be read".into(),
         }
     }
 }

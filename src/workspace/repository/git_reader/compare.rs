@@ -1,32 +1,21 @@
 //! The rows of one repository.
 
-use super::budget::{ReadBudget, ReadDeadline, ReadLimit};
+use super::budget::{ReadBudget, ReadLimit};
 use super::event::{GitEvent, IndexNotRead};
 use super::git_index::read_index;
+use super::git_sides::{GitSides, RepositorySide, common_dir, width};
 use super::index_changes::index_events;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
-use super::ref_changes::{RepositorySide, ref_events};
+use super::ref_changes::ref_events;
 use super::refs::{LARGEST_LOG, RefReader};
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::sparse_directories;
+use super::stored_content::{NewStashes, named_events, named_objects};
+use super::unreached_objects::{ReachedRoots, unreached_events};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-
-/// A repository in its two states.
-pub(in crate::workspace) struct GitSides<'a> {
-    /// Its directory, absolute. That of a linked worktree lies in another repository.
-    pub(in crate::workspace) dir: &'a Path,
-    pub(in crate::workspace) before: &'a dyn RepositoryFiles,
-    pub(in crate::workspace) after: &'a dyn RepositoryFiles,
-    /// The files in `dir` that differ, and in no repository below it; each with whether it is gone afterwards.
-    pub(in crate::workspace) changed: &'a [(&'a Path, bool)],
-    /// Those of them that hold one object, where `changed` is without them.
-    pub(in crate::workspace) loose_objects: &'a [&'a Path],
-    /// When reading ends, for all repositories of the list.
-    pub(in crate::workspace) deadline: ReadDeadline,
-}
 
 /// Operations of git that take several commands, by the file that is there while they last.
 const OPERATIONS: [(&str, &str); 6] = [
@@ -41,7 +30,9 @@ const OPERATIONS: [(&str, &str); 6] = [
 pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let budget = ReadBudget::new(sides.deadline);
     let common = common_dir(sides.after, sides.dir);
-    let old_common = common_dir(sides.before, sides.dir);
+    // A worktree that is new has the objects and refs of the repository that was there.
+    let is_new = !exists(sides.before, sides.dir);
+    let old_common = if is_new { common.clone() } else { common_dir(sides.before, sides.dir) };
     let (Some(common), Some(old_common)) = (common, old_common) else {
         return vec![GitEvent::ObjectsElsewhere("its objects are in another repository")];
     };
@@ -70,13 +61,25 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         .filter(|path| path.starts_with(&refs) && path.extension().is_none_or(|end| end != "lock"))
         .filter_map(|path| path.strip_prefix(sides.dir).ok())
         .collect();
-    if !loose.is_empty() || ["HEAD", "packed-refs"].iter().any(|name| touches(name)) {
-        let found = ref_events(&before, &after, loose, &budget);
-        let is_packed = found.is_empty() && touches("packed-refs");
-        events.extend(found);
+    let stashes = match touches("logs/refs/stash") {
+        true => NewStashes::find(sides),
+        false => NewStashes::default(),
+    };
+    let named = named_objects(sides, (&before, &after), width, &budget);
+    // Commits that no branch or tag has: those on which stash entries were made, and those in files of git.
+    let bases = stashes.bases(&after.objects).into_iter().map(|id| (PathBuf::from("refs/stash"), id));
+    let others: Vec<(PathBuf, ObjectId)> =
+        bases.chain(named.iter().map(|named| (named.file.clone(), named.id))).collect();
+    let mut roots: Vec<ObjectId> = others.iter().map(|(_, id)| *id).chain(stashes.ids().to_vec()).collect();
+    if !loose.is_empty() || !others.is_empty() || ["HEAD", "packed-refs"].iter().any(|name| touches(name)) {
+        let found = ref_events(&before, &after, (loose, &others), &budget);
+        roots.extend(found.tips);
+        let is_packed = found.events.is_empty() && touches("packed-refs");
+        events.extend(found.events);
         events.extend(is_packed.then_some(GitEvent::RefsPacked));
     }
-    events.extend(stash(sides));
+    events.extend(stashes.events(&after.objects, &budget));
+    events.extend(named_events(&named, (sides.after, sides.dir), (&before, &after), &budget));
     events.extend(operations(sides));
     if touches("index") {
         events.extend(index(sides, &before, &after, width, &budget));
@@ -89,6 +92,9 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     if needs_objects && exists(sides.after, &common.join("objects/info/alternates")) {
         events.push(GitEvent::ObjectsElsewhere("it borrows objects from the places that alternates names"));
     }
+    let are_all = !after.refs.is_reftable()
+        && !events.iter().any(|event| matches!(event, GitEvent::RefsNotRead(_) | GitEvent::MoreRefs(_)));
+    events.extend(unreached_events(sides, &ReachedRoots { ids: roots, common, are_all }));
     events.extend(budget.reached().into_iter().map(ReadLimit::words).map(GitEvent::NotAllRead));
     events
 }
@@ -104,44 +110,11 @@ fn locks(sides: &GitSides<'_>) -> impl Iterator<Item = GitEvent> {
     new.filter_map(|(path, _)| Some(GitEvent::LockLeft(path.strip_prefix(sides.dir).ok()?.to_path_buf())))
 }
 
-/// Where refs and objects are: the directory itself or, for a linked worktree in its usual place, the repository around
-/// it. `None` for any other place: what a repository names may be anybody's.
-pub(super) fn common_dir(files: &dyn RepositoryFiles, dir: &Path) -> Option<PathBuf> {
-    match read(files, &dir.join("commondir"), 4 << 10) {
-        None => Some(dir.to_path_buf()),
-        Some(text) if text.trim_ascii() == b"../.." => Some(dir.parent()?.parent()?.to_path_buf()),
-        Some(_) => None,
-    }
-}
-
-/// Bytes of an object's name, as the refs have them: all names of a repository have the same.
-pub(super) fn width(refs: &[&RefReader<'_>]) -> usize {
-    let of = |refs: &&RefReader<'_>| {
-        let id = refs.head_commit().or_else(|| refs.packed()?.any());
-        id.as_ref().map(ObjectId::width)
-    };
-    refs.iter().find_map(of).unwrap_or(20)
-}
-
 fn lines(files: &dyn RepositoryFiles, path: &Path) -> Option<Vec<u8>> {
     match exists(files, path) {
         true => read(files, path, LARGEST_LOG),
         false => Some(Vec::new()),
     }
-}
-
-/// Entries of `git stash list`. When one goes, git writes another old commit into the entry after it, so the first word of
-/// a line does not count.
-fn stash(sides: &GitSides<'_>) -> Option<GitEvent> {
-    let log = sides.dir.join("logs/refs/stash");
-    let (before, after) = (lines(sides.before, &log)?, lines(sides.after, &log)?);
-    let entries = |text: &'_ [u8]| -> BTreeSet<Vec<u8>> {
-        let entry = |line: &[u8]| Some(line.get(memchr::memchr(b' ', line)?..)?.to_vec());
-        text.split(|byte| *byte == b'\n').filter_map(entry).collect()
-    };
-    let (old, new) = (entries(&before), entries(&after));
-    let (added, removed) = (new.difference(&old).count(), old.difference(&new).count());
-    (added + removed > 0).then_some(GitEvent::Stash { added, removed })
 }
 
 fn operations(sides: &GitSides<'_>) -> Vec<GitEvent> {

@@ -1,6 +1,8 @@
 //! What happened to a repository, one value for each row that a person reads.
 
 use super::commit_patch::CommitPatch;
+use super::event_words::{quoted, short, tree_words};
+pub use super::stored_event::{RefTarget, StoredContent, StoredKind};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
 use crate::workspace::repository::repository_row::RepositoryRow;
@@ -74,6 +76,8 @@ pub enum GitEvent {
         kind: RefKind,
         name: PathBuf,
         at: String,
+        /// What it leads to, where that is no commit.
+        content: Option<(RefTarget, StoredContent)>,
     },
     RefDeleted {
         kind: RefKind,
@@ -87,15 +91,25 @@ pub enum GitEvent {
         from: String,
         to: String,
         dropped: DroppedCommits,
+        content: Option<(RefTarget, StoredContent)>,
     },
     BranchRenamed {
         from: PathBuf,
         to: PathBuf,
     },
-    Stash {
-        added: usize,
-        removed: usize,
+    /// What git stores besides the commits of branches.
+    Stored {
+        kind: StoredKind,
+        content: StoredContent,
     },
+    /// There are more than have rows.
+    MoreStored {
+        kind: StoredKind,
+        number: usize,
+    },
+    StashRemoved(usize),
+    /// What no name leads to was not looked for.
+    UnreachedNotRead,
     Operation {
         name: &'static str,
         in_progress: bool,
@@ -107,6 +121,8 @@ pub enum GitEvent {
         announced: usize,
         in_conflict: usize,
         at_least: bool,
+        /// What is staged of files whose staged content is new.
+        patch: CommitPatch,
     },
     /// Changes of these files are not shown by git any more.
     HiddenFiles(usize),
@@ -148,10 +164,7 @@ impl RepositoryEvents {
                 false if self.path == outermost => RepositoryRow::plain(event.line()),
                 false => RepositoryRow::plain(format!("{part}: {}", event.line())),
             };
-            match event {
-                GitEvent::Commit { patch, .. } => RepositoryRow { patch: Some(patch.clone()), ..row },
-                _ => row,
-            }
+            RepositoryRow { patch: event.patch().cloned(), ..row }
         };
         self.events.iter().map(row).collect()
     }
@@ -187,6 +200,42 @@ impl DroppedCommits {
 }
 
 impl GitEvent {
+    /// What a person can open below the row.
+    pub fn patch(&self) -> Option<&CommitPatch> {
+        match self {
+            GitEvent::Commit { patch, .. } => Some(patch),
+            GitEvent::Index { patch, .. } => Some(patch).filter(|patch| !patch.is_empty()),
+            GitEvent::Stored { content, .. } => Some(&content.patch).filter(|patch| !patch.is_empty()),
+            GitEvent::RefCreated { content, .. } | GitEvent::RefMoved { content, .. } => {
+                content.as_ref().map(|(_, content)| &content.patch).filter(|patch| !patch.is_empty())
+            }
+            _ => None,
+        }
+    }
+
+    pub(in crate::workspace) fn patch_mut(&mut self) -> Option<&mut CommitPatch> {
+        match self {
+            GitEvent::Commit { patch, .. } | GitEvent::Index { patch, .. } => Some(patch),
+            GitEvent::Stored { content, .. } => Some(&mut content.patch),
+            GitEvent::RefCreated { content, .. } | GitEvent::RefMoved { content, .. } => {
+                content.as_mut().map(|(_, content)| &mut content.patch)
+            }
+            _ => None,
+        }
+    }
+
+    /// How the files of its patch are named: `commit 1f3a2c7`, `tag v1`. Rendered for a person.
+    pub fn content_name(&self) -> String {
+        match self {
+            GitEvent::Commit { id, .. } => format!("commit {id}"),
+            GitEvent::Stored { kind, content } => kind.name(&content.id),
+            GitEvent::RefCreated { kind, name, .. } | GitEvent::RefMoved { kind, name, .. } => {
+                format!("{} {}", kind.word(), short(name))
+            }
+            _ => "index".into(),
+        }
+    }
+
     /// True for what a person must see first.
     pub fn needs_care(&self) -> bool {
         match self {
@@ -194,6 +243,7 @@ impl GitEvent {
             | GitEvent::RefMoved { dropped, .. }
             | GitEvent::Head { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
+            GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
             GitEvent::HiddenFiles(_)
             | GitEvent::MoreRefs(_)
             | GitEvent::BrokenRef { .. }
@@ -240,30 +290,30 @@ impl GitEvent {
                 }
                 (_, HeadPosition::Detached(id)) => format!("HEAD is detached at {id}"),
             },
-            GitEvent::RefCreated { kind, name, at } => {
-                format!("{} {} created at {at}", kind.word(), short(name))
+            GitEvent::RefCreated { kind, name, at, content } => {
+                format!("{} {} created at {at}{}", kind.word(), short(name), target_words(content.as_ref()))
             }
             GitEvent::RefDeleted { kind, name, at, dropped } => {
                 format!("{} {} deleted, was at {at}{}", kind.word(), short(name), dropped.words())
             }
-            GitEvent::RefMoved { kind, name, from, to, dropped } => {
-                format!("{} {} moved from {from} to {to}{}", kind.word(), short(name), dropped.words())
+            GitEvent::RefMoved { kind, name, from, to, dropped, content } => {
+                let (dropped, target) = (dropped.words(), target_words(content.as_ref()));
+                format!("{} {} moved from {from} to {to}{dropped}{target}", kind.word(), short(name))
             }
             GitEvent::BranchRenamed { from, to } => {
                 format!("branch {} renamed to {}", short(from), short(to))
             }
-            GitEvent::Stash { added, removed } => {
-                let of = |entries: usize, what: &str| match entries {
-                    0 => None,
-                    1 => Some(format!("stash entry {what}")),
-                    _ => Some(format!("{entries} stash entries {what}")),
-                };
-                let parts = [of(*added, "added"), of(*removed, "removed")];
-                parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            GitEvent::Stored { kind, content } => kind.line(content),
+            GitEvent::MoreStored { kind, number } => kind.more_line(*number),
+            GitEvent::StashRemoved(1) => "stash entry removed".into(),
+            GitEvent::StashRemoved(entries) => format!("{entries} stash entries removed"),
+            GitEvent::UnreachedNotRead => {
+                "objects that no branch or tag reaches were not looked for: there are too many new objects"
+                    .into()
             }
             GitEvent::Operation { name, in_progress: true } => format!("{name} in progress"),
             GitEvent::Operation { name, in_progress: false } => format!("{name} ended"),
-            GitEvent::Index { staged, unstaged, announced, in_conflict, at_least } => {
+            GitEvent::Index { staged, unstaged, announced, in_conflict, at_least, patch: _ } => {
                 let counts = [
                     (staged, "staged"),
                     (unstaged, "unstaged"),
@@ -316,7 +366,7 @@ impl RefKind {
         }
     }
 
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             RefKind::Branch => "branch",
             RefKind::RemoteBranch => "remote branch",
@@ -342,36 +392,11 @@ impl IndexNotRead {
     }
 }
 
-/// The name without the directory that its kind says, its bytes visible.
-pub(super) fn short(name: &Path) -> String {
-    let dirs = ["refs/heads", "refs/remotes", "refs/tags", "refs/notes", "refs/replace"];
-    let below = dirs.iter().find_map(|dir| name.strip_prefix(dir).ok());
-    let rest = below.filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(name);
-    // A replacement has the name of an object.
-    let text = rest.to_str().filter(|text| name.starts_with("refs/replace") && text.len() >= 40);
-    visible::path(text.and_then(|text| text.get(..7)).map_or(rest, Path::new))
-}
-
-fn quoted(subject: &str) -> String {
-    const LONGEST: usize = 100;
-    let shown: String = subject.chars().take(LONGEST).collect();
-    let more = if shown.len() < subject.len() { "..." } else { "" };
-    format!("\"{}{more}\"", visible::guard_line(&shown))
-}
-
-fn tree_words(changes: &TreeChanges) -> String {
-    let TreeChanges { files, added, removed, uncounted, submodules, at_least } = *changes;
-    let more = if at_least { "at least " } else { "" };
-    let modules = (submodules > 0).then(|| count::of(submodules, "submodule"));
-    if files == 0 {
-        if let Some(modules) = modules {
-            return format!("{more}{modules}");
-        }
-        return if at_least { "its files were not read".into() } else { "no files".into() };
-    }
-    let not_text =
-        if uncounted > 0 { format!(", {uncounted} without a count of lines") } else { String::new() };
-    let modules = modules.map(|words| format!(", {words}")).unwrap_or_default();
-    let lines = if added + removed == 0 { String::new() } else { format!(" +{added} -{removed}") };
-    format!("{more}{}{lines}{not_text}{modules}", count::of(files, "file"))
+/// What a ref leads to that is no commit: `, annotated: 1 file +4 -0`.
+fn target_words(content: Option<&(RefTarget, StoredContent)>) -> String {
+    let Some((RefTarget { is_annotated, kind }, content)) = content else { return String::new() };
+    let annotated = if *is_annotated { ", annotated" } else { "" };
+    let what = if *kind == "commit" { String::new() } else { format!(", a {kind}") };
+    let lines = content.words().map(|words| format!(": {words}"));
+    format!("{annotated}{what}{}", lines.unwrap_or_default())
 }

@@ -1,11 +1,13 @@
 //! What a change set stages and takes out of the index, seen against the commit that `HEAD` leads to.
 
 use super::budget::ReadBudget;
+use super::commit_patch::CommitPatch;
 use super::commit_tree::CommitTree;
 use super::event::GitEvent;
 use super::git_index::{IndexEntries, IndexEntry};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
+use super::tree_diff::{TreeChanges, TreeEntry};
 
 /// Paths that are looked up in the tree of a commit. Each of its directories is read once.
 const MOST_LOOKED_UP: usize = 100_000;
@@ -22,6 +24,9 @@ pub(super) fn index_events(
     let (mut staged, mut unstaged, mut announced, mut hidden, mut conflicts, mut looked_up) =
         (0, 0, 0, 0, false, 0);
     let mut at_least = false;
+    let (mut counts, mut patch) = (TreeChanges::default(), CommitPatch::default());
+    // What was stored before is not applied with the index.
+    let is_new = |entry: Option<TreeEntry>| entry.is_some_and(|entry| !old_objects.has(&entry.id));
     let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).copied();
     let in_conflict = |entry: Option<IndexEntry>| entry.is_some_and(|entry| entry.staged.is_none());
     let removed = before.keys().filter(|path| !after.contains_key(*path));
@@ -32,7 +37,10 @@ pub(super) fn index_events(
         }
         hidden += usize::from(is.is_some_and(|is| is.is_hidden) && !was.is_some_and(|was| was.is_hidden));
         conflicts |= in_conflict(was) || in_conflict(is);
-        if in_conflict(is) {
+        if let Some(is) = is.filter(|_| in_conflict(is)) {
+            for version in is.versions.into_iter().flatten().filter(|version| is_new(Some(*version))) {
+                counts.add_file(new_objects, (None, Some(version)), path, &mut patch, budget);
+            }
             continue;
         }
         if is.is_some_and(|is| is.is_intent) {
@@ -55,6 +63,9 @@ pub(super) fn index_events(
         };
         if is != new {
             staged += 1;
+            if is_new(is) {
+                counts.add_file(new_objects, (new, is), path, &mut patch, budget);
+            }
         } else if was != old && old == new && !was_in_conflict {
             unstaged += 1;
         }
@@ -65,7 +76,7 @@ pub(super) fn index_events(
     };
     let mut events = Vec::new();
     if staged + unstaged + announced + in_conflict > 0 || at_least {
-        events.push(GitEvent::Index { staged, unstaged, announced, in_conflict, at_least });
+        events.push(GitEvent::Index { staged, unstaged, announced, in_conflict, at_least, patch });
     }
     if hidden > 0 {
         events.push(GitEvent::HiddenFiles(hidden));

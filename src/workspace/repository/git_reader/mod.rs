@@ -18,7 +18,9 @@ mod committed_links;
 mod compare;
 mod delta;
 mod event;
+mod event_words;
 mod git_index;
+mod git_sides;
 mod index_changes;
 mod looks;
 mod loose_objects;
@@ -34,13 +36,20 @@ mod refs;
 mod repository_files;
 mod sparse_directories;
 mod state_contents;
+mod stored_content;
+mod stored_event;
 mod tree_diff;
+mod unreached_objects;
 mod work_trees;
 
 pub(in crate::workspace) use budget::{ReadDeadline, consent_deadline, deadline};
 pub use commit_patch::CommitPatch;
-pub(in crate::workspace) use compare::{GitSides, compare};
-pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents};
+pub(in crate::workspace) use compare::compare;
+pub use event::{
+    DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RefTarget, RepositoryEvents,
+    StoredContent, StoredKind,
+};
+pub(in crate::workspace) use git_sides::GitSides;
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;
 pub use tree_diff::TreeChanges;

@@ -4,10 +4,11 @@ use super::ancestry::{CommitCount, only_in};
 use super::budget::ReadBudget;
 use super::commit::Commit;
 use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
+use super::git_sides::RepositorySide;
 use super::object_id::ObjectId;
-use super::object_store::ObjectReader;
 use super::packed_refs::RefMap;
-use super::refs::RefReader;
+use super::refs::{RefChange, RefReader};
+use super::stored_content::{DEEPEST_TAG, note_events, ref_content};
 use super::tree_diff::compare_trees;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,20 +20,6 @@ const MOST_REFS: usize = 500;
 /// Other refs that may have a commit which one ref drops.
 const MOST_OTHER_REFS: usize = 2_000;
 
-/// One state of a repository.
-pub(super) struct RepositorySide<'a> {
-    pub(super) refs: RefReader<'a>,
-    pub(super) objects: ObjectReader<'a>,
-}
-
-/// A ref that differs.
-#[derive(Clone, Debug)]
-pub(super) struct RefChange {
-    pub(super) name: PathBuf,
-    pub(super) old: Option<ObjectId>,
-    pub(super) new: Option<ObjectId>,
-}
-
 pub(super) struct ChangedRefs {
     pub(super) changes: Vec<RefChange>,
     /// Files among the refs that are none.
@@ -41,13 +28,20 @@ pub(super) struct ChangedRefs {
     pub(super) left_out: usize,
 }
 
-/// The rows about commits, branches, tags and `HEAD`. `loose` are the refs whose files changed.
+/// The rows about refs, and the objects to which changed refs lead.
+pub(super) struct RefEvents {
+    pub(super) events: Vec<GitEvent>,
+    pub(super) tips: Vec<ObjectId>,
+}
+
+/// The rows about commits, branches, tags and `HEAD`. `loose` are the refs whose files changed, `others` the names of other
+/// files with the commits in them.
 pub(super) fn ref_events(
     before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
-    loose: BTreeSet<&Path>,
+    (loose, others): (BTreeSet<&Path>, &[(PathBuf, ObjectId)]),
     budget: &ReadBudget,
-) -> Vec<GitEvent> {
+) -> RefEvents {
     let mut events = Vec::new();
     let changes = match changed_refs(before, after, loose, MOST_REFS, budget) {
         Some(ChangedRefs { changes, broken, left_out }) => {
@@ -64,19 +58,22 @@ pub(super) fn ref_events(
     };
     let (old_head, new_head) = (before.refs.head(), after.refs.head());
     let renamed = renamed_branches(&changes, &after.refs);
-    let new_commits = NewCommits::find(before, after, &changes, new_head.as_ref(), budget);
+    let tips: Vec<ObjectId> = changes.iter().filter_map(|change| change.new).collect();
+    let new_commits = NewCommits::find((before, after), (&changes, others), new_head.as_ref(), budget);
     events.extend(new_commits.events(after, budget));
+    events.extend(note_events(before, after, &changes, budget));
     let renamed_names: BTreeSet<&PathBuf> = renamed.iter().flat_map(|(from, to)| [from, to]).collect();
     events.extend(
         renamed.iter().map(|(from, to)| GitEvent::BranchRenamed { from: from.clone(), to: to.clone() }),
     );
-    let mut others = None;
+    let mut other_refs = None;
     for change in changes.iter().filter(|change| !renamed_names.contains(&change.name)) {
         // Stash entries are counted in their reflog: as a ref, each of them seems to drop the one before.
-        if change.name == Path::new("refs/stash") || change.name.starts_with("refs/bisect") {
+        let is_bisect = change.name.starts_with("refs/bisect") && leads_to_commit(after, change);
+        if change.name == Path::new("refs/stash") || is_bisect {
             continue;
         }
-        let mut all_after = || others.get_or_insert_with(|| after.refs.all(budget)).clone();
+        let mut all_after = || other_refs.get_or_insert_with(|| after.refs.all(budget)).clone();
         events.extend(ref_event(change, (before, after), &new_commits, &mut all_after, budget));
     }
     let follows = |from: &HeadPosition, to: &HeadPosition| match (from, to) {
@@ -98,14 +95,14 @@ pub(super) fn ref_events(
         // A detached HEAD is what has its commits, as a branch is.
         let dropped = match (&old_head, before.refs.head_commit()) {
             (Some(HeadPosition::Detached(_)), Some(old)) => {
-                let mut all_after = || others.get_or_insert_with(|| after.refs.all(budget)).clone();
+                let mut all_after = || other_refs.get_or_insert_with(|| after.refs.all(budget)).clone();
                 dropped((before, after), old, None, &mut all_after, budget)
             }
             _ => DroppedCommits::default(),
         };
         events.push(GitEvent::Head { from: old_head, to, dropped });
     }
-    events
+    RefEvents { events, tips }
 }
 
 /// The refs that differ, `most` of them.
@@ -164,6 +161,11 @@ fn renamed_branches(changes: &[RefChange], refs: &RefReader<'_>) -> Vec<(PathBuf
     .collect()
 }
 
+/// True also for a ref that is gone.
+fn leads_to_commit(after: &RepositorySide<'_>, change: &RefChange) -> bool {
+    change.new.is_none_or(|id| Commit::read(&after.objects, &id).is_some())
+}
+
 fn ref_event(
     change: &RefChange,
     (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
@@ -175,7 +177,10 @@ fn ref_event(
     let name = change.name.clone();
     let may_drop = matches!(kind, RefKind::Branch | RefKind::RemoteBranch);
     match (change.old, change.new) {
-        (None, Some(new)) => Some(GitEvent::RefCreated { kind, name, at: new.short() }),
+        (None, Some(new)) => {
+            let content = ref_content(before, after, new, budget);
+            Some(GitEvent::RefCreated { kind, name, at: new.short(), content })
+        }
         (Some(old), None) => {
             let dropped = if may_drop {
                 dropped((before, after), old, None, all_after, budget)
@@ -189,12 +194,13 @@ fn ref_event(
             if new_commits.continues(&change.name, &old) {
                 return None;
             }
+            let content = ref_content(before, after, new, budget);
             let dropped = if may_drop {
                 dropped((before, after), old, Some(new), all_after, budget)
             } else {
                 DroppedCommits::default()
             };
-            Some(GitEvent::RefMoved { kind, name, from: old.short(), to: new.short(), dropped })
+            Some(GitEvent::RefMoved { kind, name, from: old.short(), to: new.short(), dropped, content })
         }
         (None, None) => None,
     }
@@ -234,6 +240,17 @@ fn dropped(
     }
 }
 
+/// What a tag leads to; every other object is what it is.
+fn peeled(after: &RepositorySide<'_>, mut id: ObjectId) -> ObjectId {
+    for _ in 0..DEEPEST_TAG {
+        let Some(tag) = after.objects.get_of(&id, "tag") else { break };
+        let line = tag.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let Some(next) = line.strip_prefix(b"object ").and_then(ObjectId::from_hex) else { break };
+        id = next;
+    }
+    id
+}
+
 /// Commits that only the state after the change has, the oldest first.
 struct NewCommits {
     list: Vec<(ObjectId, Commit, PathBuf)>,
@@ -244,9 +261,8 @@ struct NewCommits {
 
 impl NewCommits {
     fn find(
-        before: &RepositorySide<'_>,
-        after: &RepositorySide<'_>,
-        changes: &[RefChange],
+        (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
+        (changes, others): (&[RefChange], &[(PathBuf, ObjectId)]),
         head: Option<&HeadPosition>,
         budget: &ReadBudget,
     ) -> NewCommits {
@@ -256,19 +272,24 @@ impl NewCommits {
             Some(HeadPosition::Branch(name)) => Some(name.clone()),
             _ => None,
         };
+        // Notes and stash entries have rows of their own.
         let counts = |change: &&RefChange| {
-            matches!(RefKind::of(&change.name), RefKind::Branch | RefKind::RemoteBranch | RefKind::Tag)
+            RefKind::of(&change.name) != RefKind::Notes && change.name != Path::new("refs/stash")
         };
         let mut tips: Vec<(PathBuf, ObjectId, Option<ObjectId>)> = changes
             .iter()
             .filter(counts)
-            .filter_map(|change| Some((change.name.clone(), change.new?, change.old)))
+            .filter_map(|change| Some((change.name.clone(), peeled(after, change.new?), change.old)))
             .collect();
+        tips.extend(others.iter().map(|(name, id)| (name.clone(), peeled(after, *id), None)));
         if let (Some(HeadPosition::Detached(_)), Some(id)) = (head, after.refs.head_commit()) {
             tips.push((PathBuf::from("HEAD"), id, before.refs.head_commit()));
         }
         // A commit is named with the branch that the person is on where several lead to it, then with other branches.
-        tips.sort_by_key(|(name, ..)| (Some(name) != current.as_ref(), RefKind::of(name), name.clone()));
+        let is_file = |name: &Path| !name.starts_with("refs");
+        tips.sort_by_key(|(name, ..)| {
+            (Some(name) != current.as_ref(), RefKind::of(name), is_file(name), name.clone())
+        });
         for (name, tip, old) in tips {
             found.walk(before, after, &mut seen, (&name, tip, old), budget);
         }

@@ -151,3 +151,11 @@ impl<'a> RefReader<'a> {
         Some(all)
     }
 }
+
+/// A ref that differs.
+#[derive(Clone, Debug)]
+pub(super) struct RefChange {
+    pub(super) name: PathBuf,
+    pub(super) old: Option<ObjectId>,
+    pub(super) new: Option<ObjectId>,
+}

@@ -7,6 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "command_list.rs"]
+mod command_list;
+#[path = "stored_tests.rs"]
+mod stored_tests;
+
 /// Files of one directory, shown at the path of another: the state before was copied away.
 struct Copied<'a> {
     shown: &'a Path,
@@ -156,106 +161,6 @@ fn without_names(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What the rows of a list of commands are: a title, the commands in one repository, and which state they are compared
-/// with: that before all of them, or that before the last one (`|`).
-const COMMANDS: &[(&str, &[&str])] = &[
-    ("stage a change", &["a.txt=one/2/three/", "|", "add a.txt"]),
-    ("stage a new file", &["n.txt=n/", "|", "add n.txt"]),
-    ("stage only that it will come", &["n.txt=n/", "|", "add -N n.txt"]),
-    ("unstage", &["a.txt=x/", "add a.txt", "|", "reset -q"]),
-    ("git rm", &["|", "rm -q b.txt"]),
-    ("git rm --cached", &["|", "rm -q --cached b.txt"]),
-    ("git mv", &["|", "mv b.txt c.txt"]),
-    ("commit", &["a.txt=one/2/", "|", "commit -qam Change_a"]),
-    (
-        "commit of a new directory",
-        &["!mkdir -p src/x", "src/x/f=1/2/", "src/g=3/", "|", "add .", "commit -qm Add_src"],
-    ),
-    ("commit of a picture", &["!head -c 999 /dev/zero > p.png", "|", "add .", "commit -qm Add_a_picture"]),
-    ("commit of a mode", &["!chmod +x a.txt", "|", "commit -qam Make_it_run"]),
-    ("empty commit", &["|", "commit -q --allow-empty -m Nothing"]),
-    ("amend", &["a.txt=one/2/", "|", "commit -qa --amend -m Again"]),
-    ("commit by another author", &["c.txt=c/", "|", "add .", "commit -q --author=B_<b@x> -m Third"]),
-    ("two commits", &["|", "c.txt=c/", "add .", "commit -qm Third", "c.txt=d/", "commit -qam Fourth"]),
-    ("a subject that would draw", &["|", "c.txt=c/", "add .", "commit -qm \u{1b}[31mred\u{202e}"]),
-    ("branch", &["|", "branch topic"]),
-    ("switch", &["branch topic", "|", "switch -q topic"]),
-    ("switch -c and commit", &["|", "switch -q -c topic", "c.txt=c/", "add .", "commit -qm Third"]),
-    (
-        "switch to another tree",
-        &["switch -q -c t", "c.txt=c/", "add .", "commit -qm T", "|", "switch -q main"],
-    ),
-    ("checkout of a commit", &["|", "checkout -q HEAD~1"]),
-    ("checkout of a file", &["a.txt=x/", "add a.txt", "|", "checkout -q HEAD -- a.txt"]),
-    ("restore --staged", &["a.txt=x/", "add a.txt", "|", "restore --staged a.txt"]),
-    ("commit on a detached HEAD", &["checkout -q HEAD~1", "|", "c.txt=c/", "add .", "commit -qm Loose"]),
-    ("branch -m", &["branch topic", "|", "branch -m topic work"]),
-    ("branch -m of the current one", &["|", "branch -m main trunk"]),
-    ("branch -d", &["branch topic", "|", "branch -d topic"]),
-    (
-        "branch -D",
-        &["switch -q -c t", "c.txt=c/", "add .", "commit -qm Lost", "switch -q main", "|", "branch -D t"],
-    ),
-    ("branch -f to an older commit", &["branch topic", "|", "branch -f topic HEAD~1"]),
-    ("reset --hard", &["|", "reset -q --hard HEAD~1"]),
-    ("reset --soft", &["|", "reset -q --soft HEAD~1"]),
-    ("reset to what another branch has", &["branch keep", "|", "reset -q --hard HEAD~1"]),
-    (
-        "fast-forward",
-        &["switch -q -c t", "c.txt=c/", "add .", "commit -qm T", "switch -q main", "|", "merge -q t"],
-    ),
-    ("merge", &["!diverge", "|", "merge -q topic -m Merge_topic"]),
-    ("merge with a conflict", &["!conflict", "|", "merge topic"]),
-    (
-        "conflict resolved",
-        &["!conflict", "merge topic", "|", "a.txt=1/2/", "add a.txt", "commit -qm Merge_it"],
-    ),
-    ("merge --abort", &["!conflict", "merge topic", "|", "merge --abort"]),
-    ("merge --squash", &["!diverge", "|", "merge -q --squash topic"]),
-    ("rebase", &["!diverge", "switch -q topic", "|", "rebase -q main"]),
-    ("rebase with a conflict", &["!conflict", "switch -q topic", "|", "rebase -q main"]),
-    ("rebase --abort", &["!conflict", "switch -q topic", "rebase -q main", "|", "rebase --abort"]),
-    (
-        "rebase -i that squashes",
-        &["c.txt=1/", "add .", "commit -qm One", "c.txt=2/", "commit -qam Two", "|", "!squash"],
-    ),
-    ("cherry-pick", &["!diverge", "|", "cherry-pick topic"]),
-    ("cherry-pick with a conflict", &["!conflict", "|", "cherry-pick topic"]),
-    ("revert", &["|", "revert --no-edit HEAD"]),
-    ("stash push", &["a.txt=x/", "|", "stash push -q"]),
-    ("stash pop", &["a.txt=x/", "stash push -q", "|", "stash pop -q"]),
-    ("stash drop", &["a.txt=x/", "stash push -q", "a.txt=y/", "stash push -q", "|", "stash drop -q"]),
-    ("tag", &["|", "tag v1"]),
-    ("annotated tag", &["|", "tag -a v1 -m One"]),
-    ("tag -f", &["tag v1", "|", "tag -f v1 HEAD~1"]),
-    ("tag -d", &["tag v1", "|", "tag -d v1"]),
-    ("notes", &["|", "notes add -m Note"]),
-    ("replace", &["|", "replace HEAD HEAD~1"]),
-    ("bisect", &["|", "bisect start", "bisect bad", "bisect good HEAD~1"]),
-    ("bisect reset", &["bisect start", "|", "bisect reset"]),
-    ("assume-unchanged", &["|", "update-index --assume-unchanged a.txt"]),
-    ("skip-worktree", &["|", "update-index --skip-worktree a.txt b.txt"]),
-    ("index of version 4", &["a.txt=x/", "|", "update-index --index-version 4", "add a.txt"]),
-    ("split index", &["a.txt=x/", "|", "update-index --split-index", "add a.txt"]),
-    ("gc", &["|", "gc -q --prune=now"]),
-    (
-        "gc of what no ref has",
-        &["reset -q --hard HEAD~1", "reflog expire --expire=now --all", "|", "gc -q --prune=now"],
-    ),
-    ("commit after gc", &["gc -q", "|", "c.txt=c/", "add .", "commit -qm Packed"]),
-    ("pack-refs", &["branch topic", "|", "pack-refs --all"]),
-    ("a packed branch moves", &["branch topic", "pack-refs --all", "|", "branch -f topic HEAD~1"]),
-    ("a packed branch goes", &["branch topic", "pack-refs --all", "|", "branch -D topic"]),
-    ("reflog expire", &["|", "reflog expire --expire=now --all"]),
-    ("fetch", &["!clone", "|", "fetch -q"]),
-    ("pull", &["!clone", "fetch -q", "|", "merge -q --ff-only origin/main"]),
-    ("remote add", &["|", "remote add other ../other"]),
-    ("filter-branch", &["|", "filter-branch -f --msg-filter cat;echo_x HEAD"]),
-    ("worktree add", &["|", "worktree add -q ../linked -b linked"]),
-    ("config", &["|", "config user.name Somebody"]),
-    ("update-ref of another kind", &["|", "update-ref refs/custom/x HEAD"]),
-];
-
 /// Files and histories that several rows begin with.
 fn prepare(ground: &mut Ground, what: &str) {
     let commands: &[&str] = match what {
@@ -317,7 +222,7 @@ fn each_command_of_git_has_its_rows() {
         return;
     }
     let mut all = String::new();
-    for (title, commands) in COMMANDS {
+    for (title, commands) in command_list::COMMANDS {
         let mut ground = Ground::new();
         let at = commands.iter().position(|command| *command == "|").unwrap();
         run(&mut ground, &commands[..at]);

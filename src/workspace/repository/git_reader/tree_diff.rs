@@ -1,7 +1,7 @@
 //! What differs between two trees: files, and the lines of those that are text, counted and as a patch.
 
 use super::budget::ReadBudget;
-use super::commit_patch::CommitPatch;
+use super::commit_patch::{BlobContent, CommitPatch};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::plain_path::is_plain_name;
@@ -18,13 +18,19 @@ const LARGEST_TEXT: usize = 1 << 20;
 const KIND: u32 = 0o170_000;
 pub(super) const DIRECTORY: u32 = 0o40_000;
 /// A commit of a submodule: no object of this repository.
-const SUBMODULE: u32 = 0o160_000;
+pub(super) const SUBMODULE: u32 = 0o160_000;
 
 /// One name in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TreeEntry {
     pub(super) mode: u32,
     pub(super) id: ObjectId,
+}
+
+impl TreeEntry {
+    pub(super) fn is_directory(&self) -> bool {
+        self.mode == DIRECTORY
+    }
 }
 
 /// What a commit changes.
@@ -139,35 +145,59 @@ fn file_changes(
         true => changes.submodules += 1,
         false => changes.files += 1,
     }
-    let modes = (was.map(|entry| entry.mode), is.map(|entry| entry.mode));
-    if was.map(|entry| entry.id) == is.map(|entry| entry.id) {
-        return patch.add(path, modes, Some((b"", b"")), budget);
-    }
-    let (before, after) = (text(objects, was), text(objects, is));
-    let texts = before.as_deref().zip(after.as_deref());
-    let count = |(before, after): (&[u8], &[u8])| {
-        LineDiff::new(&String::from_utf8_lossy(before), &String::from_utf8_lossy(after)).counts()
-    };
-    match texts.map(count) {
-        Some((added, removed)) => {
-            changes.added += added;
-            changes.removed += removed;
-        }
-        None if is_submodule(was) || is_submodule(is) => {}
-        None => changes.uncounted += 1,
-    }
-    patch.add(path, modes, texts, budget);
+    changes.add_file(objects, (was, is), path, patch, budget);
 }
 
-/// The content of a file, empty when the file does not exist. `None` for content that is not text, is too large, or
-/// cannot be read.
-fn text(objects: &ObjectReader<'_>, entry: Option<TreeEntry>) -> Option<Vec<u8>> {
-    match entry {
-        None => Some(Vec::new()),
-        Some(entry) if entry.mode == SUBMODULE => None,
-        Some(entry) => {
-            let bytes = objects.get_of(&entry.id, "blob").filter(|bytes| bytes.len() <= LARGEST_TEXT)?;
-            memchr::memchr(0, &bytes).is_none().then_some(bytes)
+impl TreeChanges {
+    /// Counts the lines of a file that changes from one entry to the other, and adds it to `patch`.
+    pub(super) fn add_file(
+        &mut self,
+        objects: &ObjectReader<'_>,
+        (was, is): (Option<TreeEntry>, Option<TreeEntry>),
+        path: &[u8],
+        patch: &mut CommitPatch,
+        budget: &ReadBudget,
+    ) {
+        let modes = (was.map(|entry| entry.mode), is.map(|entry| entry.mode));
+        if was.map(|entry| entry.id) == is.map(|entry| entry.id) {
+            let same = BlobContent::Text(Vec::new());
+            return patch.add(path, modes, (&same, &same), budget);
         }
+        let (before, after) = (content(objects, was), content(objects, is));
+        self.count(&before, &after);
+        patch.add(path, modes, (&before, &after), budget);
+    }
+
+    /// Counts the lines between two contents.
+    pub(super) fn count(&mut self, before: &BlobContent, after: &BlobContent) {
+        match (before, after) {
+            (BlobContent::Text(before), BlobContent::Text(after)) => {
+                let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
+                let (added, removed) = LineDiff::new(&before, &after).counts();
+                self.added += added;
+                self.removed += removed;
+            }
+            (BlobContent::Submodule(_), _) | (_, BlobContent::Submodule(_)) => {}
+            _ => self.uncounted += 1,
+        }
+    }
+}
+
+/// The content of a file, empty when the file does not exist.
+fn content(objects: &ObjectReader<'_>, entry: Option<TreeEntry>) -> BlobContent {
+    match entry {
+        None => BlobContent::Text(Vec::new()),
+        Some(entry) if entry.mode == SUBMODULE => BlobContent::Submodule(entry.id),
+        Some(entry) => blob_content(objects.get_of(&entry.id, "blob")),
+    }
+}
+
+/// What of an object can be shown; `None` for one that cannot be read.
+pub(super) fn blob_content(bytes: Option<Vec<u8>>) -> BlobContent {
+    match bytes {
+        None => BlobContent::Unread,
+        Some(bytes) if memchr::memchr(0, &bytes).is_some() => BlobContent::NotText(bytes.len()),
+        Some(bytes) if bytes.len() > LARGEST_TEXT => BlobContent::TooLarge(bytes.len()),
+        Some(bytes) => BlobContent::Text(bytes),
     }
 }

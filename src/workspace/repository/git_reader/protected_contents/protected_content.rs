@@ -1,7 +1,8 @@
 //! Why a repository waits: a change of a file that runs later, or what was not read.
 
 use crate::permission::Runner;
-use crate::workspace::repository::git_reader::event::{IndexNotRead, short};
+use crate::workspace::repository::git_reader::event::IndexNotRead;
+use crate::workspace::repository::git_reader::event_words::short;
 use std::path::{Path, PathBuf};
 
 /// A change in a repository that takes effect although the file of the work tree does not change.

@@ -4,7 +4,7 @@
 
 use super::{ContentSearch, LARGEST_LIST};
 use crate::workspace::repository::git_reader::ancestry::only_in;
-use crate::workspace::repository::git_reader::compare::GitSides;
+use crate::workspace::repository::git_reader::git_sides::GitSides;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::repository_files::read;
 use std::ffi::OsStr;

@@ -6,7 +6,7 @@
 
 use super::ContentSearch;
 use crate::workspace::repository::git_reader::ancestry::only_in;
-use crate::workspace::repository::git_reader::compare::GitSides;
+use crate::workspace::repository::git_reader::git_sides::GitSides;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::repository_files::read;
 use crate::workspace::repository::git_reader::state_contents::NameLookup;

@@ -3,7 +3,7 @@
 
 use super::{ContentSearch, MOST_FOUND, ProtectedContent, peeled};
 use crate::workspace::repository::StateFileReader;
-use crate::workspace::repository::git_reader::compare::GitSides;
+use crate::workspace::repository::git_reader::git_sides::GitSides;
 use crate::workspace::repository::git_reader::looks::is_of_git;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::repository_files::{GitFile, exists, read};

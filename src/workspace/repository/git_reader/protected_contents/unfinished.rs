@@ -4,8 +4,8 @@
 use super::{ContentSearch, LARGEST_LIST, MOST_FOUND, ProtectedContent, ids_of_lines, list};
 use crate::permission::Runner;
 use crate::workspace::repository::git_reader::commit_tree::CommitTree;
-use crate::workspace::repository::git_reader::compare::GitSides;
 use crate::workspace::repository::git_reader::git_index::{IndexEntry, ResolvedConflict};
+use crate::workspace::repository::git_reader::git_sides::GitSides;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::refs::LARGEST_LOG;
 use crate::workspace::repository::git_reader::tree_diff::TreeEntry;

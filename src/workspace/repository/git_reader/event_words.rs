@@ -1,0 +1,39 @@
+//! Names, subjects and counts in the rows about a repository, rendered for a person.
+
+use super::tree_diff::TreeChanges;
+use crate::text::{count, visible};
+use std::path::Path;
+
+/// The name without the directory that its kind says, its bytes visible.
+pub(super) fn short(name: &Path) -> String {
+    let dirs = ["refs/heads", "refs/remotes", "refs/tags", "refs/notes", "refs/replace"];
+    let below = dirs.iter().find_map(|dir| name.strip_prefix(dir).ok());
+    let rest = below.filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(name);
+    // A replacement has the name of an object.
+    let text = rest.to_str().filter(|text| name.starts_with("refs/replace") && text.len() >= 40);
+    visible::path(text.and_then(|text| text.get(..7)).map_or(rest, Path::new))
+}
+
+pub(super) fn quoted(subject: &str) -> String {
+    const LONGEST: usize = 100;
+    let shown: String = subject.chars().take(LONGEST).collect();
+    let more = if shown.len() < subject.len() { "..." } else { "" };
+    format!("\"{}{more}\"", visible::guard_line(&shown))
+}
+
+pub(super) fn tree_words(changes: &TreeChanges) -> String {
+    let TreeChanges { files, added, removed, uncounted, submodules, at_least } = *changes;
+    let more = if at_least { "at least " } else { "" };
+    let modules = (submodules > 0).then(|| count::of(submodules, "submodule"));
+    if files == 0 {
+        if let Some(modules) = modules {
+            return format!("{more}{modules}");
+        }
+        return if at_least { "its files were not read".into() } else { "no files".into() };
+    }
+    let not_text =
+        if uncounted > 0 { format!(", {uncounted} without a count of lines") } else { String::new() };
+    let modules = modules.map(|words| format!(", {words}")).unwrap_or_default();
+    let lines = if added + removed == 0 { String::new() } else { format!(" +{added} -{removed}") };
+    format!("{more}{}{lines}{not_text}{modules}", count::of(files, "file"))
+}

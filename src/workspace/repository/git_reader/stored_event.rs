@@ -1,0 +1,135 @@
+//! Rows about what git stores besides the commits of branches.
+
+use super::commit_patch::CommitPatch;
+use super::event_words::{quoted, short, tree_words};
+use super::tree_diff::TreeChanges;
+use crate::text::{count, visible};
+use std::path::PathBuf;
+
+/// What is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredKind {
+    /// An entry of `git stash list`, against the commit on which it was made.
+    Stash,
+    /// What was staged then, where that is something else.
+    StashStaged,
+    StashUntracked,
+    /// A commit of notes, with the ref that it is on.
+    Notes(PathBuf),
+    /// An object that a file of git names. A commit there is a commit like any other.
+    Named {
+        file: PathBuf,
+        what: &'static str,
+    },
+    /// Only a reflog, or nothing, leads to it.
+    UnreachedCommit,
+    /// The numbers of objects by their kinds, and how many of them have no content in the row.
+    UnreachedObjects {
+        counts: [(&'static str, usize); 5],
+        more: usize,
+    },
+}
+
+/// An object by its short name, with what is in it. The subject is as it is in the repository; of notes, it names the objects
+/// that they are on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredContent {
+    pub id: String,
+    pub subject: String,
+    pub changes: TreeChanges,
+    /// Why the content is not in the patch, with its size.
+    pub not_shown: Option<String>,
+    pub patch: CommitPatch,
+}
+
+impl StoredContent {
+    /// Counts of lines; `None` where nothing is in it.
+    pub(super) fn words(&self) -> Option<String> {
+        let TreeChanges { files, added, removed, uncounted, .. } = self.changes;
+        match (files, uncounted) {
+            (0, _) if !self.changes.at_least => None,
+            (1, 0) => Some(format!("+{added} -{removed}")),
+            (1, 1) if self.not_shown.is_some() => self.not_shown.clone(),
+            _ => Some(tree_words(&self.changes)),
+        }
+    }
+}
+
+/// What a ref leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefTarget {
+    pub is_annotated: bool,
+    /// `commit`, `tree`, `blob`; `tag` where the object behind the tag cannot be read.
+    pub kind: &'static str,
+}
+
+const UNREACHED: &str = "reached by no branch or tag";
+/// Where refs or the index cannot be read.
+const UNKNOWN: &str = "not known what leads to it";
+
+impl StoredKind {
+    pub(super) fn line(&self, content: &StoredContent) -> String {
+        let StoredContent { id, subject, changes, .. } = content;
+        let reached = if content.patch.is_unreached { UNREACHED } else { UNKNOWN };
+        let words = || content.words().unwrap_or_else(|| "no files".into());
+        match self {
+            StoredKind::Stash => {
+                format!("stash entry {id} {} added: {}", quoted(subject), tree_words(changes))
+            }
+            StoredKind::StashStaged => format!("stash entry {id}, what was staged: {}", tree_words(changes)),
+            StoredKind::StashUntracked => {
+                format!("stash entry {id}, untracked files: {}", tree_words(changes))
+            }
+            StoredKind::Notes(on) => {
+                let on = short(on);
+                let subject = visible::guard_line(subject);
+                format!("note on {subject} in {on}: {}", words())
+            }
+            StoredKind::Named { file, what } => {
+                format!("{} leads to {what} {id}: {}", visible::path(file), words())
+            }
+            StoredKind::UnreachedCommit => {
+                format!("commit {id} {}, {reached}: {}", quoted(subject), tree_words(changes))
+            }
+            StoredKind::UnreachedObjects { counts, more } => {
+                let counts = counts.iter().filter(|(_, number)| *number > 0);
+                let counts: Vec<String> = counts.map(|(kind, number)| count::of(*number, kind)).collect();
+                let more = if *more > 0 { format!(", {more} of them not shown") } else { String::new() };
+                let not_text = match (changes.uncounted, &content.not_shown) {
+                    (0, _) => None,
+                    (1, Some(why)) => Some(why.clone()),
+                    (number, _) => Some(format!("{number} not shown as text")),
+                };
+                let lines = (changes.added > 0).then(|| format!("+{} -0", changes.added));
+                let words: Vec<String> = lines.into_iter().chain(not_text).collect();
+                format!("{}, {reached}: {}{more}", counts.join(", "), words.join(", "))
+            }
+        }
+    }
+
+    pub(super) fn more_line(&self, number: usize) -> String {
+        let what = match self {
+            StoredKind::Notes(_) => "commit of notes",
+            StoredKind::UnreachedCommit => "unreached commit",
+            _ => "stash entry",
+        };
+        let of = match (self, number) {
+            (StoredKind::Notes(_), 2..) => format!("{number} commits of notes"),
+            _ => count::of(number, what),
+        };
+        format!("at least {of} older than these, whose content is not shown")
+    }
+
+    /// How the files of its patch are named.
+    pub(super) fn name(&self, id: &str) -> String {
+        match self {
+            StoredKind::Stash => format!("stash entry {id}"),
+            StoredKind::StashStaged => format!("stash entry {id}, staged"),
+            StoredKind::StashUntracked => format!("stash entry {id}, untracked"),
+            StoredKind::Notes(on) => format!("notes {}", short(on)),
+            StoredKind::Named { file, .. } => visible::path(file),
+            StoredKind::UnreachedCommit => format!("commit {id}, {UNREACHED}"),
+            StoredKind::UnreachedObjects { .. } => format!("objects {UNREACHED}"),
+        }
+    }
+}

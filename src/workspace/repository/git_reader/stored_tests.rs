@@ -1,0 +1,98 @@
+//! What git stores besides the commits of branches, made by git.
+
+use super::*;
+
+/// Story: `git stash`, `git notes add` and a tag on a blob had a row each, and their contents were on no screen.
+#[test]
+fn what_git_stores_has_its_content_below_its_row() {
+    if !has_git() {
+        return;
+    }
+    // The commands, the beginning of the row, and lines of its patch.
+    let cases: &[(&[&str], &str, &[&str])] = &[
+        (&["a.txt=evil/", "stash push -q"], "stash entry X \"WIP on main", &["-one", "-two", "+evil"]),
+        (&["n.txt=evil/", "stash push -q -u"], "stash entry X, untracked files", &["+++ b/n.txt", "+evil"]),
+        (
+            &["a.txt=evil/", "add a.txt", "a.txt=y/", "stash push -q"],
+            "stash entry X, what was staged",
+            &["+evil"],
+        ),
+        (&["notes add -m evil"], "note on commit X \"second\" in commits", &["+evil"]),
+        (&["notes add -m evil", "notes add -f -m Other"], "note on commit X", &["+evil"]),
+        (&["tag -a v1 -m evil"], "tag v1 created at X, annotated", &["+tag v1", "+evil"]),
+        (&["tag -a v1 -m evil", "tag -a v2 -m Two v1"], "tag v1 created", &["+evil"]),
+        (
+            &["tag -a v1 -m evil", "tag -a v2 -m Two v1", "tag -d v1"],
+            "tag v2 created at X, annotated: 2 files",
+            &["+Two", "+evil"],
+        ),
+        (
+            &["!printf evil | git hash-object -w --stdin | xargs git tag b"],
+            "tag b created at X, a blob",
+            &["+evil"],
+        ),
+        (&["n.txt=evil/", "add .", "!git tag t $(git write-tree)"], "tag t created at X, a tree", &["+evil"]),
+        (&["n.txt=evil/", "add n.txt"], "index: 1 staged", &["+++ b/n.txt", "+evil"]),
+        (&["!printf evil | git hash-object -w --stdin"], "1 blob, reached by no branch or tag", &["+evil"]),
+        (
+            &["!git tag b $(head -c 3000000 /dev/zero | tr '\\0' a | git hash-object -w --stdin)"],
+            "tag b created at X, a blob: too large to be shown, 3000000 bytes",
+            &["# after: too large to be shown, 3000000 bytes"],
+        ),
+        (
+            &["!git tag b $(head -c 9 /dev/zero | git hash-object -w --stdin)"],
+            "tag b created at X, a blob: not text, 9 bytes",
+            &["# after: not text, 9 bytes"],
+        ),
+        (
+            &["c.txt=evil/", "add .", "commit -qm Third", "c.txt=d/", "commit -qa --amend -m Again"],
+            "commit X \"Third\", reached by no branch or tag",
+            &["+evil"],
+        ),
+        (
+            &["c.txt=evil/", "add .", "commit -qm Third", "tag -a v1 -m x", "reset -q --hard HEAD~1"],
+            "commit X \"Third\" on v1",
+            &["+evil"],
+        ),
+        (
+            &["c.txt=evil/", "add .", "commit -qm Third", "reset -q --hard HEAD~1"],
+            "commit X \"Third\" on ORIG_HEAD",
+            &["+evil"],
+        ),
+    ];
+    for (commands, row, wanted) in cases {
+        let events = Ground::new().events(|ground| run(ground, commands));
+        let rows: Vec<String> = events.iter().map(|event| without_names(&event.line())).collect();
+        let of_row = events.iter().zip(&rows).filter(|(_, line)| line.starts_with(row));
+        let patches: Vec<String> = of_row
+            .filter_map(|(event, _)| Some(String::from_utf8_lossy(&event.patch()?.bytes).into_owned()))
+            .collect();
+        let has = |patch: &String| wanted.iter().all(|line| patch.lines().any(|found| found == *line));
+        assert!(patches.iter().any(has), "{commands:?}: {row}\n{rows:#?}\n{patches:#?}");
+    }
+}
+
+/// A name that git has counts for the consent; what only its hash leads to does not.
+#[test]
+fn only_what_no_name_leads_to_is_marked_as_unreached() {
+    if !has_git() {
+        return;
+    }
+    let events = Ground::new().events(|ground| {
+        run(
+            ground,
+            &[
+                "a.txt=x/",
+                "stash push -q",
+                "!printf a | git hash-object -w --stdin",
+                "!printf b | git hash-object -w --stdin | xargs git tag b",
+                "notes add -m n",
+            ],
+        );
+    });
+    let marked: Vec<(bool, String)> =
+        events.iter().filter_map(|event| Some((event.patch()?.is_unreached, event.line()))).collect();
+    let unreached: Vec<&String> = marked.iter().filter(|(is, _)| *is).map(|(_, line)| line).collect();
+    assert_eq!(marked.len(), 4, "{marked:#?}");
+    assert_eq!(unreached, ["1 blob, reached by no branch or tag: +1 -0"]);
+}
