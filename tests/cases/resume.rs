@@ -381,6 +381,29 @@ fn sessions_are_renamed_deleted_and_sorted_in_the_list() {
     }
 }
 
+/// Story: a title with control characters was made visible again at each look at it, and Alt-n and Enter stored the result.
+#[test]
+fn a_title_that_was_made_visible_stays_as_it_is() {
+    let mut pty = shell().size(100, 24).arg("--mode").arg("ask").open();
+    pty.until_prompt("");
+    let (sessions, here) = (store(&pty), pty.tree.path().canonicalize().unwrap());
+    let shown = "a ␛[31m<U+202E>x";
+    talked(&sessions, &here, "plan", 1);
+    let id = sessions.list(9).unwrap()[0].id.clone();
+    sessions.rename(&id, shown).unwrap();
+    pty.line("/resume");
+    pty.until("the list", |s| s.contains(&format!("❯  {shown}")));
+    pty.send("\x1bn");
+    // The field shows that these signs are letters of the text.
+    pty.until("the field", |s| s.contains("new name ❯ a <U+241B>"));
+    pty.by_hand("\r");
+    pty.until("the list", |s| s.contains(&format!("❯  {shown}")) && s.contains("Enter take"));
+    pty.send("\x1bx");
+    pty.until("the question", |s| s.contains(&format!("Delete `{shown}` (1 turn) for good?")));
+    pty.by_hand("n");
+    assert_eq!(sessions.list(9).unwrap()[0].title, shown);
+}
+
 /// What was pending is not deleted with the conversation, and the command in the question shows it.
 #[test]
 fn the_pending_changes_of_a_deleted_session_stay_and_the_question_says_so() {

@@ -30,7 +30,9 @@ pub(super) struct SessionList<'c> {
 pub(super) fn scopes_of(listing: &SessionListing, order: usize, room: usize) -> Vec<PickerScope> {
     let now = now();
     let item = |one: &SessionListRow| {
-        PickerItem::new(one.title(), one.picker_columns(now, room)).with_value(one.row.id.to_string())
+        PickerItem::new(one.title(), one.picker_columns(now, room))
+            .with_value(one.row.id.to_string())
+            .rendered()
     };
     let with_place = |one: &SessionListRow| {
         let here = if one.is_here { String::new() } else { format!("  {}", visible::path(&one.row.cwd)) };
@@ -74,10 +76,14 @@ impl SessionList<'_> {
 
 impl PickerOwner for SessionList<'_> {
     fn name_of(&self, value: &str) -> String {
-        self.row(value).map(|one| visible::prose_line(&one.row.title).into_owned()).unwrap_or_default()
+        // A stored title is visible text already: rendered again, it would get longer with each renaming.
+        self.row(value).map(|one| visible::guard_line(&one.row.title).into_owned()).unwrap_or_default()
     }
 
     fn rename(&self, value: &str, name: &str) -> Result<(), PickerRefusal> {
+        if name == self.name_of(value) {
+            return Ok(());
+        }
         let title = title_of(name);
         if title.is_empty() {
             return Err(PickerRefusal("the title is empty: the name stays".into()));
@@ -100,7 +106,7 @@ impl PickerOwner for SessionList<'_> {
                 short_id(&row.id)
             ),
         };
-        let title = visible::prose_line(&row.title);
+        let title = visible::guard_line(&row.title);
         Ok(format!("Delete `{title}` ({turns}) for good?{pending} y deletes it, any other key keeps it"))
     }
 

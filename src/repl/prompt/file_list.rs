@@ -4,9 +4,8 @@ use super::path_completion::PathCompletions;
 use crate::mcp::ServerDefinition;
 use crate::tools::ServerPool;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerSender};
-use crate::workspace::{LayerKind, Workspace};
+use crate::workspace::{FileChange, LayerKind, Workspace};
 use ignore::WalkBuilder;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Files that go into the list together: few at first, so that there is something to see at once.
@@ -76,9 +75,11 @@ fn walk(workspace: &Workspace, servers: ServerPool, feed: PickerSender) {
         // What is pending is there for the model already: new files are listed, those that go are not.
         let pending =
             workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
-        let is_of_git = |path: &Path| path.components().any(|part| part.as_os_str() == ".git");
-        let new = pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file());
-        for change in new.filter(|change| !is_of_git(&change.path)) {
+        // What git stores is nothing to mention: an object has a hash for a name, and compressed bytes.
+        let is_new = |c: &&FileChange| {
+            c.before.is_absent() && c.after.is_file() && pending.repository_of(&c.path).is_none()
+        };
+        for change in pending.changes.iter().filter(is_new) {
             if let Some(text) = change.path.strip_prefix(&root).ok().and_then(|path| path.to_str()) {
                 batch.push(PickerItem::new(text, "pending").with_order(text.matches('/').count()));
             }

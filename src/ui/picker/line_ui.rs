@@ -96,7 +96,7 @@ impl Picker<'_> {
 }
 
 fn words(item: &PickerItem) -> String {
-    let text = sanitize::name(&item.text).into_owned();
+    let text = item.visible_text();
     match item.note.is_empty() {
         true => text,
         false => format!("{text}, {}", sanitize::line(&item.note)),

@@ -20,7 +20,7 @@ pub use rank::{PickerFeed, PickerItem, PickerMatches, PickerSender};
 use super::full_screen::{FullScreenPane, PaneFlow};
 use super::highlight::{HighlightDocId, SyntaxHighlighter};
 use super::line_ui::LineUi;
-use crate::text::{sanitize, visible, width};
+use crate::text::{visible, width};
 use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, Move, row};
 use crate::ui::list::{self, ListCursor, PreviewArea};
@@ -377,7 +377,7 @@ impl<'h> Picker<'h> {
 
     fn draw_item(&self, buffer: &mut Buffer, area: Rect, at: usize, item: &Arc<PickerItem>) {
         let room = usize::from(area.width).saturating_sub(3);
-        let text = sanitize::name(&item.text).into_owned();
+        let text = item.visible_text();
         let note = visible::guard_line(&item.note).into_owned();
         let (text, note) = match self.text_columns {
             Some(columns) => {

@@ -2,6 +2,7 @@
 //!
 //! Things to choose from may still arrive while it works. A query that only grew looks through what matched before.
 
+use crate::text::{sanitize, visible};
 use crate::ui::worker::{Worker, WorkerFailure, WorkerInbox, WorkerSender};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -27,16 +28,32 @@ pub struct PickerItem {
     pub value: Option<String>,
     /// The position before anything is typed: the lowest first, then in order of arrival.
     pub order: usize,
+    /// The text was made visible before, as a stored title.
+    pub is_rendered: bool,
 }
 
 impl PickerItem {
     pub fn new(text: impl Into<String>, note: impl Into<String>) -> PickerItem {
-        PickerItem { text: text.into(), note: note.into(), value: None, order: 0 }
+        PickerItem { text: text.into(), note: note.into(), value: None, order: 0, is_rendered: false }
     }
 
     #[must_use]
     pub fn with_value(self, value: impl Into<String>) -> PickerItem {
         PickerItem { value: Some(value.into()), ..self }
+    }
+
+    /// The same for a text that is visible already: rendered again, it would be another text.
+    #[must_use]
+    pub fn rendered(self) -> PickerItem {
+        PickerItem { is_rendered: true, ..self }
+    }
+
+    /// The text as it is drawn.
+    pub(super) fn visible_text(&self) -> String {
+        match self.is_rendered {
+            true => visible::guard_line(&self.text).into_owned(),
+            false => sanitize::name(&self.text).into_owned(),
+        }
     }
 
     #[must_use]
