@@ -40,6 +40,9 @@ struct Args {
     arguments: Option<Map<String, Value>>,
 }
 
+/// The tool that is meant, and its arguments.
+pub(super) type InnerCall<'a> = (&'a Arc<dyn Tool>, &'a Map<String, Value>);
+
 pub(super) struct MoreTools {
     schema: ToolSchema,
     rare: Arc<[Arc<dyn Tool>]>,
@@ -60,10 +63,7 @@ impl MoreTools {
     }
 
     /// The tool and the arguments of a call through this one; `None` where it only asks for a description.
-    pub(super) fn inner<'a>(
-        &'a self,
-        input: &'a Value,
-    ) -> Option<(&'a Arc<dyn Tool>, &'a Map<String, Value>)> {
+    pub(super) fn inner<'a>(&'a self, input: &'a Value) -> Option<InnerCall<'a>> {
         let arguments = input.get("arguments")?.as_object()?;
         let name = input.get("tool")?.as_str()?;
         Some((self.rare.iter().find(|tool| tool.name() == name)?, arguments))

@@ -7,7 +7,7 @@ use super::files::{edit, find, list, read};
 use super::files::{search, write};
 use super::output;
 use super::patch::apply_patch;
-use super::rare::{MORE_TOOLS, MoreTools, is_rare};
+use super::rare::{InnerCall, MORE_TOOLS, MoreTools, is_rare};
 use super::servers::{ServerPromptTool, ServerResourceTool};
 use super::tool_names::ToolNames;
 use super::web::{fetch_url, search_web};
@@ -143,11 +143,7 @@ impl ToolRegistry {
         }
     }
 
-    fn looked_up<'a>(
-        &'a self,
-        name: &str,
-        input: &'a CallInput,
-    ) -> Option<(&'a Arc<dyn Tool>, &'a serde_json::Map<String, Value>)> {
+    fn looked_up<'a>(&'a self, name: &str, input: &'a CallInput) -> Option<InnerCall<'a>> {
         let more = self.rare.as_ref().filter(|_| self.unprefixed(name) == MORE_TOOLS)?;
         let CallInput::Object(input) = input else { return None };
         more.inner(input)
