@@ -19,8 +19,8 @@ pub enum Mode {
     Unrestricted,
 }
 
-/// What happens to the changes of a call: the second half of a mode, next to the allowed accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happens to the changes of a call: the second half of a mode, next to the allowed accesses. The strictest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WritePolicy {
     /// Discarded when the turn ends.
     Discard,

@@ -142,3 +142,24 @@ fn a_list_that_cannot_be_one_is_refused_with_what_is_wrong() {
         assert!(result(&server).contains(wrong), "{}", result(&server));
     }
 }
+
+/// Story: a question from write mode was answered after Shift+Tab, when the row below it said `[r]`, and the file was
+/// written all the same.
+#[test]
+fn a_yes_is_given_in_the_mode_that_the_screen_shows() {
+    let write = r#"{"path":".envrc","content":"export A=1\n"}"#;
+    let server = MockServer::start([
+        Reply::openai(&[Say::Call("c1", "write_file", write)]),
+        Reply::openai(&[Say::Text("so be it")]),
+    ]);
+    let mut pty = with_model(&server).arg("--mode").arg("write").open();
+    pty.line("go on");
+    pty.until("the question", |s| s.contains(".envrc") && s.contains("[w]"));
+    pty.until("keys to count", |s| s.contains("y yes") && !s.contains("a moment"));
+    pty.by_hand("\x1b[Z");
+    pty.until("read mode", |s| s.contains("[r]"));
+    pty.by_hand("y");
+    pty.until("the end", |s| s.contains("so be it"));
+    assert!(result(&server).starts_with("denied: "), "{}", result(&server));
+    assert!(!pty.exists(".envrc"));
+}

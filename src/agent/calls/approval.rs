@@ -66,18 +66,26 @@ pub(super) async fn settle(
         turn = ctx.services.subagents.asking.lock() => turn,
         () = ctx.cancel.cancelled() => return Err(CallRejection::Stopped),
     };
-    match decide_again() {
-        Decision::Deny(denial) => Err(CallRejection::Denied(denial)),
-        Decision::Allow(permit) => Ok(permit),
-        Decision::Ask(question) => ask(ctx, question, preview).await,
+    let mut decision = decide_again();
+    loop {
+        let question = match decision {
+            Decision::Deny(denial) => return Err(CallRejection::Denied(denial)),
+            Decision::Allow(permit) => return Ok(permit),
+            Decision::Ask(question) => question,
+        };
+        let asked_for = question.landing;
+        ask(ctx, question, preview.clone()).await?;
+        // The person may have switched the mode at the question: what happens is what the mode on the screen says. A yes
+        // holds where the call does no more than it was asked for.
+        decision = match decide_again() {
+            Decision::Ask(now) if now.landing <= asked_for => return Ok(now.allow()),
+            other => other,
+        };
     }
 }
 
-async fn ask(
-    ctx: &CallContext,
-    question: PolicyQuestion,
-    preview: CallPreview,
-) -> Result<Permit, CallRejection> {
+/// Asks; an error if the person does not allow it.
+async fn ask(ctx: &CallContext, question: PolicyQuestion, preview: CallPreview) -> Result<(), CallRejection> {
     let policy = &ctx.services.policy;
     let request = |reply| ApprovalRequest {
         id: question.call.clone(),
@@ -99,13 +107,13 @@ async fn ask(
         ctx.events.notice(format!("allowed for this command: {hosts}"));
     }
     match reply {
-        ApprovalReply::Yes => Ok(question.allow()),
+        ApprovalReply::Yes => Ok(()),
         reply @ (ApprovalReply::Always | ApprovalReply::Pattern) => {
             let grant = if reply == ApprovalReply::Always { &question.always } else { &question.pattern };
             if let Some(grant) = grant.clone() {
                 lock(policy).remember(grant);
             }
-            Ok(question.allow())
+            Ok(())
         }
         ApprovalReply::No(words) => Err(CallRejection::Denied(question.deny(&words))),
         ApprovalReply::Never => {
