@@ -149,7 +149,7 @@ fn index(
     if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
         return vec![GitEvent::IndexNotRead(why)];
     }
-    index_events((&old.entries, &new.entries), heads, objects, budget)
+    index_events((&old, &new), heads, objects, budget)
 }
 
 /// Objects that went into packs. That none is lost is looked at elsewhere, by their names.

@@ -120,8 +120,10 @@ pub enum GitEvent {
         /// Intent-to-add.
         announced: usize,
         in_conflict: usize,
+        /// Conflicts whose versions the index has so that they can be brought back.
+        resolved: usize,
         at_least: bool,
-        /// What is staged of files whose staged content is new.
+        /// Each path against the commit at `HEAD`, whether its content is new or not.
         patch: CommitPatch,
     },
     /// Changes of these files are not shown by git any more.
@@ -313,12 +315,13 @@ impl GitEvent {
             }
             GitEvent::Operation { name, in_progress: true } => format!("{name} in progress"),
             GitEvent::Operation { name, in_progress: false } => format!("{name} ended"),
-            GitEvent::Index { staged, unstaged, announced, in_conflict, at_least, patch: _ } => {
+            GitEvent::Index { staged, unstaged, announced, in_conflict, resolved, at_least, patch: _ } => {
                 let counts = [
                     (staged, "staged"),
                     (unstaged, "unstaged"),
                     (announced, "intent-to-add"),
                     (in_conflict, "in conflict"),
+                    (resolved, "resolved"),
                 ];
                 let counts = counts.iter().filter(|(number, _)| **number > 0);
                 let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();

@@ -9,7 +9,7 @@ use super::object_id::ObjectId;
 use super::packed_refs::RefMap;
 use super::refs::{RefChange, RefReader};
 use super::stored_content::{DEEPEST_TAG, note_events, ref_content};
-use super::tree_diff::compare_trees;
+use super::tree_diff::{compare_trees, with_message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -354,7 +354,7 @@ impl NewCommits {
                 on: on.clone(),
                 is_merge: commit.parents.len() > 1,
                 changes,
-                patch,
+                patch: with_message(patch, commit, budget),
             });
         }
         if left_out > 0 || self.more {

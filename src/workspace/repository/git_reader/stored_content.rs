@@ -12,7 +12,9 @@ use super::object_store::{GitObject, ObjectReader};
 use super::refs::LARGEST_LOG;
 use super::refs::RefChange;
 use super::repository_files::{RepositoryFiles, exists, read};
-use super::tree_diff::{DIRECTORY, SUBMODULE, TreeChanges, TreeEntry, blob_content, compare_trees, entries};
+use super::tree_diff::{
+    DIRECTORY, SUBMODULE, TreeChanges, TreeEntry, blob_content, compare_trees, entries, with_message,
+};
 use crate::text::patch::quoted;
 use crate::workspace::repository::StateFileReader;
 use std::collections::BTreeSet;
@@ -104,8 +106,8 @@ fn stash_entry(objects: &ObjectReader<'_>, id: &ObjectId, budget: &ReadBudget, e
     };
     let tree = |at: usize| Some(Commit::read(objects, commit.parents.get(at)?)?.tree);
     let base = tree(0);
-    let changes = compare_trees(objects, base, Some(commit.tree), budget);
-    events.push(of(StoredKind::Stash, &commit.subject, changes));
+    let (changes, patch) = compare_trees(objects, base, Some(commit.tree), budget);
+    events.push(of(StoredKind::Stash, &commit.subject, (changes, with_message(patch, &commit, budget))));
     if let Some(staged) = tree(1).filter(|staged| *staged != commit.tree && Some(*staged) != base) {
         let changes = compare_trees(objects, base, Some(staged), budget);
         events.push(of(StoredKind::StashStaged, &commit.subject, changes));

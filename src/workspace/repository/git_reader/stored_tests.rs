@@ -33,6 +33,42 @@ fn what_git_stores_has_its_content_below_its_row() {
         ),
         (&["n.txt=evil/", "add .", "!git tag t $(git write-tree)"], "tag t created at X, a tree", &["+evil"]),
         (&["n.txt=evil/", "add n.txt"], "index: 1 staged", &["+++ b/n.txt", "+evil"]),
+        // Story: these are objects that were stored before, so the row had no path and no difference.
+        (
+            &["!git update-index --cacheinfo 100644,$(git rev-parse HEAD:b.txt),a.txt"],
+            "index: 1 staged",
+            &["--- a/a.txt", "-one", "+b"],
+        ),
+        (&["rm -q --cached b.txt"], "index: 1 staged", &["deleted file mode 100644", "--- a/b.txt", "-b"]),
+        (
+            &["update-index --chmod=+x b.txt"],
+            "index: 1 staged",
+            &["diff --git a/b.txt b/b.txt", "old mode 100644", "new mode 100755"],
+        ),
+        (
+            &["!git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub"],
+            "index: 1 staged",
+            &["diff --git a/sub b/sub", "new file mode 160000"],
+        ),
+        (
+            &[
+                "!E=$(git rev-parse HEAD:a.txt); printf '0 %s\\tb.txt\\n100644 %s 3\\tb.txt\\n' $E $E | git update-index --index-info",
+            ],
+            "index: 1 in conflict",
+            &["+++ b/b.txt (theirs)", "+one"],
+        ),
+        (
+            &[
+                "!E=$(printf evil | git hash-object -w --stdin); printf '0 %s\\tb.txt\\n100644 %s 3\\tb.txt\\n' $E $E | git update-index --index-info; git add b.txt",
+            ],
+            "index: 1 resolved",
+            &["+++ b/b.txt (resolved, theirs)", "+evil"],
+        ),
+        (
+            &["rm -q --cached b.txt", "add -N b.txt"],
+            "index: 1 intent-to-add",
+            &["deleted file mode 100644", "-b"],
+        ),
         (&["!printf evil | git hash-object -w --stdin"], "1 blob, reached by no branch or tag", &["+evil"]),
         (
             &["!git tag b $(head -c 3000000 /dev/zero | tr '\\0' a | git hash-object -w --stdin)"],

@@ -11,7 +11,7 @@ use super::object_store::ObjectReader;
 use super::pack::Pack;
 use super::refs::RefReader;
 use super::stored_content::tree_lines;
-use super::tree_diff::{blob_content, compare_trees, entries};
+use super::tree_diff::{blob_content, compare_trees, entries, with_message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -144,6 +144,8 @@ impl UnreachedSearch<'_> {
                 self.left.remove(&staged.id);
             }
         }
+        let resolved = index.resolved.iter().flat_map(|(_, versions)| versions.iter().flatten());
+        resolved.for_each(|version| _ = self.left.remove(&version.id));
         index.directories.values().for_each(|tree| self.reach(*tree));
     }
 
@@ -174,6 +176,7 @@ impl UnreachedSearch<'_> {
                 without_files.insert(*id, "commit");
                 continue;
             }
+            patch = with_message(patch, commit, self.budget);
             patch.is_unreached = self.is_known;
             let (id, subject) = (id.short(), commit.subject.clone());
             let content = StoredContent { id, subject, changes, patch, not_shown: None };
