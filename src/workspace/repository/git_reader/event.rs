@@ -166,7 +166,11 @@ impl RepositoryEvents {
                 false if self.path == outermost => RepositoryRow::plain(event.line()),
                 false => RepositoryRow::plain(format!("{part}: {}", event.line())),
             };
-            RepositoryRow { patch: event.patch().cloned(), ..row }
+            let mut patch = event.patch().cloned();
+            if event.is_cut() {
+                patch.get_or_insert_default().is_cut = true;
+            }
+            RepositoryRow { patch, ..row }
         };
         self.events.iter().map(row).collect()
     }
@@ -212,6 +216,21 @@ impl GitEvent {
                 content.as_ref().map(|(_, content)| &content.patch).filter(|patch| !patch.is_empty())
             }
             _ => None,
+        }
+    }
+
+    /// True where the row says that something has no row, or that its content is not shown.
+    fn is_cut(&self) -> bool {
+        match self {
+            GitEvent::Commit { changes, .. } => changes.at_least,
+            GitEvent::Stored { content, .. } => content.changes.at_least && !content.patch.is_unreached,
+            GitEvent::RefCreated { content, .. } | GitEvent::RefMoved { content, .. } => {
+                content.as_ref().is_some_and(|(_, content)| content.changes.at_least)
+            }
+            GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
+            GitEvent::Index { at_least, .. } => *at_least,
+            GitEvent::MoreCommits { .. } | GitEvent::MoreRefs(_) | GitEvent::NotAllRead(_) => true,
+            _ => false,
         }
     }
 

@@ -132,3 +132,51 @@ fn only_what_no_name_leads_to_is_marked_as_unreached() {
     assert_eq!(marked.len(), 4, "{marked:#?}");
     assert_eq!(unreached, ["1 blob, reached by no branch or tag: +1 -0"]);
 }
+
+/// Story: what the person applied as reached by nothing was given a name in the next step, and had no content there either.
+#[test]
+fn what_was_only_stored_has_its_content_where_a_name_leads_to_it() {
+    if !has_git() {
+        return;
+    }
+    let evil = "!git config alias.evil '!E=$(printf evil | git hash-object -w --stdin); git read-tree HEAD; \
+                git update-index --add --cacheinfo 100644,$E,evil.txt; T=$(git write-tree); git read-tree HEAD; \
+                git commit-tree $T -p HEAD -m Evil'; git evil > .git/hash; printf evil | git hash-object -w --stdin > .git/blob";
+    let stash =
+        "!git stash push -q; git update-ref --no-deref refs/stash $(cat .git/hash); rm .git/logs/refs/stash";
+    let cases: &[(&[&str], &[&str], &str)] = &[
+        (&[evil], &["!git update-ref refs/heads/main $(cat .git/hash)"], "commit X \"Evil\" on main: 1 file"),
+        (&[evil], &["!git branch feature $(cat .git/hash)"], "commit X \"Evil\" on feature: 1 file"),
+        (&[evil], &["!git tag v1 $(cat .git/blob)"], "tag v1 created at X, a blob: +1 -0"),
+        (&[evil], &["!git update-index --add --cacheinfo 100644,$(cat .git/blob),n.txt"], "index: 1 staged"),
+        (
+            &[evil],
+            &[
+                "!echo \"$(git rev-parse HEAD) $(git rev-parse HEAD) A <a@x> 5 +0000\tcheckout: moving from $(cat .git/hash) to main\" >> .git/logs/HEAD",
+            ],
+            "commit X \"Evil\" on logs/HEAD: 1 file",
+        ),
+        (&[], &[evil, "a.txt=x/", stash], "stash entry X \"Evil\" added: 1 file"),
+        (
+            &[],
+            &[
+                "notes add -m evil",
+                "!git tag -a -m x zz refs/notes/commits; cp .git/refs/tags/zz .git/refs/notes/commits",
+            ],
+            "note on commit X \"second\" in commits: +1 -0",
+        ),
+    ];
+    for (before, commands, row) in cases {
+        let mut ground = Ground::new();
+        run(&mut ground, before);
+        let events = ground.events(|ground| run(ground, commands));
+        let found = events.iter().find(|event| without_names(&event.line()).starts_with(row));
+        let patch = found.and_then(GitEvent::patch).map(|patch| (patch.is_unreached, patch.bytes.clone()));
+        let lines: Vec<String> = events.iter().map(GitEvent::line).collect();
+        let Some((false, patch)) = patch else { panic!("{commands:?}: {row}\n{lines:#?}") };
+        assert!(String::from_utf8_lossy(&patch).contains("\n+evil"), "{commands:?}: {row}\n{lines:#?}");
+    }
+    // A branch at a commit that the person's branches have shows nothing.
+    let events = Ground::new().events(|ground| run(ground, &["branch old HEAD~1"]));
+    assert_eq!(events.len(), 1, "{events:#?}");
+}
