@@ -59,6 +59,10 @@ impl<'r, 'a> ReachedBefore<'r, 'a> {
     }
 
     fn is_only_stored(&self, id: &ObjectId) -> bool {
+        // A tag may lead to a tree or a blob, whose content its row has.
+        if self.side.objects.get_of(id, "commit").is_none() {
+            return false;
+        }
         let all = self.all.get_or_init(|| self.all_refs()).as_ref();
         if all.is_some_and(|all| all.contains(id)) {
             return false;
