@@ -309,6 +309,8 @@ pub enum LeftOut {
     NotInPatch { bytes: u64 },
     /// The diffs of all commits together are too long.
     OfCommit { bytes: usize },
+    /// There is more in a repository than was read.
+    NotRead,
     /// The diffs of this transaction together are too long.
     OfTransaction { bytes: usize, id: u64 },
 }
@@ -320,6 +322,7 @@ impl LeftOut {
             | LeftOut::OfCommit { bytes }
             | LeftOut::OfTransaction { bytes, .. } => bytes as u64,
             LeftOut::NotInPatch { bytes } => bytes,
+            LeftOut::NotRead => 0,
         }
     }
 }

@@ -184,6 +184,7 @@ pub(super) fn left_out(file: &FileDiff, theme: &Theme) -> Option<Line<'static>> 
                 "{bytes} more bytes of {name} are not shown: `placet journal show {id} --patch` shows them"
             )
         }
+        LeftOut::NotRead => format!("not all of it is shown: {name}"),
         LeftOut::OfCommit { .. } => {
             format!("{bytes} more bytes of {name} are not shown: `!git show` shows them")
         }

@@ -78,7 +78,20 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
     let classes = view.classify(set);
     let mut list = view.listed(set, &classes, |path| workspace.shortened(path));
     leave_out_waiting(&mut list, set, &classes);
-    with_patches(list, (set, &classes), (view, workspace), |bytes| LeftOut::TooLong { bytes })
+    let mut shown =
+        with_patches(list, (set, &classes), (view, workspace), |bytes| LeftOut::TooLong { bytes });
+    // Most messages have several lines, and the files of such a commit need not be shown twice for them.
+    for file in &mut shown.files {
+        let commit = shown.list.get(file.row).and_then(|listed| listed.commit.as_ref());
+        let Some(message) = commit.map(|commit| commit.message).filter(|message| *message > 0) else {
+            continue;
+        };
+        if file.is_repeated {
+            file.patch.truncate(message);
+            file.is_repeated = false;
+        }
+    }
+    shown
 }
 
 /// The same of what a transaction changed. Nothing of it needs an approval any more.
@@ -129,15 +142,23 @@ fn with_patches(
     files.extend(other_files(set.changes.iter().filter(has_content).skip(FILES), &rows, &too_long));
     let mut commits = Vec::new();
     for (row, listed) in list.iter().enumerate() {
-        let Some(CommitPatch { bytes, left_out, runs_later, .. }) = &listed.commit else { continue };
+        let Some(CommitPatch { bytes, left_out, runs_later, is_cut, .. }) = &listed.commit else { continue };
         let name = listed.text.trim_start().to_string();
         let left_out = (*left_out > 0).then_some(LeftOut::OfCommit { bytes: *left_out });
         let (patch, runs_later) = (bytes.clone(), runs_later.clone());
-        commits.push(FileDiff { name, row, patch, left_out, runs_later, is_repeated: false });
+        let cut =
+            FileDiff { name: name.clone(), row, left_out: Some(LeftOut::NotRead), ..FileDiff::default() };
+        if !is_cut || !bytes.is_empty() || left_out.is_some() {
+            commits.push(FileDiff { name, row, patch, left_out, runs_later, is_repeated: false });
+        }
+        commits.extend(is_cut.then_some(cut));
     }
     let known = commit_parts::parts_of_files(&list, &files);
     for commit in &mut commits {
-        commit.is_repeated = commit.left_out.is_none() && commit_parts::is_repeated(&commit.patch, &known);
+        let message =
+            list.get(commit.row).and_then(|row| row.commit.as_ref()).map_or(0, |patch| patch.message);
+        let files = commit.patch.get(message..).unwrap_or_default();
+        commit.is_repeated = commit.left_out.is_none() && commit_parts::is_repeated(files, &known);
     }
     files.extend(commits);
     ChangeOverview { list, files }

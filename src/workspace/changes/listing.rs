@@ -76,13 +76,13 @@ impl ListedChange {
         match row.needs_care {
             true => ListedChange {
                 needs_approval: row.needs_approval,
-                note: row.patch.as_ref().map(runs_later_words).unwrap_or_default(),
+                note: row.patch.as_ref().map(named_files).unwrap_or_default(),
                 commit: row.patch,
                 ..ListedChange::care(row.text)
             },
             false => ListedChange {
                 is_of_git: row.patch.is_some(),
-                note: row.patch.as_ref().map(runs_later_words).unwrap_or_default(),
+                note: row.patch.as_ref().map(named_files).unwrap_or_default(),
                 commit: row.patch,
                 ..ListedChange::text(format!("{BELOW}{}", row.text))
             },
@@ -432,8 +432,12 @@ impl ChangeSet {
     }
 }
 
-/// Names the files of a commit that run later.
-fn runs_later_words(commit: &CommitPatch) -> String {
+/// Names the files of a commit that run later. Its only file is named, too: the difference of several files has a row for
+/// each of them.
+fn named_files(commit: &CommitPatch) -> String {
+    if let ([(file, _)], true) = (&*commit.files, commit.runs_later.is_empty()) {
+        return format!("({})", visible::path(file));
+    }
     let mut names: Vec<String> = commit
         .runs_later
         .iter()

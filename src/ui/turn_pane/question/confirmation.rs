@@ -3,7 +3,7 @@
 
 use crate::agent::QuestionChoice;
 use crate::text::count;
-use crate::tools::{ChangeOverview, DisplayDetail, FileDiff};
+use crate::tools::{ChangeOverview, DisplayDetail, FileDiff, LeftOut};
 use std::collections::BTreeMap;
 
 /// Files that are named when they were not shown; on a narrow screen only the first, so that rows are left for the files.
@@ -81,6 +81,7 @@ pub(super) fn not_shown(
         let words = match (rows, file.left_out) {
             (0, None) => continue,
             (rows, None) => format!("{}{others} ({})", file.name, count::of(rows, "row")),
+            (_, Some(LeftOut::NotRead)) => file.name.clone(),
             (_, Some(left_out)) => format!("{} ({} bytes)", file.name, left_out.bytes()),
         };
         are_several |= other_files > 0;

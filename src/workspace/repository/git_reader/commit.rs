@@ -14,7 +14,12 @@ pub(super) struct Commit {
     pub(super) time: i64,
     /// The first line of the message.
     pub(super) subject: String,
+    /// The headers that are in no field, and the message; nothing where the subject is all.
+    pub(super) text: Vec<u8>,
 }
+
+/// Characters of a subject that a row has.
+pub(super) const LONGEST_SUBJECT: usize = 100;
 
 /// A commit with more parents is not read: git itself makes no merge of more than some dozens.
 const MOST_PARENTS: usize = 1_000;
@@ -29,21 +34,35 @@ impl Commit {
         let (head, message) = bytes.split_at_checked(end)?;
         let (mut tree, mut parents) = (None, Vec::new());
         let (mut author, mut committer, mut time) = (String::new(), String::new(), 0);
+        let mut others: Vec<u8> = Vec::new();
         for line in head.split(|byte| *byte == b'\n') {
-            if let Some(id) = line.strip_prefix(b"tree ") {
-                tree = tree.or(ObjectId::from_hex(id));
+            if let Some(id) = line.strip_prefix(b"tree ").filter(|_| tree.is_none()) {
+                tree = ObjectId::from_hex(id);
             } else if let Some(id) = line.strip_prefix(b"parent ") {
                 parents.push(ObjectId::from_hex(id).filter(|_| parents.len() < MOST_PARENTS)?);
-            } else if let Some(who) = line.strip_prefix(b"author ") {
+            } else if let Some(who) = line.strip_prefix(b"author ").filter(|_| author.is_empty()) {
                 author = person(who).0;
-            } else if let Some(who) = line.strip_prefix(b"committer ") {
+            } else if let Some(who) = line.strip_prefix(b"committer ").filter(|_| committer.is_empty()) {
                 (committer, time) = person(who);
+            } else {
+                // Also a signature, whose lines follow with a blank in front.
+                others.extend_from_slice(line);
+                others.push(b'\n');
             }
         }
         let mut lines = message.split(|byte| *byte == b'\n').map(|line| line.trim_ascii());
         let subject = lines.find(|line| !line.is_empty()).unwrap_or_default();
+        let is_all = others.is_empty() && message.trim_ascii() == subject;
+        let is_in_row =
+            std::str::from_utf8(subject).is_ok_and(|text| text.chars().count() <= LONGEST_SUBJECT);
         let subject = String::from_utf8_lossy(subject).into_owned();
-        Some(Commit { tree: tree?, parents, author, committer, time, subject })
+        let text = match is_all && is_in_row {
+            true => Vec::new(),
+            false => {
+                [&*others, if others.is_empty() { b"" } else { b"\n" }, message.trim_ascii(), b"\n"].concat()
+            }
+        };
+        Some(Commit { tree: tree?, parents, author, committer, time, subject, text })
     }
 }
 
@@ -72,6 +91,15 @@ mod tests {
             (&*commit.author, &*commit.committer, &*commit.subject),
             ("A <a@x>", "B <b@x>", "Subject")
         );
+        assert_eq!(commit.text, b"gpgsig -----\n x\n\nSubject\n\nBody\n");
+        let text_of = |rest: String| {
+            let text = format!("tree {id}\nauthor A <a@x> 5 +0100\ncommitter A <a@x> 5 +0100\n{rest}");
+            Commit::parse(text.as_bytes()).unwrap().text
+        };
+        assert_eq!(text_of("\n\nSubject\n".into()), b"");
+        assert_eq!(text_of(format!("\n{}", "x".repeat(100))), b"");
+        assert_eq!(text_of(format!("\n{}", "x".repeat(101))).len(), 102);
+        assert_eq!(text_of("author B <b@x> 1 +0000\n\nS".into()), b"author B <b@x> 1 +0000\n\nS\n");
         assert_eq!(Commit::parse(b"author A <a@x> 5 +0100\n\nno tree\n"), None);
         assert_eq!(Commit::parse(format!("tree {id}\nparent 12\n\nx").as_bytes()), None);
         assert_eq!(Commit::parse(format!("tree {id}").as_bytes()).unwrap().subject, "");

@@ -17,6 +17,12 @@ pub struct CommitPatch {
     pub left_out: usize,
     /// No name of git leads to what is in it: only who types the name of the object gets it.
     pub is_unreached: bool,
+    /// Only a new line of a reflog leads to it: `git checkout -` takes it from there.
+    pub is_logged: bool,
+    /// There is more than was looked at, and nobody knows how much.
+    pub is_cut: bool,
+    /// Bytes at the beginning that are the message of the commit.
+    pub message: usize,
     /// The files that the commit changes, each with its mode.
     pub(in crate::workspace) files: Vec<(PathBuf, u32)>,
     /// Those that a program runs or obeys later, each with the reason.

@@ -13,7 +13,7 @@ use super::repository_files::{RepositoryFiles, exists, read};
 use super::sparse_directories;
 use super::stored_content::{NewStashes, named_events, named_objects};
 use super::unreached_objects::{ReachedRoots, unreached_events};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,9 @@ const OPERATIONS: [(&str, &str); 6] = [
     ("REVERT_HEAD", "revert"),
     ("BISECT_LOG", "bisect"),
 ];
+/// Objects in new lines of reflogs that are looked at.
+const MOST_LOGGED: usize = 2_000;
+
 /// What happened to the repository, in the order in which it is shown.
 pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let budget = ReadBudget::new(sides.deadline);
@@ -61,16 +64,25 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         .filter(|path| path.starts_with(&refs) && path.extension().is_none_or(|end| end != "lock"))
         .filter_map(|path| path.strip_prefix(sides.dir).ok())
         .collect();
-    let stashes = match touches("logs/refs/stash") {
-        true => NewStashes::find(sides),
+    let stash = Path::new("refs/stash");
+    let tips = match common == sides.dir {
+        true => (before.refs.get(stash), after.refs.get(stash)),
+        false => (None, None),
+    };
+    let stashes = match touches("logs/refs/stash") || tips.0 != tips.1 {
+        true => NewStashes::find(sides, tips),
         false => NewStashes::default(),
     };
     let named = named_objects(sides, (&before, &after), width, &budget);
     // Commits that no branch or tag has: those on which stash entries were made, and those in files of git.
     let bases = stashes.bases(&after.objects).into_iter().map(|id| (PathBuf::from("refs/stash"), id));
-    let others: Vec<(PathBuf, ObjectId)> =
+    let mut others: Vec<(PathBuf, ObjectId)> =
         bases.chain(named.iter().map(|named| (named.file.clone(), named.id))).collect();
     let mut roots: Vec<ObjectId> = others.iter().map(|(_, id)| *id).chain(stashes.ids().to_vec()).collect();
+    // `git checkout -` takes a commit from there. What is new has a row of its own below.
+    let (stored, logged): (Vec<_>, Vec<_>) =
+        logged_objects(sides, width).into_iter().partition(|(_, id)| before.objects.has(id));
+    others.extend(stored);
     if !loose.is_empty() || !others.is_empty() || ["HEAD", "packed-refs"].iter().any(|name| touches(name)) {
         let found = ref_events(&before, &after, (loose, &others), &budget);
         roots.extend(found.tips);
@@ -79,7 +91,7 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         events.extend(is_packed.then_some(GitEvent::RefsPacked));
     }
     events.extend(stashes.events(&after.objects, &budget));
-    events.extend(named_events(&named, (sides.after, sides.dir), (&before, &after), &budget));
+    events.extend(named_events(&named, (sides.after, sides.dir), &after, &budget));
     events.extend(operations(sides));
     if touches("index") {
         events.extend(index(sides, &before, &after, width, &budget));
@@ -94,9 +106,33 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     }
     let are_all = !after.refs.is_reftable()
         && !events.iter().any(|event| matches!(event, GitEvent::RefsNotRead(_) | GitEvent::MoreRefs(_)));
-    events.extend(unreached_events(sides, &ReachedRoots { ids: roots, common, are_all }));
+    events.extend(unreached_events(sides, &ReachedRoots { ids: roots, logged, common, are_all }));
     events.extend(budget.reached().into_iter().map(ReadLimit::words).map(GitEvent::NotAllRead));
     events
+}
+
+/// The objects in new lines of reflogs: both columns, and the places that a checkout left.
+fn logged_objects(sides: &GitSides<'_>, width: usize) -> Vec<(PathBuf, ObjectId)> {
+    let logs = sides.dir.join("logs");
+    let mut found = BTreeMap::new();
+    for (path, _) in sides.changed.iter().filter(|(path, is_gone)| !is_gone && path.starts_with(&logs)) {
+        let Ok(rel) = path.strip_prefix(sides.dir) else { continue };
+        if rel == Path::new("logs/refs/stash") {
+            continue;
+        }
+        let (old, new) =
+            (lines(sides.before, path).unwrap_or_default(), lines(sides.after, path).unwrap_or_default());
+        let known: BTreeSet<&[u8]> = old.split(|byte| *byte == b'\n').collect();
+        for line in new.split(|byte| *byte == b'\n').filter(|line| !known.contains(line)) {
+            let words = line.split(|byte| !byte.is_ascii_hexdigit()).filter(|word| word.len() == 2 * width);
+            for id in words.filter_map(ObjectId::from_hex) {
+                if found.len() < MOST_LOGGED {
+                    found.entry(id).or_insert_with(|| rel.to_path_buf());
+                }
+            }
+        }
+    }
+    found.into_iter().map(|(id, file)| (file, id)).collect()
 }
 
 /// Locks that are new.
@@ -149,7 +185,7 @@ fn index(
     if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
         return vec![GitEvent::IndexNotRead(why)];
     }
-    index_events((&old.entries, &new.entries), heads, objects, budget)
+    index_events((&old, &new), heads, objects, budget)
 }
 
 /// Objects that went into packs. That none is lost is looked at elsewhere, by their names.

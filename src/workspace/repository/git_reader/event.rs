@@ -120,8 +120,10 @@ pub enum GitEvent {
         /// Intent-to-add.
         announced: usize,
         in_conflict: usize,
+        /// Conflicts whose versions the index has so that they can be brought back.
+        resolved: usize,
         at_least: bool,
-        /// What is staged of files whose staged content is new.
+        /// Each path against the commit at `HEAD`, whether its content is new or not.
         patch: CommitPatch,
     },
     /// Changes of these files are not shown by git any more.
@@ -164,7 +166,11 @@ impl RepositoryEvents {
                 false if self.path == outermost => RepositoryRow::plain(event.line()),
                 false => RepositoryRow::plain(format!("{part}: {}", event.line())),
             };
-            RepositoryRow { patch: event.patch().cloned(), ..row }
+            let mut patch = event.patch().cloned();
+            if event.is_cut() {
+                patch.get_or_insert_default().is_cut = true;
+            }
+            RepositoryRow { patch, ..row }
         };
         self.events.iter().map(row).collect()
     }
@@ -210,6 +216,21 @@ impl GitEvent {
                 content.as_ref().map(|(_, content)| &content.patch).filter(|patch| !patch.is_empty())
             }
             _ => None,
+        }
+    }
+
+    /// True where the row says that something has no row, or that its content is not shown.
+    fn is_cut(&self) -> bool {
+        match self {
+            GitEvent::Commit { changes, .. } => changes.at_least,
+            GitEvent::Stored { content, .. } => content.changes.at_least && !content.patch.is_unreached,
+            GitEvent::RefCreated { content, .. } | GitEvent::RefMoved { content, .. } => {
+                content.as_ref().is_some_and(|(_, content)| content.changes.at_least)
+            }
+            GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
+            GitEvent::Index { at_least, .. } => *at_least,
+            GitEvent::MoreCommits { .. } | GitEvent::MoreRefs(_) | GitEvent::NotAllRead(_) => true,
+            _ => false,
         }
     }
 
@@ -313,12 +334,13 @@ impl GitEvent {
             }
             GitEvent::Operation { name, in_progress: true } => format!("{name} in progress"),
             GitEvent::Operation { name, in_progress: false } => format!("{name} ended"),
-            GitEvent::Index { staged, unstaged, announced, in_conflict, at_least, patch: _ } => {
+            GitEvent::Index { staged, unstaged, announced, in_conflict, resolved, at_least, patch: _ } => {
                 let counts = [
                     (staged, "staged"),
                     (unstaged, "unstaged"),
                     (announced, "intent-to-add"),
                     (in_conflict, "in conflict"),
+                    (resolved, "resolved"),
                 ];
                 let counts = counts.iter().filter(|(number, _)| **number > 0);
                 let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();

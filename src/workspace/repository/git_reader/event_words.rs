@@ -1,5 +1,6 @@
 //! Names, subjects and counts in the rows about a repository, rendered for a person.
 
+use super::commit::LONGEST_SUBJECT;
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
 use std::path::Path;
@@ -15,8 +16,7 @@ pub(super) fn short(name: &Path) -> String {
 }
 
 pub(super) fn quoted(subject: &str) -> String {
-    const LONGEST: usize = 100;
-    let shown: String = subject.chars().take(LONGEST).collect();
+    let shown: String = subject.chars().take(LONGEST_SUBJECT).collect();
     let more = if shown.len() < subject.len() { "..." } else { "" };
     format!("\"{}{more}\"", visible::guard_line(&shown))
 }

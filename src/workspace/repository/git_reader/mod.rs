@@ -30,6 +30,7 @@ mod pack;
 mod packed_refs;
 mod plain_path;
 mod protected_contents;
+mod reached_before;
 mod ref_changes;
 mod ref_table;
 mod refs;

@@ -7,9 +7,10 @@ use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
 use super::git_sides::RepositorySide;
 use super::object_id::ObjectId;
 use super::packed_refs::RefMap;
+use super::reached_before::{ReachedBefore, peeled};
 use super::refs::{RefChange, RefReader};
-use super::stored_content::{DEEPEST_TAG, note_events, ref_content};
-use super::tree_diff::compare_trees;
+use super::stored_content::{note_events, ref_content};
+use super::tree_diff::{compare_trees, with_message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -59,9 +60,11 @@ pub(super) fn ref_events(
     let (old_head, new_head) = (before.refs.head(), after.refs.head());
     let renamed = renamed_branches(&changes, &after.refs);
     let tips: Vec<ObjectId> = changes.iter().filter_map(|change| change.new).collect();
-    let new_commits = NewCommits::find((before, after), (&changes, others), new_head.as_ref(), budget);
+    let reached = ReachedBefore::new(before, &changes, budget);
+    let new_commits =
+        NewCommits::find((before, after), (&changes, others), new_head.as_ref(), &reached, budget);
     events.extend(new_commits.events(after, budget));
-    events.extend(note_events(before, after, &changes, budget));
+    events.extend(note_events(after, &changes, &reached, budget));
     let renamed_names: BTreeSet<&PathBuf> = renamed.iter().flat_map(|(from, to)| [from, to]).collect();
     events.extend(
         renamed.iter().map(|(from, to)| GitEvent::BranchRenamed { from: from.clone(), to: to.clone() }),
@@ -178,7 +181,7 @@ fn ref_event(
     let may_drop = matches!(kind, RefKind::Branch | RefKind::RemoteBranch);
     match (change.old, change.new) {
         (None, Some(new)) => {
-            let content = ref_content(before, after, new, budget);
+            let content = ref_content(after, new, budget);
             Some(GitEvent::RefCreated { kind, name, at: new.short(), content })
         }
         (Some(old), None) => {
@@ -194,7 +197,7 @@ fn ref_event(
             if new_commits.continues(&change.name, &old) {
                 return None;
             }
-            let content = ref_content(before, after, new, budget);
+            let content = ref_content(after, new, budget);
             let dropped = if may_drop {
                 dropped((before, after), old, Some(new), all_after, budget)
             } else {
@@ -240,18 +243,7 @@ fn dropped(
     }
 }
 
-/// What a tag leads to; every other object is what it is.
-fn peeled(after: &RepositorySide<'_>, mut id: ObjectId) -> ObjectId {
-    for _ in 0..DEEPEST_TAG {
-        let Some(tag) = after.objects.get_of(&id, "tag") else { break };
-        let line = tag.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let Some(next) = line.strip_prefix(b"object ").and_then(ObjectId::from_hex) else { break };
-        id = next;
-    }
-    id
-}
-
-/// Commits that only the state after the change has, the oldest first.
+/// Commits to which only refs of the state after the change lead, the oldest first.
 struct NewCommits {
     list: Vec<(ObjectId, Commit, PathBuf)>,
     more: bool,
@@ -264,6 +256,7 @@ impl NewCommits {
         (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
         (changes, others): (&[RefChange], &[(PathBuf, ObjectId)]),
         head: Option<&HeadPosition>,
+        reached: &ReachedBefore<'_, '_>,
         budget: &ReadBudget,
     ) -> NewCommits {
         let mut found = NewCommits { list: Vec::new(), more: false, continued: BTreeSet::new() };
@@ -279,9 +272,9 @@ impl NewCommits {
         let mut tips: Vec<(PathBuf, ObjectId, Option<ObjectId>)> = changes
             .iter()
             .filter(counts)
-            .filter_map(|change| Some((change.name.clone(), peeled(after, change.new?), change.old)))
+            .filter_map(|change| Some((change.name.clone(), peeled(&after.objects, change.new?), change.old)))
             .collect();
-        tips.extend(others.iter().map(|(name, id)| (name.clone(), peeled(after, *id), None)));
+        tips.extend(others.iter().map(|(name, id)| (name.clone(), peeled(&after.objects, *id), None)));
         if let (Some(HeadPosition::Detached(_)), Some(id)) = (head, after.refs.head_commit()) {
             tips.push((PathBuf::from("HEAD"), id, before.refs.head_commit()));
         }
@@ -291,16 +284,16 @@ impl NewCommits {
             (Some(name) != current.as_ref(), RefKind::of(name), is_file(name), name.clone())
         });
         for (name, tip, old) in tips {
-            found.walk(before, after, &mut seen, (&name, tip, old), budget);
+            found.walk((reached, after), &mut seen, (&name, tip, old), budget);
         }
+        found.more |= reached.is_unsure();
         found
     }
 
     /// Parents come before their children.
     fn walk(
         &mut self,
-        before: &RepositorySide<'_>,
-        after: &RepositorySide<'_>,
+        (reached, after): (&ReachedBefore<'_, '_>, &RepositorySide<'_>),
         seen: &mut BTreeMap<ObjectId, bool>,
         (name, tip, old): (&Path, ObjectId, Option<ObjectId>),
         budget: &ReadBudget,
@@ -322,7 +315,7 @@ impl NewCommits {
                 self.more = true;
                 continue;
             }
-            let is_new = !before.objects.has(&id);
+            let is_new = reached.is_new(&id);
             seen.insert(id, is_new);
             let Some(commit) = Some(id).filter(|_| is_new).and_then(|id| Commit::read(&after.objects, &id))
             else {
@@ -354,7 +347,7 @@ impl NewCommits {
                 on: on.clone(),
                 is_merge: commit.parents.len() > 1,
                 changes,
-                patch,
+                patch: with_message(patch, commit, budget),
             });
         }
         if left_out > 0 || self.more {

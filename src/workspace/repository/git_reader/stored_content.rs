@@ -9,10 +9,13 @@ use super::event::{GitEvent, RefKind, RefTarget, StoredContent, StoredKind};
 use super::git_sides::{GitSides, RepositorySide};
 use super::object_id::ObjectId;
 use super::object_store::{GitObject, ObjectReader};
+use super::reached_before::{DEEPEST_TAG, ReachedBefore, peeled};
 use super::refs::LARGEST_LOG;
 use super::refs::RefChange;
 use super::repository_files::{RepositoryFiles, exists, read};
-use super::tree_diff::{DIRECTORY, SUBMODULE, TreeChanges, TreeEntry, blob_content, compare_trees, entries};
+use super::tree_diff::{
+    DIRECTORY, SUBMODULE, TreeChanges, TreeEntry, blob_content, compare_trees, entries, with_message,
+};
 use crate::text::patch::quoted;
 use crate::workspace::repository::StateFileReader;
 use std::collections::BTreeSet;
@@ -26,8 +29,6 @@ const MOST_NOTES: usize = 100;
 /// Notes that one row names.
 const MOST_NAMED: usize = 3;
 const LONGEST_SUBJECT: usize = 60;
-/// A tag may name a tag.
-pub(super) const DEEPEST_TAG: usize = 8;
 /// Objects that files of git name and that have rows.
 const MOST_NAMED_OBJECTS: usize = 50;
 /// Files that name objects.
@@ -42,7 +43,8 @@ pub(super) struct NewStashes {
 
 impl NewStashes {
     /// When an entry goes, git writes another old commit into the entry after it, so the first word of a line does not count.
-    pub(super) fn find(sides: &GitSides<'_>) -> NewStashes {
+    /// `tips` are the objects that `refs/stash` names.
+    pub(super) fn find(sides: &GitSides<'_>, tips: (Option<ObjectId>, Option<ObjectId>)) -> NewStashes {
         let log = sides.dir.join("logs/refs/stash");
         let lines = |files| match exists(files, &log) {
             true => read(files, &log, LARGEST_LOG),
@@ -61,17 +63,26 @@ impl NewStashes {
         };
         let mut seen = BTreeSet::new();
         let added = new.iter().filter(|entry| !old_set.contains(entry) && seen.insert(*entry));
-        NewStashes {
-            // git reads no other line as an entry.
-            entries: added.filter_map(id).collect(),
-            removed: old_set.difference(&new_set).count(),
-        }
+        // git reads no other line as an entry.
+        let mut added: Vec<ObjectId> = added.filter_map(id).collect();
+        // git takes the newest entry from the ref, whatever the log says.
+        let newest = tips.1.filter(|tip| Some(*tip) != tips.0 && new.last().and_then(id) != Some(*tip));
+        added.extend(newest.filter(|tip| !added.contains(tip)));
+        NewStashes { entries: added, removed: old_set.difference(&new_set).count() }
     }
 
-    /// The commits on which the entries were made.
+    /// The commits on which the entries were made. Those of an entry with what was staged and untracked files are made on
+    /// the same one, and git itself makes no other parents.
     pub(super) fn bases(&self, objects: &ObjectReader<'_>) -> Vec<ObjectId> {
         let listed = self.entries.iter().rev().take(MOST_STASHES);
-        listed.filter_map(|id| Commit::read(objects, id)?.parents.first().copied()).collect()
+        let parents =
+            |id: &ObjectId| Commit::read(objects, id).map(|commit| commit.parents).unwrap_or_default();
+        let of_entry = |id: &ObjectId| {
+            let own = parents(id);
+            let below: Vec<ObjectId> = own.iter().skip(1).take(2).flat_map(parents).collect();
+            own.into_iter().enumerate().filter(|(at, _)| ![1, 2].contains(at)).map(|(_, id)| id).chain(below)
+        };
+        listed.flat_map(of_entry).collect()
     }
 
     pub(super) fn ids(&self) -> &[ObjectId] {
@@ -104,8 +115,8 @@ fn stash_entry(objects: &ObjectReader<'_>, id: &ObjectId, budget: &ReadBudget, e
     };
     let tree = |at: usize| Some(Commit::read(objects, commit.parents.get(at)?)?.tree);
     let base = tree(0);
-    let changes = compare_trees(objects, base, Some(commit.tree), budget);
-    events.push(of(StoredKind::Stash, &commit.subject, changes));
+    let (changes, patch) = compare_trees(objects, base, Some(commit.tree), budget);
+    events.push(of(StoredKind::Stash, &commit.subject, (changes, with_message(patch, &commit, budget))));
     if let Some(staged) = tree(1).filter(|staged| *staged != commit.tree && Some(*staged) != base) {
         let changes = compare_trees(objects, base, Some(staged), budget);
         events.push(of(StoredKind::StashStaged, &commit.subject, changes));
@@ -118,19 +129,19 @@ fn stash_entry(objects: &ObjectReader<'_>, id: &ObjectId, budget: &ReadBudget, e
 
 /// The new commits of refs below `refs/notes`, each with the notes that it changes.
 pub(super) fn note_events(
-    before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
     changes: &[RefChange],
+    reached: &ReachedBefore<'_, '_>,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
     let mut events = Vec::new();
     for change in changes.iter().filter(|change| RefKind::of(&change.name) == RefKind::Notes) {
         let mut commits = Vec::new();
-        let mut todo: Vec<ObjectId> = change.new.into_iter().collect();
+        let mut todo: Vec<ObjectId> = change.new.map(|id| peeled(&after.objects, id)).into_iter().collect();
         let mut seen = BTreeSet::new();
         let mut left_out = 0;
         while let Some(id) = todo.pop() {
-            if before.objects.has(&id) || !seen.insert(id) {
+            if !reached.is_new(&id) || !seen.insert(id) {
                 continue;
             }
             if commits.len() >= MOST_NOTES || !budget.has_time() {
@@ -189,7 +200,6 @@ fn noted_object(objects: &ObjectReader<'_>, file: &Path) -> String {
 
 /// What a ref leads to, if it is no commit: the messages of tags, and the content of a blob or a tree.
 pub(super) fn ref_content(
-    before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
     id: ObjectId,
     budget: &ReadBudget,
@@ -200,26 +210,23 @@ pub(super) fn ref_content(
     }
     let mut content = StoredContent { id: id.short(), ..StoredContent::default() };
     let is_annotated = object.kind == "tag";
-    let kind = add_object(before, after, (id, object), &mut content, budget);
+    let kind = add_object(after, (id, object), &mut content, budget);
     Some((RefTarget { is_annotated, kind }, content))
 }
 
-/// Adds what is new of an object that is no commit. Returns what it leads to.
+/// Adds an object that is no commit, also one that was stored before: nobody knows whether anything led to it. Returns what
+/// it leads to.
 fn add_object(
-    before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
     (mut id, mut object): (ObjectId, GitObject),
     content: &mut StoredContent,
     budget: &ReadBudget,
 ) -> &'static str {
     for depth in 0..DEEPEST_TAG {
-        let is_new = !before.objects.has(&id);
         match object.kind {
             "tag" => {
-                if is_new {
-                    let name = if depth == 0 { "message".into() } else { format!("message-{}", depth + 1) };
-                    content.add_text(&name, &blob_content(Some(message_of_tag(&object.content))), budget);
-                }
+                let name = if depth == 0 { "message".into() } else { format!("message-{}", depth + 1) };
+                content.add_text(&name, &blob_content(Some(message_of_tag(&object.content))), budget);
                 let line = object.content.split(|byte| *byte == b'\n').next().unwrap_or_default();
                 let next = line.strip_prefix(b"object ").and_then(ObjectId::from_hex);
                 let Some((next, found)) = next.and_then(|next| Some((next, after.objects.get(&next)?)))
@@ -229,16 +236,12 @@ fn add_object(
                 (id, object) = (next, found);
             }
             "blob" => {
-                if is_new {
-                    content.add_text("content", &blob_content(Some(object.content)), budget);
-                }
+                content.add_text("content", &blob_content(Some(object.content)), budget);
                 return "blob";
             }
             "tree" => {
-                if is_new {
-                    let (changes, patch) = compare_trees(&after.objects, None, Some(id), budget);
-                    content.add(changes, patch);
-                }
+                let (changes, patch) = compare_trees(&after.objects, None, Some(id), budget);
+                content.add(changes, patch);
                 return "tree";
             }
             kind => return kind,
@@ -285,7 +288,7 @@ pub(super) struct NamedObject {
     pub(super) id: ObjectId,
 }
 
-/// The objects that changed files of git name, and that are new. Refs, the index and reflogs are read elsewhere.
+/// The objects that changed files of git name: commits, and others that are new. Refs, the index and reflogs are read elsewhere.
 pub(super) fn named_objects(
     sides: &GitSides<'_>,
     (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
@@ -314,7 +317,7 @@ pub(super) fn named_objects(
         for id in words.filter_map(ObjectId::from_hex) {
             if seen.len() < MOST_NAMED_OBJECTS
                 && seen.insert(id)
-                && !before.objects.has(&id)
+                && (!before.objects.has(&id) || Commit::read(&after.objects, &id).is_some())
                 && after.objects.has(&id)
             {
                 found.push(NamedObject { file: rel.to_path_buf(), id });
@@ -329,7 +332,7 @@ pub(super) fn named_objects(
 pub(super) fn named_events(
     named: &[NamedObject],
     files: (&dyn RepositoryFiles, &Path),
-    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
+    after: &RepositorySide<'_>,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
     let head = after.refs.head_commit().and_then(|id| Commit::read(&after.objects, &id));
@@ -348,7 +351,7 @@ pub(super) fn named_events(
                 }
                 content.add(changes, patch);
             }
-            _ => drop(add_object(before, after, (named.id, object), &mut content, budget)),
+            _ => drop(add_object(after, (named.id, object), &mut content, budget)),
         }
         Some(GitEvent::Stored { kind: StoredKind::Named { file: named.file.clone(), what }, content })
     };

@@ -70,7 +70,8 @@ const UNKNOWN: &str = "not known what leads to it";
 impl StoredKind {
     pub(super) fn line(&self, content: &StoredContent) -> String {
         let StoredContent { id, subject, changes, .. } = content;
-        let reached = if content.patch.is_unreached { UNREACHED } else { UNKNOWN };
+        let is_known = content.patch.is_unreached || content.patch.is_logged;
+        let reached = if is_known { UNREACHED } else { UNKNOWN };
         let words = || content.words().unwrap_or_else(|| "no files".into());
         match self {
             StoredKind::Stash => {

@@ -33,6 +33,42 @@ fn what_git_stores_has_its_content_below_its_row() {
         ),
         (&["n.txt=evil/", "add .", "!git tag t $(git write-tree)"], "tag t created at X, a tree", &["+evil"]),
         (&["n.txt=evil/", "add n.txt"], "index: 1 staged", &["+++ b/n.txt", "+evil"]),
+        // Story: these are objects that were stored before, so the row had no path and no difference.
+        (
+            &["!git update-index --cacheinfo 100644,$(git rev-parse HEAD:b.txt),a.txt"],
+            "index: 1 staged",
+            &["--- a/a.txt", "-one", "+b"],
+        ),
+        (&["rm -q --cached b.txt"], "index: 1 staged", &["deleted file mode 100644", "--- a/b.txt", "-b"]),
+        (
+            &["update-index --chmod=+x b.txt"],
+            "index: 1 staged",
+            &["diff --git a/b.txt b/b.txt", "old mode 100644", "new mode 100755"],
+        ),
+        (
+            &["!git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub"],
+            "index: 1 staged",
+            &["diff --git a/sub b/sub", "new file mode 160000"],
+        ),
+        (
+            &[
+                "!E=$(git rev-parse HEAD:a.txt); printf '0 %s\\tb.txt\\n100644 %s 3\\tb.txt\\n' $E $E | git update-index --index-info",
+            ],
+            "index: 1 in conflict",
+            &["+++ b/b.txt (theirs)", "+one"],
+        ),
+        (
+            &[
+                "!E=$(printf evil | git hash-object -w --stdin); printf '0 %s\\tb.txt\\n100644 %s 3\\tb.txt\\n' $E $E | git update-index --index-info; git add b.txt",
+            ],
+            "index: 1 resolved",
+            &["+++ b/b.txt (resolved, theirs)", "+evil"],
+        ),
+        (
+            &["rm -q --cached b.txt", "add -N b.txt"],
+            "index: 1 intent-to-add",
+            &["deleted file mode 100644", "-b"],
+        ),
         (&["!printf evil | git hash-object -w --stdin"], "1 blob, reached by no branch or tag", &["+evil"]),
         (
             &["!git tag b $(head -c 3000000 /dev/zero | tr '\\0' a | git hash-object -w --stdin)"],
@@ -95,4 +131,52 @@ fn only_what_no_name_leads_to_is_marked_as_unreached() {
     let unreached: Vec<&String> = marked.iter().filter(|(is, _)| *is).map(|(_, line)| line).collect();
     assert_eq!(marked.len(), 4, "{marked:#?}");
     assert_eq!(unreached, ["1 blob, reached by no branch or tag: +1 -0"]);
+}
+
+/// Story: what the person applied as reached by nothing was given a name in the next step, and had no content there either.
+#[test]
+fn what_was_only_stored_has_its_content_where_a_name_leads_to_it() {
+    if !has_git() {
+        return;
+    }
+    let evil = "!git config alias.evil '!E=$(printf evil | git hash-object -w --stdin); git read-tree HEAD; \
+                git update-index --add --cacheinfo 100644,$E,evil.txt; T=$(git write-tree); git read-tree HEAD; \
+                git commit-tree $T -p HEAD -m Evil'; git evil > .git/hash; printf evil | git hash-object -w --stdin > .git/blob";
+    let stash =
+        "!git stash push -q; git update-ref --no-deref refs/stash $(cat .git/hash); rm .git/logs/refs/stash";
+    let cases: &[(&[&str], &[&str], &str)] = &[
+        (&[evil], &["!git update-ref refs/heads/main $(cat .git/hash)"], "commit X \"Evil\" on main: 1 file"),
+        (&[evil], &["!git branch feature $(cat .git/hash)"], "commit X \"Evil\" on feature: 1 file"),
+        (&[evil], &["!git tag v1 $(cat .git/blob)"], "tag v1 created at X, a blob: +1 -0"),
+        (&[evil], &["!git update-index --add --cacheinfo 100644,$(cat .git/blob),n.txt"], "index: 1 staged"),
+        (
+            &[evil],
+            &[
+                "!echo \"$(git rev-parse HEAD) $(git rev-parse HEAD) A <a@x> 5 +0000\tcheckout: moving from $(cat .git/hash) to main\" >> .git/logs/HEAD",
+            ],
+            "commit X \"Evil\" on logs/HEAD: 1 file",
+        ),
+        (&[], &[evil, "a.txt=x/", stash], "stash entry X \"Evil\" added: 1 file"),
+        (
+            &[],
+            &[
+                "notes add -m evil",
+                "!git tag -a -m x zz refs/notes/commits; cp .git/refs/tags/zz .git/refs/notes/commits",
+            ],
+            "note on commit X \"second\" in commits: +1 -0",
+        ),
+    ];
+    for (before, commands, row) in cases {
+        let mut ground = Ground::new();
+        run(&mut ground, before);
+        let events = ground.events(|ground| run(ground, commands));
+        let found = events.iter().find(|event| without_names(&event.line()).starts_with(row));
+        let patch = found.and_then(GitEvent::patch).map(|patch| (patch.is_unreached, patch.bytes.clone()));
+        let lines: Vec<String> = events.iter().map(GitEvent::line).collect();
+        let Some((false, patch)) = patch else { panic!("{commands:?}: {row}\n{lines:#?}") };
+        assert!(String::from_utf8_lossy(&patch).contains("\n+evil"), "{commands:?}: {row}\n{lines:#?}");
+    }
+    // A branch at a commit that the person's branches have shows nothing.
+    let events = Ground::new().events(|ground| run(ground, &["branch old HEAD~1"]));
+    assert_eq!(events.len(), 1, "{events:#?}");
 }

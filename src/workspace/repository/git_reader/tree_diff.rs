@@ -1,6 +1,7 @@
 //! What differs between two trees: files, and the lines of those that are text, counted and as a patch.
 
 use super::budget::ReadBudget;
+use super::commit::Commit;
 use super::commit_patch::{BlobContent, CommitPatch};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
@@ -80,6 +81,18 @@ pub(super) fn compare_trees(
     let mut found = (TreeChanges::default(), CommitPatch::default());
     descend(objects, (before, after), budget, &mut found, &mut Vec::new(), 0);
     found
+}
+
+/// The patch of a commit with its message in front, where the subject in the row is not all of it.
+pub(super) fn with_message(patch: CommitPatch, commit: &Commit, budget: &ReadBudget) -> CommitPatch {
+    if commit.text.is_empty() {
+        return patch;
+    }
+    let mut all = CommitPatch { is_unreached: patch.is_unreached, ..CommitPatch::default() };
+    all.add_content("message", &blob_content(Some(commit.text.clone())), budget);
+    all.message = all.bytes.len();
+    all.append(patch);
+    all
 }
 
 fn descend(

@@ -11,7 +11,7 @@ use super::object_store::ObjectReader;
 use super::pack::Pack;
 use super::refs::RefReader;
 use super::stored_content::tree_lines;
-use super::tree_diff::{blob_content, compare_trees, entries};
+use super::tree_diff::{blob_content, compare_trees, entries, with_message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,8 @@ const MOST_WORKTREES: usize = 50;
 pub(super) struct ReachedRoots {
     /// Objects that refs, stash entries and files of git name.
     pub(super) ids: Vec<ObjectId>,
+    /// New objects in new lines of reflogs, each with its file. A command can go back there without a hash.
+    pub(super) logged: Vec<(PathBuf, ObjectId)>,
     pub(super) common: PathBuf,
     /// All refs could be read.
     pub(super) are_all: bool,
@@ -73,7 +75,7 @@ pub(super) fn unreached_events(sides: &GitSides<'_>, roots: &ReachedRoots) -> Ve
     for name in sides.after.names(&worktrees).iter().take(MOST_WORKTREES) {
         search.reach_state_of(sides, &worktrees.join(name), &roots.common, width);
     }
-    let events = if all_known { search.events() } else { Vec::new() };
+    let events = if all_known { search.events(&roots.logged) } else { Vec::new() };
     match all_known && budget.reached().is_empty() {
         true => events,
         false => vec![GitEvent::UnreachedNotRead],
@@ -144,10 +146,12 @@ impl UnreachedSearch<'_> {
                 self.left.remove(&staged.id);
             }
         }
+        let resolved = index.resolved.iter().flat_map(|(_, versions)| versions.iter().flatten());
+        resolved.for_each(|version| _ = self.left.remove(&version.id));
         index.directories.values().for_each(|tree| self.reach(*tree));
     }
 
-    fn events(mut self) -> Vec<GitEvent> {
+    fn events(mut self, logged: &[(PathBuf, ObjectId)]) -> Vec<GitEvent> {
         let mut events = Vec::new();
         let mut commits: Vec<(ObjectId, Commit)> = Vec::new();
         let mut others: BTreeMap<ObjectId, &'static str> = BTreeMap::new();
@@ -161,6 +165,17 @@ impl UnreachedSearch<'_> {
         // Parents before their children, as far as the clock was right; the newest have rows.
         commits.sort_by_key(|(id, commit)| (commit.time, *id));
         let left_out = commits.len().saturating_sub(MOST_COMMITS);
+        let mut with_log: BTreeSet<ObjectId> = logged.iter().map(|(_, id)| *id).collect();
+        // A clock may be wrong: until nothing is added.
+        let mut known = 0;
+        while known < with_log.len() {
+            known = with_log.len();
+            for (_, commit) in
+                commits.iter().rev().filter(|(id, _)| with_log.contains(id)).collect::<Vec<_>>()
+            {
+                with_log.extend(&commit.parents);
+            }
+        }
         if left_out > 0 {
             events.push(GitEvent::MoreStored { kind: StoredKind::UnreachedCommit, number: left_out });
         }
@@ -174,7 +189,9 @@ impl UnreachedSearch<'_> {
                 without_files.insert(*id, "commit");
                 continue;
             }
-            patch.is_unreached = self.is_known;
+            patch = with_message(patch, commit, self.budget);
+            patch.is_logged = self.is_known && with_log.contains(id);
+            patch.is_unreached = self.is_known && !patch.is_logged;
             let (id, subject) = (id.short(), commit.subject.clone());
             let content = StoredContent { id, subject, changes, patch, not_shown: None };
             events.push(GitEvent::Stored { kind: StoredKind::UnreachedCommit, content });
