@@ -225,7 +225,7 @@ fn unchanged(view: &View, shown: &PendingChanges) -> Result<ChangeSet, Error> {
 }
 
 fn applied(report: ApplyReport, left: Applied) -> Result<Applied, Error> {
-    let ApplyReport { result, mut special, unmoved, special_error } = report;
+    let ApplyReport { result, mut special, unmoved, special_error, .. } = report;
     special.extend(unmoved);
     let pending = |e: io::Error| format!("pipes, sockets and devices are still pending: {e}");
     let mut applied =

@@ -251,6 +251,11 @@ impl ToolRegistry {
         self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as(value))
     }
 
+    /// The tools that are looked up.
+    pub fn looked_up_specs(&self) -> Vec<ToolSpec> {
+        self.rare.iter().flat_map(|more| more.tools()).map(|tool| tool.spec()).collect()
+    }
+
     pub fn names(&self) -> Vec<String> {
         let servers = self.servers.advertised().iter().map(|tool| tool.name());
         self.called.iter().cloned().chain(servers).collect()

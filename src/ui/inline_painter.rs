@@ -34,6 +34,8 @@ pub struct InlinePainter {
     /// The first resize since the last frame.
     unsettled_since: Option<Instant>,
     last_resize: Option<Instant>,
+    /// The terminal does not wrap its rows anew after a resize.
+    keeps_rows: bool,
     pending: String,
 }
 
@@ -50,8 +52,16 @@ impl InlinePainter {
             settle_until: None,
             unsettled_since: None,
             last_resize: None,
+            keeps_rows: false,
             pending: String::new(),
         }
+    }
+
+    /// The same painter for a terminal of which it is known whether its rows stay as they are after a resize: see
+    /// [`super::term::keeps_rows`].
+    #[must_use]
+    pub fn with_kept_rows(self, keeps_rows: bool) -> InlinePainter {
+        InlinePainter { keeps_rows, ..self }
     }
 
     /// The largest area for a pane: one row always stays with the transcript.
@@ -143,7 +153,8 @@ impl InlinePainter {
         self.shown = Buffer::empty(Rect::ZERO);
     }
 
-    /// Rows may have been wrapped by the new width: then more rows are above the cursor than were drawn.
+    /// Rows may have been wrapped by the new width: then more rows are above the cursor than were drawn. A terminal that
+    /// keeps its rows cuts them off instead, and more would be rows of the transcript.
     fn erase_after_resize(&mut self, out: &mut String, size: (u16, u16), now: Instant) {
         let storm = self.last_resize.is_some_and(|last| now.duration_since(last) < STORM);
         self.last_resize = Some(now);
@@ -151,7 +162,7 @@ impl InlinePainter {
         if let Some(row) = self.cursor_row {
             let wrapped: usize = (0..=row).map(|y| used_width(&self.shown, y).div_ceil(width).max(1)).sum();
             // A ghost row is better than a lost line: in a storm only what was surely drawn is erased.
-            let up = if storm { usize::from(row) } else { wrapped.saturating_sub(1) };
+            let up = if storm || self.keeps_rows { usize::from(row) } else { wrapped.saturating_sub(1) };
             self.cursor_row = Some(u16::try_from(up).unwrap_or(u16::MAX).min(size.1.saturating_sub(1)));
         }
         (self.width, self.rows) = (size.0.max(1), size.1.max(1));

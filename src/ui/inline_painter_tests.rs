@@ -185,3 +185,33 @@ fn the_screen_is_never_erased_from_its_first_cell() {
     screen.parser.process(&bytes);
     assert_eq!(screen.text(), ["line"]);
 }
+
+/// Story: in xterm, which cuts rows off where others wrap them, a narrower window lost the agent's answer above the pane.
+#[test]
+fn a_narrower_window_that_cuts_rows_off_loses_nothing_above_the_pane() {
+    let mut screen = PainterTestScreen::new(30, 12);
+    screen.painter = screen.painter.with_kept_rows(true);
+    let mut now = Instant::now();
+    let answer = ["Traceback", "The tax is 21 % now.", "Shall I correct it?"];
+    screen.painter.insert(&format!("{}\n", answer.join("\n")));
+    let pane = ["a row of twenty-eight columns", "another of twenty-eight more", "a apply all"];
+    screen.frame(now, &pane);
+    for width in [20, 12, 30] {
+        // Far enough apart that these are no storm, in which fewer rows are erased anyhow.
+        now += Duration::from_secs(2);
+        screen.parser.screen_mut().set_size(12, width);
+        screen.size = (width, 12);
+        screen.painter.resized(now);
+        let all: Vec<String> = pane.iter().map(|row| row.chars().take(width.into()).collect()).collect();
+        screen.frame(now + Duration::from_millis(90), &all.iter().map(String::as_str).collect::<Vec<_>>());
+        let cut = |row: &str| row.chars().take(width.into()).collect::<String>().trim_end().to_string();
+        let shown: Vec<String> = screen.text().iter().map(|row| cut(row)).collect();
+        let expected: Vec<String> = answer.iter().chain(&pane).map(|row| cut(row)).collect();
+        // What the emulator has cut off does not come back, and so only beginnings are compared.
+        assert_eq!(shown.len(), expected.len(), "{shown:?}");
+        assert!(
+            shown.iter().zip(&expected).all(|(a, b)| b.starts_with(a.as_str()) && !a.is_empty()),
+            "{shown:?}"
+        );
+    }
+}

@@ -210,6 +210,15 @@ pub fn is_dumb() -> bool {
         .is_ok_and(|name| ["dumb", "emacs", "cons25"].contains(&name.to_lowercase().as_str()))
 }
 
+/// True for a terminal whose rows stay where they are when the window becomes narrower: xterm, the Linux console and
+/// screen cut them off, where others wrap them. tmux wraps, in whatever terminal it is shown.
+pub fn keeps_rows(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let term = set("TERM").unwrap_or_default();
+    let cuts = set("XTERM_VERSION").is_some() || term == "linux" || term.starts_with("screen");
+    cuts && set("TMUX").is_none()
+}
+
 /// Asks the terminal to distinguish keys that otherwise send the same bytes, until the terminal is restored. Not where
 /// such sequences are known to be shown as text.
 pub fn request_extended_keys(terminal: &str) {
@@ -361,4 +370,22 @@ pub fn input() -> BorrowedFd<'static> {
 /// Where the screen is.
 pub fn stdout() -> BorrowedFd<'static> {
     TTY.get().map_or_else(rustix::stdio::stdout, AsFd::as_fd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keeps_rows;
+
+    #[test]
+    fn xterm_the_console_and_screen_keep_their_rows_and_tmux_wraps_them() {
+        let keeps = |set: &[(&str, &str)]| {
+            keeps_rows(|name| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string()))
+        };
+        let xterm = [("TERM", "xterm-256color"), ("XTERM_VERSION", "XTerm(379)")];
+        assert!(keeps(&xterm) && keeps(&[("TERM", "linux")]) && keeps(&[("TERM", "screen.xterm-256color")]));
+        assert!(!keeps(&[("TERM", "xterm-256color")]) && !keeps(&[]));
+        assert!(!keeps(&[("TERM", "xterm-256color"), ("XTERM_VERSION", "")]));
+        assert!(!keeps(&[xterm[0], xterm[1], ("TMUX", "/tmp/t,1,0")]));
+        assert!(!keeps(&[("TERM", "screen-256color"), ("TMUX", "/tmp/t,1,0")]));
+    }
 }

@@ -282,6 +282,13 @@ impl Theme {
         line.fg.is_some() || self.depth == ColorDepth::Indexed
     }
 
+    /// True for a theme that is used where the background is not known.
+    pub fn is_for_any_background(&self) -> bool {
+        [Color::Rgb(0, 0, 0), Color::Rgb(255, 255, 255)]
+            .iter()
+            .all(|ground| self.backgrounds.contains(ground))
+    }
+
     /// A style on the ground of the lines that the person sent, with a colour that can be read there; the style itself where
     /// they have no ground.
     pub fn on_said(&self, style: Style) -> Style {
@@ -289,6 +296,20 @@ impl Theme {
         let Some(ground) = said.bg else { return style };
         let mut adjuster = ContrastAdjuster::new(&[ground], self.depth);
         Style { fg: style.fg.map(|fg| adjuster.colour(fg)).or(said.fg), bg: Some(ground), ..style }
+    }
+
+    /// The same for a mark that has to stand out there. On the ground for an unknown background, colours that can be read are
+    /// all near white: the colour is the ground of the mark.
+    pub fn mark_on_said(&self, style: Style) -> Style {
+        let on_said = self.on_said(style);
+        let takes_ground = self.is_for_any_background() && self.depth != ColorDepth::Sixteen;
+        match (style.fg, on_said.bg) {
+            (Some(own), Some(_)) if takes_ground => {
+                let text = ContrastAdjuster::new(&[own], self.depth).colour(on_said.fg.unwrap_or(own));
+                Style { fg: Some(text), bg: Some(own), ..style }
+            }
+            _ => on_said,
+        }
     }
 
     /// Everything on which code can stand: the backgrounds of the theme, of what is selected, and of changed lines to

@@ -294,6 +294,26 @@ fn the_prompt_can_be_read_on_the_ground_of_the_lines_that_were_sent() {
     assert!(judged >= 70, "only {judged}");
 }
 
+/// Story: in tmux the modes were all near white on the ground of the prompt.
+#[test]
+fn the_mode_stands_out_on_the_prompt_of_an_unknown_background() {
+    for depth in [ColorDepth::Indexed, ColorDepth::True] {
+        let theme = load("neutral", depth, None);
+        let ground = theme.style("said").bg.unwrap();
+        let marks = ["mode.ask", "mode.write", "mode.unrestricted"].map(|mode| {
+            let style = theme.mark_on_said(theme.style(mode));
+            let (text, own) = (style.fg.unwrap(), style.bg.unwrap());
+            assert!(own == theme.style(mode).fg.unwrap() && own != ground, "{depth:?} {mode}: {style:?}");
+            let ratio = contrast::ratio(parts(text), parts(own));
+            assert!(ratio >= contrast::READABLE, "{depth:?} {mode}: {ratio:.2}");
+            own
+        });
+        assert!(marks[0] != marks[1] && marks[1] != marks[2] && marks[0] != marks[2]);
+    }
+    let known = load("dark", ColorDepth::True, None);
+    assert_eq!(known.mark_on_said(known.style("mode.write")), known.on_said(known.style("mode.write")));
+}
+
 #[test]
 fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
     let dark = include_str!("../../themes/dark.toml");

@@ -92,3 +92,23 @@ fn rules_and_hooks_know_the_tool_and_not_the_way_to_it() {
     ruled.call("operations", &input["arguments"], &["--mode", "write"]).code(0);
     assert_eq!(ruled.read("new.txt"), "made\n");
 }
+
+#[test]
+fn a_call_that_fails_by_its_arguments_is_named_as_the_tool() {
+    let server =
+        MockServer::start([call("c1", "more_tools", r#"{"tool":"operations","arguments":{}}"#), done()]);
+    let out = place(&server, "").run(["-p", "make it", "--mode", "write"]).code(0);
+    assert!(out.stderr.contains("operations: ") && !out.stderr.contains("more_tools"), "{out:?}");
+}
+
+#[test]
+fn the_list_of_tools_has_those_that_are_looked_up() {
+    let mut pty =
+        crate::support::pty::shell().size(100, 50).arg("--set").arg("tools.rare_in_full=false").open();
+    pty.line("/tools");
+    pty.until("all of them", |s| {
+        ["more_tools", "called through more_tools:", "apply_patch", "fetch_url", "remember"]
+            .iter()
+            .all(|name| s.contains(name))
+    });
+}

@@ -728,9 +728,13 @@ fn in_conflict() -> (Pty, String) {
     std::fs::set_permissions(pty.tree.path().join("a.txt"), Permissions::from_mode(0o600)).unwrap();
     // Story: the summary said "is applied", and then nothing was.
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all"));
+    pty.until("the question without a key that could apply nothing", |s| {
+        s.contains("apply?") && s.contains("r review") && !s.contains("a apply all")
+    });
     quiet();
-    pty.answer("a");
+    pty.answer("k");
+    pty.until("it is kept", |s| s.contains("are pending"));
+    pty.line("/apply a.txt");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.until("the way", |s| joined(s).contains("review it to choose between your lines and the agent's"));
     assert_eq!(pty.read("a.txt"), mine);
@@ -843,6 +847,8 @@ fn a_conflict_without_lines_is_decided_by_side() {
     pty.line("/apply");
     pty.until("the question names the conflicts", |s| {
         s.contains("2 files are in conflict with the workspace")
+            && s.contains("r review")
+            && !s.contains("a apply all")
             && s.matches("(conflict: it changed").count() == 2
     });
     pty.answer("r");
@@ -852,9 +858,11 @@ fn a_conflict_without_lines_is_decided_by_side() {
             && s.contains("the agent's: no file")
             && s.contains("before both changes: 8 bytes, mode 644")
             && s.contains("yours: 6 bytes")
+            && s.contains("- is yours, + is the agent's")
+            && s.contains("-mine")
     });
     decide_by(&mut pty, "a", "1/2 hunks");
-    pty.send("]");
+    // The next file is under the cursor by itself.
     decide_by(&mut pty, "r", "2/2 hunks");
     quiet();
     pty.send("\r");
@@ -870,6 +878,24 @@ fn a_conflict_without_lines_is_decided_by_side() {
     pty.line("/undo");
     pty.until("undone", |s| s.contains("undid changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "one\ntwo\nmine\n");
+}
+
+/// Story: of a file that the agent renamed, "yours: 28 bytes" stood below the new name, and the person's line nowhere.
+#[test]
+fn a_conflict_of_a_renamed_file_names_it_and_shows_the_lines_that_would_go() {
+    let pty = ask_mode().size(100, 30).file("ren.txt", "one\ntwo\nthree\n").open();
+    let mut pty = reviewing(pty, "mv ren.txt renamed.txt");
+    leave_pending(&mut pty);
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    std::fs::write(pty.tree.path().join("ren.txt"), "one\ntwo\nthree\nmine\n").unwrap();
+    pty.line("/review");
+    pty.until("both sides", |s| {
+        s.contains("yours, ren.txt: 19 bytes")
+            && s.contains("the agent's, ren.txt: no file; it is renamed.txt")
+            && s.contains("+ is the agent's, renamed.txt")
+            && s.contains("-mine")
+            && !s.contains("-three")
+    });
 }
 
 #[test]

@@ -125,34 +125,26 @@ impl TurnCalls {
 
     fn reject(&self, call: &ToolCall, rejection: CallRejection) {
         let mut refused_by = None;
+        // As `more_tools` only the conversation knows a call.
+        let called = self.services.registry.unwrapped(call.clone()).name;
         let (outcome, text, summary, recorded) = match rejection {
             CallRejection::Error(e) => {
-                let summary = CallSummary::failure(&call.name, &e.message);
+                let summary = CallSummary::failure(&called, &e.message);
                 (CallOutcome::Failed, e.for_model(), summary, vec![CallFact::Failed { fault: e.fault }])
             }
             CallRejection::Denied(d) => {
                 refused_by = d.refused_by;
                 let way = other_mode(refused_by, self.services.origin.entry_point);
                 let text = format!("denied: {}\nhint: {}{way}", d.reason, d.hint);
-                (
-                    CallOutcome::Denied,
-                    text,
-                    CallSummary::failure(&call.name, &d.reason_for_person()),
-                    Vec::new(),
-                )
+                (CallOutcome::Denied, text, CallSummary::failure(&called, &d.reason_for_person()), Vec::new())
             }
             CallRejection::Masked(d, words) => {
                 let text = format!("denied: {words}\nhint: do not try this path again in this session");
-                (
-                    CallOutcome::Denied,
-                    text,
-                    CallSummary::failure(&call.name, &d.reason_for_person()),
-                    Vec::new(),
-                )
+                (CallOutcome::Denied, text, CallSummary::failure(&called, &d.reason_for_person()), Vec::new())
             }
             CallRejection::Stopped => {
                 let result = CallResult::interrupted(call, CallInterruption::BeforeItRan);
-                return self.answer(result, CallSummary::line(format!("{}: stopped", call.name)));
+                return self.answer(result, CallSummary::line(format!("{called}: stopped")));
             }
         };
         let text = self.services.secrets().redact(&text).into_owned();

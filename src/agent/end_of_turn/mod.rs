@@ -25,7 +25,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 pub use words::{NOTHING_APPLIED, PENDING_COMMANDS, applied_overview, overview, pending_words};
-use words::{apply_words, headline, reason};
+use words::{apply_words, conflicts, headline, reason};
 
 /// What the person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -392,9 +392,10 @@ impl<'a> ApplyQuestionFlow<'a> {
                 subject: ChoiceSubject::Pending(Arc::clone(&here.set)),
                 title,
                 reason,
-                detail: DisplayDetail::Changes(Box::new(shown)),
                 choices: [
-                    Some(QuestionChoice::consent('a', &apply_words(waiting))),
+                    // It could apply nothing before the person has chosen.
+                    (conflicts(&shown.list) == 0)
+                        .then(|| QuestionChoice::consent('a', &apply_words(waiting))),
                     Some(QuestionChoice::plain('r', "review")),
                     self.send_back(),
                     Some(QuestionChoice::plain('k', "keep pending")),
@@ -403,6 +404,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                 .into_iter()
                 .flatten()
                 .collect(),
+                detail: DisplayDetail::Changes(Box::new(shown)),
                 checks: self.checks_of(here),
                 reasons_for: self.reasons_for(),
                 reply,

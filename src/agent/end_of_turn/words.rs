@@ -56,11 +56,23 @@ pub const PENDING_COMMANDS: &str = "/apply, /review, /discard";
 /// The reason of a question about changes that has no other.
 pub const NOTHING_APPLIED: &str = "none of these changes is in the workspace yet";
 
+/// How many of the changes that an answer would apply are in conflict with the workspace: all or nothing is applied.
+pub(super) fn conflicts(list: &[ListedChange]) -> usize {
+    list.iter().filter(|row| row.is_conflict && !row.is_left_out).count()
+}
+
 pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
-    match list.iter().filter(|row| row.is_conflict).count() {
+    match conflicts(list) {
         0 => {}
-        1 => return "1 file is in conflict with the workspace: press r to choose first".into(),
-        files => return format!("{files} files are in conflict with the workspace: press r to choose first"),
+        1 => {
+            return "1 file is in conflict with the workspace: press r to choose, nothing is applied before"
+                .into();
+        }
+        files => {
+            return format!(
+                "{files} files are in conflict with the workspace: press r to choose, nothing is applied before"
+            );
+        }
     }
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {

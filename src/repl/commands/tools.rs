@@ -8,6 +8,11 @@ pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     if rest.is_empty() {
         let row = |spec: ToolSpec| (spec.name.clone(), spec.summary().to_string());
         context.output.rows(&registry.specs().into_iter().map(row).collect::<Vec<_>>());
+        let looked_up: Vec<_> = registry.looked_up_specs().into_iter().map(row).collect();
+        if !looked_up.is_empty() {
+            context.output.text("called through more_tools:");
+            context.output.rows(&looked_up);
+        }
         return Ok(CommandFollowUp::Nothing);
     }
     let spec = registry.get(rest)?.spec();

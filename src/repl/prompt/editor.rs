@@ -127,9 +127,20 @@ impl PromptEditor {
         }
         let PromptEditor { editor, prompt: own, keys, .. } = self;
         let mut read = || editor.readline_with_initial(own, (&draft.before, &draft.after));
-        match &keys.pump {
+        let line = match &keys.pump {
             Some(pump) => pump.during(read)?,
             None => read(),
+        };
+        self.prompt.set_awaits_colours(false);
+        self.look_as_prompt();
+        line
+    }
+
+    /// A line that was sent has the ground of its prompt.
+    fn look_as_prompt(&mut self) {
+        let said = self.prompt.said();
+        if let Some(helper) = self.editor.helper_mut() {
+            helper.set_said(said);
         }
     }
 
@@ -137,6 +148,7 @@ impl PromptEditor {
     /// of the same prompt has them already.
     pub(crate) fn ask_background(&mut self, theme_for: ThemeForBackground) {
         self.prompt.ask_background();
+        self.look_as_prompt();
         self.menu.recolor_with(theme_for);
     }
 
@@ -199,6 +211,7 @@ impl PromptEditor {
         if let Some(helper) = self.editor.helper_mut() {
             helper.set_theme(theme);
         }
+        self.look_as_prompt();
     }
 
     /// Starts the next prompt with this text, and with the cursor at its earlier position.

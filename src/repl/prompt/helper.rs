@@ -84,6 +84,10 @@ impl ShellHelper {
         self.menu.set_theme(theme);
     }
 
+    pub(super) fn set_said(&mut self, said: Style) {
+        self.said = said;
+    }
+
     /// The built-in commands, and those of files, that begin so.
     fn commands(&self, typed: &str) -> Vec<PromptCompletion> {
         let own = own_names(&self.guidance, &self.servers).into_iter();
@@ -273,6 +277,8 @@ fn sent(line: &str, style: Style, prompt: usize, width: ProseWidth) -> String {
         let is_fence = text.trim_start().starts_with("```");
         is_code ^= is_fence;
         let wrap = if is_code || is_fence { WrapSetting::Terminal } else { wrap };
+        // A ground ends with its text: on several rows it would be a stair.
+        let style = if at == 0 { style } else { Style { fg: None, bg: None, ..style } };
         let before = if at == 0 { " ".repeat(prompt) } else { String::new() };
         let indent = ProseIndent {
             first: vec![Span::raw(before.clone())],
@@ -342,6 +348,9 @@ mod tests {
         assert_eq!(sent("one", Style::new().bold(), 9, words), "\x1b[0;1mone\x1b[0m");
         // Story: the second line of a draft moved by two columns when it was sent.
         assert_eq!(plain("one\ntwo\n\nx"), "one\ntwo\n\nx");
+        // Story: each of them had a ground of its own as wide as its text, a stair.
+        let on_blue = Style::new().white().on_blue().bold();
+        assert_eq!(sent("one\ntwo", on_blue, 9, words), "\x1b[0;1;97;44mone\x1b[0m\n\x1b[0;1mtwo\x1b[0m");
         assert_eq!(plain("call round(total, 2) again"), "call\n  round(total, 2)\n  again");
         assert_eq!(plain("a\nwords that are wider than that"), "a\nwords that are wider\n  than that");
         // What is copied stays whole, and a word is never broken by placet.

@@ -6,6 +6,9 @@ use crate::text::count;
 use crate::ui::input::background::{self, QUESTION};
 use crate::ui::turn_pane::mode_label;
 use crate::ui::{Theme, ansi, margin_mark};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the prompt says besides the mode.
@@ -44,12 +47,26 @@ pub(super) struct ModePrompt {
     theme: Theme,
     shown: Option<PromptStatus>,
     raw: Vec<String>,
-    styled: Vec<String>,
+    /// What it says besides the mode.
+    parts: PromptParts,
+    /// By mode.
+    styled: [OnceLock<String>; Mode::ALL.len()],
     /// What follows it and takes no room: only in what is written, never in what is measured.
     end: &'static str,
     /// The first prompt brings the question for the terminal's background.
     asking: AtomicBool,
-    asked: Vec<String>,
+    asked: OnceLock<String>,
+    /// The terminal's background is not known yet: the prompt has no ground, which would be another one than that of the
+    /// prompts after it.
+    awaits_colours: bool,
+}
+
+#[derive(Debug, Default)]
+struct PromptParts {
+    attempt: String,
+    waits: String,
+    runs: String,
+    classified: String,
 }
 
 impl ModePrompt {
@@ -59,10 +76,12 @@ impl ModePrompt {
             theme: theme.clone(),
             shown: None,
             raw: Vec::new(),
-            styled: Vec::new(),
+            parts: PromptParts::default(),
+            styled: Default::default(),
             end: "",
             asking: AtomicBool::new(false),
-            asked: Vec::new(),
+            asked: OnceLock::new(),
+            awaits_colours: false,
         };
         prompt.set_status(PromptStatus::default());
         prompt
@@ -70,6 +89,7 @@ impl ModePrompt {
 
     pub(super) fn set_theme(&mut self, theme: &Theme) {
         self.theme = theme.clone();
+        self.styled = Default::default();
         if let Some(status) = self.shown.take() {
             self.set_status(status);
         }
@@ -91,36 +111,64 @@ impl ModePrompt {
                 format!("{}placet [{}]{attempt}{waits}{runs}{classified} > ", margin_mark::LEAD, m.letter())
             })
             .to_vec();
-        let styled = Mode::ALL.map(|m| {
-            let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
-            let mut line = ratatui::text::Line::from(vec![
-                margin_mark::lead(&self.theme),
-                span("placet ".into(), "prompt"),
-                span(format!("[{}]", m.letter()), mode_label(m)),
-                span(attempt.clone(), "prompt"),
-                span(waits.clone(), "question"),
-                span(runs.clone(), "call.running"),
-                span(classified.clone(), "warning"),
-                span(" > ".into(), "prompt"),
-            ]);
+        self.parts = PromptParts { attempt, waits, runs, classified };
+        self.styled = Default::default();
+    }
+
+    /// Built when it is drawn: of five modes one or two are.
+    fn styled_for(&self, mode: Mode) -> String {
+        let PromptParts { attempt, waits, runs, classified } = &self.parts;
+        let mut spans = vec![margin_mark::lead(&self.theme)];
+        for (text, label) in [
+            ("placet ", "prompt"),
+            (format!("[{}]", mode.letter()).as_str(), mode_label(mode)),
+            (attempt.as_str(), "prompt"),
+            (waits.as_str(), "question"),
+            (runs.as_str(), "call.running"),
+            (classified.as_str(), "warning"),
+            (" > ", "prompt"),
+        ] {
+            if text.is_empty() {
+                continue;
+            }
             // The ground of a line that was sent: where one types is seen at once, and the line keeps it.
-            let words = line.spans.iter_mut().skip(1);
-            words.for_each(|span| span.style = self.theme.on_said(span.style));
-            ansi::line(&line) + self.end
-        });
-        self.styled = styled.to_vec();
-        let with_question = |styled: &String| format!("{styled}{QUESTION}");
-        self.asked = self.styled.iter().map(with_question).collect();
+            let style = match (self.has_no_ground(), label.starts_with("mode.")) {
+                (true, _) => self.theme.style(label),
+                (false, true) => self.theme.mark_on_said(self.theme.style(label)),
+                (false, false) => self.theme.on_said(self.theme.style(label)),
+            };
+            spans.push(Span::styled(text.to_string(), style));
+        }
+        ansi::line(&Line::from(spans)) + self.end
     }
 
     /// Asks the terminal for its background once the prompt is drawn: in the same write, behind it.
     pub(super) fn ask_background(&mut self) {
         self.asking.store(true, Ordering::Relaxed);
+        self.set_awaits_colours(true);
+    }
+
+    fn has_no_ground(&self) -> bool {
+        self.awaits_colours && self.theme.is_for_any_background()
+    }
+
+    /// How a line that was sent looks behind it.
+    pub(super) fn said(&self) -> Style {
+        let said = self.theme.style("said");
+        if self.has_no_ground() { Style { fg: None, bg: None, ..said } } else { said }
+    }
+
+    /// True until the terminal had the time to answer.
+    pub(super) fn set_awaits_colours(&mut self, awaits: bool) {
+        if self.awaits_colours != awaits {
+            (self.awaits_colours, self.styled) = (awaits, Default::default());
+        }
     }
 
     /// Tells the terminal where the prompt ends.
     pub(super) fn mark(&mut self) {
         self.end = PROMPT_END;
+        self.styled = Default::default();
         self.shown = None;
     }
 
@@ -138,8 +186,9 @@ impl rustyline::Prompt for ModePrompt {
     fn styled(&self) -> &str {
         if self.asking.swap(false, Ordering::Relaxed) {
             background::asked();
-            return self.pick(&self.asked);
+            return self.asked.get_or_init(|| self.styled_for(self.mode.load()) + QUESTION);
         }
-        self.pick(&self.styled)
+        let mode = self.mode.load();
+        self.styled.get(mode as usize).map_or("> ", |styled| styled.get_or_init(|| self.styled_for(mode)))
     }
 }

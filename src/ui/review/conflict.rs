@@ -8,15 +8,18 @@ use super::file::{
     AppliedPart, LineConflict, PendingPart, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines,
     WholeChange,
 };
+use super::load::wide_text;
 use super::side_text::SideText;
 use super::state::Review;
 use crate::text::visible::{LineBreaks, visible};
-use crate::text::{count, hunk, sided_merge};
+use crate::text::{LineDiff, count, hunk, sanitize, sided_merge};
 use crate::workspace::{FileChange, PathState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Lines that are shown of one place.
 const SHOWN: usize = 20;
+/// Lines of a difference that is decided as a whole.
+const LINES: usize = 2000;
 /// Contents that are compared, in bytes: two that have nothing in common take long.
 const LARGEST: usize = 4 << 20;
 
@@ -29,6 +32,68 @@ pub enum MergeOutlook {
     Conflict,
     /// The contents cannot be compared here.
     Unknown,
+}
+
+/// A path at which the workspace has something else than the agent changed, for a file that is decided as a whole.
+#[derive(Debug)]
+pub struct SideConflict<'c> {
+    pub change: &'c FileChange,
+    /// What the workspace has.
+    pub now: PathState,
+    /// As a person reads the path, where it is another than that of the file.
+    pub name: Option<String>,
+    /// The contents that are compared line by line; `None` where they are not read.
+    pub contents: Option<SideContents>,
+}
+
+/// What accepting replaces, and what is there afterwards.
+#[derive(Clone, Debug, Default)]
+pub struct SideContents {
+    pub mine: Vec<u8>,
+    pub agents: Vec<u8>,
+    /// The path that has the agent's, where it is another.
+    pub agents_name: Option<String>,
+}
+
+impl SideConflict<'_> {
+    /// What each side has.
+    fn words(&self) -> [String; 3] {
+        let name = self.name.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+        let moved = self.contents.as_ref().and_then(|contents| contents.agents_name.as_ref());
+        let moved = moved.map(|to| format!("; it is {to}")).unwrap_or_default();
+        [
+            format!("yours{name}: {}", state_words(&self.now)),
+            format!("the agent's{name}: {}{moved}", state_words(&self.change.after)),
+            format!("before both changes{name}: {}", state_words(&self.change.before)),
+        ]
+    }
+
+    /// The lines that accepting removes and adds, and how many of them are not here. None where they are no text.
+    fn difference(&self) -> (Vec<String>, usize) {
+        let Some(SideContents { mine, agents, agents_name }) = &self.contents else {
+            return Default::default();
+        };
+        if mine == agents {
+            return Default::default();
+        }
+        if mine.len() + agents.len() > LARGEST {
+            let title = "what accepting changes is too large to be shown line by line here";
+            return (vec![title.to_string()], 1);
+        }
+        let (Some(old), Some(new)) = (SideText::new(mine.clone()), SideText::new(agents.clone())) else {
+            return wide_text(mine, agents).unwrap_or_default();
+        };
+        let diff = LineDiff::new(&old.text(), &new.text()).unified(3, usize::MAX);
+        let all = sanitize::block(&diff.text);
+        let to = agents_name.as_ref().map(|to| format!(", {to}")).unwrap_or_default();
+        let mut rows = vec![format!("what accepting changes: - is yours, + is the agent's{to}")];
+        rows.extend(all.lines().take(LINES).map(String::from));
+        let left_out = all.lines().count().saturating_sub(LINES);
+        if left_out > 0 {
+            rows.push(format!("{left_out} more lines are not shown"));
+        }
+        (rows, left_out)
+    }
 }
 
 /// A file whose decisions are about the content that the workspace has now.
@@ -99,22 +164,28 @@ impl ReviewFile {
         })
     }
 
-    /// Makes the change one that is decided as a whole: by side. `conflict` has what the workspace has.
-    pub fn decide_by_side(&mut self, change: &FileChange, conflict: Vec<(PathBuf, PathState)>) {
+    /// Makes the change one that is decided as a whole: by side.
+    pub fn decide_by_side(&mut self, conflicts: &[SideConflict<'_>]) {
         let mut words = vec![
             "conflict: the file changed in the workspace since; accept takes the agent's change, reject keeps yours"
                 .to_string(),
         ];
-        words.extend(conflict.iter().map(|(_, now)| format!("yours: {}", state_words(now))));
-        words.push(format!("the agent's: {}", state_words(&change.after)));
-        words.push(format!("before both changes: {}", state_words(&change.before)));
+        let mut left_out = 0;
+        for conflict in conflicts {
+            words.extend(conflict.words());
+            let (rows, more) = conflict.difference();
+            let room = LINES.saturating_sub(words.len());
+            left_out += more + rows.len().saturating_sub(room);
+            words.extend(rows.into_iter().take(room));
+        }
+        let conflict = conflicts.iter().map(|one| (one.change.path.to_path_buf(), one.now.clone())).collect();
         if let ReviewBody::Whole(whole) = &mut self.body {
             whole.conflict = conflict;
             // Its size before is no longer what is there.
-            whole.words = words;
+            (whole.words, whole.left_out) = (words, left_out);
             return;
         }
-        self.body = ReviewBody::Whole(WholeChange { words, conflict, ..WholeChange::default() });
+        self.body = ReviewBody::Whole(WholeChange { words, left_out, conflict, ..WholeChange::default() });
     }
 }
 

@@ -15,7 +15,10 @@ impl Review {
         let units = match selected {
             true => self.selected(),
             false => match self.row() {
-                Some(ReviewRow::File(file)) => return self.decide_files(&[file as usize], mark),
+                // A file that is one decision is its own hunk, and its first row is where that begins.
+                Some(ReviewRow::File(file)) if self.lines(file as usize).is_some() => {
+                    return self.decide_files(&[file as usize], mark);
+                }
                 _ => self.here().into_iter().collect(),
             },
         };

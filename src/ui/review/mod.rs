@@ -51,7 +51,7 @@ pub use cells::StyledCell;
 pub use checks::ReviewChecks;
 pub use comment::{CommentTarget, ReviewComment};
 pub use commit_files::{commit_files, unreached_file};
-pub use conflict::{DecidedConflict, MergeOutlook};
+pub use conflict::{DecidedConflict, MergeOutlook, SideConflict, SideContents};
 pub use difference::Differences;
 pub use file::{
     AppliedPart, CombinedDecision, LineConflict, PartBoundary, PendingPart, PicturePair, ReviewBody,

@@ -1,3 +1,4 @@
+use super::change_list::{change, detail, lines};
 use super::*;
 
 const KEYS: &str = "a apply all  r review  k keep pending  d discard all";
@@ -329,4 +330,23 @@ fn an_answer_of_only_blanks_has_no_rows() {
             b.scrollback
         );
     }
+}
+
+/// Story: at 40x12 PageDown went past five closed differences and opened the last.
+#[test]
+fn page_down_opens_what_it_passes_from_top_to_bottom() {
+    let names: Vec<String> = (0..6).map(|n| format!("f{n}.txt")).collect();
+    let edited = |n: usize| lines(20).replace("line 10\n", &format!("changed {n}\n"));
+    let changes = names.iter().enumerate().map(|(n, name)| change(name, n, &lines(20), &edited(n))).collect();
+    let mut b = bench_of(40, 11);
+    let _answer = b.ask_to_apply(detail(changes));
+    let mut order: Vec<usize> = Vec::new();
+    for _ in 0..60 {
+        let screen = b.screen();
+        let new = (0..6).filter(|n| screen.contains(&format!("+ changed {n}")));
+        let new: Vec<usize> = new.filter(|n| !order.contains(n)).collect();
+        order.extend(new);
+        b.key(KeyCode::PageDown);
+    }
+    assert_eq!(order, [0, 1, 2, 3, 4, 5], "{}", b.screen());
 }

@@ -4,7 +4,7 @@ use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{CommitPatch, ListedChange};
 
 /// A file that changes from `before` to `after`, as the `row`th row.
-fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, FileDiff) {
+pub(super) fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, FileDiff) {
     let mut patch = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n").into_bytes();
     unified(before.as_bytes(), after.as_bytes(), &mut patch);
     let count = |sign: u8| patch.split(|b| *b == b'\n').filter(|l| l.first() == Some(&sign)).count() - 1;
@@ -17,12 +17,12 @@ fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, F
     (listed, FileDiff { name: name.into(), row, patch, ..FileDiff::default() })
 }
 
-fn detail(changes: Vec<(ListedChange, FileDiff)>) -> DisplayDetail {
+pub(super) fn detail(changes: Vec<(ListedChange, FileDiff)>) -> DisplayDetail {
     let (list, files) = changes.into_iter().unzip();
     DisplayDetail::Changes(Box::new(ChangeOverview { list, files }))
 }
 
-fn lines(count: usize) -> String {
+pub(super) fn lines(count: usize) -> String {
     (0..count).map(|n| format!("line {n}\n")).collect()
 }
 

@@ -85,7 +85,8 @@ pub async fn run(
         jobs,
         check_output,
     } = settings;
-    let mut painter = InlinePainter::new(Box::new(term::write_all), term::size());
+    let mut painter = InlinePainter::new(Box::new(term::write_all), term::size())
+        .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok()));
     let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
     live.type_in(&draft);
     let mut quiet_since = Instant::now();

@@ -28,6 +28,8 @@ pub struct ApplyReport {
     pub unmoved: Vec<PathBuf>,
     /// Why they are still pending instead.
     pub special_error: Option<io::Error>,
+    /// Conflicts that have no lines to choose: the agent removed or renamed the file, or it is not text.
+    pub by_side: Vec<PathBuf>,
 }
 
 impl ChangeSet {
@@ -52,7 +54,14 @@ impl View {
         label: TransactionLabel,
     ) -> ApplyReport {
         let special = set.take_special(&mut choice);
-        self.apply_and_discard(choice, special, approval, label)
+        let mut report = self.apply_and_discard(choice, special, approval, label);
+        if let Ok(ApplyOutcome::Changed { conflicts, .. }) = &report.result {
+            let has_no_lines = |path: &&PathBuf| {
+                set.get(path).is_some_and(|change| !change.after.is_file() || !self.is_text(change))
+            };
+            report.by_side = conflicts.iter().filter(has_no_lines).cloned().collect();
+        }
+        report
     }
 
     /// The same for a caller that has taken pipes, sockets and devices out of `choice`, and has no use for the set any
@@ -68,8 +77,13 @@ impl View {
             true => Ok(ApplyOutcome::Nothing),
             false => self.apply_approved(choice, approval, label),
         };
-        let mut report =
-            ApplyReport { result, special: Vec::new(), unmoved: Vec::new(), special_error: None };
+        let mut report = ApplyReport {
+            result,
+            special: Vec::new(),
+            unmoved: Vec::new(),
+            special_error: None,
+            by_side: Vec::new(),
+        };
         if report.is_done() && !special.is_empty() {
             match self.discard(&special) {
                 Ok(()) => {
@@ -83,6 +97,12 @@ impl View {
             }
         }
         report
+    }
+
+    /// Both sides of a change have lines.
+    fn is_text(&self, change: &FileChange) -> bool {
+        let is_text = |bytes: &[u8]| !bytes.contains(&0);
+        change.bytes(self.objects()).is_some_and(|(before, after)| is_text(&before) && is_text(&after))
     }
 }
 
@@ -120,7 +140,9 @@ impl ApplyReport {
             Ok(ApplyOutcome::Landed(entry)) => landed(entry, undo, &name),
             Ok(ApplyOutcome::Nothing) if self.has_special() || self.special_error.is_some() => Vec::new(),
             Ok(ApplyOutcome::Nothing) => vec!["nothing is pending".into()],
-            Ok(ApplyOutcome::Changed { merged, conflicts }) => changed(merged, conflicts, &name),
+            Ok(ApplyOutcome::Changed { merged, conflicts }) => {
+                changed(merged, (conflicts, &self.by_side), &name)
+            }
             Err(e @ ApplyError::Damage(_)) => vec![format!("not applied: {e}"), REPAIR_HINT.into()],
             Err(e) => vec![format!("not applied: {e}")],
         };
@@ -149,16 +171,24 @@ fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> Stri
     lines
 }
 
-fn changed(merged: &[PathBuf], conflicts: &[PathBuf], name: &dyn Fn(&Path) -> String) -> Vec<String> {
+fn changed(
+    merged: &[PathBuf],
+    (conflicts, by_side): (&[PathBuf], &[PathBuf]),
+    name: &dyn Fn(&Path) -> String,
+) -> Vec<String> {
     let again = "merged with the current content; review it and apply again";
     let mut lines = vec!["nothing was applied: files changed in the meantime".to_string()];
     lines.extend(merged.iter().map(|path| format!("{}: {again}", name(path))));
-    lines.extend(conflicts.iter().map(|path| format!("{}: {}", name(path), conflict(path, name))));
+    lines.extend(
+        conflicts
+            .iter()
+            .map(|path| format!("{}: {}", name(path), conflict(path, by_side.contains(path), name))),
+    );
     lines
 }
 
 /// Why a change cannot be applied to what is at its path now.
-fn conflict(path: &Path, name: &dyn Fn(&Path) -> String) -> String {
+fn conflict(path: &Path, is_by_side: bool, name: &dyn Fn(&Path) -> String) -> String {
     let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     if let Some(dir) = path.ancestors().skip(1).find(is_link) {
         return format!("`{}` is a link now, and placet writes through no link", name(dir));
@@ -168,6 +198,9 @@ fn conflict(path: &Path, name: &dyn Fn(&Path) -> String) -> String {
         Ok(PathState::Link { .. }) => "a link is there now",
         Ok(PathState::Directory { .. }) => "a directory is there now",
         Ok(PathState::Special { .. }) => "a pipe, socket or device is there now",
+        Ok(PathState::File { .. }) if is_by_side => {
+            "it changed in the meantime: review it to choose between your version and the agent's"
+        }
         Ok(PathState::File { .. }) | Err(_) => {
             "the same lines, or lines next to them, changed in the meantime: review it to choose between your lines and the agent's"
         }
@@ -188,6 +221,7 @@ mod tests {
             special: vec![path.clone()],
             unmoved: vec![path.clone()],
             special_error: None,
+            by_side: Vec::new(),
         };
         let what = "a pipe".to_string();
         for result in [
@@ -212,12 +246,13 @@ mod tests {
         std::fs::create_dir(dir.join("other")).unwrap();
         std::fs::write(dir.join("other/f"), "x").unwrap();
         let name = |path: &Path| path.strip_prefix(&dir).unwrap().display().to_string();
-        let said = |path: &str| conflict(&dir.join(path), &name);
+        let said = |path: &str| conflict(&dir.join(path), false, &name);
         assert_eq!(said("gone"), "it no longer exists: was it renamed?");
         assert_eq!(said("link"), "a link is there now");
         assert_eq!(said("other"), "a directory is there now");
         assert_eq!(said("link/f"), "`link` is a link now, and placet writes through no link");
         assert!(said("other/f").starts_with("the same lines"));
+        assert!(conflict(&dir.join("other/f"), true, &name).starts_with("it changed in the meantime"));
     }
 
     #[test]
@@ -228,6 +263,7 @@ mod tests {
             special: vec![pipe],
             unmoved: vec![moved],
             special_error: None,
+            by_side: Vec::new(),
         };
         assert_eq!(
             report.lines(None, &|path| path.to_path_buf()),

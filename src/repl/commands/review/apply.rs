@@ -8,7 +8,8 @@ use crate::serve::changes::UserReport;
 use crate::text::{regular_file, visible};
 use crate::ui::review::{
     self, AppliedPart, CombinedDecision, DecidedConflict, MergeOutlook, PendingPart, Review, ReviewBody,
-    ReviewDecision, ReviewFile, ReviewSubject, SavedReview, commit_files, unreached_file,
+    ReviewDecision, ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files,
+    unreached_file,
 };
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
@@ -51,7 +52,9 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     }
     let conflicts = view.conflicts(&set);
     for file in &mut files {
-        compare_with_workspace(file, &set, (view, &conflicts));
+        compare_with_workspace(file, &set, (view, &conflicts), &|path| {
+            visible::path_name(&workspace.shortened(path))
+        });
     }
     for repository in view.git_events(&set) {
         let Some(outermost) = set.repositories.of(&repository.path) else { continue };
@@ -93,6 +96,7 @@ fn compare_with_workspace(
     file: &mut ReviewFile,
     set: &ChangeSet,
     (view, known): (&View, &BTreeMap<Arc<Path>, PathState>),
+    name: &dyn Fn(&Path) -> String,
 ) {
     if file.decided_with.is_some() || set.repository_of(&file.path).is_some() {
         return;
@@ -109,12 +113,49 @@ fn compare_with_workspace(
         file.facts.insert(0, fact);
         return;
     }
-    let Some((first, now)) = conflicts.first() else { return };
+    let Some((_, now)) = conflicts.first() else { return };
     // A decision about the file belongs to what is shown.
     let key = format!("{}\0{now:?}", file.key);
     file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
-    let of_path = |(change, now): &(&FileChange, &PathState)| (change.path.to_path_buf(), (*now).clone());
-    file.decide_by_side(first, conflicts.iter().map(of_path).collect());
+    let sides: Vec<SideConflict<'_>> = conflicts
+        .iter()
+        .map(|(change, now)| {
+            let is_named = *change.path != *file.path || conflicts.len() > 1;
+            SideConflict {
+                change,
+                now: (*now).clone(),
+                name: is_named.then(|| name(&change.path)),
+                contents: side_contents((change, now), set.get(&file.path), view, name),
+            }
+        })
+        .collect();
+    file.decide_by_side(&sides);
+}
+
+/// The contents of a conflict that is decided as a whole. Where the agent moved the file, its own is at the other path:
+/// `file` is the change there.
+fn side_contents(
+    (change, now): (&FileChange, &PathState),
+    file: Option<&FileChange>,
+    view: &View,
+    name: &dyn Fn(&Path) -> String,
+) -> Option<SideContents> {
+    let mine = match now {
+        PathState::Absent => Vec::new(),
+        PathState::File { hash, .. } => {
+            regular_file::read(&change.path, LARGEST).ok().filter(|bytes| blake3::hash(bytes) == *hash)?
+        }
+        _ => return None,
+    };
+    let elsewhere =
+        file.filter(|file| file.path != change.path && change.after.is_absent() && file.after.is_file());
+    let of_agent = elsewhere.unwrap_or(change);
+    let agents = match &*of_agent.after {
+        PathState::Absent => Vec::new(),
+        PathState::File { .. } => of_agent.bytes(view.objects())?.1,
+        _ => return None,
+    };
+    Some(SideContents { mine, agents, agents_name: elsewhere.map(|file| name(&file.path)) })
 }
 
 /// The fact about a file with other content than the agent changed, where the lines show the rest. `None` for a file that

@@ -314,14 +314,7 @@ impl ChangeList {
         match key {
             KeyCode::Down => self.down(overview),
             KeyCode::Up => self.up(overview),
-            KeyCode::PageDown => {
-                let before = self.scroll;
-                self.scroll_to(self.scroll + page, overview);
-                match self.scroll == before {
-                    true => self.open_next(overview),
-                    false => self.cursor = self.row_at(self.scroll, overview),
-                }
-            }
+            KeyCode::PageDown => self.page_down(page, overview),
             KeyCode::PageUp => {
                 self.scroll = self.scroll.saturating_sub(page);
                 self.cursor = self.row_at(self.scroll, overview);
@@ -369,6 +362,29 @@ impl ChangeList {
             Some(_) => self.cursor -= 1,
             None => self.scroll = self.scroll.saturating_sub(1),
         }
+    }
+
+    fn page_down(&mut self, page: usize, overview: &ChangeOverview) {
+        if let Some(row) = self.passed_by(page, overview) {
+            self.chosen = true;
+            self.open(row, overview);
+            return;
+        }
+        let before = self.scroll;
+        self.scroll_to(self.scroll + page, overview);
+        match self.scroll == before {
+            true => self.open_next(overview),
+            false => self.cursor = self.row_at(self.scroll, overview),
+        }
+    }
+
+    /// The first closed difference that a page further would leave behind: everything above it was on the screen.
+    fn passed_by(&self, page: usize, overview: &ChangeOverview) -> Option<usize> {
+        let parts = self.parts(overview);
+        let is_left_behind = |at: usize| (self.scroll..self.scroll + page).contains(&at);
+        let closed = |row: usize| !self.open.contains(&row) && self.kind(row).is_required;
+        let mut heads = parts.iter().filter(|part| part.is_head && is_left_behind(part.at.start));
+        heads.find(|part| closed(part.row)).map(|part| part.row)
     }
 
     fn open_next(&mut self, overview: &ChangeOverview) {
