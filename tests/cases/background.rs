@@ -9,8 +9,8 @@ const LIGHT: &str = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\";
 /// The background of an added line in the theme for light terminals.
 const LIGHT_ADDED: &str = "48;2;226;245;231";
 /// The mode in the prompt, in the colours of the themes.
-const DARK_MODE: &str = "\x1b[0;1;38;2;126;198;153m[r]";
-const LIGHT_MODE: &str = "\x1b[0;1;38;2;23;105;58m[r]";
+const DARK_MODE: &str = "\x1b[0;1;38;2;126;198;153;48;2;47;58;77m[r]";
+const LIGHT_MODE: &str = "\x1b[0;1;38;2;23;105;58;48;2;219;228;243m[r]";
 
 fn colours() -> Start {
     shell().variable("COLORTERM", "truecolor").arg("--mode").arg("read")

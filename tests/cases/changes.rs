@@ -299,9 +299,14 @@ fn the_journal_names_commits() {
     ));
     assert_eq!(txn.run(["apply"]).code, 0);
     let shown = txn.run(["journal", "show"]).stdout;
-    for line in
-        ["A n\n", "\nin .git:\n  commit ", " \"t\" on ", "1 file +1 -0\n", " \"u\" on ", "1 file +0 -1\n"]
-    {
+    for line in [
+        "A n\n",
+        "\nin .git:\n  commit ",
+        " \"t\" on ",
+        "1 file +1 -0 (t.sh)\n",
+        " \"u\" on ",
+        "1 file +0 -1 (t.sh)\n",
+    ] {
         assert!(shown.contains(line), "{line:?} in {shown}");
     }
     // The contents of a repository that is gone tell nothing.

@@ -3,6 +3,9 @@
 use crate::conversation::ToolSpec;
 use crate::repl::context::{CommandContext, CommandFollowUp, SlashCommandResult};
 
+/// Above the tools that a request only names.
+const LOOKED_UP: &str = "called through more_tools:";
+
 pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let registry = context.app.tools.registry;
     if rest.is_empty() {
@@ -10,7 +13,7 @@ pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
         context.output.rows(&registry.specs().into_iter().map(row).collect::<Vec<_>>());
         let looked_up: Vec<_> = registry.looked_up_specs().into_iter().map(row).collect();
         if !looked_up.is_empty() {
-            context.output.text("called through more_tools:");
+            context.output.text(LOOKED_UP);
             context.output.rows(&looked_up);
         }
         return Ok(CommandFollowUp::Nothing);
