@@ -733,7 +733,7 @@ fn in_conflict() -> (Pty, String) {
     });
     quiet();
     pty.answer("k");
-    pty.until("it is kept", |s| s.contains("are pending"));
+    pty.until("it is kept", |s| !s.contains("k keep pending") && s.trim_end().ends_with("±1 >"));
     pty.line("/apply a.txt");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.until("the way", |s| joined(s).contains("review it to choose between your lines and the agent's"));
