@@ -131,7 +131,7 @@ impl ToolRegistry {
         self.tools.iter().filter(move |tool| !is_more(tool)).chain(rare).cloned()
     }
 
-    /// The call that a call through `more_tools` stands for; any other call as it is.
+    /// The call that `more_tools` is asked to make; any other call unchanged.
     pub fn unwrapped(&self, call: ToolCall) -> ToolCall {
         let inner = |input: &CallInput| {
             let (tool, arguments) = self.looked_up(&call.name, input)?;

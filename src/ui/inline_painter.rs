@@ -34,7 +34,7 @@ pub struct InlinePainter {
     /// The first resize since the last frame.
     unsettled_since: Option<Instant>,
     last_resize: Option<Instant>,
-    /// The terminal does not wrap its rows anew after a resize.
+    /// The terminal does not wrap its rows again after a resize.
     keeps_rows: bool,
     pending: String,
 }
