@@ -17,7 +17,7 @@ use crate::tools::{ToolContext, todos_in};
 use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
 use crate::workspace::{LayerKind, View, Workspace};
 use std::sync::Arc;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 /// What the pane says of the turn before anything happened in it.
@@ -87,12 +87,23 @@ pub(super) fn run(
             drop(events.send(TurnEvent::Ended(ending)));
             settled
         };
-        if linear {
-            tokio::join!(working, turn_pane::run_linear(settings, inbox, stop.clone()))
-        } else {
-            tokio::join!(working, turn_pane::run(settings, inbox, stop.clone()))
-        }
+        while_shown(working, linear, settings, inbox, stop.clone()).await
     }))
+}
+
+/// Does `work` while the pane shows its events, or lines do where a pane is not wanted.
+async fn while_shown<T>(
+    work: impl Future<Output = T>,
+    linear: bool,
+    settings: TurnPaneSettings,
+    inbox: UnboundedReceiver<TurnEvent>,
+    stop: CancellationToken,
+) -> (T, TurnPaneResult) {
+    if linear {
+        tokio::join!(work, turn_pane::run_linear(settings, inbox, stop))
+    } else {
+        tokio::join!(work, turn_pane::run(settings, inbox, stop))
+    }
 }
 
 /// Asks again what to do with the changes of the last turn.
@@ -112,11 +123,7 @@ pub(super) fn ask_again(
             drop(events.send(TurnEvent::Ended(TurnEnding::Done)));
             decision
         };
-        if linear {
-            tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop.clone()))
-        } else {
-            tokio::join!(asking, turn_pane::run(settings, inbox, stop.clone()))
-        }
+        while_shown(asking, linear, settings, inbox, stop.clone()).await
     }))
 }
 
@@ -160,11 +167,7 @@ pub(super) fn ask_about_all(
             drop(events.send(TurnEvent::Ended(TurnEnding::Done)));
             decision
         };
-        if linear {
-            tokio::join!(asking, turn_pane::run_linear(settings, inbox, stop.clone()))
-        } else {
-            tokio::join!(asking, turn_pane::run(settings, inbox, stop.clone()))
-        }
+        while_shown(asking, linear, settings, inbox, stop.clone()).await
     })
 }
 
