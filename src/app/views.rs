@@ -240,6 +240,12 @@ impl App {
         tried(&self.view("probe"), |dirs| probe_again(&supervisor, dirs, &record))
     }
 
+    /// Settles where the layers of `view` are, before anything is looked for in them.
+    pub fn settle_layers(&self, view: &View) {
+        let (supervisor, record) = (self.request.supervisor(), self.probe_record());
+        tried(view, |dirs| recorded_probe(&supervisor, dirs, &record));
+    }
+
     /// No command sees the state directory.
     fn probe_record(&self) -> PathBuf {
         self.paths.state.join("sandbox.json")

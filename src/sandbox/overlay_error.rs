@@ -25,12 +25,22 @@ pub(super) fn explain(dir: &Path, failure: &StartFailure) -> String {
                 for placet with `userns,` lifts it)"
             .into();
     }
+    if is_full(dir) {
+        return format!("the disk of `{}` is full", dir.display());
+    }
     if let (StartFailure::Overlay(_), Some(kind)) = (failure, unfit(dir)) {
         return format!("layers cannot be stored in `{}`, which is {kind}", dir.display());
     }
     let (StartFailure::Overlay(reason) | StartFailure::Sandbox(reason) | StartFailure::Other(reason)) =
         failure;
     if container { format!("this container forbids it ({reason})") } else { reason.clone() }
+}
+
+/// Whether there is less room than a trial needs: a few small files and directories.
+fn is_full(dir: &Path) -> bool {
+    let Some(space) = dir.ancestors().find_map(|dir| rustix::fs::statvfs(dir).ok()) else { return false };
+    let has_inodes = space.f_files == 0 || space.f_favail > 16;
+    space.f_bavail.saturating_mul(space.f_frsize) < 64 << 10 || !has_inodes
 }
 
 /// The kind of a file system that cannot store an upper layer.

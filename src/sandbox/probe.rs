@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use tempfile::TempDir;
 use thiserror::Error;
 
 /// How long a trial may take before it counts as failed.
@@ -220,6 +221,10 @@ impl From<ProbeError> for StartFailure {
     }
 }
 
+fn probe_dir(parent: &Path) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("probe").tempdir_in(parent)
+}
+
 /// One command in one kind of sandbox.
 struct ProbeTrial<'a> {
     supervisor: &'a Path,
@@ -230,15 +235,17 @@ struct ProbeTrial<'a> {
 impl ProbeTrial<'_> {
     /// The output of the command, if every check passed.
     fn run(&self) -> Result<String, ProbeError> {
-        let base = tempfile::Builder::new().prefix("probe").tempdir_in(self.dir)?;
+        let layers = probe_dir(self.dir)?;
+        let ground = self.ground()?;
         // A mount cannot go over a link on the way.
-        let at = |name: &str| std::fs::canonicalize(base.path()).map(|dir| dir.join(name));
-        let (inside, upper, work) = (at("inside")?, at("upper")?, at("work")?);
+        let at = |dir: &TempDir, name: &str| std::fs::canonicalize(dir.path()).map(|dir| dir.join(name));
+        let inside = at(ground.as_ref().unwrap_or(&layers), "inside")?;
+        let (upper, work) = (at(&layers, "upper")?, at(&layers, "work")?);
         for dir in [&inside, &upper, &work] {
             std::fs::create_dir(dir)?;
         }
         std::fs::write(inside.join("seen"), "old")?;
-        let outside = at("outside")?;
+        let outside = inside.with_file_name("outside");
         std::fs::write(&outside, "old")?;
         let layer =
             OverlaySpec { target: inside.clone(), lowers: vec![inside.clone()], upper: upper.clone(), work };
@@ -261,6 +268,15 @@ impl ProbeTrial<'_> {
         let holds = read(landed.join("seen")).trim() == "new" && kept && read(outside) == "old";
         layer.release();
         if holds && ending == "exit 0" { Ok(said) } else { Err(ProbeError::Failed { ending, said }) }
+    }
+
+    /// Where the changed directory is, if it cannot be next to the layers: a view has a `/dev` of its own, so nothing in
+    /// `/dev/shm` can be changed in it.
+    fn ground(&self) -> io::Result<Option<TempDir>> {
+        if !self.dir.starts_with("/dev") {
+            return Ok(None);
+        }
+        probe_dir(Path::new("/tmp")).or_else(|_| probe_dir(Path::new("/var/tmp"))).map(Some)
     }
 
     fn start(&self, spec: &Path) -> io::Result<(String, String)> {

@@ -74,6 +74,7 @@ mod import_written;
 mod instructions_shell;
 mod jobs;
 mod labels;
+mod layer_places;
 mod live;
 mod long_runs;
 mod many_changes;

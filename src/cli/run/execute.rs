@@ -58,6 +58,7 @@ pub(super) fn execute(
     let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
     let own_home = plan.own_home(app);
     let began = SystemTime::now();
+    app.settle_layers(&view);
     take_over(&env, &view, own_home)?;
     view.expect_one_command(own_home);
     announce(app, plan, &view, options)?;

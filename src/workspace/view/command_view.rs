@@ -392,13 +392,14 @@ impl View {
         self.roots().iter().enumerate().map(mount).collect()
     }
 
-    /// Where this view's commands have their layers.
+    /// Where this view's commands have their layers: in the place that a trial found, and before a trial where an earlier
+    /// process had them.
     pub(super) fn layers_dir(&self) -> PathBuf {
-        let base = self.0.layers.get().or(self.0.places.layers.first());
-        match (base, self.dir().file_name()) {
-            (Some(base), Some(name)) => base.join(name),
-            _ => self.dir().to_path_buf(),
-        }
+        let Some(name) = self.dir().file_name() else { return self.dir().to_path_buf() };
+        let places = &self.0.places.layers;
+        let used = || places.iter().find(|place| place.join(name).is_dir());
+        let place = self.0.layers.get().or_else(used).or(places.first());
+        place.map_or_else(|| self.dir().to_path_buf(), |place| place.join(name))
     }
 }
 
