@@ -114,6 +114,9 @@ fn compare_with_workspace(
         return;
     }
     let Some((_, now)) = conflicts.first() else { return };
+    if let Some((change, now)) = conflicts.iter().find(|(change, _)| *change.path == *file.path) {
+        name_attributes(file, change, now, (view, "with the agent's content"));
+    }
     // A decision about the file belongs to what is shown.
     let key = format!("{}\0{now:?}", file.key);
     file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
@@ -153,7 +156,9 @@ fn side_contents(
     let agents = match &*of_agent.after {
         PathState::Absent => Vec::new(),
         PathState::File { .. } => of_agent.bytes(view.objects())?.1,
-        _ => return None,
+        // Your lines go.
+        PathState::Directory { .. } | PathState::Link { .. } => Vec::new(),
+        PathState::Special { .. } => return None,
     };
     Some(SideContents { mine, agents, agents_name: elsewhere.map(|file| name(&file.path)) })
 }
@@ -178,13 +183,19 @@ fn changed_fact(file: &mut ReviewFile, change: &FileChange, view: &View) -> Opti
     if lines.is_on_workspace {
         // An edit or a decision about the file belongs to the content that is shown.
         file.key = blake3::hash(format!("{}\0{now_hash}", file.key).as_bytes()).to_hex().to_string();
-        let before = change.attribute_words(None);
-        file.facts.retain(|fact| !before.iter().any(|words| fact.starts_with(words.as_str())));
-        let state = view.current_state(&change.path);
-        let words = state.map(|state| view.resolved_attribute_words(change, &state)).unwrap_or_default();
-        file.facts.extend(words.into_iter().map(|words| format!("{words}, with whatever part is accepted")));
+        if let Some(state) = view.current_state(&change.path) {
+            name_attributes(file, change, &state, (view, "with whatever part is accepted"));
+        }
     }
     Some(format!("the file in the workspace changed since (by an edit, an apply or an undo){then}"))
+}
+
+/// Says what an apply does to mode, owner and attributes of the file that is there now.
+fn name_attributes(file: &mut ReviewFile, change: &FileChange, now: &PathState, (view, when): (&View, &str)) {
+    let before = change.attribute_words(None);
+    file.facts.retain(|fact| !before.iter().any(|words| fact.starts_with(words.as_str())));
+    let words = view.resolved_attribute_words(change, now);
+    file.facts.extend(words.into_iter().map(|words| format!("{words}, {when}")));
 }
 
 /// The apply of a review, which a front end runs and shows.
