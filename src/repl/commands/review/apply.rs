@@ -13,8 +13,8 @@ use crate::ui::review::{
 };
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
-    FileAttrs, FileChange, LargeLoss, LayerKind, PathState, ResolvedPart, SelectedPart, TransactionLabel,
-    View, Workspace,
+    FileAttrs, FileChange, GitEvent, GitFileKind, LargeLoss, LayerKind, PathState, ResolvedPart,
+    SelectedPart, StoredKind, TransactionLabel, View, Workspace,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -66,7 +66,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
             for (event, row) in repository.events.iter().zip(&rows) {
                 file.facts.push(row.line());
                 file.care.extend(row.needs_care.then(|| row.line()));
-                if let Some(patch) = &row.patch {
+                if let Some(patch) = row.patch.as_ref().filter(|_| !is_in_words(event)) {
                     let name = event.content_name();
                     match patch.is_unreached {
                         true => commits.push(unreached_file(file, &name, &patch.bytes)),
@@ -88,6 +88,12 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         set.changes.iter().map(|change| (Arc::clone(&change.path), change.after.clone())).collect();
     (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed, &classes));
     Ok(Some(review))
+}
+
+/// True for a file of git whose text is among the rows of its repository.
+fn is_in_words(event: &GitEvent) -> bool {
+    let GitEvent::Stored { kind: StoredKind::StateFile(file), .. } = event else { return false };
+    GitFileKind::at(file) == Some(GitFileKind::Text)
 }
 
 /// Says where the workspace has something else now than the agent changed, and lets the person choose where both cannot be
