@@ -126,6 +126,25 @@ fn what_git_is_told_to_ignore_counts_for_the_second_yes() {
     assert!(pty.read(".git/info/exclude").contains("hidden60"));
 }
 
+/// Story: the question said that a file is larger than placet reads, and one `y` applied it.
+#[test]
+fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = in_repository();
+    pty.line("run (git rev-parse HEAD; head -c 5000000 /dev/zero | tr '\\0' x) > .git/ORIG_HEAD");
+    pty.until("the question", |s| {
+        joined(s).contains(".git (changed): apply this repository?") && s.contains("y yes")
+    });
+    pty.answer("y");
+    pty.until("what was not shown", |s| joined(s).contains("not all of ORIG_HEAD") && s.contains("y again"));
+    assert!(!pty.exists(".git/ORIG_HEAD"));
+    pty.answer("y");
+    pty.until("that it is applied", |s| s.contains("applied changes"));
+    assert!(pty.exists(".git/ORIG_HEAD"));
+}
+
 /// Story: the row was "stash entry removed", whosever it was and whatever was in it.
 #[test]
 fn a_stash_entry_that_goes_is_named_with_its_lines() {

@@ -232,6 +232,8 @@ impl GitEvent {
     fn is_cut(&self) -> bool {
         match self {
             GitEvent::Commit { changes, .. } => changes.at_least,
+            // Where a file of git is too large to be shown, nobody has read what git takes from there.
+            GitEvent::Stored { kind: StoredKind::StateFile(_), content } => content.not_shown.is_some(),
             GitEvent::Stored { content, .. } => content.changes.at_least && !content.patch.is_unreached,
             GitEvent::RefCreated { content, .. }
             | GitEvent::RefDeleted { content, .. }
