@@ -72,7 +72,9 @@ pub(super) fn unexplained_events(
         content.changes.count(old, new);
         let is_text = |content: &&BlobContent| !matches!(content, BlobContent::Text(_));
         content.not_shown = [new, old].into_iter().find(is_text).map(BlobContent::words);
-        content.patch.add_file_of_git(rel, (sides.0.as_ref(), sides.1.as_ref()), budget);
+        if content.not_shown.is_none() {
+            content.patch.add_file_of_git(rel, (sides.0.as_ref(), sides.1.as_ref()), budget);
+        }
         events.push(GitEvent::Stored { kind: StoredKind::StateFile(rel.to_path_buf()), content });
     }
     if more > 0 {
