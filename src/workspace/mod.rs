@@ -68,7 +68,7 @@ pub use hold_point::hold_point;
 pub use repository::{
     CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind, RefTarget,
     RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet,
-    StoredContent, StoredKind, TreeChanges, WorktreeFate, head_of,
+    StashPart, StoredContent, StoredKind, TreeChanges, WorktreeFate, head_of,
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{

@@ -35,6 +35,7 @@ mod entrance_words;
 mod fetch;
 mod first_minute;
 mod git_commands;
+mod git_files_shown;
 mod guidance;
 mod guide_blocks;
 mod guide_links;

@@ -880,6 +880,83 @@ fn a_conflict_without_lines_is_decided_by_side() {
     assert_eq!(pty.read("a.txt"), "one\ntwo\nmine\n");
 }
 
+/// Story: the choice of the agent's content could never be applied where the person had changed the mode: "cannot set the mode
+/// or owner".
+#[test]
+fn a_conflict_by_side_takes_the_agents_content_and_leaves_the_mode_of_the_person() {
+    for (agent, mode, shown, wanted) in [
+        ("printf 'x\\0y' > b.bin", 0o600, "yours: 6 bytes, mode 600", 0o600),
+        (
+            "printf 'x\\0y' > b.bin; chmod 755 b.bin",
+            0o644,
+            "mode 644 to 755, with the agent's content",
+            0o755,
+        ),
+        (
+            "printf 'x\\0y' > b.bin; chmod 755 b.bin",
+            0o640,
+            "mode 640 to 755, with the agent's content",
+            0o755,
+        ),
+    ] {
+        let pty = ask_mode().size(100, 30).file("b.bin", "a\0b").open();
+        let file = pty.tree.path().join("b.bin");
+        let set_mode = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        set_mode(0o644);
+        let mut pty = reviewing(pty, agent);
+        leave_pending(&mut pty);
+        pty.until("the prompt", |s| s.contains("±1 >"));
+        std::fs::write(&file, "a\0mine").unwrap();
+        set_mode(mode);
+        let attribute = || rustix::fs::getxattr(&file, "user.mine", &mut [0_u8; 8]).ok();
+        let _ = rustix::fs::setxattr(&file, "user.mine", b"1", rustix::fs::XattrFlags::empty());
+        let had = attribute();
+        pty.line("/review");
+        pty.until("both sides", |s| s.contains(shown) && s.contains("conflict: the file changed"));
+        decide_by(&mut pty, "a", "1/1 hunks");
+        quiet();
+        pty.send("\r");
+        pty.until("the summary", |s| s.contains("b.bin: the agent's change replaces what you changed"));
+        quiet();
+        pty.send("a");
+        pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
+        let mode_now = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
+        assert_eq!((pty.read("b.bin").as_str(), mode_now(), attribute()), ("x\0y", wanted, had));
+        pty.line("/undo");
+        pty.until("undone", |s| s.contains("undid changes to 1 file"));
+        assert_eq!((pty.read("b.bin").as_str(), mode_now(), attribute()), ("a\0mine", mode, had));
+    }
+}
+
+/// Story: the review called the file too large, and the apply said to choose in the review.
+#[test]
+fn a_file_that_the_agent_made_a_directory_is_decided_by_side() {
+    let pty = ask_mode().size(100, 30).file("a.txt", "one\n").open();
+    let mut pty = reviewing(pty, "rm a.txt; mkdir a.txt; echo x > a.txt/x");
+    leave_pending(&mut pty);
+    pty.until("the prompt", |s| s.contains("±2 >"));
+    std::fs::write(pty.tree.path().join("a.txt"), "one\nmine\n").unwrap();
+    pty.line("/apply");
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.answer("r");
+    pty.until("both sides", |s| {
+        s.contains("yours: 9 bytes") && s.contains("the agent's: a directory") && s.contains("-mine")
+    });
+    quiet();
+    pty.send("Y");
+    pty.until("all accepted", |s| s.contains("2/2 hunks"));
+    quiet();
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("the agent's change replaces what you changed"));
+    quiet();
+    pty.send("a");
+    pty.until("it is applied", |s| s.contains("applied changes"));
+    assert_eq!(pty.read("a.txt/x"), "x\n");
+    pty.line("/undo");
+    pty.until("undone", |s| s.contains("undid changes"));
+    assert_eq!(pty.read("a.txt"), "one\nmine\n");
+}
+
 /// Story: of a file that the agent renamed, "yours: 28 bytes" stood below the new name, and the person's line nowhere.
 #[test]
 fn a_conflict_of_a_renamed_file_names_it_and_shows_the_lines_that_would_go() {

@@ -1,6 +1,7 @@
 //! Which commits of a question change only what the differences of the listed files show. What another commit contains would
 //! be applied unseen: a content that a later commit replaced or removed is in no file.
 
+use crate::text::visible;
 use crate::tools::FileDiff;
 use crate::workspace::ListedChange;
 use std::collections::HashSet;
@@ -25,6 +26,34 @@ pub(super) fn parts_of_files<'a>(list: &[ListedChange], files: &'a [FileDiff]) -
 pub(super) fn is_repeated(commit: &[u8], known: &HashSet<&[u8]>) -> bool {
     let has_content = |part: &[u8]| memchr::memmem::find(part, NO_CONTENT).is_none();
     parts(commit).all(|part| has_content(part) && known.contains(part))
+}
+
+/// The parts of a patch that others do not have.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct OwnParts {
+    pub(super) patch: Vec<u8>,
+    /// Of one part, the name of its file, rendered.
+    pub(super) only_name: Option<String>,
+}
+
+/// The parts that `known` does not have; `None` where it has none of them.
+pub(super) fn without_repeated(patch: &[u8], known: &HashSet<&[u8]>) -> Option<OwnParts> {
+    let has_content = |part: &[u8]| memchr::memmem::find(part, NO_CONTENT).is_none();
+    let (repeated, own): (Vec<&[u8]>, Vec<&[u8]>) =
+        parts(patch).partition(|part| has_content(part) && known.contains(part));
+    let only_name = match own.as_slice() {
+        [one] => name_of(one),
+        _ => None,
+    };
+    (!repeated.is_empty()).then(|| OwnParts { patch: own.concat(), only_name })
+}
+
+/// The new name in the first line of a part.
+fn name_of(part: &[u8]) -> Option<String> {
+    let line = part.split(|byte| *byte == b'\n').next()?;
+    let at = memchr::memmem::rfind(line, b" b/").or_else(|| memchr::memmem::rfind(line, b" \"b/"))?;
+    let name = String::from_utf8_lossy(line.get(at + 3..)?).into_owned();
+    Some(visible::guard_line(name.trim_start_matches('/').trim_end_matches('"')).into_owned())
 }
 
 fn parts(patch: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -75,5 +104,12 @@ mod tests {
         ] {
             assert_eq!(is_repeated(commit.as_bytes(), &known), repeats, "{commit}");
         }
+        let other = B.replace("+x", "+y");
+        let rest = without_repeated(format!("{A}{other}{BINARY}").as_bytes(), &known);
+        let patch = format!("{other}{BINARY}").into_bytes();
+        assert_eq!(rest, Some(OwnParts { patch, only_name: None }));
+        let rest = without_repeated(format!("{A}{other}").as_bytes(), &known);
+        assert_eq!(rest, Some(OwnParts { patch: other.clone().into_bytes(), only_name: Some("b".into()) }));
+        assert_eq!(without_repeated(other.as_bytes(), &known), None);
     }
 }

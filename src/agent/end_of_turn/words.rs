@@ -117,7 +117,7 @@ pub fn applied_overview(entry: &JournalEntry, view: &View, workspace: &Workspace
 
 /// `too_long` names the bytes that are left out.
 fn with_patches(
-    list: Vec<ListedChange>,
+    mut list: Vec<ListedChange>,
     (set, classes): (&ChangeSet, &ChangeClasses),
     (view, workspace): (&View, &Workspace),
     too_long: impl Fn(usize) -> LeftOut,
@@ -171,6 +171,24 @@ fn with_patches(
             list.get(commit.row).and_then(|row| row.commit.as_ref()).map_or(0, |patch| patch.message);
         let files = commit.patch.get(message..).unwrap_or_default();
         commit.is_repeated = commit.left_out.is_none() && commit_parts::is_repeated(files, &known);
+    }
+    // Of what is staged, only that is shown which the rows of the files do not have.
+    let is_staged = |list: &[ListedChange], row: usize| {
+        list.get(row).and_then(|row| row.commit.as_ref()).is_some_and(|patch| patch.is_staged)
+    };
+    let mut notes: Vec<(usize, String)> = Vec::new();
+    for commit in commits.iter_mut().filter(|commit| is_staged(&list, commit.row) && !commit.is_repeated) {
+        let rest = commit_parts::without_repeated(&commit.patch, &known);
+        let Some(rest) = rest.filter(|_| commit.left_out.is_none()) else { continue };
+        let name = rest.only_name.map(|name| format!("{name}; ")).unwrap_or_default();
+        commit.patch = rest.patch;
+        notes.push((commit.row, format!("({name}the rest as listed)")));
+    }
+    for (row, note) in notes {
+        if let Some(row) = list.get_mut(row) {
+            let gap = if row.note.is_empty() { "" } else { " " };
+            row.note.push_str(&format!("{gap}{note}"));
+        }
     }
     files.extend(commits);
     ChangeOverview { list, files }

@@ -1,8 +1,8 @@
 //! What happened to a repository, for a program: the same events as the rows below it, as values.
 
 use crate::workspace::{
-    DroppedCommits, GitEvent, HeadPosition, RefTarget, RepositoryEvents, StoredContent, StoredKind,
-    TreeChanges,
+    DroppedCommits, GitEvent, HeadPosition, RefTarget, RepositoryEvents, StashPart, StoredContent,
+    StoredKind, TreeChanges,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -73,8 +73,9 @@ fn report(repository: &Path, event: &GitEvent) -> ReportedGitEvent {
         GitEvent::RefCreated { name, at, content, .. } => {
             ReportedGitEvent { name: path(name), to: Some(at.clone()), ..plain }.storing(content.as_ref())
         }
-        GitEvent::RefDeleted { name, at, dropped, .. } => {
-            ReportedGitEvent { name: path(name), from: Some(at.clone()), ..plain }.dropping(*dropped)
+        GitEvent::RefDeleted { name, at, dropped, content, .. } => {
+            let deleted = ReportedGitEvent { name: path(name), from: Some(at.clone()), ..plain };
+            deleted.dropping(*dropped).storing(content.as_ref())
         }
         GitEvent::RefMoved { name, from, to, dropped, content, .. } => {
             let plain = ReportedGitEvent { name: path(name), from: Some(from.clone()), ..plain };
@@ -84,7 +85,7 @@ fn report(repository: &Path, event: &GitEvent) -> ReportedGitEvent {
         GitEvent::Stored { kind, content } => {
             let name = match kind {
                 StoredKind::Notes(on) => path(on),
-                StoredKind::Named { file, .. } => path(file),
+                StoredKind::Named { file, .. } | StoredKind::StateFile(file) => path(file),
                 _ => None,
             };
             let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
@@ -138,21 +139,22 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::RefMoved { .. } => "ref_moved",
         GitEvent::BranchRenamed { .. } => "branch_renamed",
         GitEvent::Stored { kind, .. } => match kind {
-            StoredKind::Stash => "stash",
-            StoredKind::StashStaged => "stash_staged",
-            StoredKind::StashUntracked => "stash_untracked",
+            StoredKind::Stash { is_removed: true, .. } => "stash_removed",
+            StoredKind::Stash { part: StashPart::Entry | StashPart::InWorkTree, .. } => "stash",
+            StoredKind::Stash { part: StashPart::Staged, .. } => "stash_staged",
+            StoredKind::Stash { part: StashPart::Untracked, .. } => "stash_untracked",
+            StoredKind::StateFile(_) => "git_file",
             StoredKind::Notes(_) => "note",
             StoredKind::Named { .. } => "object_named",
             StoredKind::UnreachedCommit => "commit_unreached",
             StoredKind::UnreachedObjects { .. } => "objects_unreached",
         },
         GitEvent::MoreStored { .. } => "more_stored",
-        GitEvent::StashRemoved(_) => "stash_removed",
         GitEvent::UnreachedNotRead => "unreached_not_read",
         GitEvent::Operation { in_progress: true, .. } => "operation_begun",
         GitEvent::Operation { in_progress: false, .. } => "operation_ended",
         GitEvent::Index { .. } => "index",
-        GitEvent::HiddenFiles(_) => "files_hidden",
+        GitEvent::HiddenFiles { .. } => "files_hidden",
         GitEvent::LockLeft(_) => "lock_left",
         GitEvent::IndexNotRead(_) => "index_not_read",
         GitEvent::RefsPacked => "refs_packed",

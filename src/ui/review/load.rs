@@ -402,6 +402,13 @@ fn body(
         (PathState::Link { target }, PathState::Absent) => {
             return words(vec![format!("link, was -> {}", visible::path(Path::new(target)))]);
         }
+        (before, PathState::Directory { .. }) if before.counts_as_file() => {
+            let was = match before {
+                PathState::File { size, .. } => format!("a file of {}", count::of(*size, "byte")),
+                _ => "something else".into(),
+            };
+            return words(vec![format!("a directory, was {was}")]);
+        }
         (PathState::Absent, PathState::Directory { .. }) => {
             return words(vec!["a new empty directory".into()]);
         }

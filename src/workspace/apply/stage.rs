@@ -178,7 +178,7 @@ fn stage_change(
     }
     let is_as_meant = plan.fresh || staged.in_place || change.twin.is_some() || node == change.after;
     if !is_as_meant {
-        return Err(io::Error::other("cannot set the mode or owner"));
+        return Err(io::Error::other("cannot set its mode, owner, attributes or access list"));
     }
     crash_point();
     let fresh = plan.fresh.then_some(node);
@@ -205,7 +205,7 @@ fn keep_after(objects: &ObjectStore, change: &AppliedChange, plan: &StagePlan, m
     if change.before.hash() != Some(after) && change.after.size() <= most && !objects.has(after) {
         match &plan.source {
             ContentSource::Bytes(bytes) => drop(objects.put(bytes)?),
-            ContentSource::Layer(layer) => {
+            ContentSource::Layer(layer) | ContentSource::LayerContent(layer) => {
                 objects.put_file(
                     &mut file_anyway(&layer.file(&change.path)?)?,
                     after,
@@ -253,7 +253,7 @@ fn one(
             let hash = change.after.hash().ok_or(io::ErrorKind::NotFound)?;
             objects.copy_unchecked(hash, &file)?;
         }
-        ContentSource::Layer(layer) => {
+        ContentSource::Layer(layer) | ContentSource::LayerContent(layer) => {
             crate::workspace::files::sparse::copy(&file_anyway(&layer.file(&change.path)?)?, &file)?
         }
     }

@@ -68,6 +68,8 @@ pub(in crate::workspace) enum ContentSource {
     Bytes(Arc<Vec<u8>>),
     /// The file in this layer: it may be linked.
     Layer(Arc<ContentLayer>),
+    /// The content of the file in this layer. Its mode, owner and attributes are other ones.
+    LayerContent(Arc<ContentLayer>),
 }
 
 /// The same with the state in which they are now.

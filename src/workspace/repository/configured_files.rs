@@ -408,7 +408,7 @@ fn texts(settings: &GitSettings, wanted: impl Fn(&[u8]) -> bool) -> Vec<OsString
 }
 
 /// Settings that hold for all repositories.
-fn files_of_person() -> Vec<PathBuf> {
+pub(in crate::workspace) fn files_of_person() -> Vec<PathBuf> {
     let at = |name: &str, rest: &str| Some(PathBuf::from(std::env::var_os(name)?).join(rest));
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let system = named("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));

@@ -22,7 +22,7 @@ mod setting_places;
 mod understood_files;
 
 pub(in crate::workspace) use crate::permission::is_repository;
-pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
+pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm, files_of_person};
 pub(in crate::workspace) use content_readers::{
     ContentReadError, ContentReaders, ReadOutcome, outside_content,
 };
@@ -34,7 +34,7 @@ pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_files::GitFileKind;
 pub use git_reader::{
     CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RefTarget, RepositoryEvents,
-    StoredContent, StoredKind, TreeChanges,
+    StashPart, StoredContent, StoredKind, TreeChanges,
 };
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;

@@ -24,12 +24,10 @@ impl View {
     pub fn conflicts(&self, set: &ChangeSet) -> BTreeMap<Arc<Path>, PathState> {
         let mut found = BTreeMap::new();
         let mut room = MOST_BYTES;
-        for change in set
-            .changes
-            .iter()
-            .filter(|c| !c.before.is_directory() && !c.after.is_directory())
-            .take(MOST_FILES)
-        {
+        let may_conflict = |c: &&FileChange| {
+            !c.before.is_directory() && (!c.after.is_directory() || c.before.counts_as_file())
+        };
+        for change in set.changes.iter().filter(may_conflict).take(MOST_FILES) {
             let size = change.before.size();
             if size > room || set.repository_of(&change.path).is_some() {
                 continue;
@@ -49,6 +47,9 @@ impl View {
             return None;
         }
         let now = below.node(&rel).ok()?;
+        if now.is_directory() && change.after.is_directory() {
+            return None;
+        }
         // Attributes alone are no reason to merge.
         let is_same = now.same_content(&change.before);
         let is_done = now.same_content(&change.after);
@@ -101,7 +102,14 @@ impl View {
             (Some(bytes), _) => bytes,
             (None, PathState::File { hash, size, .. }) => {
                 let after = PathState::File { hash: *hash, size: *size, attrs: attrs.unwrap_or_default() };
-                return Ok(ApplyStep { before: now.into(), after: after.into(), ..whole });
+                // A link to the agent's file would bring its mode and owner along.
+                let source = match whole.source {
+                    ContentSource::Layer(layer) if after != *change.after => {
+                        ContentSource::LayerContent(layer)
+                    }
+                    source => source,
+                };
+                return Ok(ApplyStep { before: now.into(), after: after.into(), source, ..whole });
             }
             (None, _) => return Ok(ApplyStep { before: now.into(), ..whole }),
         };

@@ -13,6 +13,7 @@ use crate::workspace::files::open::dir_at;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::resolve::without_links;
 use crate::workspace::hash::Hash;
+use crate::workspace::repository::files_of_person;
 use crate::workspace::repository::git_reader::{
     GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
     consent_deadline, deadline, is_bare, leads_to, protected_contents, work_trees,
@@ -56,14 +57,22 @@ impl View {
     /// person is shown, not for every prompt.
     pub fn git_events(&self, set: &ChangeSet) -> Vec<RepositoryEvents> {
         let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
-        let deadline = deadline();
+        let (deadline, person_settings) = (deadline(), &*files_of_person());
         let of = |dir: &Path| {
             let changes =
                 set.changes.iter().filter(|change| set.repositories.nearest(&change.path) == Some(dir));
             let changed: Vec<(&Path, bool)> =
                 changes.map(|change| (&*change.path, change.after.is_absent())).collect();
             let (changed, loose_objects) = (&*changed, &[]);
-            let sides = GitSides { dir, before: &before, after: &after, changed, loose_objects, deadline };
+            let sides = GitSides {
+                dir,
+                before: &before,
+                after: &after,
+                changed,
+                loose_objects,
+                person_settings,
+                deadline,
+            };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         let there = set.repositories.all().filter(|dir| is_there(dir, &after));
@@ -188,7 +197,16 @@ impl View {
             let trees = trees.unwrap_or_default();
             let judge = |rel: &Path, mode: u32| runner(classifier, &trees, rel, mode);
             let (changed, loose_objects) = (&*changed, &*loose_objects);
-            let sides = GitSides { dir, before: &before, after: &after, changed, loose_objects, deadline };
+            let person_settings = &[];
+            let sides = GitSides {
+                dir,
+                before: &before,
+                after: &after,
+                changed,
+                loose_objects,
+                person_settings,
+                deadline,
+            };
             protected_contents(&sides, &judge, has_known_place)
         };
         inside.filter(|dir| is_there(dir, &after)).flat_map(of).collect()

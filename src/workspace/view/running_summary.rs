@@ -80,7 +80,16 @@ impl RunningSummary {
         let events = |dir: &Path| {
             let changed = touched.get(dir).map(Vec::as_slice).unwrap_or_default();
             let (loose_objects, deadline) = (&[], end);
-            let sides = GitSides { dir, before: &before, after: &after, changed, loose_objects, deadline };
+            let person_settings = &[];
+            let sides = GitSides {
+                dir,
+                before: &before,
+                after: &after,
+                changed,
+                loose_objects,
+                person_settings,
+                deadline,
+            };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         let repository = |path: &&Path| {

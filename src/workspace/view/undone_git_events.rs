@@ -6,6 +6,7 @@ use crate::workspace::changes::change_count::repositories_of;
 use crate::workspace::files::open::{OpenedFile, open_regular};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
+use crate::workspace::repository::files_of_person;
 use crate::workspace::repository::git_reader::{
     GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
 };
@@ -34,14 +35,22 @@ impl View {
         }
         let after = WorkspaceFiles(self);
         let before = FilesBefore { now: WorkspaceFiles(self), view: self, changes: &changes };
-        let deadline = deadline();
+        let (deadline, person_settings) = (deadline(), &*files_of_person());
         let of = |dir: &PathBuf| {
             let innermost =
                 |path: &&&Path| path.ancestors().find(|at| repositories.contains(*at)) == Some(dir.as_path());
             let own = changes.keys().filter(innermost);
             let changed: Vec<(&Path, bool)> = own.map(|path| (*path, !exists(path))).collect();
             let (changed, loose_objects) = (&*changed, &[]);
-            let sides = GitSides { dir, before: &before, after: &after, changed, loose_objects, deadline };
+            let sides = GitSides {
+                dir,
+                before: &before,
+                after: &after,
+                changed,
+                loose_objects,
+                person_settings,
+                deadline,
+            };
             RepositoryEvents { path: dir.clone(), events: compare(&sides) }
         };
         repositories.iter().filter(|dir| is_there(dir, &after)).map(of).collect()

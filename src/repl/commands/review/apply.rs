@@ -13,8 +13,8 @@ use crate::ui::review::{
 };
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
-    FileAttrs, FileChange, LargeLoss, LayerKind, PathState, ResolvedPart, SelectedPart, TransactionLabel,
-    View, Workspace,
+    FileAttrs, FileChange, GitEvent, GitFileKind, LargeLoss, LayerKind, PathState, ResolvedPart,
+    SelectedPart, StoredKind, TransactionLabel, View, Workspace,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -66,7 +66,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
             for (event, row) in repository.events.iter().zip(&rows) {
                 file.facts.push(row.line());
                 file.care.extend(row.needs_care.then(|| row.line()));
-                if let Some(patch) = &row.patch {
+                if let Some(patch) = row.patch.as_ref().filter(|_| !is_in_words(event)) {
                     let name = event.content_name();
                     match patch.is_unreached {
                         true => commits.push(unreached_file(file, &name, &patch.bytes)),
@@ -88,6 +88,12 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         set.changes.iter().map(|change| (Arc::clone(&change.path), change.after.clone())).collect();
     (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed, &classes));
     Ok(Some(review))
+}
+
+/// True for a file of git whose text is among the rows of its repository.
+fn is_in_words(event: &GitEvent) -> bool {
+    let GitEvent::Stored { kind: StoredKind::StateFile(file), .. } = event else { return false };
+    GitFileKind::at(file) == Some(GitFileKind::Text)
 }
 
 /// Says where the workspace has something else now than the agent changed, and lets the person choose where both cannot be
@@ -114,6 +120,9 @@ fn compare_with_workspace(
         return;
     }
     let Some((_, now)) = conflicts.first() else { return };
+    if let Some((change, now)) = conflicts.iter().find(|(change, _)| *change.path == *file.path) {
+        name_attributes(file, change, now, (view, "with the agent's content"));
+    }
     // A decision about the file belongs to what is shown.
     let key = format!("{}\0{now:?}", file.key);
     file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
@@ -153,7 +162,9 @@ fn side_contents(
     let agents = match &*of_agent.after {
         PathState::Absent => Vec::new(),
         PathState::File { .. } => of_agent.bytes(view.objects())?.1,
-        _ => return None,
+        // Your lines go.
+        PathState::Directory { .. } | PathState::Link { .. } => Vec::new(),
+        PathState::Special { .. } => return None,
     };
     Some(SideContents { mine, agents, agents_name: elsewhere.map(|file| name(&file.path)) })
 }
@@ -178,13 +189,19 @@ fn changed_fact(file: &mut ReviewFile, change: &FileChange, view: &View) -> Opti
     if lines.is_on_workspace {
         // An edit or a decision about the file belongs to the content that is shown.
         file.key = blake3::hash(format!("{}\0{now_hash}", file.key).as_bytes()).to_hex().to_string();
-        let before = change.attribute_words(None);
-        file.facts.retain(|fact| !before.iter().any(|words| fact.starts_with(words.as_str())));
-        let state = view.current_state(&change.path);
-        let words = state.map(|state| view.resolved_attribute_words(change, &state)).unwrap_or_default();
-        file.facts.extend(words.into_iter().map(|words| format!("{words}, with whatever part is accepted")));
+        if let Some(state) = view.current_state(&change.path) {
+            name_attributes(file, change, &state, (view, "with whatever part is accepted"));
+        }
     }
     Some(format!("the file in the workspace changed since (by an edit, an apply or an undo){then}"))
+}
+
+/// Says what an apply does to mode, owner and attributes of the file that is there now.
+fn name_attributes(file: &mut ReviewFile, change: &FileChange, now: &PathState, (view, when): (&View, &str)) {
+    let before = change.attribute_words(None);
+    file.facts.retain(|fact| !before.iter().any(|words| fact.starts_with(words.as_str())));
+    let words = view.resolved_attribute_words(change, now);
+    file.facts.extend(words.into_iter().map(|words| format!("{words}, {when}")));
 }
 
 /// The apply of a review, which a front end runs and shows.

@@ -16,6 +16,8 @@ pub(super) struct Commit {
     pub(super) subject: String,
     /// The headers that are in no field, and the message; nothing where the subject is all.
     pub(super) text: Vec<u8>,
+    /// All of the message, without empty lines at its ends.
+    pub(super) message: Vec<u8>,
 }
 
 /// Characters of a subject that a row has.
@@ -62,7 +64,8 @@ impl Commit {
                 [&*others, if others.is_empty() { b"" } else { b"\n" }, message.trim_ascii(), b"\n"].concat()
             }
         };
-        Some(Commit { tree: tree?, parents, author, committer, time, subject, text })
+        let message = message.trim_ascii().to_vec();
+        Some(Commit { tree: tree?, parents, author, committer, time, subject, text, message })
     }
 }
 

@@ -6,7 +6,7 @@ use crate::text::count;
 use crate::text::patch::{quoted, unified};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The patch of a commit against its first parent, in git's form. A text that is no file, such as the message of a tag, is
 /// in it like a new file.
@@ -21,6 +21,8 @@ pub struct CommitPatch {
     pub is_logged: bool,
     /// There is more than was looked at, and nobody knows how much.
     pub is_cut: bool,
+    /// It is what the index has for the next commit.
+    pub is_staged: bool,
     /// Bytes at the beginning that are the message of the commit.
     pub message: usize,
     /// The files that the commit changes, each with its mode.
@@ -47,6 +49,19 @@ impl CommitPatch {
     pub(super) fn add_content(&mut self, name: &str, content: &BlobContent, budget: &ReadBudget) {
         let none = BlobContent::Text(Vec::new());
         self.section(name.as_bytes(), (None, Some(TEXT_MODE)), (&none, content), budget);
+    }
+
+    /// Adds a file of git itself. A side that does not exist is `None`.
+    pub(super) fn add_file_of_git(
+        &mut self,
+        path: &Path,
+        (before, after): (Option<&BlobContent>, Option<&BlobContent>),
+        budget: &ReadBudget,
+    ) {
+        let none = BlobContent::Text(Vec::new());
+        let mode = |side: Option<&BlobContent>| side.map(|_| TEXT_MODE);
+        let contents = (before.unwrap_or(&none), after.unwrap_or(&none));
+        self.section(path.as_os_str().as_bytes(), (mode(before), mode(after)), contents, budget);
     }
 
     fn section(
@@ -86,6 +101,24 @@ impl CommitPatch {
         }
         match budget.take_patch(part.len()) {
             true => self.bytes.extend(part),
+            false => self.left_out += part.len(),
+        }
+    }
+
+    /// Adds a file that only has another name.
+    pub(super) fn add_rename(&mut self, (from, to): (&[u8], &[u8]), mode: u32, budget: &ReadBudget) {
+        let file = |path| (PathBuf::from(OsStr::from_bytes(path)), mode);
+        self.files.extend([file(from), file(to)]);
+        // In the form in which a file that was renamed is listed.
+        let part = format!(
+            "diff --git {} {}\nrename from {}\nrename to {}\n",
+            quoted("a/", from),
+            quoted("b/", to),
+            quoted("", from),
+            quoted("", to)
+        );
+        match budget.take_patch(part.len()) {
+            true => self.bytes.extend(part.into_bytes()),
             false => self.left_out += part.len(),
         }
     }

@@ -7,11 +7,14 @@ use super::git_sides::{GitSides, RepositorySide, common_dir, width};
 use super::index_changes::index_events;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
+use super::person_identity::PersonIdentity;
 use super::ref_changes::ref_events;
 use super::refs::{LARGEST_LOG, RefReader};
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::sparse_directories;
-use super::stored_content::{NewStashes, named_events, named_objects};
+use super::stash_changes::StashChanges;
+use super::stored_content::{named_events, named_objects};
+use super::unexplained_files::unexplained_events;
 use super::unreached_objects::{ReachedRoots, unreached_events};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -70,8 +73,8 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         false => (None, None),
     };
     let stashes = match touches("logs/refs/stash") || tips.0 != tips.1 {
-        true => NewStashes::find(sides, tips),
-        false => NewStashes::default(),
+        true => StashChanges::find(sides, tips),
+        false => StashChanges::default(),
     };
     let named = named_objects(sides, (&before, &after), width, &budget);
     // Commits that no branch or tag has: those on which stash entries were made, and those in files of git.
@@ -83,14 +86,17 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let (stored, logged): (Vec<_>, Vec<_>) =
         logged_objects(sides, width).into_iter().partition(|(_, id)| before.objects.has(id));
     others.extend(stored);
+    let mut shown: Vec<ObjectId> = logged.iter().map(|(_, id)| *id).collect();
     if !loose.is_empty() || !others.is_empty() || ["HEAD", "packed-refs"].iter().any(|name| touches(name)) {
-        let found = ref_events(&before, &after, (loose, &others), &budget);
+        let person = PersonIdentity::of(sides, &old_common);
+        let found = ref_events(&before, &after, (loose, &others), &person, &budget);
         roots.extend(found.tips);
+        shown.extend(found.commits);
         let is_packed = found.events.is_empty() && touches("packed-refs");
         events.extend(found.events);
         events.extend(is_packed.then_some(GitEvent::RefsPacked));
     }
-    events.extend(stashes.events(&after.objects, &budget));
+    events.extend(stashes.events(sides, (&before.objects, &after.objects), &budget));
     events.extend(named_events(&named, (sides.after, sides.dir), &after, &budget));
     events.extend(operations(sides));
     if touches("index") {
@@ -99,6 +105,7 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     events.extend(repacked(sides));
     events.extend(reflogs(sides, &after, &budget));
     events.extend(locks(sides));
+    events.extend(unexplained_events(sides, &after, (&common, width), &shown, &budget));
     let needs_objects =
         events.iter().any(|event| matches!(event, GitEvent::RefMoved { .. } | GitEvent::RefCreated { .. }));
     if needs_objects && exists(sides.after, &common.join("objects/info/alternates")) {

@@ -2,7 +2,7 @@
 
 use super::commit_patch::CommitPatch;
 use super::event_words::{quoted, short, tree_words};
-pub use super::stored_event::{RefTarget, StoredContent, StoredKind};
+pub use super::stored_event::{RefTarget, StashPart, StoredContent, StoredKind};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
 use crate::workspace::repository::repository_row::RepositoryRow;
@@ -48,7 +48,7 @@ pub enum GitEvent {
     Commit {
         id: String,
         subject: String,
-        /// Who wrote it, if somebody else committed it.
+        /// Who made it, if that is not the person, or if the author is not the committer.
         author: Option<String>,
         /// The ref that leads to it.
         on: PathBuf,
@@ -84,6 +84,8 @@ pub enum GitEvent {
         name: PathBuf,
         at: String,
         dropped: DroppedCommits,
+        /// What is gone with it, where that is no commit.
+        content: Option<(RefTarget, StoredContent)>,
     },
     RefMoved {
         kind: RefKind,
@@ -107,7 +109,6 @@ pub enum GitEvent {
         kind: StoredKind,
         number: usize,
     },
-    StashRemoved(usize),
     /// What no name leads to was not looked for.
     UnreachedNotRead,
     Operation {
@@ -126,8 +127,12 @@ pub enum GitEvent {
         /// Each path against the commit at `HEAD`, whether its content is new or not.
         patch: CommitPatch,
     },
-    /// Changes of these files are not shown by git any more.
-    HiddenFiles(usize),
+    /// Changes of these files are not shown by git any more. The patch lists them where the row cannot name all.
+    HiddenFiles {
+        number: usize,
+        named: Vec<PathBuf>,
+        patch: CommitPatch,
+    },
     IndexNotRead(IndexNotRead),
     /// Loose refs went into `packed-refs`, and none of them changed.
     RefsPacked,
@@ -210,9 +215,13 @@ impl GitEvent {
     pub fn patch(&self) -> Option<&CommitPatch> {
         match self {
             GitEvent::Commit { patch, .. } => Some(patch),
-            GitEvent::Index { patch, .. } => Some(patch).filter(|patch| !patch.is_empty()),
+            GitEvent::Index { patch, .. } | GitEvent::HiddenFiles { patch, .. } => {
+                Some(patch).filter(|patch| !patch.is_empty())
+            }
             GitEvent::Stored { content, .. } => Some(&content.patch).filter(|patch| !patch.is_empty()),
-            GitEvent::RefCreated { content, .. } | GitEvent::RefMoved { content, .. } => {
+            GitEvent::RefCreated { content, .. }
+            | GitEvent::RefDeleted { content, .. }
+            | GitEvent::RefMoved { content, .. } => {
                 content.as_ref().map(|(_, content)| &content.patch).filter(|patch| !patch.is_empty())
             }
             _ => None,
@@ -223,24 +232,35 @@ impl GitEvent {
     fn is_cut(&self) -> bool {
         match self {
             GitEvent::Commit { changes, .. } => changes.at_least,
+            // Where a file of git is too large to be shown, nobody has read what git takes from there.
+            GitEvent::Stored { kind: StoredKind::StateFile(_), content } => content.not_shown.is_some(),
             GitEvent::Stored { content, .. } => content.changes.at_least && !content.patch.is_unreached,
-            GitEvent::RefCreated { content, .. } | GitEvent::RefMoved { content, .. } => {
+            GitEvent::RefCreated { content, .. }
+            | GitEvent::RefDeleted { content, .. }
+            | GitEvent::RefMoved { content, .. } => {
                 content.as_ref().is_some_and(|(_, content)| content.changes.at_least)
             }
             GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
             GitEvent::Index { at_least, .. } => *at_least,
-            GitEvent::MoreCommits { .. } | GitEvent::MoreRefs(_) | GitEvent::NotAllRead(_) => true,
+            GitEvent::MoreCommits { .. }
+            | GitEvent::MoreRefs(_)
+            | GitEvent::RefsNotRead(_)
+            | GitEvent::IndexNotRead(_)
+            | GitEvent::ObjectsElsewhere(_)
+            | GitEvent::NotAllRead(_) => true,
             _ => false,
         }
     }
 
     pub(in crate::workspace) fn patch_mut(&mut self) -> Option<&mut CommitPatch> {
         match self {
-            GitEvent::Commit { patch, .. } | GitEvent::Index { patch, .. } => Some(patch),
+            GitEvent::Commit { patch, .. }
+            | GitEvent::Index { patch, .. }
+            | GitEvent::HiddenFiles { patch, .. } => Some(patch),
             GitEvent::Stored { content, .. } => Some(&mut content.patch),
-            GitEvent::RefCreated { content, .. } | GitEvent::RefMoved { content, .. } => {
-                content.as_mut().map(|(_, content)| &mut content.patch)
-            }
+            GitEvent::RefCreated { content, .. }
+            | GitEvent::RefDeleted { content, .. }
+            | GitEvent::RefMoved { content, .. } => content.as_mut().map(|(_, content)| &mut content.patch),
             _ => None,
         }
     }
@@ -250,9 +270,12 @@ impl GitEvent {
         match self {
             GitEvent::Commit { id, .. } => format!("commit {id}"),
             GitEvent::Stored { kind, content } => kind.name(&content.id),
-            GitEvent::RefCreated { kind, name, .. } | GitEvent::RefMoved { kind, name, .. } => {
+            GitEvent::RefCreated { kind, name, .. }
+            | GitEvent::RefDeleted { kind, name, .. }
+            | GitEvent::RefMoved { kind, name, .. } => {
                 format!("{} {}", kind.word(), short(name))
             }
+            GitEvent::HiddenFiles { .. } => "hidden files".into(),
             _ => "index".into(),
         }
     }
@@ -265,7 +288,11 @@ impl GitEvent {
             | GitEvent::Head { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
             GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
-            GitEvent::HiddenFiles(_)
+            GitEvent::Stored {
+                kind: StoredKind::Stash { part: StashPart::Entry | StashPart::Untracked, is_removed: true },
+                ..
+            }
+            | GitEvent::HiddenFiles { .. }
             | GitEvent::MoreRefs(_)
             | GitEvent::BrokenRef { .. }
             | GitEvent::LockLeft(_)
@@ -314,8 +341,9 @@ impl GitEvent {
             GitEvent::RefCreated { kind, name, at, content } => {
                 format!("{} {} created at {at}{}", kind.word(), short(name), target_words(content.as_ref()))
             }
-            GitEvent::RefDeleted { kind, name, at, dropped } => {
-                format!("{} {} deleted, was at {at}{}", kind.word(), short(name), dropped.words())
+            GitEvent::RefDeleted { kind, name, at, dropped, content } => {
+                let (dropped, target) = (dropped.words(), target_words(content.as_ref()));
+                format!("{} {} deleted, was at {at}{dropped}{target}", kind.word(), short(name))
             }
             GitEvent::RefMoved { kind, name, from, to, dropped, content } => {
                 let (dropped, target) = (dropped.words(), target_words(content.as_ref()));
@@ -326,8 +354,6 @@ impl GitEvent {
             }
             GitEvent::Stored { kind, content } => kind.line(content),
             GitEvent::MoreStored { kind, number } => kind.more_line(*number),
-            GitEvent::StashRemoved(1) => "stash entry removed".into(),
-            GitEvent::StashRemoved(entries) => format!("{entries} stash entries removed"),
             GitEvent::UnreachedNotRead => {
                 "objects that no branch or tag reaches were not looked for: there are too many new objects"
                     .into()
@@ -350,8 +376,13 @@ impl GitEvent {
                     (false, false) => format!("index: {}", counts.join(", ")),
                 }
             }
-            GitEvent::HiddenFiles(files) => {
-                format!("index: git no longer shows changes of {}", count::of(*files, "file"))
+            GitEvent::HiddenFiles { number, named, patch: _ } => {
+                let named: Vec<String> = named.iter().map(|path| visible::path(path)).collect();
+                let names = match number - named.len() {
+                    0 => named.join(", "),
+                    more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
+                };
+                format!("index: git no longer shows changes of {names}")
             }
             GitEvent::IndexNotRead(why) => format!("index changed, and was not read: {}", why.words()),
             GitEvent::RefsPacked => "refs packed".into(),

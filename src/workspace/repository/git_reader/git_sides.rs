@@ -17,6 +17,8 @@ pub(in crate::workspace) struct GitSides<'a> {
     pub(in crate::workspace) changed: &'a [(&'a Path, bool)],
     /// Those of them that hold one object, where `changed` is without them.
     pub(in crate::workspace) loose_objects: &'a [&'a Path],
+    /// Files of settings that hold for all repositories of the person.
+    pub(in crate::workspace) person_settings: &'a [PathBuf],
     /// When reading ends, for all repositories of the list.
     pub(in crate::workspace) deadline: ReadDeadline,
 }

@@ -7,7 +7,8 @@ use super::event::GitEvent;
 use super::git_index::{GitIndex, IndexEntries, IndexEntry};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
-use super::tree_diff::{TreeChanges, TreeEntry};
+use super::tree_diff::{SUBMODULE, TreeChanges, TreeEntry};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -15,6 +16,8 @@ use std::path::PathBuf;
 /// Paths that are looked up in the tree of a commit. Each of its directories is read once.
 const MOST_LOOKED_UP: usize = 100_000;
 
+/// Paths that a row names.
+const MOST_NAMED: usize = 3;
 /// How the versions of a path in conflict are named, in the order of [`IndexEntry::versions`].
 const VERSIONS: [&str; 3] = ["base", "ours", "theirs"];
 
@@ -29,8 +32,9 @@ pub(super) fn index_events(
     let (before, after) = (&old_index.entries, &new_index.entries);
     let mut old_tree = CommitTree::new(old_objects, old_head);
     let mut new_tree = CommitTree::new(new_objects, new_head);
-    let (mut staged, mut unstaged, mut announced, mut hidden, mut conflicts, mut looked_up) =
-        (0, 0, 0, 0, false, 0);
+    let (mut unstaged, mut announced, mut conflicts, mut looked_up) = (0, 0, false, 0);
+    let mut staged: Vec<StagedPath<'_>> = Vec::new();
+    let mut hidden: Vec<&[u8]> = Vec::new();
     let mut at_least = false;
     let (mut counts, mut patch) = (TreeChanges::default(), CommitPatch::default());
     let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).copied();
@@ -41,7 +45,9 @@ pub(super) fn index_events(
         if was == is {
             continue;
         }
-        hidden += usize::from(is.is_some_and(|is| is.is_hidden) && !was.is_some_and(|was| was.is_hidden));
+        if is.is_some_and(|is| is.is_hidden) && !was.is_some_and(|was| was.is_hidden) {
+            hidden.push(path);
+        }
         conflicts |= in_conflict(was) || in_conflict(is);
         if let Some(is) = is.filter(|_| in_conflict(is)) {
             let head = new_tree.get(path).ok().flatten();
@@ -76,12 +82,13 @@ pub(super) fn index_events(
             break;
         };
         if is != new {
-            staged += 1;
-            counts.add_file(new_objects, (new, is), path, &mut patch, budget);
+            staged.push(StagedPath { path, head: new, is });
         } else if was != old && old == new && !was_in_conflict {
             unstaged += 1;
         }
     }
+    add_staged(new_objects, &staged, (&mut counts, &mut patch), budget);
+    let staged = staged.len();
     let in_conflict = match conflicts {
         true => after.values().filter(|entry| entry.staged.is_none()).count(),
         false => 0,
@@ -100,14 +107,63 @@ pub(super) fn index_events(
         let head = new_tree.get(path).ok().flatten();
         add_versions(new_objects, (path, head), (*versions, "resolved, "), &mut patch, budget);
     }
+    patch.is_staged = true;
     let mut events = Vec::new();
     if staged + unstaged + announced + in_conflict + resolved > 0 || at_least {
         events.push(GitEvent::Index { staged, unstaged, announced, in_conflict, resolved, at_least, patch });
     }
-    if hidden > 0 {
-        events.push(GitEvent::HiddenFiles(hidden));
+    if !hidden.is_empty() {
+        events.push(hidden_files(&hidden, budget));
     }
     events
+}
+
+/// A row names some of them; where there are more, all are below it.
+fn hidden_files(hidden: &[&[u8]], budget: &ReadBudget) -> GitEvent {
+    let named = hidden.iter().take(MOST_NAMED).map(|path| PathBuf::from(OsStr::from_bytes(path))).collect();
+    let mut patch = CommitPatch::default();
+    if hidden.len() > MOST_NAMED {
+        let list = hidden.iter().flat_map(|path| [path, &b"\n"[..]].concat()).collect();
+        patch.add_content("hidden", &BlobContent::Text(list), budget);
+    }
+    GitEvent::HiddenFiles { number: hidden.len(), named, patch }
+}
+
+/// A path that the next commit changes.
+struct StagedPath<'a> {
+    path: &'a [u8],
+    head: Option<TreeEntry>,
+    is: Option<TreeEntry>,
+}
+
+/// Adds the difference of each path. A file that only has another name is one part: its lines stay as they are.
+fn add_staged(
+    objects: &ObjectReader<'_>,
+    staged: &[StagedPath<'_>],
+    (counts, patch): (&mut TreeChanges, &mut CommitPatch),
+    budget: &ReadBudget,
+) {
+    let mut gone: BTreeMap<(u32, ObjectId), Vec<&[u8]>> = BTreeMap::new();
+    for StagedPath { path, head, .. } in staged.iter().rev().filter(|one| one.is.is_none()) {
+        if let Some(head) = head.filter(|head| head.mode != SUBMODULE) {
+            gone.entry((head.mode, head.id)).or_default().push(path);
+        }
+    }
+    let mut renamed: BTreeMap<&[u8], (&[u8], u32)> = BTreeMap::new();
+    let mut is_old: BTreeSet<&[u8]> = BTreeSet::new();
+    for StagedPath { path, is, .. } in staged.iter().filter(|one| one.head.is_none()) {
+        let Some(is) = is else { continue };
+        if let Some(from) = gone.get_mut(&(is.mode, is.id)).and_then(Vec::pop) {
+            renamed.insert(path, (from, is.mode));
+            is_old.insert(from);
+        }
+    }
+    for StagedPath { path, head, is } in staged.iter().filter(|one| !is_old.contains(one.path)) {
+        match renamed.get(path) {
+            Some((from, mode)) => patch.add_rename((from, path), *mode, budget),
+            None => counts.add_file(objects, (*head, *is), path, patch, budget),
+        }
+    }
 }
 
 /// Adds the versions of a path in conflict that differ from the commit at `HEAD`: `git checkout --theirs` writes one.

@@ -28,18 +28,22 @@ mod object_id;
 mod object_store;
 mod pack;
 mod packed_refs;
+mod person_identity;
 mod plain_path;
 mod protected_contents;
 mod reached_before;
 mod ref_changes;
 mod ref_table;
+mod reflog_words;
 mod refs;
 mod repository_files;
 mod sparse_directories;
+mod stash_changes;
 mod state_contents;
 mod stored_content;
 mod stored_event;
 mod tree_diff;
+mod unexplained_files;
 mod unreached_objects;
 mod work_trees;
 
@@ -47,7 +51,7 @@ pub(in crate::workspace) use budget::{ReadDeadline, consent_deadline, deadline};
 pub use commit_patch::CommitPatch;
 pub(in crate::workspace) use compare::compare;
 pub use event::{
-    DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RefTarget, RepositoryEvents,
+    DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RefTarget, RepositoryEvents, StashPart,
     StoredContent, StoredKind,
 };
 pub(in crate::workspace) use git_sides::GitSides;

@@ -7,9 +7,10 @@ use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
 use super::git_sides::RepositorySide;
 use super::object_id::ObjectId;
 use super::packed_refs::RefMap;
+use super::person_identity::PersonIdentity;
 use super::reached_before::{ReachedBefore, peeled};
 use super::refs::{RefChange, RefReader};
-use super::stored_content::{note_events, ref_content};
+use super::stored_content::{ContentFate, note_events, ref_content, removed_notes};
 use super::tree_diff::{compare_trees, with_message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,8 @@ pub(super) struct ChangedRefs {
 pub(super) struct RefEvents {
     pub(super) events: Vec<GitEvent>,
     pub(super) tips: Vec<ObjectId>,
+    /// The commits that have rows.
+    pub(super) commits: Vec<ObjectId>,
 }
 
 /// The rows about commits, branches, tags and `HEAD`. `loose` are the refs whose files changed, `others` the names of other
@@ -41,6 +44,7 @@ pub(super) fn ref_events(
     before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
     (loose, others): (BTreeSet<&Path>, &[(PathBuf, ObjectId)]),
+    person: &PersonIdentity,
     budget: &ReadBudget,
 ) -> RefEvents {
     let mut events = Vec::new();
@@ -63,7 +67,7 @@ pub(super) fn ref_events(
     let reached = ReachedBefore::new(before, &changes, budget);
     let new_commits =
         NewCommits::find((before, after), (&changes, others), new_head.as_ref(), &reached, budget);
-    events.extend(new_commits.events(after, budget));
+    events.extend(new_commits.events(after, person, budget));
     events.extend(note_events(after, &changes, &reached, budget));
     let renamed_names: BTreeSet<&PathBuf> = renamed.iter().flat_map(|(from, to)| [from, to]).collect();
     events.extend(
@@ -77,7 +81,7 @@ pub(super) fn ref_events(
             continue;
         }
         let mut all_after = || other_refs.get_or_insert_with(|| after.refs.all(budget)).clone();
-        events.extend(ref_event(change, (before, after), &new_commits, &mut all_after, budget));
+        events.extend(ref_event(change, (before, after), (&new_commits, &tips), &mut all_after, budget));
     }
     let follows = |from: &HeadPosition, to: &HeadPosition| match (from, to) {
         (HeadPosition::Branch(from), HeadPosition::Branch(to)) => {
@@ -105,7 +109,7 @@ pub(super) fn ref_events(
         };
         events.push(GitEvent::Head { from: old_head, to, dropped });
     }
-    RefEvents { events, tips }
+    RefEvents { events, tips, commits: new_commits.shown().iter().map(|(id, ..)| *id).collect() }
 }
 
 /// The refs that differ, `most` of them.
@@ -172,7 +176,7 @@ fn leads_to_commit(after: &RepositorySide<'_>, change: &RefChange) -> bool {
 fn ref_event(
     change: &RefChange,
     (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
-    new_commits: &NewCommits,
+    (new_commits, new_tips): (&NewCommits, &[ObjectId]),
     all_after: &mut dyn FnMut() -> Option<RefMap>,
     budget: &ReadBudget,
 ) -> Option<GitEvent> {
@@ -181,23 +185,30 @@ fn ref_event(
     let may_drop = matches!(kind, RefKind::Branch | RefKind::RemoteBranch);
     match (change.old, change.new) {
         (None, Some(new)) => {
-            let content = ref_content(after, new, budget);
+            let content = ref_content(after, new, ContentFate::Added, budget);
             Some(GitEvent::RefCreated { kind, name, at: new.short(), content })
         }
         (Some(old), None) => {
-            let dropped = if may_drop {
-                dropped((before, after), old, None, all_after, budget)
-            } else {
-                DroppedCommits::default()
+            let commit = peeled(&before.objects, old);
+            let is_commit = before.objects.get_of(&commit, "commit").is_some();
+            let dropped = match kind {
+                RefKind::Notes | RefKind::Replacement => DroppedCommits::default(),
+                _ if is_commit => dropped((before, after), commit, None, all_after, budget),
+                _ => DroppedCommits::default(),
             };
-            Some(GitEvent::RefDeleted { kind, name, at: old.short(), dropped })
+            let content = match kind {
+                RefKind::Notes if is_commit => removed_notes(before, commit, budget),
+                _ => ref_content(before, old, ContentFate::Removed, budget),
+            };
+            let content = content.filter(|_| !new_tips.contains(&old));
+            Some(GitEvent::RefDeleted { kind, name, at: old.short(), dropped, content })
         }
         (Some(old), Some(new)) => {
             // The rows of the new commits already show that the branch continues.
             if new_commits.continues(&change.name, &old) {
                 return None;
             }
-            let content = ref_content(after, new, budget);
+            let content = ref_content(after, new, ContentFate::Added, budget);
             let dropped = if may_drop {
                 dropped((before, after), old, Some(new), all_after, budget)
             } else {
@@ -332,18 +343,27 @@ impl NewCommits {
         self.continued.contains(&(name.to_path_buf(), *old))
     }
 
-    fn events(&self, after: &RepositorySide<'_>, budget: &ReadBudget) -> Vec<GitEvent> {
-        // The newest are shown where there are too many.
-        let left_out = self.list.len().saturating_sub(MOST_COMMITS);
+    /// The newest where there are too many.
+    fn shown(&self) -> &[(ObjectId, Commit, PathBuf)] {
+        self.list.get(self.list.len().saturating_sub(MOST_COMMITS)..).unwrap_or_default()
+    }
+
+    fn events(
+        &self,
+        after: &RepositorySide<'_>,
+        person: &PersonIdentity,
+        budget: &ReadBudget,
+    ) -> Vec<GitEvent> {
+        let left_out = self.list.len() - self.shown().len();
         let mut events = Vec::new();
-        for (id, commit, on) in self.list.iter().skip(left_out) {
+        for (id, commit, on) in self.shown() {
             let parent = commit.parents.first().and_then(|id| Commit::read(&after.objects, id));
             let before = parent.map(|parent| parent.tree);
             let (changes, patch) = compare_trees(&after.objects, before, Some(commit.tree), budget);
             events.push(GitEvent::Commit {
                 id: id.short(),
                 subject: commit.subject.clone(),
-                author: (commit.author != commit.committer).then(|| commit.author.clone()),
+                author: person.made_by_other(commit),
                 on: on.clone(),
                 is_merge: commit.parents.len() > 1,
                 changes,

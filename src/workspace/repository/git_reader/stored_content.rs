@@ -10,20 +10,15 @@ use super::git_sides::{GitSides, RepositorySide};
 use super::object_id::ObjectId;
 use super::object_store::{GitObject, ObjectReader};
 use super::reached_before::{DEEPEST_TAG, ReachedBefore, peeled};
-use super::refs::LARGEST_LOG;
 use super::refs::RefChange;
 use super::repository_files::{RepositoryFiles, exists, read};
-use super::tree_diff::{
-    DIRECTORY, SUBMODULE, TreeChanges, TreeEntry, blob_content, compare_trees, entries, with_message,
-};
+use super::tree_diff::{DIRECTORY, SUBMODULE, TreeChanges, TreeEntry, blob_content, compare_trees, entries};
 use crate::text::patch::quoted;
 use crate::workspace::repository::StateFileReader;
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Stash entries that have rows.
-const MOST_STASHES: usize = 50;
 /// Commits of notes that have rows.
 const MOST_NOTES: usize = 100;
 /// Notes that one row names.
@@ -33,99 +28,6 @@ const LONGEST_SUBJECT: usize = 60;
 const MOST_NAMED_OBJECTS: usize = 50;
 /// Files that name objects.
 const LARGEST_LIST: u64 = 4 << 20;
-
-/// What is new in `git stash list`, the oldest entry first.
-#[derive(Default)]
-pub(super) struct NewStashes {
-    entries: Vec<ObjectId>,
-    removed: usize,
-}
-
-impl NewStashes {
-    /// When an entry goes, git writes another old commit into the entry after it, so the first word of a line does not count.
-    /// `tips` are the objects that `refs/stash` names.
-    pub(super) fn find(sides: &GitSides<'_>, tips: (Option<ObjectId>, Option<ObjectId>)) -> NewStashes {
-        let log = sides.dir.join("logs/refs/stash");
-        let lines = |files| match exists(files, &log) {
-            true => read(files, &log, LARGEST_LOG),
-            false => Some(Vec::new()),
-        };
-        let (Some(before), Some(after)) = (lines(sides.before), lines(sides.after)) else {
-            return NewStashes::default();
-        };
-        let entry = |line: &'_ [u8]| Some(line.get(memchr::memchr(b' ', line)?..)?.to_vec());
-        let entries = |text: &[u8]| text.split(|byte| *byte == b'\n').filter_map(entry).collect::<Vec<_>>();
-        let (old, new) = (entries(&before), entries(&after));
-        let (old_set, new_set): (BTreeSet<_>, BTreeSet<_>) = (old.iter().collect(), new.iter().collect());
-        let id = |rest: &Vec<u8>| {
-            let mut words = rest.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-            ObjectId::from_hex(words.next()?)
-        };
-        let mut seen = BTreeSet::new();
-        let added = new.iter().filter(|entry| !old_set.contains(entry) && seen.insert(*entry));
-        // git reads no other line as an entry.
-        let mut added: Vec<ObjectId> = added.filter_map(id).collect();
-        // git takes the newest entry from the ref, whatever the log says.
-        let newest = tips.1.filter(|tip| Some(*tip) != tips.0 && new.last().and_then(id) != Some(*tip));
-        added.extend(newest.filter(|tip| !added.contains(tip)));
-        NewStashes { entries: added, removed: old_set.difference(&new_set).count() }
-    }
-
-    /// The commits on which the entries were made. Those of an entry with what was staged and untracked files are made on
-    /// the same one, and git itself makes no other parents.
-    pub(super) fn bases(&self, objects: &ObjectReader<'_>) -> Vec<ObjectId> {
-        let listed = self.entries.iter().rev().take(MOST_STASHES);
-        let parents =
-            |id: &ObjectId| Commit::read(objects, id).map(|commit| commit.parents).unwrap_or_default();
-        let of_entry = |id: &ObjectId| {
-            let own = parents(id);
-            let below: Vec<ObjectId> = own.iter().skip(1).take(2).flat_map(parents).collect();
-            own.into_iter().enumerate().filter(|(at, _)| ![1, 2].contains(at)).map(|(_, id)| id).chain(below)
-        };
-        listed.flat_map(of_entry).collect()
-    }
-
-    pub(super) fn ids(&self) -> &[ObjectId] {
-        &self.entries
-    }
-
-    /// Each entry against the commit on which it was made, then what it has staged, then its untracked files.
-    pub(super) fn events(&self, objects: &ObjectReader<'_>, budget: &ReadBudget) -> Vec<GitEvent> {
-        let left_out = self.entries.len().saturating_sub(MOST_STASHES);
-        let more = |number| GitEvent::MoreStored { kind: StoredKind::Stash, number };
-        let mut events: Vec<GitEvent> = (left_out > 0).then(|| more(left_out)).into_iter().collect();
-        for id in self.entries.iter().skip(left_out) {
-            stash_entry(objects, id, budget, &mut events);
-        }
-        events.extend((self.removed > 0).then_some(GitEvent::StashRemoved(self.removed)));
-        events
-    }
-}
-
-fn stash_entry(objects: &ObjectReader<'_>, id: &ObjectId, budget: &ReadBudget, events: &mut Vec<GitEvent>) {
-    let commit = Commit::read(objects, id);
-    let of = |kind, subject: &str, (changes, patch)| {
-        let id = id.short();
-        let content = StoredContent { id, subject: subject.into(), changes, patch, not_shown: None };
-        GitEvent::Stored { kind, content }
-    };
-    let Some(commit) = commit else {
-        let unread = TreeChanges { at_least: true, ..TreeChanges::default() };
-        return events.push(of(StoredKind::Stash, "", (unread, CommitPatch::default())));
-    };
-    let tree = |at: usize| Some(Commit::read(objects, commit.parents.get(at)?)?.tree);
-    let base = tree(0);
-    let (changes, patch) = compare_trees(objects, base, Some(commit.tree), budget);
-    events.push(of(StoredKind::Stash, &commit.subject, (changes, with_message(patch, &commit, budget))));
-    if let Some(staged) = tree(1).filter(|staged| *staged != commit.tree && Some(*staged) != base) {
-        let changes = compare_trees(objects, base, Some(staged), budget);
-        events.push(of(StoredKind::StashStaged, &commit.subject, changes));
-    }
-    if let Some(untracked) = tree(2) {
-        let changes = compare_trees(objects, None, Some(untracked), budget);
-        events.push(of(StoredKind::StashUntracked, &commit.subject, changes));
-    }
-}
 
 /// The new commits of refs below `refs/notes`, each with the notes that it changes.
 pub(super) fn note_events(
@@ -180,9 +82,32 @@ fn note_event(
     if noted.len() > names.len() {
         names.push(format!("{} more", noted.len() - names.len()));
     }
+    let message = match (commit.text.is_empty(), is_of_git_notes(&commit.subject)) {
+        (true, true) => None,
+        (true, false) => Some([&*commit.message, b"\n"].concat()),
+        (false, _) => Some(commit.text.clone()),
+    };
+    if let Some(message) = message {
+        let mut all = CommitPatch::default();
+        all.add_content("message", &blob_content(Some(message)), budget);
+        all.append(std::mem::take(&mut patch));
+        patch = all;
+    }
     let (id, subject) = (id.short(), names.join(", "));
     let content = StoredContent { id, subject, changes, patch, not_shown: None };
     GitEvent::Stored { kind: StoredKind::Notes(on.to_path_buf()), content }
+}
+
+/// What `git notes` itself writes: `Notes added by 'git notes add'`.
+fn is_of_git_notes(subject: &str) -> bool {
+    let rest = ["added", "removed", "copied"].iter().find_map(|verb| {
+        subject
+            .strip_prefix("Notes ")?
+            .strip_prefix(verb)?
+            .strip_prefix(" by 'git notes ")?
+            .strip_suffix('\'')
+    });
+    rest.is_some_and(|command| command.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 /// The object that a note is on: its name is the path of the note, which may be divided into directories.
@@ -198,27 +123,60 @@ fn noted_object(objects: &ObjectReader<'_>, file: &Path) -> String {
     }
 }
 
+/// Whether a content came or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ContentFate {
+    Added,
+    Removed,
+}
+
+impl ContentFate {
+    /// The two sides of a content that is on one of them.
+    fn sides<T>(self, content: T) -> (Option<T>, Option<T>) {
+        match self {
+            ContentFate::Added => (None, Some(content)),
+            ContentFate::Removed => (Some(content), None),
+        }
+    }
+}
+
 /// What a ref leads to, if it is no commit: the messages of tags, and the content of a blob or a tree.
 pub(super) fn ref_content(
-    after: &RepositorySide<'_>,
+    side: &RepositorySide<'_>,
     id: ObjectId,
+    fate: ContentFate,
     budget: &ReadBudget,
 ) -> Option<(RefTarget, StoredContent)> {
-    let object = after.objects.get(&id)?;
+    let object = side.objects.get(&id)?;
     if object.kind == "commit" {
         return None;
     }
     let mut content = StoredContent { id: id.short(), ..StoredContent::default() };
     let is_annotated = object.kind == "tag";
-    let kind = add_object(after, (id, object), &mut content, budget);
+    let kind = add_object(side, (id, object), fate, &mut content, budget);
     Some((RefTarget { is_annotated, kind }, content))
+}
+
+/// All notes of a ref that is gone.
+pub(super) fn removed_notes(
+    before: &RepositorySide<'_>,
+    id: ObjectId,
+    budget: &ReadBudget,
+) -> Option<(RefTarget, StoredContent)> {
+    let commit = Commit::read(&before.objects, &id)?;
+    let (changes, mut patch) = compare_trees(&before.objects, Some(commit.tree), None, budget);
+    // Their names are no paths of the work tree.
+    patch.files.clear();
+    let content = StoredContent { id: id.short(), changes, patch, ..StoredContent::default() };
+    Some((RefTarget { is_annotated: false, kind: "commit" }, content))
 }
 
 /// Adds an object that is no commit, also one that was stored before: nobody knows whether anything led to it. Returns what
 /// it leads to.
 fn add_object(
-    after: &RepositorySide<'_>,
+    side: &RepositorySide<'_>,
     (mut id, mut object): (ObjectId, GitObject),
+    fate: ContentFate,
     content: &mut StoredContent,
     budget: &ReadBudget,
 ) -> &'static str {
@@ -226,21 +184,21 @@ fn add_object(
         match object.kind {
             "tag" => {
                 let name = if depth == 0 { "message".into() } else { format!("message-{}", depth + 1) };
-                content.add_text(&name, &blob_content(Some(message_of_tag(&object.content))), budget);
+                content.add_text(&name, &blob_content(Some(message_of_tag(&object.content))), fate, budget);
                 let line = object.content.split(|byte| *byte == b'\n').next().unwrap_or_default();
                 let next = line.strip_prefix(b"object ").and_then(ObjectId::from_hex);
-                let Some((next, found)) = next.and_then(|next| Some((next, after.objects.get(&next)?)))
-                else {
+                let Some((next, found)) = next.and_then(|next| Some((next, side.objects.get(&next)?))) else {
                     return "tag";
                 };
                 (id, object) = (next, found);
             }
             "blob" => {
-                content.add_text("content", &blob_content(Some(object.content)), budget);
+                content.add_text("content", &blob_content(Some(object.content)), fate, budget);
                 return "blob";
             }
             "tree" => {
-                let (changes, patch) = compare_trees(&after.objects, None, Some(id), budget);
+                let (old, new) = fate.sides(id);
+                let (changes, patch) = compare_trees(&side.objects, old, new, budget);
                 content.add(changes, patch);
                 return "tree";
             }
@@ -262,12 +220,20 @@ fn message_of_tag(tag: &[u8]) -> Vec<u8> {
 }
 
 impl StoredContent {
-    pub(super) fn add_text(&mut self, name: &str, text: &BlobContent, budget: &ReadBudget) {
+    pub(super) fn add_text(
+        &mut self,
+        name: &str,
+        text: &BlobContent,
+        fate: ContentFate,
+        budget: &ReadBudget,
+    ) {
         self.changes.files += 1;
-        self.changes.count(&BlobContent::Text(Vec::new()), text);
+        let none = BlobContent::Text(Vec::new());
+        let (old, new) = fate.sides(text);
+        self.changes.count(old.unwrap_or(&none), new.unwrap_or(&none));
         let not_shown = (!matches!(text, BlobContent::Text(_))).then(|| text.words());
         self.not_shown = self.not_shown.take().or(not_shown);
-        self.patch.add_content(name, text, budget);
+        self.patch.add_file_of_git(Path::new(name), (old, new), budget);
     }
 
     fn add(&mut self, changes: TreeChanges, patch: CommitPatch) {
@@ -309,7 +275,9 @@ pub(super) fn named_objects(
                     | StateFileReader::PatchRebase
             )
         );
-        if !names_objects || !budget.has_time() {
+        // Of a linked worktree, the refs that it has for itself.
+        let is_own_ref = rel.starts_with("refs") && exists(sides.after, &sides.dir.join("commondir"));
+        if !names_objects && !is_own_ref || !budget.has_time() {
             continue;
         }
         let text = read(sides.after, path, LARGEST_LIST).unwrap_or_default();
@@ -351,7 +319,7 @@ pub(super) fn named_events(
                 }
                 content.add(changes, patch);
             }
-            _ => drop(add_object(after, (named.id, object), &mut content, budget)),
+            _ => drop(add_object(after, (named.id, object), ContentFate::Added, &mut content, budget)),
         }
         Some(GitEvent::Stored { kind: StoredKind::Named { file: named.file.clone(), what }, content })
     };
@@ -359,7 +327,7 @@ pub(super) fn named_events(
 }
 
 /// True where the files of `patch` are in the work tree as `tree` has them: their rows show them. `git merge` leaves such a tree.
-fn is_in_work_tree(
+pub(super) fn is_in_work_tree(
     (files, git_dir): (&dyn RepositoryFiles, &Path),
     mut tree: CommitTree<'_>,
     patch: &CommitPatch,

@@ -9,25 +9,30 @@ use std::path::PathBuf;
 /// What is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredKind {
-    /// An entry of `git stash list`, against the commit on which it was made.
-    Stash,
-    /// What was staged then, where that is something else.
-    StashStaged,
-    StashUntracked,
+    /// An entry of `git stash list` that is new or gone, against the commit on which it was made.
+    Stash { part: StashPart, is_removed: bool },
     /// A commit of notes, with the ref that it is on.
     Notes(PathBuf),
     /// An object that a file of git names. A commit there is a commit like any other.
-    Named {
-        file: PathBuf,
-        what: &'static str,
-    },
+    Named { file: PathBuf, what: &'static str },
+    /// A file of git itself, by its path in the repository, that no other row explains.
+    StateFile(PathBuf),
     /// Only a reflog, or nothing, leads to it.
     UnreachedCommit,
     /// The numbers of objects by their kinds, and how many of them have no content in the row.
-    UnreachedObjects {
-        counts: [(&'static str, usize); 5],
-        more: usize,
-    },
+    UnreachedObjects { counts: [(&'static str, usize); 5], more: usize },
+}
+
+/// Which part of a stash entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StashPart {
+    /// The files of the work tree.
+    Entry,
+    /// The same of an entry that is gone: the work tree has these files.
+    InWorkTree,
+    /// What was staged then, where that is something else.
+    Staged,
+    Untracked,
 }
 
 /// An object by its short name, with what is in it. The subject is as it is in the repository; of notes, it names the objects
@@ -74,13 +79,25 @@ impl StoredKind {
         let reached = if is_known { UNREACHED } else { UNKNOWN };
         let words = || content.words().unwrap_or_else(|| "no files".into());
         match self {
-            StoredKind::Stash => {
-                format!("stash entry {id} {} added: {}", quoted(subject), tree_words(changes))
+            StoredKind::Stash { part, is_removed } => {
+                let verb = if *is_removed { "removed" } else { "added" };
+                let removed = if *is_removed { ", removed" } else { "" };
+                match part {
+                    StashPart::Entry => {
+                        format!("stash entry {id} {} {verb}: {}", quoted(subject), tree_words(changes))
+                    }
+                    StashPart::InWorkTree => {
+                        format!("stash entry {id} {} {verb}: its files are in the work tree", quoted(subject))
+                    }
+                    StashPart::Staged => {
+                        format!("stash entry {id}, what was staged{removed}: {}", tree_words(changes))
+                    }
+                    StashPart::Untracked => {
+                        format!("stash entry {id}, untracked files{removed}: {}", tree_words(changes))
+                    }
+                }
             }
-            StoredKind::StashStaged => format!("stash entry {id}, what was staged: {}", tree_words(changes)),
-            StoredKind::StashUntracked => {
-                format!("stash entry {id}, untracked files: {}", tree_words(changes))
-            }
+            StoredKind::StateFile(file) => format!("{}: {}", visible::path(file), words()),
             StoredKind::Notes(on) => {
                 let on = short(on);
                 let subject = visible::guard_line(subject);
@@ -109,6 +126,19 @@ impl StoredKind {
     }
 
     pub(super) fn more_line(&self, number: usize) -> String {
+        match self {
+            StoredKind::StateFile(_) => {
+                return format!(
+                    "at least {} of git, whose content is not shown",
+                    count::of(number, "more file")
+                );
+            }
+            StoredKind::Stash { is_removed: true, .. } => {
+                let entries = count::of(number, "stash entry");
+                return format!("at least {entries} removed, whose content is not shown");
+            }
+            _ => {}
+        }
         let what = match self {
             StoredKind::Notes(_) => "commit of notes",
             StoredKind::UnreachedCommit => "unreached commit",
@@ -124,9 +154,16 @@ impl StoredKind {
     /// How the files of its patch are named.
     pub(super) fn name(&self, id: &str) -> String {
         match self {
-            StoredKind::Stash => format!("stash entry {id}"),
-            StoredKind::StashStaged => format!("stash entry {id}, staged"),
-            StoredKind::StashUntracked => format!("stash entry {id}, untracked"),
+            StoredKind::Stash { part, is_removed } => {
+                let part = match part {
+                    StashPart::Entry | StashPart::InWorkTree => "",
+                    StashPart::Staged => ", staged",
+                    StashPart::Untracked => ", untracked",
+                };
+                let removed = if *is_removed { ", removed" } else { "" };
+                format!("stash entry {id}{part}{removed}")
+            }
+            StoredKind::StateFile(_) => "files of git".into(),
             StoredKind::Notes(on) => format!("notes {}", short(on)),
             StoredKind::Named { file, .. } => visible::path(file),
             StoredKind::UnreachedCommit => format!("commit {id}, {UNREACHED}"),

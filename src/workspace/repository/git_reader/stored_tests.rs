@@ -180,3 +180,120 @@ fn what_was_only_stored_has_its_content_where_a_name_leads_to_it() {
     let events = Ground::new().events(|ground| run(ground, &["branch old HEAD~1"]));
     assert_eq!(events.len(), 1, "{events:#?}");
 }
+
+/// Story: "stash entry removed" was all that a person read of it.
+#[test]
+fn what_goes_from_the_stash_has_its_lines_unless_the_work_tree_has_them() {
+    if !has_git() {
+        return;
+    }
+    let before: &[&str] = &["a.txt=lost/", "n.txt=own/", "stash push -q -u"];
+    let staged: &[&str] = &["a.txt=lost/", "add a.txt", "a.txt=later/", "stash push -q"];
+    let cases: &[(&[&str], &[&str], &str, &str)] = &[
+        (
+            before,
+            &["stash drop -q"],
+            "stash entry X \"WIP on main: X second\" removed: 1 file +2 -1",
+            "-lost",
+        ),
+        (before, &["stash clear"], "stash entry X, untracked files, removed: 1 file +0 -1", "-own"),
+        (
+            before,
+            &["stash pop -q"],
+            "stash entry X \"WIP on main: X second\" removed: its files are in the work tree",
+            "",
+        ),
+        // The work tree has other lines now.
+        (
+            before,
+            &["stash pop -q", "a.txt=x/"],
+            "stash entry X \"WIP on main: X second\" removed: 1 file",
+            "-lost",
+        ),
+        (staged, &["stash pop -q"], "stash entry X, what was staged, removed: 1 file", "-lost"),
+        // Nothing is gone.
+        (before, &["!sed -i s/WIP/Other/ .git/logs/refs/stash"], "logs/refs/stash: +1 -1", "+"),
+    ];
+    for (before, commands, row, line) in cases {
+        let mut ground = Ground::new();
+        run(&mut ground, before);
+        let events = ground.events(|ground| run(ground, commands));
+        let rows: Vec<String> = events.iter().map(|event| without_names(&event.line())).collect();
+        let Some(at) = rows.iter().position(|found| found.starts_with(row)) else {
+            panic!("{commands:?}: {row}\n{rows:#?}")
+        };
+        let patch = events[at].patch().map(|patch| String::from_utf8_lossy(&patch.bytes).into_owned());
+        let patch = patch.unwrap_or_default();
+        assert_eq!(patch.is_empty(), line.is_empty(), "{commands:?}: {patch}");
+        assert!(patch.contains(line), "{commands:?}: {patch}");
+    }
+}
+
+#[test]
+fn a_renamed_file_in_the_index_is_one_part_without_lines() {
+    if !has_git() {
+        return;
+    }
+    let events = Ground::new().events(|ground| run(ground, &["mv b.txt c.txt"]));
+    let patch = events.iter().find_map(|event| event.patch()).unwrap();
+    let wanted = "diff --git a/b.txt b/c.txt\nrename from b.txt\nrename to c.txt\n";
+    assert_eq!(String::from_utf8_lossy(&patch.bytes), wanted);
+}
+
+/// Story: a row named the commit to which a note is, and the message of the commit of notes was nowhere.
+#[test]
+fn a_message_of_a_commit_of_notes_is_shown_unless_git_wrote_it() {
+    if !has_git() {
+        return;
+    }
+    let of = |commands: &[&str]| {
+        let events = Ground::new().events(|ground| run(ground, commands));
+        let note = events.iter().find(|event| event.line().starts_with("note on")).unwrap();
+        String::from_utf8_lossy(&note.patch().unwrap().bytes).into_owned()
+    };
+    assert!(!of(&["notes add -m n"]).contains("message"));
+    let own = "!c=$(git commit-tree -m EVIL refs/notes/commits^{tree}); git update-ref refs/notes/commits $c";
+    assert!(of(&["notes add -m n", own]).contains("\n+EVIL\n"));
+}
+
+/// Story: "tag v1 deleted, was at X": nothing else had its message, the blob or the commit behind it.
+#[test]
+fn what_goes_with_a_tag_or_with_notes_is_shown() {
+    if !has_git() {
+        return;
+    }
+    let blob = "!printf lost | git hash-object -w --stdin | xargs git tag b";
+    let commit: &[&str] = &[
+        "c.txt=lost/",
+        "add .",
+        "commit -qm Third",
+        "tag v1",
+        "reset -q --hard HEAD~1",
+        "reflog expire --expire=now --all",
+    ];
+    let cases: &[(&[&str], &[&str], &str, &str)] = &[
+        (&["tag -a v1 -m lost"], &["tag -d v1"], "tag v1 deleted, was at X, annotated: +0 -4", "-lost"),
+        (&["tag -a v1 -m lost"], &["tag v2 v1", "tag -d v1"], "tag v1 deleted, was at X", ""),
+        (&[blob], &["tag -d b"], "tag b deleted, was at X, a blob: +0 -1", "-lost"),
+        (
+            &["notes add -m lost"],
+            &["update-ref -d refs/notes/commits"],
+            "notes commits deleted, was at X: +0 -1",
+            "-lost",
+        ),
+        (commit, &["tag -d v1"], "tag v1 deleted, was at X (drops 1 commit; no other ref has it)", ""),
+        (&["tag v1"], &["tag -d v1"], "tag v1 deleted, was at X", ""),
+    ];
+    for (before, commands, row, line) in cases {
+        let mut ground = Ground::new();
+        run(&mut ground, before);
+        let events = ground.events(|ground| run(ground, commands));
+        let rows: Vec<String> = events.iter().map(|event| without_names(&event.line())).collect();
+        let Some(at) = rows.iter().position(|found| found == row) else {
+            panic!("{commands:?}: {row}\n{rows:#?}")
+        };
+        let patch = events[at].patch().map(|patch| String::from_utf8_lossy(&patch.bytes).into_owned());
+        assert_eq!(patch.is_none(), line.is_empty(), "{commands:?}: {patch:?}");
+        assert!(patch.unwrap_or_default().contains(line), "{commands:?}");
+    }
+}

@@ -119,6 +119,7 @@ impl Ground {
             after: &after,
             changed: &changed,
             loose_objects: &[],
+            person_settings: &[],
             deadline: budget::without_deadline(),
         })
     }

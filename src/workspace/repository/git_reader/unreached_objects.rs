@@ -10,7 +10,7 @@ use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::pack::Pack;
 use super::refs::RefReader;
-use super::stored_content::tree_lines;
+use super::stored_content::{ContentFate, tree_lines};
 use super::tree_diff::{blob_content, compare_trees, entries, with_message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -215,7 +215,8 @@ impl UnreachedSearch<'_> {
                 "tree" => tree_lines(self.after, id),
                 kind => blob_content(self.after.get_of(id, kind)),
             };
-            content.add_text(&format!("{kind}-{}", id.to_hex()), &text, self.budget);
+            let name = format!("{kind}-{}", id.to_hex());
+            content.add_text(&name, &text, ContentFate::Added, self.budget);
         }
         let count = |kind| others.values().filter(|other| **other == kind).count();
         let counts = ["commit", "tag", "tree", "blob", "object"].map(|kind| (kind, count(kind)));

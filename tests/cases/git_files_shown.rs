@@ -1,0 +1,257 @@
+//! What a command leaves in git's own files and in no commit: it has a row with its difference, and what was not on the screen
+//! needs a second yes. Ordinary commands get no row more: `git_commands.rs` has those.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::pty;
+use crate::support::require::require;
+use crate::support::txn::Txn;
+use placet::sandbox::SandboxBackend;
+
+const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A \
+    GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
+
+fn has_view() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
+}
+
+/// A repository of a person with a name in its settings, after `before` of the person and `agent` of the agent.
+fn changed(before: &str, agent: &str) -> Txn {
+    let txn = Txn::on_disk();
+    let begin = "git init -q -b main .; git config user.name Me; git config user.email me@x; echo one > a.txt; echo b > b.txt; \
+                 git add .; git commit -qm First";
+    assert_eq!(txn.sh(&txn.tree, &format!("{IDENTITY} set -e; {begin}; {before}")), 0, "{before}");
+    let turn = ["-p", "run bash -c \"$AGENT_SCRIPT\"", "--mode", "ask"];
+    let out = txn.placet(turn).env("AGENT_SCRIPT", format!("{IDENTITY} {agent}")).go();
+    assert_eq!(out.code, 3, "{agent}: {out:#?}");
+    txn
+}
+
+fn rows(before: &str, agent: &str) -> String {
+    changed(before, agent).run(["changes"]).stdout
+}
+
+/// Story: each of these was `M .git (1 file of the repository)` and nothing below it, and one key applied it.
+#[test]
+fn a_file_of_git_that_no_row_explains_has_a_row_with_its_lines() {
+    if !has_view() {
+        return;
+    }
+    let log = |message: &str| {
+        let head = "$(git rev-parse HEAD) $(git rev-parse HEAD) A <a@x> 1700000000 +0000";
+        format!("printf \"{head}\\t{message}\\n\" >> .git/logs/HEAD")
+    };
+    let (other, forged) = (log("EVIL"), log("commit: EVIL"));
+    let cases: &[(&str, &str)] = &[
+        ("echo '*' > .git/info/exclude", "info/exclude: +1 "),
+        ("rm .git/info/exclude", "info/exclude: +0 "),
+        ("echo /a.txt > .git/info/sparse-checkout", "info/sparse-checkout: +1 -0"),
+        ("echo EVIL > .git/MERGE_MSG", "MERGE_MSG: +1 -0"),
+        ("echo EVIL > .git/SQUASH_MSG", "SQUASH_MSG: +1 -0"),
+        ("echo EVIL > .git/COMMIT_EDITMSG", "COMMIT_EDITMSG: +1 -1"),
+        ("echo EVIL > .git/description", "description: +1 "),
+        (&other, "logs/HEAD: +1 -0"),
+        (&forged, "logs/HEAD: +1 -0"),
+        ("git commit -q --allow-empty -m x; echo EVIL >> .git/COMMIT_EDITMSG", "COMMIT_EDITMSG: +2 -1"),
+        (
+            "mkdir .git/sequencer; echo EVIL > .git/sequencer/message; git rev-parse HEAD > .git/sequencer/head",
+            "sequencer/message",
+        ),
+    ];
+    for (agent, row) in cases {
+        let listed =
+            rows("mkdir -p .git/info; echo '#' > .git/info/exclude; echo d > .git/description", agent);
+        assert!(listed.lines().any(|line| line.trim_start().contains(row)), "{agent}: {listed}");
+    }
+}
+
+#[test]
+fn what_git_itself_writes_gets_no_row_more() {
+    if !has_view() {
+        return;
+    }
+    // What the person did, the command, and all rows of the repository; X for the names of commits.
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "true",
+            "echo c > c; git add c; git commit -qm 'Add c' -m 'More words'",
+            &["commit X \"Add c\" on main by A <a@x>: 1 file +1 -0 (c)"],
+        ),
+        (
+            "git switch -qc t; echo ONE > a.txt; git commit -qam T; git switch -q main; echo 1 > a.txt; git commit -qam M",
+            "git merge t",
+            &["merge in progress", "index: 1 in conflict"],
+        ),
+        (
+            "git switch -qc t; echo ONE > a.txt; git commit -qam T -m Body; git switch -q main; echo 1 > a.txt; git commit -qam M",
+            "git cherry-pick t",
+            &["cherry-pick in progress", "index: 1 in conflict"],
+        ),
+        ("git branch t", "git switch -q t; git reset -q --hard; git switch -q -", &[]),
+    ];
+    for (before, agent, wanted) in cases {
+        let listed = rows(before, agent);
+        let below: Vec<String> =
+            listed.lines().filter_map(|line| line.strip_prefix("  ")).map(without_id).collect();
+        assert_eq!(below, *wanted, "{agent}: {listed}");
+    }
+}
+
+/// The name of a commit as X.
+fn without_id(line: &str) -> String {
+    let is_id = |word: &str| word.len() == 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let word = |word: &str| match word.split_once(',') {
+        Some((id, "")) if is_id(id) => "X,".to_string(),
+        _ if is_id(word) => "X".into(),
+        _ => word.to_string(),
+    };
+    line.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Story: a pattern that hides all new files from git was applied with one key, on no screen.
+#[test]
+fn what_git_is_told_to_ignore_counts_for_the_second_yes() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = pty::shell().size(80, 24).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
+    pty.line("!git init -q -b main . && echo made");
+    pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
+    pty.line("run mkdir -p .git/info; seq -f 'hidden%g' 60 > .git/info/exclude");
+    pty.until("the question", |s| s.contains("info/exclude: +60 ") && s.contains("apply all"));
+    pty.answer("a");
+    pty.until("what was not shown", |s| s.contains("not all of info/exclude") && s.contains("press a again"));
+    assert!(!pty.read(".git/info/exclude").contains("hidden60"));
+    pty.answer("a");
+    pty.until("that it is applied", |s| s.contains("applied changes"));
+    assert!(pty.read(".git/info/exclude").contains("hidden60"));
+}
+
+/// Story: the question said that a file is larger than placet reads, and one `y` applied it.
+#[test]
+fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = in_repository();
+    pty.line("run (git rev-parse HEAD; head -c 5000000 /dev/zero | tr '\\0' x) > .git/ORIG_HEAD");
+    pty.until("the question", |s| {
+        joined(s).contains(".git (changed): apply this repository?") && s.contains("y yes")
+    });
+    pty.answer("y");
+    pty.until("what was not shown", |s| {
+        joined(s).contains("not all of ORIG_HEAD") && joined(s).contains("y again")
+    });
+    assert!(!pty.exists(".git/ORIG_HEAD"));
+    pty.answer("y");
+    pty.until("that it is applied", |s| s.contains("applied changes"));
+    assert!(pty.exists(".git/ORIG_HEAD"));
+}
+
+/// Story: the row was "stash entry removed", whosever it was and whatever was in it.
+#[test]
+fn a_stash_entry_that_goes_is_named_with_its_lines() {
+    if !has_view() {
+        return;
+    }
+    let stash = "echo lost >> a.txt; echo own > n.txt; git stash push -q -u -m Mine";
+    for drop in ["git stash drop -q", "git stash clear"] {
+        let txn = changed(stash, drop);
+        let listed = txn.run(["changes"]).stdout;
+        let lines: Vec<String> = listed.lines().map(without_id).collect();
+        assert_eq!(
+            lines[..2],
+            [
+                ".git: stash entry X \"On main: Mine\" removed: 1 file +0 -1 (a.txt)",
+                ".git: stash entry X, untracked files, removed: 1 file +0 -1 (n.txt)",
+            ],
+            "{listed}"
+        );
+        assert_eq!(txn.run(["apply"]).code, 0);
+        assert_eq!(txn.run(["undo"]).code, 0);
+        assert_eq!(txn.sh(&txn.tree, "git stash list | grep -q Mine && git stash show -p | grep -q lost"), 0);
+    }
+    let listed = rows(stash, "git stash pop -q");
+    let row = listed.lines().map(without_id).find(|line| line.contains("stash entry")).unwrap_or_default();
+    assert_eq!(row, "  stash entry X \"On main: Mine\" removed: its files are in the work tree");
+}
+
+#[test]
+fn the_lines_of_a_stash_entry_that_goes_are_in_the_question() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = in_repository();
+    pty.line("!echo lost >> a.txt; git stash push -q && echo stored");
+    pty.until("the entry", |s| s.lines().any(|line| line.trim_end() == "stored"));
+    pty.line("run git stash drop -q");
+    pty.until("the question", |s| {
+        joined(s).contains("removed: 1 file +0 -1 (a.txt)") && s.contains("apply all")
+    });
+    pty.until("its line", |s| s.contains("- lost"));
+    pty.answer("a");
+    pty.until("that it is applied", |s| s.contains("applied changes"));
+}
+
+fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A shell in ask mode in a repository with one commit.
+fn in_repository() -> pty::Pty {
+    let mut pty = pty::shell().size(80, 24).arg("--mode").arg("ask").file("a.txt", "one\ntwo\n").open();
+    pty.line(
+        "!git init -q -b main . && git config user.name A && git config user.email a@x && git add . && git commit -qm F && echo made",
+    );
+    pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
+    pty
+}
+
+/// Story: a file that only got another name was shown twice in full below the row of the index.
+#[test]
+fn a_renamed_file_that_is_staged_is_shown_once() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = in_repository();
+    pty.line("run git mv a.txt c.txt");
+    pty.until("the question", |s| s.contains("index: 2 staged") && s.contains("apply all"));
+    let screen = pty.screen();
+    assert!(!screen.contains("- one") && !screen.contains("+ one"), "{screen}");
+    // One key is enough.
+    pty.answer("a");
+    pty.until("that it is applied", |s| s.contains("applied changes"));
+    // Another staged file has its lines, and the renamed one no lines beside its row.
+    let mut pty = in_repository();
+    pty.line("run git mv a.txt c.txt; echo new > n.txt; git add n.txt; rm n.txt");
+    pty.until("the question", |s| {
+        joined(s).contains("index: 3 staged (n.txt; the rest as listed)") && s.contains("+ new")
+    });
+    assert!(!pty.screen().contains("+ one"), "{}", pty.screen());
+}
+
+/// Story: a commit with a forged author and committer looked like one of the person's.
+#[test]
+fn a_commit_of_somebody_else_says_so() {
+    if !has_view() {
+        return;
+    }
+    let listed = rows("true", "git commit -q --allow-empty -m Forged");
+    assert!(listed.contains("\"Forged\" on main by A <a@x>: no files"), "{listed}");
+    let own = "GIT_AUTHOR_NAME=Me GIT_AUTHOR_EMAIL=me@x GIT_COMMITTER_NAME=Me GIT_COMMITTER_EMAIL=me@x";
+    let listed = rows("true", &format!("git config user.name A; {own} git commit -q --allow-empty -m Mine"));
+    assert!(listed.contains("\"Mine\" on main: no files"), "{listed}");
+}
+
+#[test]
+fn files_that_git_does_not_look_at_any_more_are_named() {
+    if !has_view() {
+        return;
+    }
+    let listed =
+        rows("true", "git update-index --assume-unchanged a.txt; git update-index --skip-worktree b.txt");
+    assert!(listed.contains(".git: index: git no longer shows changes of a.txt, b.txt\n"), "{listed}");
+    let many = "for n in 1 2 3 4 5; do echo $n > f$n; done; git add .; git commit -qm Many";
+    let txn = changed(many, "git update-index --assume-unchanged f1 f2 f3 f4 f5");
+    let listed = txn.run(["changes"]).stdout;
+    assert!(listed.contains("no longer shows changes of f1, f2, f3 and 2 more files"), "{listed}");
+}
