@@ -10,6 +10,7 @@ use crate::tools::JobRegistry;
 use crate::ui::inline_painter::InlinePainter;
 use crate::ui::input::AsyncKeyReader;
 use crate::ui::input::decode::TerminalInput;
+use crate::ui::input::terminal_name;
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::theme::Theme;
 use crate::ui::viewer::CheckOutputScreen;
@@ -86,7 +87,7 @@ pub async fn run(
         check_output,
     } = settings;
     let mut painter = InlinePainter::new(Box::new(term::write_all), term::size())
-        .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok()));
+        .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok(), terminal_name::answer()));
     let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
     live.type_in(&draft);
     let mut quiet_since = Instant::now();
