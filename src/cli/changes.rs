@@ -272,7 +272,7 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
                 _ => None,
             },
             "removes_repository": matches!(classes.of(&change.path), ChangeClass::LargeLoss(_)),
-            "is_conflict": conflicts.contains_key(&change.path),
+            "is_conflict": conflicts.at(&change.path),
             "made_by": change.made_by(),
             "before": change.before,
             "after": change.after,
