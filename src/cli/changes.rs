@@ -219,7 +219,7 @@ pub(super) fn show(
     options: &Options,
 ) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let Some(SelectedView { view, workspace, .. }) = chosen(&app, which)? else {
+    let Some(SelectedView { name, view, workspace }) = chosen(&app, which)? else {
         if json {
             print("[]\n")?;
         } else {
@@ -230,7 +230,8 @@ pub(super) fn show(
     let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     if as_patch {
         let listed = || view.listed(&set, &view.classify(&set), |p| workspace.shortened(p));
-        print_patch(&set, listed, (&view, &workspace))?;
+        let again = format!("placet changes --patch --session {name}");
+        print_patch(&set, listed, (&view, &workspace), &again)?;
     } else if json {
         print_foreign(&(as_json(&set, &view) + "\n"))?;
     } else {
@@ -272,7 +273,7 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
                 _ => None,
             },
             "removes_repository": matches!(classes.of(&change.path), ChangeClass::LargeLoss(_)),
-            "is_conflict": conflicts.contains_key(&change.path),
+            "is_conflict": conflicts.at(&change.path),
             "made_by": change.made_by(),
             "before": change.before,
             "after": change.after,
@@ -285,23 +286,35 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
     set.changes.iter().map(each).collect()
 }
 
-/// Prints a patch without the files that git writes. `listed` has the commits, which a person sees as well.
+/// Rows of what is not in a patch that are named.
+const MOST_NOT_IN_PATCH: usize = 20;
+
+/// Prints a patch without the files that git writes. `listed` has what they mean, which a person sees as well; `again` is
+/// the command that shows it at a terminal.
 pub(super) fn print_patch(
     set: &ChangeSet,
     listed: impl FnOnce() -> Vec<ListedChange>,
     (view, workspace): (&View, &Workspace),
+    again: &str,
 ) -> Result<(), CliError> {
     let (part, left_out) = without_repositories(set);
+    let listed = if left_out > 0 { listed() } else { Vec::new() };
     if left_out > 0 {
         let (s, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
         warn(&format!(
-            "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` does not accept them{}",
-            if io::stdout().is_terminal() {
-                ""
-            } else {
-                "; without a pipe, the contents of their commits, stash entries, notes and tags follow it"
-            }
+            "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` does not accept them"
         ));
+        if !io::stdout().is_terminal() {
+            let with_content: Vec<&ListedChange> = listed.iter().filter(|row| row.commit.is_some()).collect();
+            let named = with_content.iter().take(MOST_NOT_IN_PATCH);
+            named.for_each(|row| warn(&format!("not in the patch: {}", row.line().trim_start())));
+            if let Some(more) = with_content.len().checked_sub(MOST_NOT_IN_PATCH).filter(|more| *more > 0) {
+                warn(&format!("not in the patch: {more} more"));
+            }
+            if !with_content.is_empty() {
+                warn(&format!("hint: at a terminal `{again}` shows their contents"));
+            }
+        }
     }
     let bytes = patch(&part, view.objects(), workspace.cwd());
     if !io::stdout().is_terminal() {
@@ -311,7 +324,7 @@ pub(super) fn print_patch(
     // A person looks at it: nothing in it may act, and nothing may hide. A pipe gets the bytes.
     let lines = verbatim::diff(&bytes, &Theme::plain());
     let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    for commit in listed() {
+    for commit in listed {
         let Some(patch) = &commit.commit else { continue };
         text.push_str(&format!("\n{}\n", commit.text.trim_start()));
         let lines = verbatim::diff(&patch.bytes, &Theme::plain());

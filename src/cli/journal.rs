@@ -69,7 +69,8 @@ fn entry_of(view: &View, id: Option<u64>) -> Result<Option<JournalEntry>, CliErr
 fn show_patch(app: &App, view: &View, id: Option<u64>) -> Result<u8, CliError> {
     let Some(entry) = entry_of(view, id)? else { return Ok(report::DONE) };
     let listed = || applied_overview(&entry, view, &app.workspace).list;
-    print_patch(&view.applied_by(&entry), listed, (view, &app.workspace))?;
+    let again = format!("placet journal show {} --patch", entry.id);
+    print_patch(&view.applied_by(&entry), listed, (view, &app.workspace), &again)?;
     Ok(report::DONE)
 }
 

@@ -110,6 +110,8 @@ struct ReviewOpening {
     opened_from: ReviewOpenedFrom,
     /// Only the changes at these paths, if there are any.
     only: Vec<PathBuf>,
+    /// What else was asked about, and is not in this review.
+    elsewhere: Option<String>,
 }
 
 /// How a review of pending changes ended.
@@ -165,9 +167,11 @@ pub(super) fn of_program(
     app: &App,
     chosen: &SelectedView,
     (program, label): (String, TransactionLabel),
+    elsewhere: Option<String>,
 ) -> Result<PendingReview, CliError> {
     let opened = ReviewOpening {
         program: Some(program),
+        elsewhere,
         opened_from: ReviewOpenedFrom::ApplyQuestion,
         ..ReviewOpening::default()
     };
@@ -193,6 +197,7 @@ fn reviewed(
         return Ok(PendingReview::default());
     };
     (review.program, review.opened_from) = (opened.program, opened.opened_from);
+    review.advice = opened.elsewhere;
     let blaming = view.clone();
     let blame = Arc::new(move |path: &Path| blamed(&blaming, path, &TurnNumbers::new()));
     let env = check_env(app, workspace).ok_or_else(|| CliError::new("there is no view"))?;

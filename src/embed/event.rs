@@ -206,7 +206,10 @@ impl TurnTexts {
                 TurnDecision::Nothing => ChangesOutcome::NotAsked,
                 TurnDecision::Applied => ChangesOutcome::Applied,
                 TurnDecision::Discarded => ChangesOutcome::Discarded,
-                TurnDecision::Kept | TurnDecision::Review | TurnDecision::SendBack => ChangesOutcome::Pending,
+                TurnDecision::Kept
+                | TurnDecision::Review
+                | TurnDecision::ReviewAtHome
+                | TurnDecision::SendBack => ChangesOutcome::Pending,
             },
             refused_calls: self.refused,
         }

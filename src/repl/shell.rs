@@ -25,7 +25,7 @@ use crate::provider::catalog;
 use crate::session::{SessionStore, TryName};
 use crate::text::visible;
 use crate::ui::ansi::ColorDepth;
-use crate::ui::input::{answering_decoder, background};
+use crate::ui::input::{answering_decoder, background, terminal_name};
 use crate::ui::{Theme, term};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -360,6 +360,14 @@ impl Shell<'_> {
         self.recolor();
     }
 
+    /// Asks the terminal for its name with the first prompt: how it treats its rows depends on it.
+    fn ask_terminal_name(&self) {
+        let answers = self.prompter.knows_keys() && !self.context.output.is_linear();
+        if answers && background::may_ask(|name| std::env::var(name).ok()) && terminal_name::ask() {
+            term::write_all(terminal_name::QUESTION.as_bytes());
+        }
+    }
+
     /// Takes the colours for the background that the terminal has answered with, unless another theme was chosen.
     fn recolor(&mut self) {
         let Some(found) = background::take_answer() else { return };
@@ -380,6 +388,7 @@ impl Shell<'_> {
 
     fn ask(&mut self, draft: &str) -> Result<PromptOutcome, ReplError> {
         self.recolor();
+        self.ask_terminal_name();
         self.signals.prompt();
         let running = self.context.app.tools.jobs.running().len();
         let printer = self.prompter.printer();

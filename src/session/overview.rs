@@ -9,6 +9,7 @@ use super::record::{SessionRecord, SessionStateKey};
 use super::replay::SessionReplay;
 use super::store::{SessionRow, SessionStore};
 use crate::conversation::{Message, SessionId};
+use crate::text::last_words;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
@@ -84,14 +85,16 @@ pub const CONVERSATION: &str = "shell";
 
 impl SessionOverview {
     fn hear(&mut self, message: &Message) {
-        let text = match message {
-            Message::User { parts } => crate::conversation::text_of(parts),
-            Message::Assistant(answer) => answer.text(),
+        let last_line = |text: String| {
+            let mut lines = text.lines().map(str::trim);
+            lines.rfind(|line| !line.is_empty() && !line.starts_with("```")).map(String::from)
+        };
+        let line = match message {
+            Message::User { parts } => last_line(crate::conversation::text_of(parts)),
+            Message::Assistant(answer) => last_words(&answer.text()),
             Message::Results { .. } => return,
         };
-        let lines =
-            || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("```"));
-        if let Some(line) = lines().next_back() {
+        if let Some(line) = line {
             let end = line.floor_char_boundary(LAST_BYTES);
             self.last_words = line.get(..end).unwrap_or_default().to_string();
         }
@@ -196,15 +199,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (store, _) = SessionStore::open(dir.path()).unwrap();
         let mut open = store.create(Path::new("/"), "t").unwrap();
-        let records = [said("one"), answer("first\n\nlast line\n```\n"), said("two")];
+        let table = "**First** line:\n\n| year | tax |\n|---|---|\n| 20 | 24.2 |\n";
+        let records = [said("one"), answer(table), said("two")];
         records.into_iter().for_each(|record| open.append(record).unwrap());
         let overview = |store: &SessionStore| store.overviews(&store.list(9).unwrap()).remove(0);
         let first = SessionOverview { turns: 2, last_words: "two".into(), is_one_shot: false };
         assert_eq!(overview(&store), first);
         store.lock().execute("DELETE FROM state WHERE key = 'overview'", []).unwrap();
         assert_eq!(overview(&store), first);
-        open.append(answer("done")).unwrap();
-        assert_eq!(overview(&store), SessionOverview { last_words: "done".into(), ..first });
+        // Story: the list showed a row of the table.
+        open.append(answer(table)).unwrap();
+        assert_eq!(overview(&store), SessionOverview { last_words: "First line:".into(), ..first });
         open.set(SessionStateKey::Origin, ONE_SHOT).unwrap();
         assert!(overview(&store).is_one_shot);
         let row = store.list(1).unwrap().remove(0);

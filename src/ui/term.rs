@@ -210,13 +210,41 @@ pub fn is_dumb() -> bool {
         .is_ok_and(|name| ["dumb", "emacs", "cons25"].contains(&name.to_lowercase().as_str()))
 }
 
+/// Variables of terminals that wrap their rows again when the window becomes narrower.
+const WRAPPING: [&str; 9] = [
+    "VTE_VERSION",
+    "KITTY_WINDOW_ID",
+    "WEZTERM_PANE",
+    "KONSOLE_VERSION",
+    "ALACRITTY_WINDOW_ID",
+    "WT_SESSION",
+    "ITERM_SESSION_ID",
+    "LC_TERMINAL",
+    "TERM_PROGRAM",
+];
+/// The same by how the value of `TERM` begins.
+const WRAPPING_TERMS: [&str; 7] =
+    ["alacritty", "foot", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "vte"];
+
 /// True for a terminal whose rows stay where they are when the window becomes narrower: xterm, the Linux console and
-/// screen cut them off, where others wrap them. tmux wraps, in whatever terminal it is shown.
-pub fn keeps_rows(variable: impl Fn(&str) -> Option<String>) -> bool {
+/// screen cut them off, where others wrap them. tmux wraps, in whatever terminal it is shown. `name` is what the terminal
+/// calls itself. One that nothing is known of is taken for one that cuts: otherwise rows above the pane would be erased, and a
+/// row too many is better than a line that is lost.
+pub fn keeps_rows(variable: impl Fn(&str) -> Option<String>, name: Option<&str>) -> bool {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     let term = set("TERM").unwrap_or_default();
+    if set("TMUX").is_some() || term.starts_with("tmux") {
+        return false;
+    }
+    if let Some(name) = name {
+        return name.starts_with("XTerm");
+    }
     let cuts = set("XTERM_VERSION").is_some() || term == "linux" || term.starts_with("screen");
-    cuts && set("TMUX").is_none()
+    let wraps = || {
+        WRAPPING.iter().any(|name| set(name).is_some())
+            || WRAPPING_TERMS.iter().any(|begins| term.starts_with(begins))
+    };
+    cuts || !wraps()
 }
 
 /// Asks the terminal to distinguish keys that otherwise send the same bytes, until the terminal is restored. Not where
@@ -378,13 +406,25 @@ mod tests {
 
     #[test]
     fn xterm_the_console_and_screen_keep_their_rows_and_tmux_wraps_them() {
-        let keeps = |set: &[(&str, &str)]| {
-            keeps_rows(|name| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string()))
+        let named = |set: &[(&str, &str)], name| {
+            let value =
+                |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string());
+            keeps_rows(value, name)
         };
+        let keeps = |set: &[(&str, &str)]| named(set, None);
         let xterm = [("TERM", "xterm-256color"), ("XTERM_VERSION", "XTerm(379)")];
         assert!(keeps(&xterm) && keeps(&[("TERM", "linux")]) && keeps(&[("TERM", "screen.xterm-256color")]));
-        assert!(!keeps(&[("TERM", "xterm-256color")]) && !keeps(&[]));
-        assert!(!keeps(&[("TERM", "xterm-256color"), ("XTERM_VERSION", "")]));
+        // Story: over ssh there is no XTERM_VERSION, and rows above the pane were erased.
+        assert!(keeps(&[("TERM", "xterm-256color")]) && keeps(&[]));
+        assert!(
+            named(&[xterm[0]], Some("XTerm(379)"))
+                && named(&[xterm[0], ("VTE_VERSION", "1")], Some("XTerm(379)"))
+        );
+        assert!(!named(&[xterm[0]], Some("VTE(7600)")) && !named(&[("TERM", "screen")], Some("tmux 3.4")));
+        assert!(!keeps(&[xterm[0], ("VTE_VERSION", "7600")]) && !keeps(&[("TERM", "foot")]));
+        assert!(
+            !keeps(&[xterm[0], ("TERM_PROGRAM", "Apple_Terminal")]) && !keeps(&[("TERM", "tmux-256color")])
+        );
         assert!(!keeps(&[xterm[0], xterm[1], ("TMUX", "/tmp/t,1,0")]));
         assert!(!keeps(&[("TERM", "screen-256color"), ("TMUX", "/tmp/t,1,0")]));
     }

@@ -79,9 +79,21 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     }
     let all: Vec<&[u8]> = body.split(|b| *b == b'\n').collect();
     let marks = marks(&all);
+    let mut hunk = HunkLines::default();
     let line = |(text, marked): (&&[u8], InlineMarks)| {
         let (sign, rest) = text.split_at(text.len().min(1));
+        let in_hunk = hunk.takes(text);
         let (label, manner) = match sign {
+            // A name, and no line that is added or removed.
+            b"+" | b"-" if !in_hunk && is_header(text) => {
+                return Line::from(
+                    [
+                        vec![Span::raw("  ")],
+                        content(text, theme.style("text"), theme, VisibleMode::Exact, &marked),
+                    ]
+                    .concat(),
+                );
+            }
             b"+" => ("diff.add", VisibleMode::Exact),
             b"-" => ("diff.remove", VisibleMode::Exact),
             b"@" => ("diff.hunk", VisibleMode::Exact),
@@ -95,6 +107,40 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
         Line::from(spans)
     };
     all.iter().zip(marks).map(line).collect()
+}
+
+/// How many lines of each side the hunk still has: a removed line may begin with `-- `, and looks like a name then.
+#[derive(Default)]
+struct HunkLines {
+    old: usize,
+    new: usize,
+}
+
+impl HunkLines {
+    /// Takes the next line; true for one in a hunk.
+    fn takes(&mut self, line: &[u8]) -> bool {
+        if self.old + self.new == 0 {
+            if let Some((old, new)) = hunk_lengths(line) {
+                (self.old, self.new) = (old, new);
+            }
+            return false;
+        }
+        match line.first() {
+            Some(b'-') => self.old = self.old.saturating_sub(1),
+            Some(b'+') => self.new = self.new.saturating_sub(1),
+            Some(b'\\') => {}
+            _ => (self.old, self.new) = (self.old.saturating_sub(1), self.new.saturating_sub(1)),
+        }
+        true
+    }
+}
+
+/// The lines of both sides in `@@ -1,2 +1 @@`.
+fn hunk_lengths(line: &[u8]) -> Option<(usize, usize)> {
+    let line = String::from_utf8_lossy(line.strip_prefix(b"@@ -")?);
+    let mut sides = line.split(' ');
+    let length = |side: &str| side.split_once(',').map_or(Some(1), |(_, length)| length.parse().ok());
+    Some((length(sides.next()?)?, length(sides.next()?.strip_prefix('+')?)?))
 }
 
 /// The marks in each line: removed lines are compared with the lines that replace them.

@@ -33,6 +33,18 @@ fn a_change_that_no_eye_can_tell_is_marked() {
     }
 }
 
+/// Story: the names of a file were coloured like a removed and an added line.
+#[test]
+fn the_names_of_a_file_are_no_changed_lines() {
+    let patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- a\n+++ b\n c\n--- a/y\n+++ b/y\n";
+    let signs: Vec<bool> = diff(patch.as_bytes(), &Theme::plain())
+        .iter()
+        .map(|line| line.spans.get(1).is_some_and(|span| matches!(&*span.content, "-" | "+")))
+        .collect();
+    assert_eq!(signs, [false, false, false, false, true, true, false, false, false]);
+    assert_eq!(shown(patch).concat().replace("  ", ""), patch.replace('\n', ""));
+}
+
 #[test]
 fn rows_break_at_the_margin_only() {
     let theme = Theme::plain();

@@ -277,12 +277,24 @@ fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
     let out = txn.run(["changes", "--patch"]);
     assert_eq!(out.code, 0, "{out:#?}");
     assert!(out.stdout.contains("+++ b/t.sh") && !out.stdout.contains(".git/"), "{out:#?}");
-    let note = "without a pipe, the contents of their commits, stash entries, notes and tags follow it";
     assert!(out.stderr.contains("files of git repositories are not in the patch"), "{out:#?}");
-    assert!(out.stderr.contains(note), "{out:#?}");
+    // Story: only their number was there, and what they are had to be guessed.
+    let names = |stderr: &str| {
+        let commit = stderr.lines().find(|line| line.starts_with("not in the patch: commit ")).unwrap_or("");
+        commit.contains("\"t\"") && commit.contains("1 file")
+    };
+    assert!(names(&out.stderr), "{out:#?}");
+    assert!(out.stderr.contains("hint: at a terminal `placet changes --patch --session "), "{out:#?}");
     let patch = txn.base.join("patch");
     std::fs::write(&patch, out.stdout).unwrap();
     assert_eq!(txn.sh(&txn.tree, &format!("git apply --check '{}'", patch.display())), 0);
+    assert_eq!(txn.run(["apply"]).code, 0);
+    let out = txn.run(["journal", "show", "--patch"]);
+    assert!(names(&out.stderr), "{out:#?}");
+    assert!(
+        out.stderr.contains("hint: at a terminal `placet journal show 1 --patch` shows their contents"),
+        "{out:#?}"
+    );
 }
 
 /// Story: a commit that added a file, and one that removed it again, were `M .git (12 files of the repository)`.

@@ -111,6 +111,7 @@ mod provider_offline;
 mod provider_quirks;
 mod provider_replay;
 mod provider_wires;
+mod question_again;
 mod question_keys;
 mod question_moments;
 mod rare_tools;

@@ -187,6 +187,44 @@ fn a_wrong_key_at_the_permission_question_shows_the_keys_and_runs_nothing() {
     assert!(pty.exists("first"));
 }
 
+/// Story: of `no, use 20 percent` only the `p` did something: it showed the patch.
+#[test]
+fn a_text_typed_at_the_apply_question_is_the_draft() {
+    for typed in ["no, use 20 percent", "apply it later, please"] {
+        let mut pty = apply_question();
+        press(&mut pty, typed);
+        pty.until("the draft", |s| s.trim_end().ends_with(&format!("\n> {typed}")));
+        let screen = pty.screen();
+        assert!(screen.contains("typing goes to your draft; Tab switches to the question"), "{screen}");
+        assert!(screen.contains("+ new") && !screen.contains("@@"), "{screen}");
+        assert_eq!(pty.read("a.txt"), "old\n");
+        pty.answer("\t");
+        pty.until("the question", |s| !s.contains("typing goes to your draft"));
+        pty.answer("a");
+        pty.until("the change", |s| s.contains("applied changes to 1 file"));
+        pty.until_prompt(typed);
+        assert_eq!(pty.read("a.txt"), "new\n");
+    }
+    // By hand, a letter after the other.
+    let mut pty = apply_question();
+    pty.answer("no, keep 19");
+    pty.until("the draft", |s| s.trim_end().ends_with("\n> no, keep 19"));
+    assert_eq!(pty.read("a.txt"), "old\n");
+}
+
+#[test]
+fn a_text_typed_at_a_permission_question_is_the_draft() {
+    let mut pty = permission_question();
+    press(&mut pty, "yes, but not now");
+    pty.until("the draft", |s| s.trim_end().ends_with("\n> yes, but not now"));
+    assert!(!pty.exists("first"));
+    pty.answer("\t");
+    pty.until("the question", |s| !s.contains("typing goes to your draft"));
+    pty.answer("y");
+    pty.until("the command", |s| s.contains("1 created"));
+    pty.until_prompt("yes, but not now");
+}
+
 /// What the terminal answers about its background is no key of the question, however it comes.
 #[test]
 fn an_answer_of_the_terminal_answers_no_question() {

@@ -849,7 +849,10 @@ fn a_conflict_without_lines_is_decided_by_side() {
         s.contains("2 files are in conflict with the workspace")
             && s.contains("r review")
             && !s.contains("a apply all")
-            && s.matches("(conflict: it changed").count() == 2
+            && joined(s)
+                .matches("(conflict: this is the agent's change, yours is different: the review decides)")
+                .count()
+                == 2
     });
     pty.answer("r");
     pty.until("both sides", |s| {

@@ -299,3 +299,43 @@ fn a_file_of_the_home_directory_that_waits_comes_first_and_nobody_says_that_noth
     let place = |words: &str| listed.find(words).unwrap_or_else(|| panic!("{words}: {listed}"));
     assert!(place("! A ~/.mine/hooks/start") < place("M notes.txt"), "{listed}");
 }
+
+/// Story: `r` at the question about a file of the home directory opened the review of the workspace, without that file.
+#[test]
+fn a_review_says_what_else_was_asked_about_and_that_of_the_home_directory_has_its_file() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let script =
+        "mkdir -p ~/.mine/hooks; echo later > ~/.mine/hooks/x; echo new > made.txt; echo A=1 > .envrc";
+    let mut pty = agent(script).arg("mine").spawn();
+    question(&pty);
+    pty.answer("r");
+    pty.until("the review of the workspace", |s| {
+        let words = "not in this review: 1 file of your home directory; after the review you are asked about the rest";
+        s.split_whitespace().collect::<Vec<_>>().join(" ").contains(words) && s.contains("made.txt")
+    });
+    pty.by_hand("q");
+    question(&pty);
+    pty.answer("a");
+    pty.until("the file of the workspace", |s| s.contains("! .envrc (created): apply this file?"));
+    pty.answer("n");
+    pty.until("the file at home", |s| s.contains(".mine/hooks/x (created): apply this file?"));
+    pty.answer("r");
+    pty.until("the review of the home directory", |s| {
+        s.contains("hooks/x")
+            && s.contains("+ later")
+            && s.contains("not in this review: 1 file of the workspace")
+            && !s.contains(".envrc")
+    });
+    pty.by_hand("a");
+    pty.until("the decision", |s| s.contains("1/1 hunk"));
+    pty.answer("\r");
+    pty.until("the summary", |s| s.contains("accepted   1 hunk"));
+    pty.answer("a");
+    pty.until("the rest", |s| s.contains("! .envrc (created): apply this file?"));
+    pty.answer("n");
+    assert_eq!(pty.ended(), 3, "{}", pty.screen());
+    assert_eq!(std::fs::read_to_string(pty.home().join(".mine/hooks/x")).unwrap(), "later\n");
+    assert!(!pty.exists(".envrc") && pty.exists("made.txt"));
+}

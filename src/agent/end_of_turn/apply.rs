@@ -78,8 +78,9 @@ impl ApplyQuestionFlow<'_> {
         match report.result {
             Ok(ApplyOutcome::Landed(_)) => Some(TurnDecision::Applied),
             Ok(ApplyOutcome::Nothing) if report.special_error.is_none() => Some(TurnDecision::Nothing),
-            // All of it could be merged: the question comes again, with what would be applied now.
-            Ok(ApplyOutcome::Changed { conflicts, .. }) if conflicts.is_empty() => None,
+            // The question comes again: with what would be applied now, or with the marks of what the person has to choose.
+            // Where a conflict cannot be marked, as below a directory that is a link now, the yes would be refused for ever.
+            Ok(ApplyOutcome::Changed { conflicts, .. }) if conflicts.is_empty() || self.asks_again() => None,
             Ok(ApplyOutcome::Nothing | ApplyOutcome::Changed { .. }) | Err(_) => Some(TurnDecision::Kept),
         }
     }

@@ -38,6 +38,8 @@ pub enum TurnDecision {
     Kept,
     /// It stays pending, and the person wants to look at it file by file.
     Review,
+    /// The same of what a program changed in the home directory.
+    ReviewAtHome,
     /// It stays pending, and the program that made it is to get a message and to continue. Only where
     /// [`CommandLineQuestion::sends_to`] names a program.
     SendBack,
@@ -147,7 +149,7 @@ struct ApplyQuestionFlow<'a> {
     view: View,
     /// The same for the home directory.
     home: Option<Box<ApplyQuestionFlow<'a>>>,
-    /// How often a yes was refused because a required check had not passed.
+    /// How often a yes was refused because a required check had not passed, or because of a conflict.
     refused: AtomicU32,
 }
 
@@ -179,6 +181,11 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
     }
 
+    /// A yes was refused: whether the question comes again.
+    fn asks_again(&self) -> bool {
+        self.refused.fetch_add(1, Ordering::Relaxed) < MOST_REFUSED
+    }
+
     /// What is pending; the decision where it cannot be read.
     fn pending(&self) -> Result<PendingSet, TurnDecision> {
         let set = self.view.changes(LayerKind::Pending).map(Arc::new).map_err(|e| {
@@ -203,7 +210,7 @@ impl<'a> ApplyQuestionFlow<'a> {
         };
         let PendingSet { set, classes, waiting } = &here;
         match &at_home {
-            Some((home, _)) if set.is_empty() => return Box::pin(home.ask_once()).await,
+            Some((home, _)) if set.is_empty() => return Box::pin(home.ask_once()).await.map(at_home_too),
             None if set.is_empty() => {
                 // It stays in the turn: without a person it is the reason of the exit code.
                 view.turn().unread.clone().into_iter().for_each(|words| self.events.notice(words));
@@ -251,8 +258,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                     Err(why) => {
                         self.events.notice(why.to_string());
                         // A front end that does not show the checks could answer the same for ever.
-                        let again = self.refused.fetch_add(1, Ordering::Relaxed) < MOST_REFUSED;
-                        return (!again).then_some(TurnDecision::Kept);
+                        return (!self.asks_again()).then_some(TurnDecision::Kept);
                     }
                 };
                 let approval = self.approval_of_mode(set, classes).seen(&classes.losses);
@@ -289,7 +295,7 @@ impl<'a> ApplyQuestionFlow<'a> {
     async fn approve_at_home(&self, decision: TurnDecision) -> TurnDecision {
         match (&self.home, decision) {
             (Some(home), TurnDecision::Applied | TurnDecision::Kept | TurnDecision::Nothing) => {
-                home.approve_protected(decision).await
+                at_home_too(home.approve_protected(decision).await)
             }
             _ => decision,
         }
@@ -413,7 +419,15 @@ impl<'a> ApplyQuestionFlow<'a> {
     }
 }
 
-/// How often the question comes again after a yes that a required check refuses.
+/// What was decided about the home directory.
+fn at_home_too(decision: TurnDecision) -> TurnDecision {
+    match decision {
+        TurnDecision::Review => TurnDecision::ReviewAtHome,
+        other => other,
+    }
+}
+
+/// How often the question comes again after a yes that was refused.
 const MOST_REFUSED: u32 = 3;
 
 /// The pending changes differ from those that were shown.

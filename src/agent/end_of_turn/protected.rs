@@ -1,6 +1,6 @@
 //! What is approved by itself at the end of a turn: large losses and paths that run later.
 
-use super::words::{losses, overview};
+use super::words::{conflict_words, losses, overview};
 use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
 use crate::agent::event::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent,
@@ -95,18 +95,29 @@ impl ProtectedPathQuestion<'_> {
             _ => ("repository", "changed"),
         };
         let mut shown = overview(&part, self.view, self.workspace);
-        // The reason is next to the question.
-        shown.list.iter_mut().for_each(|row| row.note = without_reason(&row.note, &why));
+        // It could not be applied before the person has chosen.
+        let in_conflict = shown.list.iter().filter(|row| row.is_conflict).count();
+        let reason = match in_conflict {
+            0 => {
+                // The reason is next to the question.
+                shown.list.iter_mut().for_each(|row| row.note = without_reason(&row.note, &why));
+                why
+            }
+            files => conflict_words(files),
+        };
+        let review = || QuestionChoice::plain('r', "review");
         let answer = events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
                 subject: ChoiceSubject::Protected { path: path.to_path_buf(), set: Arc::clone(set) },
                 title: format!("! {name} ({verb}): apply this {what}?"),
-                reason: why,
+                reason,
                 detail: DisplayDetail::Changes(Box::new(shown)),
                 choices: [
-                    Some(QuestionChoice::consent('y', &format!("yes, apply this {what}"))),
+                    (in_conflict == 0)
+                        .then(|| QuestionChoice::consent('y', &format!("yes, apply this {what}"))),
+                    (in_conflict > 0).then(review),
                     Some(QuestionChoice::plain('n', "no, keep it pending")),
-                    Some(QuestionChoice::plain('r', "review")),
+                    (in_conflict == 0).then(review),
                     self.send_back.clone(),
                     self.has_more.then(|| QuestionChoice::plain('k', "keep the rest pending")),
                     Some(QuestionChoice::for_good('d', "discard it")),
@@ -177,10 +188,11 @@ impl ApplyQuestionFlow<'_> {
                 ProtectedAnswer::Apply => {
                     // All that goes with a directory was shown with it.
                     let approval = classes.approval_of(&set, &path);
-                    if let Some(TurnDecision::Applied) =
-                        self.apply_chosen(&set, only, &approval, Vec::new()).await
-                    {
-                        decision = TurnDecision::Applied;
+                    match self.apply_chosen(&set, only, &approval, Vec::new()).await {
+                        Some(TurnDecision::Applied) => decision = TurnDecision::Applied,
+                        // It was changed meanwhile: the question comes again, with what would be applied now.
+                        None => drop(asked.remove(&path)),
+                        Some(_) => {}
                     }
                 }
                 ProtectedAnswer::Discard => {

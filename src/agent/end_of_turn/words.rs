@@ -61,18 +61,19 @@ pub(super) fn conflicts(list: &[ListedChange]) -> usize {
     list.iter().filter(|row| row.is_conflict && !row.is_left_out).count()
 }
 
+/// Why nothing can be applied yet.
+pub(super) fn conflict_words(files: usize) -> String {
+    let are = if files == 1 { "is" } else { "are" };
+    format!(
+        "{} {are} in conflict with the workspace: press r to choose, then apply",
+        count::of(files, "file")
+    )
+}
+
 pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
-    match conflicts(list) {
-        0 => {}
-        1 => {
-            return "1 file is in conflict with the workspace: press r to choose, nothing is applied before"
-                .into();
-        }
-        files => {
-            return format!(
-                "{files} files are in conflict with the workspace: press r to choose, nothing is applied before"
-            );
-        }
+    let files = conflicts(list);
+    if files > 0 {
+        return conflict_words(files);
     }
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {

@@ -18,7 +18,9 @@ use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::ui::term::BaseMode;
-use crate::workspace::{ChangeApproval, ChangeSet, LayerKind, PathState, TransactionLabel, View};
+use crate::workspace::{
+    ChangeApproval, ChangeCount, ChangeSet, LayerKind, PathState, TransactionLabel, View,
+};
 use serde_json::Value;
 use std::cell::Cell;
 use std::path::Path;
@@ -123,6 +125,11 @@ fn home_name(name: &str) -> String {
     format!("{name}-home")
 }
 
+/// What a review does not have, of the same question.
+fn elsewhere_words(count: ChangeCount, place: &str) -> String {
+    format!("not in this review: {count} of {place}; after the review you are asked about the rest")
+}
+
 /// The changes in the home directory that stay pending. Directories without a file in them do not: they would be asked
 /// about after the files in them were discarded.
 fn home_set(ran: &EndedRun) -> Result<ChangeSet, CliError> {
@@ -155,9 +162,9 @@ impl Settling<'_> {
         let mut base = Some(base);
         while base.is_some() {
             match self.question()? {
-                TurnDecision::Review => {
+                decision @ (TurnDecision::Review | TurnDecision::ReviewAtHome) => {
                     drop(base.take());
-                    let reviewed = self.review()?;
+                    let reviewed = self.review(decision)?;
                     base = BaseMode::enter_any().ok();
                     let is_all_decided = !self.has_changes()?;
                     // With nothing left to ask about, the message would have to wait for another run.
@@ -198,17 +205,27 @@ impl Settling<'_> {
         Ok(!self.view.changes(LayerKind::Pending).map_err(CliError::new)?.is_empty())
     }
 
-    /// The review of the workspace; of the home directory, where only that has changes. The journal entries are those of
-    /// the program.
-    fn review(&self) -> Result<PendingReview, CliError> {
+    /// The review of the workspace or of the home directory. The journal entries are those of the program.
+    fn review(&self, decision: TurnDecision) -> Result<PendingReview, CliError> {
         let ran = self.ran;
-        let (name, view) = match (&ran.home, self.has_changes()?) {
-            (Some(home), false) => (home_name(&ran.name), home.clone()),
-            _ => (ran.name.clone(), self.view.clone()),
+        let (name, view, elsewhere) = match &ran.home {
+            Some(home) if decision == TurnDecision::ReviewAtHome => {
+                let here = self.view.changes(LayerKind::Pending).map_err(CliError::new)?;
+                let here =
+                    (!here.is_empty()).then(|| elsewhere_words(self.view.count(&here), "the workspace"));
+                (home_name(&ran.name), home.clone(), here)
+            }
+            Some(home) => {
+                let set = home_set(ran)?;
+                let at_home = || elsewhere_words(home.count(&set), "your home directory");
+                (ran.name.clone(), self.view.clone(), (!set.is_empty()).then(at_home))
+            }
+            None => (ran.name.clone(), self.view.clone(), None),
         };
         let workspace = ran.env.workspace.with_view(view.clone());
         let program = (visible::name(self.plan.name()).into_owned(), ran.label.clone());
-        review::of_program(self.app, &SelectedView { name, view, workspace }, program)
+        let chosen = SelectedView { name, view, workspace };
+        review::of_program(self.app, &chosen, program, elsewhere)
     }
 
     /// Asks for the message and prepares the start with it. `base` is released while the person passes the message on.

@@ -9,7 +9,7 @@ use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
 use crate::ui::term;
 use crate::ui::wrap::wrap;
 use crate::workspace::{AppliedChange, ChangeCount, View};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -148,12 +148,25 @@ impl RewindEffect {
     }
 }
 
+/// A point of a list, or a name, continues below its words.
+fn hanging_rows(line: &str, columns: usize) -> Vec<Line<'static>> {
+    let words = line.trim_start_matches(' ');
+    let words = words.strip_prefix("- ").unwrap_or(words);
+    let (lead, words) = line.split_at(line.len() - words.len());
+    let mut rows = wrap(&Line::raw(words.to_string()), columns.saturating_sub(lead.len()));
+    for (at, row) in rows.iter_mut().enumerate() {
+        let lead = if at == 0 { lead.to_string() } else { " ".repeat(lead.len()) };
+        row.spans.insert(0, Span::raw(lead));
+    }
+    rows
+}
+
 /// The rows of `head` and as many of `names` as there is room for; the last row says how many are left out.
 fn preview_rows(head: Vec<String>, names: Vec<String>, area: Option<PreviewArea>) -> Vec<Line<'static>> {
     let inside = area.map(PreviewArea::inside);
     let columns = inside.map_or(usize::MAX, |area| usize::from(area.width));
     let height = inside.map_or(usize::MAX, |area| usize::from(area.height));
-    let rows = |line: &String| wrap(&Line::raw(visible::guard_line(line).into_owned()), columns);
+    let rows = |line: &String| hanging_rows(&visible::guard_line(line), columns);
     let mut drawn: Vec<Line<'static>> = head.iter().flat_map(rows).collect();
     let all = names.len();
     for (at, name) in names.iter().enumerate() {
@@ -275,5 +288,20 @@ fn age(at: u64) -> String {
         60..3600 => format!("{} min ago", seconds / 60),
         3600..86400 => format!("{} h ago", seconds / 3600),
         _ => format!("{} days ago", seconds / 86400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Story: in 40 columns a point of the preview continued at the margin.
+    #[test]
+    fn a_point_continues_below_its_words() {
+        let rows = |line: &str| hanging_rows(line, 20).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(rows("- 2 turns leave the conversation"), ["- 2 turns leave the ", "  conversation"]);
+        assert_eq!(rows("  src/a-long-name/file.rs"), ["  src/a-long-name/", "  file.rs"]);
+        assert_eq!(rows("plain words that are long"), ["plain words that are", "long"]);
+        assert_eq!(rows(""), [""]);
     }
 }

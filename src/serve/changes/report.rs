@@ -23,6 +23,9 @@ pub struct ChangeReport {
     runs_later: Option<ReportedRunner>,
     /// The program whose next build, test or install runs the file.
     runs_with_build: Option<ReportedRunner>,
+    /// Somebody else changed the same lines since, and nothing is applied before a person has chosen; `null` where that was
+    /// not looked for, because there are more than 500 changed files, or 64 MiB of them.
+    is_conflict: Option<bool>,
     state: ChangeState,
     /// What the changes of a repository mean, on the first path of it: commits, branches, the index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -79,14 +82,16 @@ impl TurnChanges {
         for change in &applied.changes {
             // Pending changes are classified by content, the others only by name.
             let classes = if self.set.get(&change.path).is_some() { &self.classes } else { &by_name };
-            reports.push(report(change, classes, &lost, ChangeState::Applied));
+            reports.push(report(change, (classes, &lost), (ChangeState::Applied, Some(false))));
         }
         attach(&mut reports, &self.git);
         let left = TurnChanges::of(view);
         let lost = lost_paths(&left.set, &left.classes);
-        let pending = left.set.changes.iter();
-        let mut left_over: Vec<ChangeReport> =
-            pending.map(|change| report(change, &left.classes, &lost, ChangeState::Pending)).collect();
+        let conflicts = view.conflicts(&left.set);
+        let of_pending = |change: &FileChange| {
+            report(change, (&left.classes, &lost), (ChangeState::Pending, conflicts.at(&change.path)))
+        };
+        let mut left_over: Vec<ChangeReport> = left.set.changes.iter().map(of_pending).collect();
         attach(&mut left_over, &left.git);
         reports.extend(left_over);
         reports
@@ -117,9 +122,8 @@ pub fn classification(classes: &ChangeClasses, lost: &BTreeSet<&Path>, path: &Pa
 
 fn report(
     change: &FileChange,
-    classes: &ChangeClasses,
-    lost: &BTreeSet<&Path>,
-    state: ChangeState,
+    (classes, lost): (&ChangeClasses, &BTreeSet<&Path>),
+    (state, is_conflict): (ChangeState, Option<bool>),
 ) -> ChangeReport {
     let run_by = |runner: &Runner| ReportedRunner { by: runner.by.clone(), why: runner.why.clone() };
     ChangeReport {
@@ -132,6 +136,7 @@ fn report(
             ChangeClass::RunsWithBuild(runner) => Some(run_by(runner)),
             _ => None,
         },
+        is_conflict,
         state,
         git: Vec::new(),
     }

@@ -1,8 +1,9 @@
 //! The decoder as the readers of keys use it: it knows when the terminal may answer with its background, and what the
-//! terminal answered is noted on the way.
+//! terminal answered, also about its name, is noted on the way.
 
 use super::background;
 use super::decode::{InputDecoder, InputToken};
+use super::terminal_name;
 use crate::ui::term;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::time::{Duration, Instant};
@@ -29,19 +30,23 @@ pub(super) fn flush_timeout(decoder: &mut InputDecoder) -> Option<InputToken> {
 }
 
 fn noted(tokens: Vec<InputToken>) -> Vec<InputToken> {
-    tokens.iter().for_each(|token| background::note(&token.raw));
+    for token in &tokens {
+        background::note(&token.raw);
+        terminal_name::note(&token.raw);
+    }
     tokens
 }
 
 /// Takes an answer that is on its way, before the terminal is given back to who reads it next, or before a screen that the
 /// answer decides; it waits at most `patience`. What else is typed in this time is dropped.
 pub fn drain(patience: Duration) {
-    if !background::is_due() {
+    let is_due = || background::is_due() || terminal_name::is_due();
+    if !is_due() {
         return;
     }
     let end = Instant::now() + patience;
     let mut decoder = InputDecoder::default();
-    while background::is_due() {
+    while is_due() {
         let left = end.saturating_duration_since(Instant::now());
         let terminal = term::input();
         let mut fds = [PollFd::new(&terminal, PollFlags::IN)];

@@ -17,6 +17,9 @@ pub const QUIET: Duration = Duration::from_millis(500);
 /// How long a key must stay alone before it answers. No hand presses two keys on purpose within this time; programs
 /// that type for a person wait 8 to 12 ms between two keys.
 pub const ALONE: Duration = Duration::from_millis(50);
+/// How long a letter must stay alone before it answers, where a text may begin with it: a hand that types a word presses the
+/// next letter within this time.
+pub const LETTER_ALONE: Duration = Duration::from_millis(150);
 /// Keys of a typed line that follow each other faster than this are a burst. A hand that rolls from a letter to Enter takes
 /// 25 ms and more; what is pasted without marks arrives in one read.
 const ROLLED: Duration = Duration::from_millis(20);
@@ -31,6 +34,10 @@ const REPEAT: Duration = Duration::from_millis(150);
 pub enum KeyRole {
     /// It answers, or asks for its confirmation.
     Answer,
+    /// The same of a letter, with which a text may begin that was meant for somewhere else.
+    Letter,
+    /// A letter that shows something else or runs checks, and decides nothing: it needs no time of quiet before it.
+    Look,
     /// It is the key that has to be pressed again.
     Confirm,
     /// It marks what a later key applies or discards. A person reads and marks many times in a row, so the time between
@@ -111,15 +118,22 @@ impl KeyGuard {
 
     /// A key that was read at `at` and would answer. Call [`KeyGuard::take_due_key`] with the same time first.
     pub fn press(&mut self, key: KeyEvent, role: KeyRole, at: Instant) {
+        // The same letter again, by hand, begins no text: it is still a key, and its time begins anew.
+        if let (KeyRole::Letter, Some((held, until))) = (role, &mut self.held)
+            && held.code == key.code
+            && *until <= at + LETTER_ALONE.saturating_sub(ALONE)
+        {
+            (self.last, *until) = (Some(at), at + LETTER_ALONE);
+            return;
+        }
         let before = self.last;
         let follows = self.held.is_some();
         self.touch(at);
         let wait = match role {
             _ if follows || !counts(key, role) => None,
-            KeyRole::Answer => {
-                let is_quiet = is_after(before, QUIET, at) && is_after(self.moved, MOVED, at);
-                (self.is_seen(at) && is_quiet).then_some(ALONE)
-            }
+            KeyRole::Answer => self.may_answer(before, at).then_some(ALONE),
+            KeyRole::Letter => self.may_answer(before, at).then_some(LETTER_ALONE),
+            KeyRole::Look => Some(LETTER_ALONE),
             KeyRole::Confirm => self.confirms(before, at).then_some(REPEAT),
             KeyRole::Mark => {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
@@ -169,6 +183,11 @@ impl KeyGuard {
     /// True when the question has been on the screen for [`QUIET`].
     pub fn is_seen(&self, now: Instant) -> bool {
         self.drawn.is_some_and(|drawn| is_after(Some(drawn), QUIET, now))
+    }
+
+    /// The question was read, and nothing was typed in the time before `at`.
+    fn may_answer(&self, before: Option<Instant>, at: Instant) -> bool {
+        self.is_seen(at) && is_after(before, QUIET, at) && is_after(self.moved, MOVED, at)
     }
 
     fn confirms(&self, before: Option<Instant>, at: Instant) -> bool {

@@ -47,9 +47,27 @@ fn key(c: char) -> KeyEvent {
     KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)
 }
 
+/// The same for letters with which a text may begin.
+const LETTERS: &[KeyGuardCase] = &[
+    case("one letter by hand", 0, &[(600, 'a')], &[(750, 'a')]),
+    case("the next letter of a word", 0, &[(600, 'a'), (749, 'r')], &[]),
+    case("alone, and then another", 0, &[(600, 'a'), (750, 'r')], &[(750, 'a')]),
+    case("the same letter again, by hand", 0, &[(600, 'a'), (700, 'a')], &[(850, 'a')]),
+    case("a word that begins with two of a letter", 0, &[(600, 'a'), (700, 'a'), (800, 'r')], &[]),
+    case("the same letter twice in one read", 0, &[(600, 'a'), (600, 'a')], &[]),
+    case("half a second after another key", 0, &[(600, 'x'), (1_099, 'a')], &[]),
+];
+
+/// The same for letters that only show something: they need no time of quiet.
+const LOOKS: &[KeyGuardCase] = &[
+    case("at once after it was drawn", 0, &[(10, 'o')], &[(160, 'o')]),
+    case("after another key", 0, &[(600, 'x'), (700, 'o')], &[(850, 'o')]),
+    case("the next letter of a word", 0, &[(600, 'o'), (700, 'k')], &[]),
+];
+
 /// The keys that answer, with the time at which they did. `x` and `y` are keys that are no answer, `m` only
 /// moves, and at `c` something else than a key changes what is shown.
-fn play(case: &KeyGuardCase) -> Vec<(u64, char)> {
+fn play(case: &KeyGuardCase, role: KeyRole) -> Vec<(u64, char)> {
     let start = Instant::now();
     let mut guard = KeyGuard::default();
     guard.reset();
@@ -67,7 +85,7 @@ fn play(case: &KeyGuardCase) -> Vec<(u64, char)> {
                 'x' | 'y' => guard.touch(now),
                 'm' => guard.moved(now),
                 'c' => drop(guard.changed(now)),
-                c => guard.press(key(*c), KeyRole::Answer, now),
+                c => guard.press(key(*c), role, now),
             }
         }
     }
@@ -76,8 +94,9 @@ fn play(case: &KeyGuardCase) -> Vec<(u64, char)> {
 
 #[test]
 fn only_a_key_that_comes_alone_after_the_question_was_seen_answers() {
-    for case in CASES {
-        assert_eq!(play(case), case.answers, "{}", case.name);
+    let all = [(CASES, KeyRole::Answer), (LETTERS, KeyRole::Letter), (LOOKS, KeyRole::Look)];
+    for (case, role) in all.iter().flat_map(|(cases, role)| cases.iter().map(move |case| (case, *role))) {
+        assert_eq!(play(case, role), case.answers, "{role:?}: {}", case.name);
     }
 }
 

@@ -17,6 +17,7 @@ mod legacy;
 pub mod line_input;
 mod line_prompt;
 pub mod pty_proxy;
+pub mod terminal_name;
 pub mod typeahead;
 
 pub(in crate::ui) use async_key_reader::AsyncKeyReader;

@@ -2,11 +2,32 @@
 
 use super::source::{PagerPosition, PagerSource};
 use crate::text::width;
+use crate::ui::margin_mark;
 use crate::ui::wrap::wrap;
 use ratatui::text::{Line, Span};
 
-/// The rows of a line, all of them as far in as the line itself is.
+/// The signs at the beginning of a line of placet's own: the mark, and what is in columns of its own behind it.
+fn signs(line: &Line<'static>) -> usize {
+    let is_own = line.spans.first().is_some_and(|span| span.content == margin_mark::LEAD);
+    let is_sign = |span: &&Span<'_>| span.content.ends_with(' ') && width::of(&span.content) == SIGN;
+    line.spans.iter().take_while(is_sign).take(if is_own { usize::MAX } else { 0 }).count()
+}
+
+/// Columns of a sign and the blank behind it.
+const SIGN: usize = 2;
+
+/// The rows of a line, all of them as far in as the line itself is, or as the words behind its signs.
 fn hanging(line: &Line<'static>, columns: usize) -> Vec<Line<'static>> {
+    let signs = signs(line);
+    if signs > 0 && signs * SIGN <= columns / 2 {
+        let (own, words) = line.spans.split_at(signs);
+        let mut rows = wrap(&Line { spans: words.to_vec(), ..line.clone() }, columns - signs * SIGN);
+        for (at, row) in rows.iter_mut().enumerate() {
+            let lead = if at == 0 { own.to_vec() } else { vec![Span::raw(" ".repeat(signs * SIGN))] };
+            row.spans.splice(..0, lead);
+        }
+        return rows;
+    }
     let blanks = |text: &str| text.len() - text.trim_start_matches(' ').len();
     let mut indent = 0;
     for span in &line.spans {
@@ -139,5 +160,26 @@ impl<S: PagerSource + ?Sized> PagerLayout<'_, S> {
             }
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Story: in 40 columns the head of a long call of the transcript continued at the margin, below the marks.
+    #[test]
+    fn a_line_of_placets_own_continues_below_the_words_behind_its_signs() {
+        let line =
+            |spans: &[&str]| Line::from(spans.iter().map(|s| Span::raw(s.to_string())).collect::<Vec<_>>());
+        let rows =
+            |spans: &[&str]| hanging(&line(spans), 20).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(
+            rows(&[margin_mark::LEAD, "▸ ", "✓ ", "run_command cargo test --all", "  9 lines"]),
+            ["◆ ▸ ✓ run_command ", "      cargo test ", "      --all  9 lines"]
+        );
+        assert_eq!(rows(&[margin_mark::LEAD, "▾ ", "you", "  turn 1"]), ["◆ ▾ you  turn 1"]);
+        // Others' text has no signs.
+        assert_eq!(rows(&["  ", "▸ ", "one two three four"]), ["  ▸ one two three ", "  four"]);
     }
 }

@@ -1,6 +1,7 @@
 //! A commit under review as files and hunks of its own. They are shown, and decided with the repository that the commit is
 //! in: git has no half of a commit.
 
+use super::binary_section::binary_section;
 use super::file::{ReviewBody, ReviewFile};
 use super::from_patch::{of_patch, whole_file};
 use super::index_patch::sections;
@@ -23,8 +24,8 @@ pub fn commit_files(
     let dir = name.replace('/', "\u{2215}");
     let one = |section: &[u8]| {
         let mut found = parse(section, StripLevels::Auto).map(|patch| of_patch(&patch)).unwrap_or_default();
-        let mut file = match (found.pop(), found.is_empty()) {
-            (Some(file), true) => file,
+        let mut file = match (found.pop(), found.is_empty(), binary_section(section)) {
+            (Some(file), true, _) | (None, _, Some(file)) => file,
             _ => whole_file(Path::new(OsStr::from_bytes(name_of(section))), section),
         };
         mark_runs_later(&mut file, runs_later);

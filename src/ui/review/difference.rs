@@ -1,6 +1,7 @@
 //! Patches drawn as the review draws them, for the question at the end of a turn: numbers of lines, colours of code,
 //! marked words. What a patch holds is all drawn, or [`Differences::rows`] says that it cannot be.
 
+use super::binary_section::{binary_section, with_binary_sections};
 use super::commit_files::mark_runs_later;
 use super::file::{ReviewBody, ReviewFile};
 use super::from_patch::of_patch;
@@ -185,6 +186,17 @@ fn files_of(patch: &[u8]) -> Option<Vec<ReviewFile>> {
     if patch.len() > LARGEST {
         return None;
     }
+    if let Some(sections) = with_binary_sections(patch) {
+        let files = sections.into_iter().map(|section| match binary_section(section) {
+            Some(file) => Some(vec![file]),
+            None => files_of_text(section),
+        });
+        return Some(files.collect::<Option<Vec<_>>>()?.concat());
+    }
+    files_of_text(patch)
+}
+
+fn files_of_text(patch: &[u8]) -> Option<Vec<ReviewFile>> {
     let parsed = parse(patch, StripLevels::Auto).ok()?;
     if parsed.files.is_empty() || changed_lines(patch) != read_lines(&parsed.files) {
         return None;

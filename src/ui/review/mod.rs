@@ -5,6 +5,7 @@
 
 mod action;
 mod areas;
+mod binary_section;
 mod cells;
 mod checks;
 mod comment;

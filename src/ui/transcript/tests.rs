@@ -140,7 +140,7 @@ fn a_narrow_screen_wraps_and_keeps_its_bar() {
       ◆ ▸ thinking  1 line
       ◆ ▸ ✓ read_file src/a.rs  2 lines
       ◆ ▸ ✗ run_command grep -n tail .  2
-      lines
+            lines
 
       ◆ ▾ big-1
         In a.rs:

@@ -102,14 +102,8 @@ fn an_answer_in_words_is_edited_like_every_other_line() {
 #[test]
 fn a_burst_answers_nothing_and_is_not_sent() {
     let (a, enter) = (KeyCode::Char('a'), KeyCode::Enter);
-    let bursts: [&[KeyCode]; 6] = [
-        &[a, enter, a, enter, a, enter],
-        &[a, enter],
-        &[a, a],
-        &[enter, a],
-        &[a, KeyCode::Char('r'), KeyCode::Char('k')],
-        &[KeyCode::Esc, a],
-    ];
+    let bursts: [&[KeyCode]; 5] =
+        [&[a, enter, a, enter, a, enter], &[a, enter], &[a, a], &[enter, a], &[KeyCode::Esc, a]];
     for keys in bursts {
         let mut b = bench();
         let mut answer = b.ask_to_apply(DisplayDetail::None);
@@ -145,17 +139,89 @@ fn enter_after_a_reason_ends_it_or_says_why_not() {
     b.burst(&keys("use tabs\rin all files\r"));
     let words = "I have not applied these changes: use tabs\nin all files";
     assert_eq!(queued(&b), [words]);
-    // A paste that happens to begin with the key of the reason sends nothing by itself.
+    // A paste that happens to begin with the key of the reason is no reason.
     let (mut b, _question) = asked();
     b.burst(&keys("build it\r"));
-    assert!(queued(&b).is_empty());
-    let screen = b.screen();
-    assert!(screen.contains("came in one piece: press Enter again to send it"), "{screen}");
-    b.pass(300);
-    b.key(KeyCode::Enter);
-    b.pass(300);
-    assert_eq!(b.live.answer_due_key(b.now), None);
-    assert_eq!(queued(&b), ["I have not applied these changes: uild it"]);
+    assert_eq!(b.live.draft(), InputDraft { queued: Vec::new(), typed: "build it\n".into() });
+    assert!(!b.screen().contains("why not?"), "{}", b.screen());
+}
+
+/// Story: `no, use 20 percent` typed at the question showed the patch, and nothing else of it was left.
+#[test]
+fn a_text_that_is_typed_at_a_question_is_a_draft_and_decides_nothing() {
+    for text in
+        ["no, use 20 percent", "pay as before", "apply it later", "All good?", "tests first", "keep a b"]
+    {
+        for gap in [0, 12, 120, 149] {
+            let mut b = bench_of(120, 16);
+            let mut answer = b.ask_to_apply(detail(vec![change("a.txt", 0, "old\n", "new\n")]));
+            let before = b.screen();
+            for c in text.chars() {
+                b.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), b.now);
+                b.pass(gap);
+                assert_eq!(b.live.answer_due_key(b.now), None, "{text:?} every {gap} ms");
+            }
+            assert!(answer.try_recv().is_err(), "{text:?} every {gap} ms");
+            assert_eq!(b.live.draft(), InputDraft { queued: Vec::new(), typed: text.into() }, "{gap} ms");
+            let screen = b.screen();
+            assert!(screen.contains("typing goes to your draft; Tab switches"), "{screen}");
+            // What was shown of the changes is shown as before.
+            let change = "+ new";
+            assert_eq!(screen.contains(change), before.contains(change), "{screen}");
+            assert!(!screen.contains("@@"), "{screen}");
+            b.key(KeyCode::Esc);
+            b.pass(600);
+            b.key(KeyCode::Char('a'));
+            assert_eq!(answer.try_recv(), Ok('a'), "{text:?} every {gap} ms");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_did_something_is_no_letter_of_a_text() {
+    let mut b = bench_of(120, 16);
+    let mut answer = b.ask_to_apply(detail(vec![change("a.txt", 0, "old\n", "new\n")]));
+    // Too early, but no text: `d` was alone.
+    b.key(KeyCode::Char('d'));
+    assert!(b.screen().contains("press d again"), "{}", b.screen());
+    b.key(KeyCode::Char('k'));
+    b.pass(600);
+    // Looking and looking again is no text, either.
+    for key in ['p', ' ', 'p'] {
+        b.key(KeyCode::Char(key));
+    }
+    assert_eq!(b.live.draft(), InputDraft::default());
+    assert!(answer.try_recv().is_err());
+}
+
+/// A person answers the model's question, or has not seen it yet.
+#[test]
+fn a_text_is_the_answer_where_one_is_asked_for_and_was_read() {
+    for (seen, typed) in [(1_000, "12 files"), (100, "12 files"), (100, "neither")] {
+        let mut b = bench_of(60, 16);
+        let (reply, mut answer) = oneshot::channel();
+        b.event(TurnEvent::Enquiry(crate::agent::UserPrompt {
+            asker: crate::agent::PromptAsker::Model,
+            question: "Which one?".into(),
+            choices: vec!["the first".into(), "the second".into()],
+            reply,
+        }));
+        b.screen();
+        b.pass(seen);
+        for c in typed.chars() {
+            b.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), b.now);
+            b.pass(100);
+        }
+        assert!(answer.try_recv().is_err());
+        let draft = if seen < 500 { typed } else { "" };
+        assert_eq!(b.live.draft().typed, draft);
+        b.pass(600);
+        b.key(KeyCode::Enter);
+        match seen {
+            1_000 => assert_eq!(answer.try_recv(), Ok(crate::tools::UserReply::Words(typed.into()))),
+            _ => assert!(answer.try_recv().is_err()),
+        }
+    }
 }
 
 /// Story: Esc half a second after another key showed "stopping" for ever, and `a` still applied.

@@ -1,12 +1,13 @@
 //! Keys and pastes in the pane: for the turn, for the question that is open, or for the draft.
 //!
 //! While a question is open, keys go to one of two places, and the row of keys says to which: the question, where a
-//! key answers, scrolls or does nothing, or the draft, where it is text. [`KeyGuard`] decides which keys may answer.
+//! key answers, scrolls or does nothing, or the draft, where it is text. [`KeyGuard`] decides which keys may answer. Letters
+//! that follow each other at the question are a text: they go to the draft, and decide nothing.
 //!
 //! [`KeyGuard`]: crate::ui::input::guard::KeyGuard
 
 use super::pane::TurnPane;
-use super::question::{LookKey, PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
+use super::question::{LookKey, PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome, TypedText};
 use super::status::TurnPaneAction;
 use crate::agent::{SendTiming, is_command};
 use crate::ui::input::guard::KeyRole;
@@ -64,6 +65,15 @@ impl TurnPane {
     /// A key that may answer has been alone for long enough: the key answers.
     pub fn answer_due_key(&mut self, now: Instant) -> Option<TurnPaneAction> {
         let key = self.guard.take_due_key(now)?;
+        // It was alone: what follows is another text.
+        self.letters.clear();
+        if let Some(open) = self.question.as_mut().filter(|open| open.is_check_key(key)) {
+            let output = open.output_key(key);
+            if output.is_none() {
+                open.look_key(key);
+            }
+            return output.map(TurnPaneAction::ShowCheck);
+        }
         let is_apply = key.code == KeyCode::Char('a');
         let applies = is_apply && self.question.as_ref().is_some_and(PaneQuestion::is_about_changes);
         let answered = PaneQuestion::answer_key(&mut self.question, key);
@@ -122,10 +132,13 @@ impl TurnPane {
     fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
         let is_text = matches!(key.code, KeyCode::Char(_));
         let is_for_question = !is_text || self.focus != QuestionFocus::Draft && key.modifiers.is_empty();
-        let shown = self.question.as_ref().filter(|_| is_for_question).and_then(|open| open.output_key(key));
-        if let Some(output) = shown {
-            self.guard.touch(at);
-            return Some(TurnPaneAction::ShowCheck(output));
+        if let Some(typed) = self.typed_text(key, at) {
+            self.take_text(&typed, at);
+            return None;
+        }
+        if is_for_question && self.question.as_ref().is_some_and(|open| open.is_check_key(key)) {
+            self.guard.press(key, KeyRole::Look, at);
+            return None;
         }
         let looked = self.question.as_mut().filter(|_| is_for_question).map(|open| open.look_key(key));
         match (key.code, self.focus) {
@@ -155,6 +168,40 @@ impl TurnPane {
         None
     }
 
+    /// The text that the letters typed at the question are, from the first of them to this one.
+    fn typed_text(&mut self, key: KeyEvent, at: Instant) -> Option<TypedText> {
+        let open = self.question.as_ref().filter(|_| self.focus != QuestionFocus::Draft)?;
+        let is_plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+        // What begins with the key of a reason and comes in one piece was not typed as a reason.
+        let is_typing = open.typed().is_some() && !(open.begins_reason() && self.guard.is_burst(at));
+        match key.code {
+            // A blank alone opens a row, also right after the key that shows the patch.
+            KeyCode::Char(' ') if !self.letters.goes_on(at) || open.has_only_looked(&self.letters) => {}
+            KeyCode::Char(letter) if is_plain && !is_typing => return self.letters.add(letter, at),
+            _ => {}
+        }
+        self.letters.clear();
+        None
+    }
+
+    /// A text that was typed at the question goes to the draft, and decides nothing. Where the question is answered with
+    /// text and could be read before, it is the answer.
+    fn take_text(&mut self, typed: &TypedText, at: Instant) {
+        let is_read = self.guard.is_seen(typed.since);
+        self.guard.touch(at);
+        self.guard.clear_confirmation();
+        let Some(open) = self.question.as_mut() else { return };
+        if open.wants_text() && is_read {
+            return open.begin_text(&typed.text);
+        }
+        open.give_up_text(&typed.text);
+        if self.focus == QuestionFocus::QuestionAlone {
+            return open.remind();
+        }
+        self.composer.insert(&typed.text);
+        self.focus = QuestionFocus::Draft;
+    }
+
     fn press_answer(&mut self, key: KeyEvent, at: Instant) {
         let burst = self.guard.is_burst(at);
         let Some(open) = self.question.as_mut() else { return };
@@ -175,7 +222,8 @@ impl TurnPane {
             QuestionKeyKind::Answer(KeyRole::EndOfText) if burst => open.remind(),
             QuestionKeyKind::Answer(role) => {
                 self.guard.press(key, role, at);
-                if role == KeyRole::Answer && self.guard.due().is_none() {
+                let answers = matches!(role, KeyRole::Answer | KeyRole::Letter);
+                if answers && self.guard.due().is_none() {
                     open.is_too_early(key);
                 }
                 return;

@@ -4,7 +4,7 @@
 //! them does any I/O.
 
 use super::applied_lines::{AppliedSpace, applied_lines};
-use super::question::{AnyQuestion, PaneQuestion, QuestionFocus};
+use super::question::{AnyQuestion, PaneQuestion, QuestionFocus, TypedLetters};
 use super::status::{self, TurnPaneStatus};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome};
@@ -68,6 +68,8 @@ pub struct TurnPane {
     /// Where keys go while a question is open: to the draft, where that was there first.
     pub(super) focus: QuestionFocus,
     pub(super) guard: KeyGuard,
+    /// Letters that were typed at the question.
+    pub(super) letters: TypedLetters,
     /// When the terminal got the size that it has.
     pub(super) size_since: Option<Instant>,
     pub(super) composer: TextField,
@@ -118,6 +120,7 @@ impl TurnPane {
             question: None,
             focus: QuestionFocus::Question,
             guard: KeyGuard::default(),
+            letters: TypedLetters::default(),
             size_since: None,
             composer: TextField::new(TextFieldKind::Lines),
             queue,
@@ -358,6 +361,7 @@ impl TurnPane {
             (false, false) => QuestionFocus::Draft,
         };
         self.guard.reset();
+        self.letters.clear();
         self.end_text()
     }
 

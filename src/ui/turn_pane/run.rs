@@ -10,6 +10,7 @@ use crate::tools::JobRegistry;
 use crate::ui::inline_painter::InlinePainter;
 use crate::ui::input::AsyncKeyReader;
 use crate::ui::input::decode::TerminalInput;
+use crate::ui::input::terminal_name;
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::theme::Theme;
 use crate::ui::viewer::CheckOutputScreen;
@@ -86,7 +87,7 @@ pub async fn run(
         check_output,
     } = settings;
     let mut painter = InlinePainter::new(Box::new(term::write_all), term::size())
-        .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok()));
+        .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok(), terminal_name::answer()));
     let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
     live.type_in(&draft);
     let mut quiet_since = Instant::now();
@@ -98,7 +99,37 @@ pub async fn run(
     let mut drawn = Instant::now();
     let mut pending = 0;
     let mut asked = None;
+    // What a key asked for.
+    let mut action = None;
     let ending = loop {
+        match action.take() {
+            Some(TurnPaneAction::Stop) => stop.cancel(),
+            Some(TurnPaneAction::ToBackground) => asked = jobs.send_to_background(),
+            Some(TurnPaneAction::CycleMode) => {
+                // The list has only permitted modes.
+                mode.store(mode.load().next(&modes));
+            }
+            Some(TurnPaneAction::Suspend) => {
+                painter.finish();
+                drop(keys.take());
+                term::suspend();
+                listen(&notifier);
+                keys = AsyncKeyReader::new().ok();
+            }
+            Some(TurnPaneAction::ShowCheck(output)) => {
+                painter.finish();
+                drop(keys.take());
+                let shown = check_output.show(&output);
+                listen(&notifier);
+                keys = AsyncKeyReader::new().ok();
+                live.focus_returned(Instant::now());
+                for line in shown.iter().flat_map(|why| live.notice(why)) {
+                    painter.insert(&links.line(&line));
+                    painter.insert("\n");
+                }
+            }
+            None => {}
+        }
         if dirty && Instant::now() >= drawn_at(&painter, next_frame) {
             live.set_foreground(jobs.foreground());
             drawn = Instant::now();
@@ -129,34 +160,7 @@ pub async fn run(
                         painter.insert("\n");
                     }
                     live.set_foreground(jobs.foreground());
-                    match take_input(&mut live, input, at) {
-                        Some(TurnPaneAction::Stop) => stop.cancel(),
-                        Some(TurnPaneAction::ToBackground) => asked = jobs.send_to_background(),
-                        Some(TurnPaneAction::CycleMode) => {
-                            // The list has only permitted modes.
-                            mode.store(mode.load().next(&modes));
-                        }
-                        Some(TurnPaneAction::Suspend) => {
-                            painter.finish();
-                            drop(keys.take());
-                            term::suspend();
-                            listen(&notifier);
-                            keys = AsyncKeyReader::new().ok();
-                        }
-                        Some(TurnPaneAction::ShowCheck(output)) => {
-                            painter.finish();
-                            drop(keys.take());
-                            let shown = check_output.show(&output);
-                            listen(&notifier);
-                            keys = AsyncKeyReader::new().ok();
-                            live.focus_returned(Instant::now());
-                            for line in shown.iter().flat_map(|why| live.notice(why)) {
-                                painter.insert(&links.line(&line));
-                                painter.insert("\n");
-                            }
-                        }
-                        None => {}
-                    }
+                    action = take_input(&mut live, input, at);
                     keep_draft(&drafts, &live);
                 }
                 // Without a terminal there is no person.
@@ -169,9 +173,7 @@ pub async fn run(
             // Input is taken first: what was read before then is known.
             () = until(live.due()) => {
                 if is_idle(&keys) {
-                    if live.answer_due_key(Instant::now()) == Some(TurnPaneAction::Stop) {
-                        stop.cancel();
-                    }
+                    action = live.answer_due_key(Instant::now());
                     dirty = true;
                     next_frame = Instant::now();
                 } else {

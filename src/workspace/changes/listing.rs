@@ -46,7 +46,7 @@ pub struct ListedChange {
 }
 
 /// What the row of a conflict says.
-const CONFLICT: &str = "conflict: it changed in the workspace since; the review lets you choose";
+const CONFLICT: &str = "conflict: this is the agent's change, yours is different: the review decides";
 
 /// How a row below the row of a repository begins.
 const BELOW: &str = "  ";
@@ -65,6 +65,14 @@ impl ListedChange {
         let gap = if self.note.is_empty() { "" } else { " " };
         self.note.push_str(&format!("{gap}({CONFLICT})"));
         (self.is_conflict, self.needs_care) = (true, true);
+    }
+
+    /// The first row, where conflicts were not looked for in all files.
+    pub fn conflicts_unknown(files: usize) -> ListedChange {
+        let files = count::of(files, "file");
+        ListedChange::care(format!(
+            "conflicts with the workspace were not looked for in {files}: too many, or too large"
+        ))
     }
 
     fn text(text: String) -> ListedChange {

@@ -9,7 +9,7 @@ use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::{FileAttrs, PathState};
 use crate::workspace::files::{attributes, sparse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,23 +17,53 @@ use std::sync::Arc;
 const MOST_FILES: usize = 500;
 const MOST_BYTES: u64 = 64 << 20;
 
+/// The pending changes that an apply cannot merge with what the workspace has now.
+#[derive(Debug, Default)]
+pub struct FoundConflicts {
+    /// What the workspace has at the path of each.
+    now: BTreeMap<Arc<Path>, PathState>,
+    /// Those that were not compared, because there are too many, or too many bytes.
+    not_compared: BTreeSet<Arc<Path>>,
+}
+
+impl FoundConflicts {
+    /// Whether the change at `path` is in conflict; `None` where that was not looked for.
+    pub fn at(&self, path: &Path) -> Option<bool> {
+        (!self.not_compared.contains(path)).then(|| self.now.contains_key(path))
+    }
+
+    /// What the workspace has at a path in conflict.
+    pub fn now_at(&self, path: &Path) -> Option<&PathState> {
+        self.now.get(path)
+    }
+
+    /// How many changes were not compared.
+    pub fn not_compared(&self) -> usize {
+        self.not_compared.len()
+    }
+}
+
 impl View {
     /// The changes of `set` that an apply cannot merge with what the workspace has now, each with what it has. At most 500
     /// files of 64 MiB together are compared; what a repository stores is compared when the
     /// repository is applied.
-    pub fn conflicts(&self, set: &ChangeSet) -> BTreeMap<Arc<Path>, PathState> {
-        let mut found = BTreeMap::new();
-        let mut room = MOST_BYTES;
+    pub fn conflicts(&self, set: &ChangeSet) -> FoundConflicts {
+        let mut found = FoundConflicts::default();
+        let (mut files, mut room) = (MOST_FILES, MOST_BYTES);
         let may_conflict = |c: &&FileChange| {
             !c.before.is_directory() && (!c.after.is_directory() || c.before.counts_as_file())
         };
-        for change in set.changes.iter().filter(may_conflict).take(MOST_FILES) {
-            let size = change.before.size();
-            if size > room || set.repository_of(&change.path).is_some() {
+        for change in set.changes.iter().filter(may_conflict) {
+            if set.repository_of(&change.path).is_some() {
                 continue;
             }
-            room -= size;
-            found.extend(self.conflict(change).map(|now| (Arc::clone(&change.path), now)));
+            let size = change.before.size();
+            if files == 0 || size > room {
+                found.not_compared.insert(Arc::clone(&change.path));
+                continue;
+            }
+            (files, room) = (files - 1, room - size);
+            found.now.extend(self.conflict(change).map(|now| (Arc::clone(&change.path), now)));
         }
         found
     }

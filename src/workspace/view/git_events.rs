@@ -34,13 +34,16 @@ impl View {
     ) -> Vec<ListedChange> {
         let mut rows = set.listing(self.objects(), classes, &self.git_events(set), shown);
         let conflicts = self.conflicts(set);
-        if conflicts.is_empty() {
-            return rows;
+        let is_conflict =
+            |row: &&mut ListedChange| row.paths.iter().any(|path| conflicts.at(path) == Some(true));
+        rows.iter_mut().filter(is_conflict).for_each(ListedChange::mark_conflict);
+        if rows.iter().any(|row| row.is_conflict) {
+            rows = care_first(rows);
         }
-        for row in rows.iter_mut().filter(|row| row.paths.iter().any(|path| conflicts.contains_key(path))) {
-            row.mark_conflict();
+        if conflicts.not_compared() > 0 {
+            rows.insert(0, ListedChange::conflicts_unknown(conflicts.not_compared()));
         }
-        care_first(rows)
+        rows
     }
 
     /// The same as text, a line for each row.

@@ -65,6 +65,7 @@ pub use check_view::{CheckView, CheckViewError};
 pub use collect::CommandEffects;
 pub use command_view::{CommandView, OverlayMount};
 pub use compare::{TakeError, ViewDifference};
+pub use conflicts::FoundConflicts;
 pub use discards::{
     DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
 };

@@ -13,10 +13,9 @@ use crate::ui::review::{
 };
 use crate::workspace::{
     ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
-    FileAttrs, FileChange, GitEvent, GitFileKind, LargeLoss, LayerKind, PathState, ResolvedPart,
-    SelectedPart, StoredKind, TransactionLabel, View, Workspace,
+    FileAttrs, FileChange, FoundConflicts, GitEvent, GitFileKind, LargeLoss, LayerKind, PathState,
+    ResolvedPart, SelectedPart, StoredKind, TransactionLabel, View, Workspace,
 };
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,7 +100,7 @@ fn is_in_words(event: &GitEvent) -> bool {
 fn compare_with_workspace(
     file: &mut ReviewFile,
     set: &ChangeSet,
-    (view, known): (&View, &BTreeMap<Arc<Path>, PathState>),
+    (view, known): (&View, &FoundConflicts),
     name: &dyn Fn(&Path) -> String,
 ) {
     if file.decided_with.is_some() || set.repository_of(&file.path).is_some() {
@@ -111,7 +110,7 @@ fn compare_with_workspace(
     let renamed = file.renamed.as_ref().and_then(|path| set.get(path));
     let changes = || changes.iter().copied().chain(renamed);
     let conflicts: Vec<(&FileChange, &PathState)> =
-        changes().filter_map(|change| Some((change, known.get(&change.path)?))).collect();
+        changes().filter_map(|change| Some((change, known.now_at(&change.path)?))).collect();
     let Some(change) = changes().next() else { return };
     let is_text = |state: &PathState| state.is_file() || state.is_absent();
     let is_alone = changes().count() == 1 && change.after.is_file() && is_text(&change.before);

@@ -2,9 +2,10 @@
 //!
 //! Separate from what the question looks like, so that the rules for keys can be read and tested by themselves.
 
-use super::any_question::{AnyQuestion, RUN_CHECKS};
+use super::any_question::{AnyQuestion, PATCH, RUN_CHECKS};
 use super::confirmation::is_given_twice;
 use super::pane_question::PaneQuestion;
+use super::typed_letters::TypedLetters;
 use crate::agent::{ApprovalReply, QuestionChoice, ReasonReader, UserPrompt};
 use crate::tools::UserReply;
 use crate::ui::input::guard::{KeyRole, is_plain};
@@ -86,6 +87,7 @@ impl PaneQuestion {
         match (answers, self.is_pressed(key)) {
             (false, _) => QuestionKeyKind::Nothing,
             (true, true) => QuestionKeyKind::Answer(KeyRole::Confirm),
+            (true, false) if is_letter => QuestionKeyKind::Answer(KeyRole::Letter),
             (true, false) => QuestionKeyKind::Answer(KeyRole::Answer),
         }
     }
@@ -96,6 +98,30 @@ impl PaneQuestion {
         self.unmet = None;
         self.too_early = None;
         self.reminds = true;
+    }
+
+    /// `text` was typed at the question, and is for the draft: what its letters began is off, and what its first letter
+    /// showed is hidden again.
+    pub(in crate::ui::turn_pane) fn give_up_text(&mut self, text: &str) {
+        (self.confirmed, self.unmet, self.too_early) = (None, None, None);
+        (self.typing, self.types_reason, self.reminds) = (None, false, false);
+        let toggles = text.chars().take_while(|c| *c == PATCH).count();
+        if self.changes.is_some() && toggles % 2 == 1 {
+            self.shows_patch = !self.shows_patch;
+        }
+    }
+
+    /// All of the letters were the key that shows the patch.
+    pub(in crate::ui::turn_pane) fn has_only_looked(&self, letters: &TypedLetters) -> bool {
+        self.changes.is_some() && letters.is_only(PATCH)
+    }
+
+    /// `text` is the beginning of the person's own answer to a question that is answered with text.
+    pub(in crate::ui::turn_pane) fn begin_text(&mut self, text: &str) {
+        self.give_up_text("");
+        let mut answer = TextField::new(TextFieldKind::Lines);
+        answer.insert(text);
+        self.typing = Some(answer);
     }
 
     /// The key would answer, and was pressed before keys count: without a word about it, a person takes the next key for

@@ -11,6 +11,8 @@ use crate::tools::{ChangeOverview, CheckBoard, DisplayDetail, FileDiff};
 /// The key that runs the checks, and the key that shows what one of them wrote.
 pub(super) const RUN_CHECKS: char = 't';
 pub(super) const CHECK_OUTPUT: char = 'o';
+/// The key that shows the patch, or the list again.
+pub(super) const PATCH: char = 'p';
 
 pub(in crate::ui::turn_pane) enum AnyQuestion {
     Call(Box<ApprovalRequest>),

@@ -45,4 +45,10 @@ impl PaneQuestion {
         let checks = self.asked.checks().filter(|_| is_key)?;
         OutputToShow::first(&checks.rows())
     }
+
+    /// The key runs checks or shows their output, if no other letter follows it.
+    pub(in crate::ui::turn_pane) fn is_check_key(&self, key: KeyEvent) -> bool {
+        let runs = || self.asked.checks().is_some() && key.code == KeyCode::Char(RUN_CHECKS);
+        self.typing.is_none() && (runs() || self.output_key(key).is_some())
+    }
 }

@@ -1,6 +1,6 @@
 //! An open question in the pane: what is asked, how far it was looked at, and what is typed at it.
 
-use super::any_question::{AnyQuestion, RUN_CHECKS};
+use super::any_question::{AnyQuestion, PATCH, RUN_CHECKS};
 use super::body::QuestionBody;
 use super::change_list::{ChangeList, ListSubject};
 use super::confirmation::UnseenParts;
@@ -11,7 +11,7 @@ use crate::ui::text_field::TextField;
 use crate::ui::theme::Theme;
 use crossterm::event::{KeyCode, KeyEvent};
 
-/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it, and never where the
+/// Where keys go while a question is open. Only Tab, Esc in the draft, a paste and a text change it, and never where the
 /// question is alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) enum QuestionFocus {
@@ -177,7 +177,7 @@ impl PaneQuestion {
             return self.body.scroll_key(key);
         };
         match key.code {
-            KeyCode::Char('p') => {
+            KeyCode::Char(PATCH) => {
                 self.shows_patch = !self.shows_patch;
                 true
             }
@@ -212,6 +212,11 @@ impl PaneQuestion {
     pub(in crate::ui::turn_pane) fn note_typing(&mut self, burst: bool) {
         let is_first = self.typing.as_ref().is_some_and(TextField::is_empty);
         self.is_one_piece = burst && (is_first || self.is_one_piece);
+    }
+
+    /// The key of a reason was pressed, and nothing after it.
+    pub(in crate::ui::turn_pane) fn begins_reason(&self) -> bool {
+        self.types_reason && self.typing.as_ref().is_some_and(TextField::is_empty)
     }
 
     /// A reason is typed, and its text did not come with the key that begins it.

@@ -1,0 +1,112 @@
+//! The apply question comes again when it could not be answered as it was: with the marks of a conflict, and after a review
+//! that had only a part of it.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::pty::{Pty, shell};
+use crate::support::require::require;
+use placet::sandbox::SandboxBackend;
+
+fn ready(pty: &Pty, words: &str) {
+    pty.until(words, |s| joined(s).contains(words) && !s.contains("a moment"));
+}
+
+/// Sentences are wrapped at words.
+fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const WHY: &str = "1 file is in conflict with the workspace: press r to choose, then apply";
+
+/// Story: the question closed after "nothing was applied", and the `r` that it asked for went into the prompt.
+#[test]
+fn a_conflict_that_the_yes_found_is_marked_in_the_question_that_comes_again() {
+    let start = shell().size(80, 24).arg("--mode").arg("ask").file("a.txt", "old\n").file("b.txt", "b\n");
+    let mut pty = start.open();
+    pty.line("replace \"old\" with \"new\" in a.txt and then replace \"b\" with \"B\" in b.txt");
+    ready(&pty, "2 files, +2 -2 lines: apply?");
+    std::fs::write(pty.tree.path().join("a.txt"), "mine\n").unwrap();
+    pty.answer("a");
+    ready(&pty, WHY);
+    let screen = pty.screen();
+    assert!(screen.contains("nothing was applied: files changed in the meantime"), "{screen}");
+    assert!(
+        joined(&screen)
+            .contains("(conflict: this is the agent's change, yours is different: the review decides)"),
+        "{screen}"
+    );
+    let keys = screen.lines().find(|row| row.contains("k keep pending")).unwrap();
+    assert!(keys.trim_start().starts_with("r review") && !screen.contains("a apply all"), "{screen}");
+    assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("mine\n", "b\n"));
+    pty.answer("r");
+    pty.until("the choice", |s| s.contains("conflict: - is yours") && s.contains("- mine"));
+}
+
+#[test]
+fn the_question_about_a_protected_file_comes_again_without_a_yes() {
+    let start = shell().size(100, 30).arg("--mode").arg("ask").file(".envrc", "export A=1\n");
+    let mut pty = start.open();
+    pty.line("replace \"A=1\" with \"A=2\" in .envrc");
+    ready(&pty, "! .envrc (modified): apply this file?");
+    std::fs::write(pty.tree.path().join(".envrc"), "export A=3\n").unwrap();
+    pty.answer("y");
+    ready(&pty, WHY);
+    let screen = pty.screen();
+    assert!(screen.contains("r review  n no, keep it pending") && !screen.contains("y yes"), "{screen}");
+    pty.answer("n");
+    pty.until("the end", |s| s.contains("changes to 1 file are pending"));
+    assert_eq!(pty.read(".envrc"), "export A=3\n");
+}
+
+/// Story: a stash entry with a picture in it was git's raw text, without numbers and bands.
+#[test]
+fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let script = "git init -q -b main .; git config user.name A; git config user.email a@x
+        head -c 300 /dev/zero > b.bin; git add .; git commit -qm F
+        \"$PLACET\" run -- sh -c 'printf x >> b.bin; echo in-stash >> cart.py; head -c 4000 /dev/zero > new.bin
+            git add .; git stash -q' </dev/null
+        echo made";
+    let start =
+        shell().size(80, 40).program("sh").arg("do.sh").file("do.sh", script).file("cart.py", "one\n");
+    let mut pty = start.variable("PLACET", crate::support::program::placet()).spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let mut pty = shell().size(80, 40).arg("apply").after(pty).spawn();
+    ready(&pty, "keep pending");
+    let screen = pty.screen();
+    for words in ["2 + in-stash", "300 to 301 bytes", "new, 4000 bytes"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    for raw in ["Binary files", "# after", "diff --git", "@@"] {
+        assert!(!screen.contains(raw), "{raw}: {screen}");
+    }
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("300 to 301 bytes") && !s.contains("Binary files"));
+    pty.answer("q");
+    ready(&pty, "keep pending");
+    pty.answer("a");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+}
+
+/// A list that says nothing about conflicts must have looked for them.
+#[test]
+fn files_in_which_conflicts_were_not_looked_for_are_counted_in_the_first_row() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let command = "run for n in $(seq 503); do echo $n > f$n.txt; done";
+    let start = shell().size(80, 30).arg("-p").arg(command).arg("--mode").arg("ask");
+    let mut pty = start.spawn();
+    assert_eq!(pty.ended(), 3, "{}", pty.screen());
+    let mut pty = shell().size(80, 30).arg("apply").after(pty).spawn();
+    ready(&pty, "503 files, +503 -0 lines: apply?");
+    let screen = pty.screen().replace("\u{21aa}", "");
+    assert!(
+        joined(&screen)
+            .contains("conflicts with the workspace were not looked for in 3 files: too many, or too large"),
+        "{screen}"
+    );
+    pty.answer("k");
+    assert_eq!(pty.ended(), 3);
+}
