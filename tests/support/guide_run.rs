@@ -34,10 +34,14 @@ use regex::Regex;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Python takes the bytecode of a file that changed within the same second, and kept its size, for that of the new one.
 const NO_BYTECODE: (&str, &str) = ("PYTHONDONTWRITEBYTECODE", "1");
+
+/// How long the rest of a frame may take on a busy machine.
+const WHOLE_FRAME: Duration = Duration::from_secs(5);
 
 pub struct GuideRun {
     home: PathBuf,
@@ -253,15 +257,27 @@ impl GuideRun {
                 self.line(line);
             }
         }
-        let shown = match &self.shell {
-            Some(pty) => pty.transcript(),
-            None => self.printed.clone(),
-        };
         let mut expected = vec!["...".to_string()];
         let text = block.text.iter().filter(|line| !line.starts_with("$ "));
         expected.extend(text.map(|line| line.split("   # ").next().unwrap_or(line).to_string()));
         expected.push("...".into());
+        let shown = match &self.shell {
+            Some(pty) => self.settled(pty, &expected),
+            None => self.printed.clone(),
+        };
         self.compare(block, &expected, &shown);
+    }
+
+    /// What the terminal shows once it is as `expected`, or after some seconds: a frame may have arrived in part.
+    fn settled(&self, pty: &Pty, expected: &[String]) -> String {
+        let started = Instant::now();
+        loop {
+            let shown = pty.transcript();
+            if self.is_printed(expected, &shown) || started.elapsed() > WHOLE_FRAME {
+                return shown;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn commands(&mut self, block: &Block) {
@@ -318,9 +334,8 @@ impl GuideRun {
         String::from_utf8_lossy(&out.stdout).into_owned()
     }
 
-    fn compare(&mut self, block: &Block, expected: &[String], shown: &str) {
-        let shown = shown.replace(&*self.dir.to_string_lossy(), "/home/me/demo");
-        let shown = shown.replace(&*self.home.to_string_lossy(), "/home/me");
+    fn is_printed(&self, expected: &[String], shown: &str) -> bool {
+        let shown = self.as_on_the_page(shown);
         let lines = |text: &str| -> Vec<String> {
             // A terminal has the mark before lines of placet's own, a pipe has not.
             let lines = text.lines().map(|line| plain(line.strip_prefix("◆ ").unwrap_or(line)));
@@ -335,18 +350,27 @@ impl GuideRun {
                 })
                 .collect()
         };
-        let expected_lines = lines(&expected.join("\n"));
-        let actual = lines(&shown);
-        if !matches(&expected_lines, &actual) {
-            let text = expected.join("\n");
-            let shown: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
-            let _ = write!(
-                self.failures,
-                "== line {}: the page shows\n{text}\n-- and this is printed\n{}\n\n",
-                block.line,
-                shown.join("\n")
-            );
+        matches(&lines(&expected.join("\n")), &lines(&shown))
+    }
+
+    fn as_on_the_page(&self, shown: &str) -> String {
+        let shown = shown.replace(&*self.dir.to_string_lossy(), "/home/me/demo");
+        shown.replace(&*self.home.to_string_lossy(), "/home/me")
+    }
+
+    fn compare(&mut self, block: &Block, expected: &[String], shown: &str) {
+        if self.is_printed(expected, shown) {
+            return;
         }
+        let text = expected.join("\n");
+        let shown = self.as_on_the_page(shown);
+        let shown: Vec<&str> = shown.lines().filter(|line| !line.trim().is_empty()).collect();
+        let _ = write!(
+            self.failures,
+            "== line {}: the page shows\n{text}\n-- and this is printed\n{}\n\n",
+            block.line,
+            shown.join("\n")
+        );
     }
 }
 
