@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::pty::{Pty, shell};
+use crate::support::require::require;
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::repl::{ReviewApply, apply_review, review_of};
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use tempfile::TempDir;
 
 const ESC: &str = "\x1b";
@@ -929,6 +931,74 @@ fn a_conflict_by_side_takes_the_agents_content_and_leaves_the_mode_of_the_person
         pty.until("undone", |s| s.contains("undid changes to 1 file"));
         assert_eq!((pty.read("b.bin").as_str(), mode_now(), attribute()), ("a\0mine", mode, had));
     }
+}
+
+/// Story: the question came again and again without a mark, and the person could neither apply nor choose.
+#[test]
+fn a_mode_that_both_changed_is_marked_as_a_conflict_and_decided_by_side() {
+    let pty = ask_mode().size(100, 30).file("b.txt", "one\n").open();
+    let file = pty.tree.path().join("b.txt");
+    let mode_now = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
+    std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    let mut pty = reviewing(pty, "chmod 755 b.txt");
+    leave_pending(&mut pty);
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    pty.line("/apply");
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.answer("r");
+    pty.until("both sides", |s| s.contains("yours: 4 bytes, mode 600") && s.contains("mode 600 to 755"));
+    decide_by(&mut pty, "a", "1/1 hunks");
+    quiet();
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("b.txt: the agent's change replaces what you changed"));
+    quiet();
+    pty.send("a");
+    pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
+    assert_eq!(mode_now(), 0o755);
+    pty.line("/undo");
+    pty.until("undone", |s| s.contains("undid changes to 1 file"));
+    assert_eq!(mode_now(), 0o600);
+}
+
+/// Story: where the agent changed the mode and the person the access list, the choice of the agent could not be applied: the
+/// mode of a file with a list is a part of the list.
+#[test]
+fn a_conflict_by_side_has_the_agents_mode_and_the_persons_access_list() {
+    if !require("setfacl") || !require("getfacl") {
+        return;
+    }
+    let pty = ask_mode().size(100, 30).file("b.bin", "a\0b").open();
+    let file = pty.tree.path().join("b.bin");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    let list = || {
+        let out = Command::new("getfacl").args(["-cpn"]).arg(&file).output().unwrap();
+        String::from_utf8_lossy(&out.stdout).trim().replace('\n', ",")
+    };
+    let mut pty = reviewing(pty, "printf 'x\\0y' > b.bin; chmod 755 b.bin");
+    leave_pending(&mut pty);
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    std::fs::write(&file, "a\0mine").unwrap();
+    let set = Command::new("setfacl").args(["-m", "u:1234:r"]).arg(&file).status().unwrap();
+    if !set.success() {
+        eprintln!("skipped: no access lists here");
+        return;
+    }
+    let before = list();
+    pty.line("/review");
+    pty.until("both sides", |s| s.contains("conflict: the file changed"));
+    decide_by(&mut pty, "a", "1/1 hunks");
+    quiet();
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("b.bin: the agent's change replaces what you changed"));
+    quiet();
+    pty.send("a");
+    pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
+    assert_eq!(pty.read("b.bin"), "x\0y");
+    assert_eq!(list(), "user::rwx,user:1234:r--,group::r--,mask::r-x,other::r-x");
+    pty.line("/undo");
+    pty.until("undone", |s| s.contains("undid changes to 1 file"));
+    assert_eq!((pty.read("b.bin").as_str(), list()), ("a\0mine", before));
 }
 
 /// Story: the review called the file too large, and the apply said to choose in the review.

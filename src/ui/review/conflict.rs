@@ -166,10 +166,8 @@ impl ReviewFile {
 
     /// Makes the change one that is decided as a whole: by side.
     pub fn decide_by_side(&mut self, conflicts: &[SideConflict<'_>]) {
-        let mut words = vec![
-            "conflict: the file changed in the workspace since; accept takes the agent's change, reject keeps yours"
-                .to_string(),
-        ];
+        let is_below = conflicts.iter().any(|one| one.now.is_directory() && !one.change.after.is_directory());
+        let mut words = vec![if is_below { DIRECTORY_IS_THERE } else { BY_SIDE }.to_string()];
         let mut left_out = 0;
         for conflict in conflicts {
             words.extend(conflict.words());
@@ -188,6 +186,11 @@ impl ReviewFile {
         self.body = ReviewBody::Whole(WholeChange { words, left_out, conflict, ..WholeChange::default() });
     }
 }
+
+const BY_SIDE: &str =
+    "conflict: the file changed in the workspace since; accept takes the agent's change, reject keeps yours";
+const DIRECTORY_IS_THERE: &str = "conflict: a directory is there now, and placet never replaces one that you made or changed: \
+     reject keeps it; to accept, move it away first and open the review again";
 
 fn state_words(state: &PathState) -> String {
     match state {

@@ -1,6 +1,7 @@
 //! What a change does to mode, owner, extended attributes and access lists, each named: the bytes of a file are not all
 //! that is applied.
 
+use super::access_list;
 use super::path_state::{FileAttrs, PathState};
 use crate::text::visible;
 use std::collections::BTreeSet;
@@ -103,13 +104,13 @@ fn attributes(old: Option<&FileAttrs>, new: &FileAttrs) -> Vec<String> {
 
 fn attribute(name: &str, value: Option<&String>) -> String {
     let what = match name {
-        "system.posix_acl_access" => "access list".into(),
+        access_list::ACCESS => "access list".into(),
         "system.posix_acl_default" => "access list for new files in it".into(),
         other => format!("attribute {}", visible::line(other)),
     };
     let Some(value) = value else { return format!("{what} removed") };
     let bytes = super::path_state::from_hex(value).unwrap_or_default();
-    if let Some(list) = name.starts_with("system.posix_acl_").then(|| access_list(&bytes)).flatten() {
+    if let Some(list) = name.starts_with("system.posix_acl_").then(|| access_list::words(&bytes)).flatten() {
         return format!("{what} {list}");
     }
     match std::str::from_utf8(&bytes) {
@@ -119,36 +120,6 @@ fn attribute(name: &str, value: Option<&String>) -> String {
             format!("{what} of {} bytes, hash {}", bytes.len(), hash.get(..16).unwrap_or_default())
         }
     }
-}
-
-/// `user:65534:rw-,mask:rw-`: Linux's form of an access list is a version and entries of tag, rights and id, all little
-/// endian (include/uapi/linux/posix_acl_xattr.h).
-fn access_list(bytes: &[u8]) -> Option<String> {
-    let (version, entries) = bytes.split_first_chunk::<4>()?;
-    if u32::from_le_bytes(*version) != 2 || entries.len() % 8 != 0 {
-        return None;
-    }
-    let entry = |entry: &[u8]| {
-        let [t0, t1, p0, p1, i0, i1, i2, i3] = entry.try_into().ok()?;
-        let (tag, rights) = (u16::from_le_bytes([t0, t1]), u16::from_le_bytes([p0, p1]));
-        let id = u32::from_le_bytes([i0, i1, i2, i3]);
-        let who = match tag {
-            0x01 => "user:".into(),
-            0x02 => format!("user:{id}"),
-            0x04 => "group:".into(),
-            0x08 => format!("group:{id}"),
-            0x10 => "mask:".into(),
-            0x20 => "other:".into(),
-            _ => return None,
-        };
-        if rights > 7 {
-            return None;
-        }
-        let may = |bit: u16, sign: char| if rights & bit != 0 { sign } else { '-' };
-        Some(format!("{who}:{}{}{}", may(4, 'r'), may(2, 'w'), may(1, 'x')))
-    };
-    let all: Option<Vec<String>> = entries.chunks_exact(8).map(entry).collect();
-    Some(all?.join(","))
 }
 
 #[cfg(test)]
@@ -246,6 +217,6 @@ mod tests {
         let told: BTreeSet<String> = all.into_iter().map(told).collect();
         assert_eq!(told.len(), 5, "{told:?}");
         // A value that is not an access list is shown like any other value.
-        assert!(access_list(&[2, 0, 0, 0, 1]).is_none() && access_list(b"abc").is_none());
+        assert_eq!(told(with("system.posix_acl_access", b"abc")), "access list \"abc\"");
     }
 }

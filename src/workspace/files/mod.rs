@@ -1,5 +1,6 @@
 //! Files as placet opens, reads, writes and walks them.
 
+mod access_list;
 pub(super) mod atomic_write;
 pub(super) mod attributes;
 pub(super) mod database_files;

@@ -1,5 +1,6 @@
 //! The state of a path: one value with everything that placet promises to restore.
 
+use super::access_list;
 use super::atomic_write::{attribute, attributes};
 pub(in crate::workspace) use super::open_anyway::{
     WritableDirGuard, dir_anyway, file_anyway, open_anyway, search_anyway,
@@ -276,6 +277,15 @@ fn with_mode(mut node: PathState, known: Option<u32>) -> PathState {
 }
 
 impl FileAttrs {
+    /// The same with the access list as setting the mode leaves it.
+    pub(in crate::workspace) fn with_list_of_mode(mut self) -> FileAttrs {
+        let list = self.xattrs.get(access_list::ACCESS).and_then(|list| from_hex(list));
+        if let Some(list) = list.and_then(|list| access_list::after_chmod(&list, self.mode)) {
+            self.xattrs.insert(access_list::ACCESS.into(), to_hex(&list));
+        }
+        self
+    }
+
     /// What a directory that placet makes looks like: as `mkdir` would make it.
     pub(in crate::workspace) fn of_new_directory() -> FileAttrs {
         FileAttrs::of_new(0o777)

@@ -80,11 +80,17 @@ impl View {
         if now.is_directory() && change.after.is_directory() {
             return None;
         }
-        // Attributes alone are no reason to merge.
+        if now == change.after {
+            return None;
+        }
+        // Where both changed the same attribute, the person has to choose, whatever the contents are.
+        let are_files = now.is_file() && change.before.is_file() && change.after.is_file();
+        if are_files && merged_attrs(change, &now).is_none() {
+            return Some(now);
+        }
         let is_same = now.same_content(&change.before);
         let is_done = now.same_content(&change.after);
-        let is_merged =
-            || self.merged_content(change, &now).is_some() && merged_attrs(change, &now).is_some();
+        let is_merged = || self.merged_content(change, &now).is_some();
         (!is_same && !is_done && !is_merged()).then_some(now)
     }
 
@@ -194,10 +200,11 @@ fn attrs_on(change: &FileChange, now: &PathState, side: AttributeSide) -> Option
     let files = now.is_file() && change.after.is_file();
     let (after, now) = change.after.attrs().zip(now.attrs()).filter(|_| files)?;
     let before = change.before.attrs().filter(|_| change.before.is_file());
-    Some(FileAttrs {
+    let attrs = FileAttrs {
         mode: merged(side, before.map(|before| before.mode), after.mode, now.mode)?,
         uid: merged(side, before.map(|before| before.uid), after.uid, now.uid)?,
         gid: merged(side, before.map(|before| before.gid), after.gid, now.gid)?,
         xattrs: merged(side, before.map(|before| &before.xattrs), &after.xattrs, &now.xattrs)?.clone(),
-    })
+    };
+    Some(attrs.with_list_of_mode())
 }
