@@ -933,6 +933,20 @@ fn a_conflict_by_side_takes_the_agents_content_and_leaves_the_mode_of_the_person
     }
 }
 
+/// Story: the person had only changed the mode: no mark, and each `a` was refused.
+#[test]
+fn a_directory_in_place_of_a_file_with_another_mode_is_marked_as_a_conflict() {
+    let pty = ask_mode().size(100, 30).file("a.txt", "one\n").open();
+    let mut pty = reviewing(pty, "rm a.txt; mkdir a.txt; echo x > a.txt/x");
+    leave_pending(&mut pty);
+    pty.until("the prompt", |s| s.contains("±2 >"));
+    std::fs::set_permissions(pty.tree.path().join("a.txt"), Permissions::from_mode(0o600)).unwrap();
+    pty.line("/apply");
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.answer("r");
+    pty.until("both sides", |s| s.contains("yours: 4 bytes, mode 600"));
+}
+
 /// Story: the question came again and again without a mark, and the person could neither apply nor choose.
 #[test]
 fn a_mode_that_both_changed_is_marked_as_a_conflict_and_decided_by_side() {

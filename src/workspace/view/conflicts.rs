@@ -80,18 +80,12 @@ impl View {
         if now.is_directory() && change.after.is_directory() {
             return None;
         }
-        if now == change.after {
+        if now == change.before || now == change.after {
             return None;
         }
-        // Where both changed the same attribute, the person has to choose, whatever the contents are.
-        let are_files = now.is_file() && change.before.is_file() && change.after.is_file();
-        if are_files && merged_attrs(change, &now).is_none() {
-            return Some(now);
-        }
-        let is_same = now.same_content(&change.before);
-        let is_done = now.same_content(&change.after);
-        let is_merged = || self.merged_content(change, &now).is_some();
-        (!is_same && !is_done && !is_merged()).then_some(now)
+        // As an apply decides it: it merges content and attributes, or refuses.
+        let is_merged = self.merged_content(change, &now).is_some() && merged_attrs(change, &now).is_some();
+        (!is_merged).then_some(now)
     }
 
     /// What the workspace has at a path.
