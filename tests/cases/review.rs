@@ -154,7 +154,7 @@ fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     pty.line("hello");
     pty.until("an answer", |s| s.contains("not a model"));
     pty.line("/export talk.md");
-    pty.until("the export", |_| pty.exists("talk.md"));
+    pty.until("the export", |s| s.contains("wrote ") && pty.exists("talk.md"));
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     let talk = pty.read("talk.md");
     for part in ["\"rejected\"", "\"twenty\\n\"", "is this right?", "\"side\": \"old\"", "\"line\": 35"] {
