@@ -305,8 +305,10 @@ pub struct FileDiff {
 pub enum LeftOut {
     /// The diffs together are too long for a question.
     TooLong { bytes: usize },
-    /// The contents are too large for a patch, or not readable any more.
+    /// The contents are too large for a patch.
     NotInPatch { bytes: u64 },
+    /// The contents were those of a file that has other content now.
+    Replaced { bytes: u64 },
     /// The diffs of all commits together are too long.
     OfCommit { bytes: usize },
     /// There is more in a repository than was read.
@@ -321,7 +323,7 @@ impl LeftOut {
             LeftOut::TooLong { bytes }
             | LeftOut::OfCommit { bytes }
             | LeftOut::OfTransaction { bytes, .. } => bytes as u64,
-            LeftOut::NotInPatch { bytes } => bytes,
+            LeftOut::NotInPatch { bytes } | LeftOut::Replaced { bytes } => bytes,
             LeftOut::NotRead => 0,
         }
     }

@@ -44,6 +44,11 @@ pub trait FullScreenPane {
         None
     }
 
+    /// True when a letter opened it, which a person may have typed as the first of a text.
+    fn is_opened_by_letter(&self) -> bool {
+        false
+    }
+
     /// Receives the results of background work; true when they change the picture.
     fn tick(&mut self) -> bool {
         false
@@ -90,7 +95,10 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
     pane.resize(columns, rows);
     let mut dirty = true;
     let mut keyboard = BlockingKeyReader::new()?;
-    let mut guard = KeyGuard::default();
+    let mut guard = match pane.is_opened_by_letter() {
+        true => KeyGuard::after_letter(),
+        false => KeyGuard::default(),
+    };
     loop {
         if dirty {
             canvas.frame(term::size(), |buffer| pane.draw(buffer), pane.pictures());

@@ -179,6 +179,9 @@ pub(super) fn left_out(file: &FileDiff, theme: &Theme) -> Option<Line<'static>> 
         LeftOut::NotInPatch { .. } => format!(
             "{bytes} bytes of {name} are not shown: a command after `!`, such as `!less`, can read the file"
         ),
+        LeftOut::Replaced { .. } => {
+            format!("{bytes} bytes of {name} are not shown: the file in the workspace has other content now")
+        }
         LeftOut::OfTransaction { id, .. } => {
             format!(
                 "{bytes} more bytes of {name} are not shown: `placet journal show {id} --patch` shows them"

@@ -191,7 +191,7 @@ fn checks_run_at_the_question_of_a_program() {
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.answer("r");
     pty.until("the review", |s| s.contains(" hunk"));
-    pty.by_hand("a");
+    pty.answer("a");
     pty.until("the decision", |s| s.contains("1/1 hunk"));
     pty.by_hand("t");
     pty.until("the checks of the review", |s| s.contains("checks passed"));

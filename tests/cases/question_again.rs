@@ -57,6 +57,29 @@ fn the_question_about_a_protected_file_comes_again_without_a_yes() {
     assert_eq!(pty.read(".envrc"), "export A=3\n");
 }
 
+/// Story: in a plain xterm that became higher and then lower in the review, the answer was neither on the screen nor above it.
+#[test]
+fn the_answer_is_shown_again_where_the_window_changed_in_the_review() {
+    let start = shell().size(80, 24).arg("--mode").arg("ask").file("a.txt", "old\n");
+    let mut pty = start.open();
+    pty.line("replace \"old\" with \"new\" in a.txt");
+    ready(&pty, "1 file, +1 -1 lines: apply?");
+    let calls = |pty: &Pty| String::from_utf8_lossy(&pty.raw()).matches("edit a.txt").count();
+    for sizes in [&[][..], &[(80, 34), (80, 18)]] {
+        let before = calls(&pty);
+        pty.answer("r");
+        pty.until("the review", |s| s.contains("0/1 hunk"));
+        for (columns, rows) in sizes {
+            pty.resize(*columns, *rows);
+            std::thread::sleep(std::time::Duration::from_millis(400));
+        }
+        pty.answer("q");
+        ready(&pty, "1 file, +1 -1 lines: apply?");
+        assert_eq!(calls(&pty) > before, !sizes.is_empty(), "{}", pty.screen());
+    }
+    assert!(pty.screen().contains("Done."), "{}", pty.screen());
+}
+
 /// Story: a stash entry with a picture in it was git's raw text, without numbers and bands.
 #[test]
 fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {

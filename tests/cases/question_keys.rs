@@ -225,6 +225,60 @@ fn a_text_typed_at_a_permission_question_is_the_draft() {
     pty.until_prompt("yes, but not now");
 }
 
+/// Types with this time between two letters, whatever placet draws meanwhile.
+fn type_slowly(pty: &mut Pty, text: &str, gap: u64) {
+    std::thread::sleep(Duration::from_millis(600));
+    for letter in text.chars() {
+        pty.send(letter.encode_utf8(&mut [0; 4]));
+        std::thread::sleep(Duration::from_millis(gap));
+    }
+}
+
+/// Story: `also add a test` at 0.2 s a letter applied everything: the `a` answered after 0.15 s.
+#[test]
+fn a_sentence_at_the_speed_of_an_ordinary_typist_is_the_draft() {
+    for (typed, gap) in [
+        ("also add a test", 200),
+        ("also add a test", 260),
+        ("don't do that", 260),
+        ("keep the rate", 120),
+        ("rather use e", 200),
+        ("but use tabs", 260),
+    ] {
+        let mut pty = apply_question();
+        type_slowly(&mut pty, typed, gap);
+        pty.until(&format!("the draft at {gap} ms"), |s| s.trim_end().ends_with(&format!("\n> {typed}")));
+        let screen = pty.screen();
+        assert!(screen.contains("typing goes to your draft"), "{screen}");
+        assert_eq!(pty.read("a.txt"), "old\n");
+    }
+    for (typed, gap) in
+        [("yes, later", 200), ("no, not that", 260), ("very well", 200), ("why that?", 260), ("but not", 200)]
+    {
+        let mut pty = permission_question();
+        type_slowly(&mut pty, typed, gap);
+        pty.until(&format!("the draft at {gap} ms"), |s| s.trim_end().ends_with(&format!("\n> {typed}")));
+        assert!(!pty.exists("first"));
+    }
+}
+
+/// The rest of a sentence whose first letter opened the review decides nothing there, and opens no editor.
+#[test]
+fn a_text_that_opened_the_review_decides_nothing_in_it() {
+    let mut pty = apply_question();
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/1 hunk"));
+    for letter in "aEeArX".chars() {
+        pty.send(letter.encode_utf8(&mut [0; 4]));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let screen = pty.screen();
+    assert!(screen.contains("0/1 hunk"), "{screen}");
+    pty.answer("a");
+    pty.until("the decision", |s| s.contains("1/1 hunk"));
+    assert_eq!(pty.read("a.txt"), "old\n");
+}
+
 /// What the terminal answers about its background is no key of the question, however it comes.
 #[test]
 fn an_answer_of_the_terminal_answers_no_question() {

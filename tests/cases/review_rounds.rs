@@ -20,7 +20,7 @@ fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&s
     pty.until("the review", |s| s.contains(&format!("0/{} hunks", decisions.len())));
     assert_blames_nobody(pty);
     for (n, key) in decisions.chars().enumerate() {
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(400));
         pty.send(&key.to_string());
         pty.until("the decision", |s| s.contains(&format!("{}/{} hunks", n + 1, decisions.len())));
     }
@@ -55,7 +55,7 @@ fn rounds_of_rejections_and_comments_blame_nobody_else() {
     assert_eq!(pty.read("a.txt"), third);
     assert!(!pty.transcript().contains("others changed"), "{}", pty.transcript());
     pty.line("/export talk.md");
-    pty.until("the export", |_| pty.exists("talk.md"));
+    pty.until("the export", |s| s.contains("wrote ") && pty.exists("talk.md"));
     let talk = pty.read("talk.md");
     assert!(!talk.contains("others changed"), "{talk}");
     assert!(talk.contains("the person or another program changed the file since you read it"), "{talk}");
@@ -76,7 +76,7 @@ fn a_rejection_that_was_taken_back_is_not_reported() {
         pty.line("list .");
         pty.until("the list", |s| s.contains("list_directory"));
         pty.line("/export talk.md");
-        pty.until("the export", |_| pty.exists("talk.md"));
+        pty.until("the export", |s| s.contains("wrote ") && pty.exists("talk.md"));
         assert_eq!(pty.read("talk.md").contains("Rejected parts are not in the files"), is_reported);
     }
 }

@@ -54,7 +54,7 @@ fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
     // got.txt, made.txt, notes.txt: the last is rejected.
     pty.answer("r");
     pty.until("the review", |screen| screen.contains("a accept"));
-    pty.by_hand("}}rc");
+    pty.answer("}}rc");
     pty.send("not three\r");
     pty.until("the comment", |screen| screen.contains("adds it to the message for mine"));
     pty.by_hand("q");
@@ -108,7 +108,7 @@ fn the_second_round_keeps_decisions_and_marks_what_is_new() {
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("  by mine\n"));
     assert!(!pty.screen().contains("new"), "{}", pty.screen());
-    pty.by_hand("ar");
+    pty.answer("ar");
     pty.until("both decisions", |s| s.contains("2/2 hunks"));
     pty.by_hand("q");
     question(&pty);
@@ -328,7 +328,7 @@ fn a_review_says_what_else_was_asked_about_and_that_of_the_home_directory_has_it
             && s.contains("not in this review: 1 file of the workspace")
             && !s.contains(".envrc")
     });
-    pty.by_hand("a");
+    pty.answer("a");
     pty.until("the decision", |s| s.contains("1/1 hunk"));
     pty.answer("\r");
     pty.until("the summary", |s| s.contains("accepted   1 hunk"));

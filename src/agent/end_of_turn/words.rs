@@ -71,9 +71,9 @@ pub(super) fn conflict_words(files: usize) -> String {
 }
 
 pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
-    let files = conflicts(list);
-    if files > 0 {
-        return conflict_words(files);
+    if conflicts(list) > 0 {
+        // The review has those that wait for an answer of their own, too, and the list marks them.
+        return conflict_words(list.iter().filter(|row| row.is_conflict).count());
     }
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {
@@ -142,7 +142,8 @@ fn with_patches(
         let left_out = match missing {
             0 if left_out == 0 => None,
             0 => Some(too_long(left_out)),
-            bytes => Some(LeftOut::NotInPatch { bytes }),
+            bytes if change.is_too_large() => Some(LeftOut::NotInPatch { bytes }),
+            bytes => Some(LeftOut::Replaced { bytes }),
         };
         files.push(FileDiff {
             name: visible::path(&workspace.shortened(&path)),

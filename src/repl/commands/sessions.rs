@@ -21,7 +21,7 @@ use crate::session::{
 use crate::text::{count, visible, width};
 use crate::ui::list::{self, PreviewArea};
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
-use crate::ui::turn_pane::{PastConversation, PastTurnsScreen, TurnPaneStatus, past_turns};
+use crate::ui::turn_pane::{PastConversation, PastTurnsScreen, TurnPaneStatus, last_turn, past_turns};
 use crate::ui::{term, wrap};
 use ratatui::text::Line;
 use std::cell::RefCell;
@@ -317,6 +317,24 @@ pub(in crate::repl) fn show_past(context: &CommandContext<'_>) {
     if !output.is_linear() && !shown.lines.is_empty() {
         output.print(&[Line::default()]);
     }
+}
+
+/// Shows the last turn again, where the terminal may have lost its rows.
+pub(in crate::repl) fn show_last_turn(context: &CommandContext<'_>) {
+    let CommandContext { app, output, conversation, .. } = context;
+    let Some(agent) = conversation.agent.as_ref() else { return };
+    let transcript = agent.transcript();
+    let messages = transcript.since(transcript.begins());
+    let first = transcript.len().saturating_sub(messages.len());
+    let (columns, rows) = term::size();
+    let screen = PastTurnsScreen {
+        theme: output.theme.clone(),
+        facts: turn::status(app, agent, false),
+        columns: usize::from(columns),
+        rows: usize::from(rows),
+        is_linear: output.is_linear(),
+    };
+    output.print(&last_turn(&PastConversation { messages, first, closing: &[] }, &screen));
 }
 
 /// Says what is pending in the conversation that was resumed, unless that is the last line that it shows.

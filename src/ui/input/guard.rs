@@ -2,8 +2,8 @@
 //!
 //! Keys and the times at which they were read go in; the key that answers comes out. A key answers when the question
 //! has been on the screen for [`QUIET`], nothing was typed or pasted for [`QUIET`] before it, and nothing follows it
-//! within [`ALONE`]. Keys that follow each other faster than [`ALONE`] are a burst, as a paste makes it that the
-//! terminal does not mark: none of them answers. The same key pressed again to confirm counts as soon as the first
+//! within [`ALONE`], or [`LETTER_ALONE`] after a letter. Keys that follow each other faster than [`ALONE`] are a burst, as
+//! a paste makes it that the terminal does not mark: none of them answers. The same key pressed again to confirm counts as soon as the first
 //! press was drawn, unless the key is held down. Every byte that is read counts as something that follows a key or
 //! comes before it, also one that types nothing. Keys that only move what is shown begin no time of quiet, because people
 //! read, move and answer at once; a short time keeps bursts and typed text away. Only a key by itself answers: no Control,
@@ -17,16 +17,16 @@ pub const QUIET: Duration = Duration::from_millis(500);
 /// How long a key must stay alone before it answers. No hand presses two keys on purpose within this time; programs
 /// that type for a person wait 8 to 12 ms between two keys.
 pub const ALONE: Duration = Duration::from_millis(50);
-/// How long a letter must stay alone before it answers, where a text may begin with it: a hand that types a word presses the
-/// next letter within this time.
-pub const LETTER_ALONE: Duration = Duration::from_millis(150);
+/// How long a letter must stay alone before it answers, where a text may begin with it. An ordinary typist presses the next
+/// letter of a word after 200 ms, which is 60 words a minute.
+pub const LETTER_ALONE: Duration = Duration::from_millis(300);
 /// Keys of a typed line that follow each other faster than this are a burst. A hand that rolls from a letter to Enter takes
 /// 25 ms and more; what is pasted without marks arrives in one read.
 const ROLLED: Duration = Duration::from_millis(20);
 /// How long after a key that only moves an answer counts. Longer than the time between two keys of typed text, because
 /// Space moves, too.
 const MOVED: Duration = Duration::from_millis(200);
-/// The same for a key that confirms: keys that are held down repeat every 30 to 110 ms.
+/// The least time between two presses of a key that confirms: keys that are held down repeat every 30 to 110 ms.
 const REPEAT: Duration = Duration::from_millis(150);
 
 /// What a key is to the question.
@@ -58,6 +58,8 @@ pub struct KeyGuard {
     /// The key that answers if nothing follows it before then.
     held: Option<(KeyEvent, Instant)>,
     confirmation: Option<KeyConfirmation>,
+    /// A letter opened what is shown, and no pause of [`LETTER_ALONE`] followed: the next letters may belong to the same text.
+    follows_letter: bool,
 }
 
 /// A key was pressed once and has to be pressed again.
@@ -69,6 +71,11 @@ struct KeyConfirmation {
 }
 
 impl KeyGuard {
+    /// For what a letter opened. No key marks anything before a pause in the typing.
+    pub fn after_letter() -> KeyGuard {
+        KeyGuard { follows_letter: true, ..KeyGuard::default() }
+    }
+
     /// Another question is open: it has not been seen.
     pub fn reset(&mut self) {
         (self.drawn, self.held, self.confirmation) = (None, None, None);
@@ -84,6 +91,10 @@ impl KeyGuard {
 
     /// Something was read that is no answer: typed, pasted, or of no meaning.
     pub fn touch(&mut self, at: Instant) {
+        let is_pause = self.drawn.is_some()
+            && is_after(self.drawn, LETTER_ALONE, at)
+            && is_after(self.last, LETTER_ALONE, at);
+        self.follows_letter &= !is_pause;
         self.last = Some(at);
         self.held = None;
     }
@@ -127,6 +138,14 @@ impl KeyGuard {
             return;
         }
         let before = self.last;
+        // The same key pressed to confirm, by hand and again: it still confirms, and once.
+        let is_again = role == KeyRole::Confirm
+            && self.held.is_some_and(|(held, _)| held.code == key.code)
+            && is_after(before, REPEAT, at);
+        if is_again {
+            (self.last, self.held) = (Some(at), Some((key, at + LETTER_ALONE)));
+            return;
+        }
         let follows = self.held.is_some();
         self.touch(at);
         let wait = match role {
@@ -134,10 +153,10 @@ impl KeyGuard {
             KeyRole::Answer => self.may_answer(before, at).then_some(ALONE),
             KeyRole::Letter => self.may_answer(before, at).then_some(LETTER_ALONE),
             KeyRole::Look => Some(LETTER_ALONE),
-            KeyRole::Confirm => self.confirms(before, at).then_some(REPEAT),
+            KeyRole::Confirm => self.confirms(before, at).then_some(LETTER_ALONE),
             KeyRole::Mark => {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
-                (drawn && is_after(before, ALONE, at)).then_some(ALONE)
+                (drawn && !self.follows_letter && is_after(before, ALONE, at)).then_some(ALONE)
             }
             KeyRole::EndOfText => is_after(before, ROLLED, at).then_some(ALONE),
         };
@@ -153,6 +172,14 @@ impl KeyGuard {
     /// The key that answers, once nothing has followed it.
     pub fn take_due_key(&mut self, now: Instant) -> Option<KeyEvent> {
         self.held.take_if(|(_, until)| *until <= now).map(|(key, _)| key)
+    }
+
+    /// The letter that answers if nothing follows it.
+    pub fn pending_letter(&self) -> Option<char> {
+        match self.held?.0.code {
+            KeyCode::Char(letter) => Some(letter),
+            _ => None,
+        }
     }
 
     /// When [`KeyGuard::take_due_key`] may have a key.

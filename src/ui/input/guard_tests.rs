@@ -49,10 +49,11 @@ fn key(c: char) -> KeyEvent {
 
 /// The same for letters with which a text may begin.
 const LETTERS: &[KeyGuardCase] = &[
-    case("one letter by hand", 0, &[(600, 'a')], &[(750, 'a')]),
-    case("the next letter of a word", 0, &[(600, 'a'), (749, 'r')], &[]),
-    case("alone, and then another", 0, &[(600, 'a'), (750, 'r')], &[(750, 'a')]),
-    case("the same letter again, by hand", 0, &[(600, 'a'), (700, 'a')], &[(850, 'a')]),
+    case("one letter by hand", 0, &[(600, 'a')], &[(900, 'a')]),
+    case("the next letter of a word", 0, &[(600, 'a'), (800, 'r')], &[]),
+    case("the next letter of a slow word", 0, &[(600, 'a'), (899, 'r')], &[]),
+    case("alone, and then another", 0, &[(600, 'a'), (900, 'r')], &[(900, 'a')]),
+    case("the same letter again, by hand", 0, &[(600, 'a'), (700, 'a')], &[(1_000, 'a')]),
     case("a word that begins with two of a letter", 0, &[(600, 'a'), (700, 'a'), (800, 'r')], &[]),
     case("the same letter twice in one read", 0, &[(600, 'a'), (600, 'a')], &[]),
     case("half a second after another key", 0, &[(600, 'x'), (1_099, 'a')], &[]),
@@ -60,9 +61,9 @@ const LETTERS: &[KeyGuardCase] = &[
 
 /// The same for letters that only show something: they need no time of quiet.
 const LOOKS: &[KeyGuardCase] = &[
-    case("at once after it was drawn", 0, &[(10, 'o')], &[(160, 'o')]),
-    case("after another key", 0, &[(600, 'x'), (700, 'o')], &[(850, 'o')]),
-    case("the next letter of a word", 0, &[(600, 'o'), (700, 'k')], &[]),
+    case("at once after it was drawn", 0, &[(10, 'o')], &[(310, 'o')]),
+    case("after another key", 0, &[(600, 'x'), (700, 'o')], &[(1_000, 'o')]),
+    case("the next letter of a word", 0, &[(600, 'o'), (899, 'k')], &[]),
 ];
 
 /// The keys that answer, with the time at which they did. `x` and `y` are keys that are no answer, `m` only
@@ -130,6 +131,7 @@ fn the_second_press_counts_as_soon_as_the_first_was_drawn() {
     assert!(!confirmed(900, &[700]));
     // Three by hand: the second is not held down, and confirms.
     assert!(confirmed(660, &[800, 1_000]));
+    assert!(!confirmed(660, &[800, 850]));
 }
 
 #[test]
@@ -209,4 +211,58 @@ fn what_follows_a_key_is_no_answer_before_it_is_known_what_it_is() {
     guard.cancel_pending_key();
     guard.press(esc, KeyRole::Answer, at(1_240));
     assert_eq!(guard.take_due_key(at(1_300)), Some(esc));
+}
+
+/// The marks that keys make in what a letter opened at 0, where it was drawn at 10.
+fn marks_after_letter(keys: &[u64]) -> Vec<u64> {
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    let mut guard = KeyGuard::after_letter();
+    let mut marks = Vec::new();
+    for millis in 0..3_000 {
+        if guard.take_due_key(at(millis)).is_some() {
+            marks.push(millis);
+            guard.touch(at(millis));
+        }
+        if millis == 10 {
+            guard.drawn(at(millis));
+        }
+        if keys.contains(&millis) {
+            guard.press(key('a'), KeyRole::Mark, at(millis));
+        }
+    }
+    marks
+}
+
+/// Story: the `r` of a sentence opened the review, and its next letters decided there and opened an editor.
+#[test]
+fn what_a_letter_opened_takes_no_mark_before_a_pause() {
+    for (keys, marks) in [
+        (&[309][..], &[][..]),
+        (&[310], &[360]),
+        (&[100, 300, 500, 700], &[]),
+        (&[100, 300, 500, 800, 1_000], &[850, 1_050]),
+        (&[5, 305], &[]),
+    ] {
+        assert_eq!(marks_after_letter(keys), marks, "{keys:?}");
+    }
+}
+
+/// Story: `do it` was typed where `d` had to be pressed again: the first letter discarded everything.
+#[test]
+fn a_text_confirms_nothing() {
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    let mut guard = KeyGuard::default();
+    guard.drawn(at(0));
+    guard.press(key('d'), KeyRole::Letter, at(600));
+    assert_eq!(guard.take_due_key(at(900)), Some(key('d')));
+    guard.confirm();
+    guard.drawn(at(910));
+    guard.press(key('d'), KeyRole::Confirm, at(2_000));
+    assert_eq!(guard.pending_letter(), Some('d'));
+    assert_eq!(guard.take_due_key(at(2_299)), None);
+    guard.touch(at(2_299));
+    assert_eq!(guard.pending_letter(), None);
+    assert_eq!(guard.take_due_key(at(3_000)), None);
 }

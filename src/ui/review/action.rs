@@ -59,6 +59,11 @@ impl ReviewAction {
             A::Accept | A::Reject | A::AcceptFile | A::RejectFile | A::AcceptAll | A::RejectAll | A::Redo
         )
     }
+
+    /// True when the terminal is given to the person's editor, which takes every key after that.
+    pub fn opens_editor(self) -> bool {
+        matches!(self, A::Edit | A::Open)
+    }
 }
 
 use ReviewAction as A;

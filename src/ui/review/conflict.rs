@@ -8,7 +8,7 @@ use super::file::{
     AppliedPart, LineConflict, PendingPart, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines,
     WholeChange,
 };
-use super::load::wide_text;
+use super::load::{short_hash, wide_text};
 use super::side_text::SideText;
 use super::state::Review;
 use crate::text::visible::{LineBreaks, visible};
@@ -61,11 +61,20 @@ impl SideConflict<'_> {
         let name = self.name.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
         let moved = self.contents.as_ref().and_then(|contents| contents.agents_name.as_ref());
         let moved = moved.map(|to| format!("; it is {to}")).unwrap_or_default();
+        let state = |state: &PathState| state_words(state, self.has_lines());
         [
-            format!("yours{name}: {}", state_words(&self.now)),
-            format!("the agent's{name}: {}{moved}", state_words(&self.change.after)),
-            format!("before both changes{name}: {}", state_words(&self.change.before)),
+            format!("yours{name}: {}", state(&self.now)),
+            format!("the agent's{name}: {}{moved}", state(&self.change.after)),
+            format!("before both changes{name}: {}", state(&self.change.before)),
         ]
+    }
+
+    /// True where the lines of both sides are shown.
+    fn has_lines(&self) -> bool {
+        let Some(SideContents { mine, agents, .. }) = &self.contents else { return false };
+        let is_text = |bytes: &[u8]| SideText::new(bytes.to_vec()).is_some();
+        mine.len() + agents.len() <= LARGEST
+            && (is_text(mine) && is_text(agents) || wide_text(mine, agents).is_some())
     }
 
     /// The lines that accepting removes and adds, and how many of them are not here. None where they are no text.
@@ -192,14 +201,16 @@ const BY_SIDE: &str =
 const DIRECTORY_IS_THERE: &str = "conflict: a directory is there now, and placet never replaces one that you made or changed: \
      reject keeps it; to accept, move it away first and open the review again";
 
-fn state_words(state: &PathState) -> String {
+/// Contents that are not shown as lines differ by their hashes.
+fn state_words(state: &PathState, has_lines: bool) -> String {
     match state {
         PathState::Absent => "no file".into(),
         PathState::Link { target } => format!("a link to {}", crate::text::visible::path(Path::new(target))),
         PathState::Directory { .. } => "a directory".into(),
         PathState::Special { what, .. } => (*what).to_string(),
-        PathState::File { size, attrs, .. } => {
-            format!("{}, mode {:o}", count::of(*size, "byte"), attrs.mode)
+        PathState::File { size, attrs, hash, .. } => {
+            let hash = if has_lines { String::new() } else { format!(" ({})", short_hash(hash)) };
+            format!("{}{hash}, mode {:o}", count::of(*size, "byte"), attrs.mode)
         }
     }
 }

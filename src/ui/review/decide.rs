@@ -17,7 +17,7 @@ impl Review {
             false => match self.row() {
                 // A file that is one decision is its own hunk, and its first row is where that begins.
                 Some(ReviewRow::File(file)) if self.lines(file as usize).is_some() => {
-                    return self.decide_files(&[file as usize], mark);
+                    return self.decide_at_head(file as usize, mark);
                 }
                 _ => self.here().into_iter().collect(),
             },
@@ -60,6 +60,20 @@ impl Review {
             Some(file) => self.decide_files(&[file], mark),
             None => Vec::new(),
         }
+    }
+
+    /// On the head of a file: decides the file and goes on to the next one, as after a hunk.
+    fn decide_at_head(&mut self, file: usize, mark: ReviewDecision) -> Vec<ReviewEffect> {
+        let units = self.units_of_all(&[file]);
+        if units.is_empty() || !self.set(&units, mark) {
+            // The files of a commit are decided together: the same key at the next one would take that back.
+            let owner = self.decider(file);
+            let mut later = self.rows.hunks.iter().filter(|(_, _, row)| *row > self.cursor);
+            if let Some((_, _, row)) = later.find(|(other, _, _)| self.decider(*other) != owner) {
+                self.cursor = *row;
+            }
+        }
+        vec![ReviewEffect::Remember]
     }
 
     pub(super) fn decide_files(&mut self, files: &[usize], mark: ReviewDecision) -> Vec<ReviewEffect> {

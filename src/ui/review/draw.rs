@@ -21,6 +21,9 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
+/// Columns for the numbers of decisions behind a file's name in the title.
+const TALLIES: usize = 8;
+
 impl Review {
     pub fn draw(&self, buffer: &mut Buffer, scene: &DrawContext<'_>) -> Option<(u16, u16)> {
         let area = buffer.area;
@@ -50,9 +53,16 @@ impl Review {
         let style = |label: &str| scene.theme.style(label);
         let mut out = Vec::new();
         let mut say = |text: &str, label: &str| out.extend(cells(text, |_| style(label)));
-        let (title, count) = (format!("{} ", self.title), format!(" {} {lines}", self.count));
         let progress = format!(" {decided}/{all} hunks ");
-        let fits = width::of(&title) + width::of(&count) + width::of(&progress) <= columns;
+        let name = self.name_above();
+        let tallies = if name.is_some() { TALLIES } else { 0 };
+        let room = columns.saturating_sub(tallies);
+        let title = match name {
+            Some(name) => width::cut_middle(name, room.saturating_sub(width::of(&progress))) + " ",
+            None => format!("{} ", self.title),
+        };
+        let count = format!(" {} {lines}", self.count);
+        let fits = width::of(&title) + width::of(&count) + width::of(&progress) <= room;
         say(&title, "title");
         // How far the review is, is worth more than how long it is.
         if fits {
@@ -78,6 +88,14 @@ impl Review {
             say(&format!(" files: {}", crate::text::sanitize::line(&self.filter)), "match");
         }
         window(&out, 0, columns).to_vec()
+    }
+
+    /// The file under the cursor, where its head is above the first row: no other row has its name then.
+    fn name_above(&self) -> Option<&str> {
+        let is_plain = matches!(self.overlay, ReviewOverlay::None | ReviewOverlay::Typing { .. });
+        let file = self.file_here().filter(|_| is_plain && self.places().tree == 0)?;
+        let is_above = self.rows.of_file(file).is_some_and(|head| (head, 0) < self.top);
+        self.files.get(file).filter(|_| is_above).map(|of| of.name.as_str())
     }
 
     fn draw_tree(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, places: ReviewAreas) {

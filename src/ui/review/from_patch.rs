@@ -96,7 +96,10 @@ fn one(file: &FilePatch) -> ReviewFile {
     let mut facts = Vec::new();
     let safe = |name: &String| sanitize::name(name).into_owned();
     match (file.kind, &file.old) {
-        (FilePatchKind::Rename, Some(old)) => facts.push(format!("renamed from {}", safe(old))),
+        // Where it is the only file of its row, nothing else has the new name.
+        (FilePatchKind::Rename, Some(old)) => {
+            facts.push(format!("renamed from {} to {}", safe(old), safe(&name)));
+        }
         (FilePatchKind::Copy, Some(old)) => facts.push(format!("copied from {}", safe(old))),
         _ => {}
     }
@@ -349,6 +352,16 @@ mod tests {
         assert_eq!(lines.hunks.len(), 2);
         assert_eq!((lines.old_number(1), lines.new_number(1)), (4, 4));
         assert_eq!((lines.old_number(5), lines.new_number(6)), (21, 22));
+    }
+
+    /// Story: of a staged rename only the old name was shown.
+    #[test]
+    fn a_rename_without_changes_has_both_names() {
+        let patch =
+            "diff --git a/old.py b/new.py\nsimilarity index 100%\nrename from old.py\nrename to new.py\n";
+        let files = files(patch);
+        let ReviewBody::Whole(whole) = &files[0].body else { panic!("{files:?}") };
+        assert_eq!(whole.words, ["no line changes", "renamed from old.py to new.py"]);
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl Review {
         self.overlay = ReviewOverlay::Help { top: step.row(top, page, count.saturating_sub(page)) };
     }
 
-    /// The keys that apply the decisions, and the keys that decide.
+    /// The keys that apply the decisions, the keys that decide, and the keys that give the terminal to an editor.
     pub(super) fn guarded(&self, key: KeyEvent, map: &Keymap<ReviewAction>) -> Option<KeyRole> {
         match self.overlay {
             ReviewOverlay::Summary { .. } => {
@@ -185,7 +185,8 @@ impl Review {
                 confirms.then_some(if is_plain(key) { KeyRole::Confirm } else { KeyRole::Mark })
             }
             ReviewOverlay::None => {
-                map.action(key).is_some_and(ReviewAction::decides).then_some(KeyRole::Mark)
+                let action = map.action(key);
+                action.is_some_and(|it| it.decides() || it.opens_editor()).then_some(KeyRole::Mark)
             }
             _ => None,
         }

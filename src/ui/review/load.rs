@@ -79,9 +79,11 @@ pub fn pending(
                 && set.below(&change.path).len() > 1 => {}
             _ => {
                 let old = renamed_files.old_of(change, set);
-                let renamed = old.and_then(|old| renamed(change, old, objects, &name, &mut room));
-                let mut file =
-                    renamed.unwrap_or_else(|| one(change, set.moved_node(change), objects, &name, &mut room));
+                let mut file = match old {
+                    Some(old) => renamed(change, old, objects, &name, &mut room)
+                        .unwrap_or_else(|| renamed_as_whole(change, old, objects, &name, &mut room)),
+                    None => one(change, set.moved_node(change), objects, &name, &mut room),
+                };
                 list_removed(&mut file, &set.removed_below(change), objects, &name);
                 files.push(file);
             }
@@ -375,6 +377,29 @@ fn renamed(
     })
 }
 
+/// The same where both ends cannot be compared: one decision for both. The content before cannot be read where the
+/// workspace has something else at the old path now.
+fn renamed_as_whole(
+    change: &FileChange,
+    old: &FileChange,
+    objects: &ObjectStore,
+    name: &dyn Fn(&Path) -> String,
+    room: &mut u64,
+) -> ReviewFile {
+    let mut left_out = 0;
+    let words = as_words(change, objects, name, room, &mut left_out);
+    let file = one(change, Some(&old.before), objects, name, &mut 0);
+    let key = format!("{}\0{}", own_key(old), own_key(change));
+    ReviewFile {
+        letter: 'R',
+        paths: vec![Arc::clone(&change.path), Arc::clone(&old.path)],
+        facts: [vec![format!("renamed from {}, and changed", name(&old.path))], file.facts].concat(),
+        key: blake3::hash(key.as_bytes()).to_hex().to_string(),
+        body: ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() }),
+        ..file
+    }
+}
+
 fn body(
     change: &FileChange,
     objects: &ObjectStore,
@@ -518,11 +543,15 @@ fn picture_sizes(change: &FileChange, before: &[u8], after: &[u8]) -> String {
     format!("picture: {} becomes {}", side(&change.before, before), side(&change.after, after))
 }
 
+/// As much of a hash as tells two contents apart.
+pub(super) fn short_hash(hash: &blake3::Hash) -> String {
+    hash.to_hex().chars().take(12).collect()
+}
+
 fn size(node: &PathState) -> String {
     match node {
         PathState::File { hash, size, .. } => {
-            let hash = hash.to_hex();
-            format!("{size} bytes ({})", hash.get(..12).unwrap_or_default())
+            format!("{size} bytes ({})", short_hash(hash))
         }
         PathState::Absent => "nothing".into(),
         PathState::Link { target } => format!("a link -> {}", visible::path(Path::new(target))),

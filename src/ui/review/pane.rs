@@ -12,7 +12,7 @@ use super::paint::{DrawContext, picture_columns};
 use super::rows::ReviewRow;
 use super::saved_review::SavedReview;
 use super::side_text::DiffSide;
-use super::state::{Review, ReviewEffect};
+use super::state::{Review, ReviewEffect, ReviewOpenedFrom};
 use super::workers::{BlameFn, ReviewUpdate, ReviewWorkers};
 use crate::checks::OutputToShow;
 use crate::text::sanitize;
@@ -70,6 +70,10 @@ pub struct ReviewPane<'a> {
     /// The person's text that could not be used: the next edit of that hunk starts with it.
     refused: Option<(usize, usize, String)>,
     pub outcome: ReviewOutcome,
+    /// The size of the screen at first.
+    first_size: Option<(u16, u16)>,
+    /// The screen had another size in the meantime: what is below may have lost rows.
+    pub was_resized: bool,
 }
 
 impl<'a> ReviewPane<'a> {
@@ -94,6 +98,8 @@ impl<'a> ReviewPane<'a> {
             output_to_show: None,
             refused: None,
             outcome: ReviewOutcome::Left,
+            first_size: None,
+            was_resized: false,
         }
     }
 
@@ -326,6 +332,10 @@ impl FullScreenPane for ReviewPane<'_> {
         self.review.guarded(key, &self.desk.keys)
     }
 
+    fn is_opened_by_letter(&self) -> bool {
+        self.review.opened_from == ReviewOpenedFrom::ApplyQuestion
+    }
+
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
         let down = match self.desk.keys.action(key) {
             Some(ReviewAction::Move(Move::Down | Move::HalfDown | Move::PageDown)) => Some(true),
@@ -351,6 +361,7 @@ impl FullScreenPane for ReviewPane<'_> {
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
+        self.was_resized |= *self.first_size.get_or_insert((columns, rows)) != (columns, rows);
         self.review.resize(columns, rows);
         self.refresh();
     }

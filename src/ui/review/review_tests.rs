@@ -308,6 +308,32 @@ fn a_selection_decides_its_lines_and_no_others() {
     assert_eq!(desk.marks(), "orr ro o/oo/o");
 }
 
+/// Story: in a file longer than the screen no row had its name.
+#[test]
+fn the_title_names_the_file_whose_head_is_above_the_screen() {
+    let title = |desk: &ReviewHarness| desk.screen().lines().next().unwrap().to_string();
+    for columns in [80, 40] {
+        let mut desk = ReviewHarness::new(columns, 12);
+        assert!(title(&desk).starts_with("a turn "), "{}", desk.screen());
+        desk.press("a");
+        assert!(title(&desk).starts_with("src/app.rs "), "{}", desk.screen());
+        // Also while a comment is typed.
+        desk.press("c");
+        assert!(title(&desk).starts_with("src/app.rs "), "{}", desk.screen());
+        desk.press("<Esc>g");
+        assert!(title(&desk).starts_with("a turn "), "{}", desk.screen());
+    }
+}
+
+/// Story: after `g` each `a` and `r` decided the first file again.
+#[test]
+fn a_key_on_the_head_of_a_file_decides_the_file_and_goes_on() {
+    let mut desk = ReviewHarness::new(80, 30);
+    assert_eq!(desk.press("ga").marks(), "aaa aa a/oo/o");
+    assert_eq!(desk.press("r").marks(), "aaa aa a/rr/o");
+    assert_eq!(desk.press("gr").marks(), "rrr rr r/rr/o");
+}
+
 #[test]
 fn the_same_key_again_opens_what_it_decided() {
     let mut desk = ReviewHarness::new(80, 30);

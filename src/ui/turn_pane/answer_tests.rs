@@ -149,10 +149,19 @@ fn enter_after_a_reason_ends_it_or_says_why_not() {
 /// Story: `no, use 20 percent` typed at the question showed the patch, and nothing else of it was left.
 #[test]
 fn a_text_that_is_typed_at_a_question_is_a_draft_and_decides_nothing() {
-    for text in
-        ["no, use 20 percent", "pay as before", "apply it later", "All good?", "tests first", "keep a b"]
-    {
-        for gap in [0, 12, 120, 149] {
+    for text in [
+        "no, use 20 percent",
+        "pay as before",
+        "also add a test",
+        "a test, too",
+        "rather use a constant",
+        "All good?",
+        "tests first",
+        "keep a b",
+        "don't do that",
+        "but use tabs",
+    ] {
+        for gap in [0, 12, 120, 200, 299] {
             let mut b = bench_of(120, 16);
             let mut answer = b.ask_to_apply(detail(vec![change("a.txt", 0, "old\n", "new\n")]));
             let before = b.screen();
@@ -170,6 +179,112 @@ fn a_text_that_is_typed_at_a_question_is_a_draft_and_decides_nothing() {
             assert_eq!(screen.contains(change), before.contains(change), "{screen}");
             assert!(!screen.contains("@@"), "{screen}");
             b.key(KeyCode::Esc);
+            b.pass(600);
+            b.key(KeyCode::Char('a'));
+            assert_eq!(answer.try_recv(), Ok('a'), "{text:?} every {gap} ms");
+        }
+    }
+}
+
+/// Story: `also add a test` with 0.2 s between two letters applied everything.
+#[test]
+fn a_text_that_is_typed_at_a_permission_question_decides_nothing() {
+    for text in
+        ["yes, later", "no, not that", "ask me again", "please wait", "very well", "why that?", "but not now"]
+    {
+        for gap in [0, 50, 200, 299] {
+            let mut b = bench_of(120, 16);
+            let mut answer = b.ask(DisplayDetail::Text("cargo test".into()));
+            b.screen();
+            b.pass(1_000);
+            for c in text.chars() {
+                b.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), b.now);
+                b.pass(gap);
+                assert_eq!(b.live.answer_due_key(b.now), None, "{text:?} every {gap} ms");
+            }
+            assert!(answer.try_recv().is_err(), "{text:?} every {gap} ms");
+            assert_eq!(b.live.draft(), InputDraft { queued: Vec::new(), typed: text.into() }, "{gap} ms");
+            assert!(!b.screen().contains("nothing: no rule"), "{}", b.screen());
+        }
+    }
+}
+
+/// A sentence typed where a key has to be pressed again.
+#[test]
+fn a_text_confirms_nothing() {
+    let mut b = bench_of(120, 16);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
+    b.key(KeyCode::Char('d'));
+    assert!(b.screen().contains("press d again"), "{}", b.screen());
+    b.pass(1_000);
+    for c in "do it".chars() {
+        b.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), b.now);
+        b.pass(200);
+        assert_eq!(b.live.answer_due_key(b.now), None);
+    }
+    assert!(answer.try_recv().is_err());
+    assert_eq!(b.live.draft().typed, "do it");
+}
+
+/// A letter answers 0.3 s after it was pressed: until then the row of keys shows which one it is.
+#[test]
+fn the_letter_that_will_answer_is_selected_in_the_row_of_keys() {
+    use crate::ui::ansi::ColorDepth;
+    for (theme, depth) in [("dark", ColorDepth::True), ("mono", ColorDepth::None)] {
+        let mut b = bench_of(120, 16);
+        b.live.theme = Theme::load(theme, std::path::Path::new("/"), depth, |_| None).unwrap();
+        let _answer = b.ask_to_apply(DisplayDetail::None);
+        // What is drawn with the style of a selection.
+        let selected = |b: &mut TurnPaneHarness| -> String {
+            let select = b.live.theme.style("select");
+            let picture = b.live.picture(Mode::Ask, 15, b.now);
+            let mut terminal = Terminal::new(TestBackend::new(120, picture.height())).unwrap();
+            terminal
+                .draw(|f| {
+                    let area = f.area();
+                    picture.draw(f.buffer_mut(), area);
+                })
+                .unwrap();
+            let is_selected = |cell: &&ratatui::buffer::Cell| {
+                select.bg.is_none_or(|bg| cell.bg == bg) && cell.modifier.contains(select.add_modifier)
+            };
+            let cells = terminal.backend().buffer().content.iter().filter(is_selected);
+            cells.map(|cell| cell.symbol().to_string()).collect()
+        };
+        assert_eq!(selected(&mut b), "", "{theme}");
+        for (key, label) in [('k', "k keep pending"), ('b', "b no, because ...")] {
+            b.live.key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE), b.now);
+            assert_eq!(selected(&mut b), label, "{theme}");
+            // It counts: the row says nothing else.
+            assert!(!b.screen().contains("a moment"), "{}", b.screen());
+            // The next letter makes a text of it.
+            b.pass(100);
+            b.live.key(KeyEvent::new(KeyCode::Char('x'), KeyModifiers::NONE), b.now);
+            assert_eq!(selected(&mut b), "", "{theme}");
+            b.key(KeyCode::Esc);
+            b.pass(1_000);
+        }
+    }
+}
+
+/// Story: a sentence at the question of `/apply`, which has no draft: its spaces opened and closed differences.
+#[test]
+fn a_text_where_no_draft_is_toggles_and_decides_nothing_and_the_row_says_so() {
+    for gap in [12, 120, 290, 400] {
+        for text in ["no, do it with 20 percent", "xy a  p t d k", "use 1  p p, a b"] {
+            let mut b = bench_of(120, 16);
+            b.live.facts.questions_only = true;
+            let mut answer = b.ask_to_apply(detail(vec![change("a.txt", 0, "old\n", "new\n")]));
+            let before = b.screen();
+            for c in text.chars() {
+                b.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), b.now);
+                b.pass(gap);
+                assert_eq!(b.live.answer_due_key(b.now), None, "{text:?} every {gap} ms");
+            }
+            let screen = b.screen();
+            assert!(answer.try_recv().is_err(), "{text:?} every {gap} ms");
+            assert!(screen.contains(&format!("text is ignored here; these keys answer: {KEYS}")), "{screen}");
+            assert!(before.contains("+ new") && screen.contains("+ new"), "{before}\n{screen}");
             b.pass(600);
             b.key(KeyCode::Char('a'));
             assert_eq!(answer.try_recv(), Ok('a'), "{text:?} every {gap} ms");
@@ -415,4 +530,17 @@ fn page_down_opens_what_it_passes_from_top_to_bottom() {
         b.key(KeyCode::PageDown);
     }
     assert_eq!(order, [0, 1, 2, 3, 4, 5], "{}", b.screen());
+}
+
+/// Story: a removed binary file that the person had changed was "too large", and `!less` was to show it.
+#[test]
+fn what_is_not_stored_any_more_is_not_called_large() {
+    let (row, mut file) = change("b.bin", 0, "", "");
+    file.patch = b"# b.bin cannot be shown\n".to_vec();
+    file.left_out = Some(crate::tools::LeftOut::Replaced { bytes: 300 });
+    let mut b = bench_of(100, 24);
+    let _answer = b.ask_to_apply(detail(vec![(row, file)]));
+    let screen = b.screen();
+    let words = "300 bytes of b.bin are not shown: the file in the workspace has other content now";
+    assert!(screen.contains(words) && !screen.contains("!less"), "{screen}");
 }

@@ -357,7 +357,7 @@ fn esc_leaves_the_reason_and_goes_back_to_the_question() {
 #[test]
 fn what_no_patch_has_is_named_before_it_is_applied_unseen() {
     let (row, mut file) = change("big.bin", 0, "", "");
-    file.patch = b"# big.bin is too large for a patch, or no longer readable\n".to_vec();
+    file.patch = b"# big.bin is too large for a patch\n".to_vec();
     file.left_out = Some(LeftOut::NotInPatch { bytes: 17_000_000 });
     let mut b = bench_of(100, 24);
     let mut answer = b.ask_to_apply(detail(vec![(row, file)]));
@@ -526,6 +526,7 @@ fn a_line_queued_at_the_question_about_changes_is_sent_after_the_turn() {
         screen.contains("1 after this turn: first") && screen.contains("2 after this turn: status"),
         "{screen}"
     );
+    assert!(screen.contains("the question is still open; Up edits the newest"), "{screen}");
     assert!(!screen.contains("next request"), "{screen}");
     // Nor does the key promise it to a line that waits.
     b.ctrl('s');

@@ -172,8 +172,7 @@ impl TurnPane {
     fn typed_text(&mut self, key: KeyEvent, at: Instant) -> Option<TypedText> {
         let open = self.question.as_ref().filter(|_| self.focus != QuestionFocus::Draft)?;
         let is_plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
-        // What begins with the key of a reason and comes in one piece was not typed as a reason.
-        let is_typing = open.typed().is_some() && !(open.begins_reason() && self.guard.is_burst(at));
+        let is_typing = open.typed().is_some();
         match key.code {
             // A blank alone opens a row, also right after the key that shows the patch.
             KeyCode::Char(' ') if !self.letters.goes_on(at) || open.has_only_looked(&self.letters) => {}
@@ -194,10 +193,11 @@ impl TurnPane {
         if open.wants_text() && is_read {
             return open.begin_text(&typed.text);
         }
-        open.give_up_text(&typed.text);
+        open.give_up_text(if typed.is_beginning { &typed.text } else { "" });
         if self.focus == QuestionFocus::QuestionAlone {
-            return open.remind();
+            return open.ignore_text();
         }
+        self.letters.clear();
         self.composer.insert(&typed.text);
         self.focus = QuestionFocus::Draft;
     }
@@ -211,12 +211,10 @@ impl TurnPane {
             if self.guard.due().is_some() {
                 open.continue_text();
             }
-            open.note_typing(burst);
         }
         match kind {
-            // A reason refuses and does nothing else, so a program may type it. What came with its first key in one
-            // piece may be a paste that was meant for the draft.
-            QuestionKeyKind::Answer(KeyRole::EndOfText) if burst && open.is_typed_reason() => {
+            // A reason refuses and does nothing else, so a program may type it.
+            QuestionKeyKind::Answer(KeyRole::EndOfText) if burst && open.is_reason() => {
                 return self.guard.end_line(key, at);
             }
             QuestionKeyKind::Answer(KeyRole::EndOfText) if burst => open.remind(),

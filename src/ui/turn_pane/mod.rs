@@ -15,7 +15,7 @@ mod waits;
 pub use applied_lines::{AppliedSpace, applied_lines};
 pub use linear_run::run_linear;
 pub use pane::TurnPane;
-pub use past_turns::{PastConversation, PastTurns, PastTurnsScreen, past_turns};
+pub use past_turns::{PastConversation, PastTurns, PastTurnsScreen, last_turn, past_turns};
 pub use rows::TurnPaneFrame;
 pub use run::{TurnPaneResult, TurnPaneSettings, run};
 pub use status::{TurnPaneAction, TurnPaneStatus, mode_label};

@@ -83,6 +83,13 @@ pub fn past_turns(past: &PastConversation<'_>, screen: &PastTurnsScreen) -> Past
     shown
 }
 
+/// The last turn alone.
+pub fn last_turn(past: &PastConversation<'_>, screen: &PastTurnsScreen) -> Vec<Line<'static>> {
+    let end = past.messages.len();
+    let begins = (0..end).rev().find(|at| begins_turn(past.messages, *at)).unwrap_or(0);
+    turn(past, begins..end, screen, screen.rows.max(10) * 2)
+}
+
 /// What the person adds while a turn runs follows results and begins nothing.
 fn begins_turn(messages: &[Message], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| messages.get(before));

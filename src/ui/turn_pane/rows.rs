@@ -127,7 +127,10 @@ impl TurnPane {
         }
         let mut asked = None;
         if let Some(open) = &mut self.question {
-            let ready = self.guard.is_ready(now);
+            let pending = self.guard.pending_letter();
+            // While a key waits for another one, it has counted.
+            let ready = self.guard.is_ready(now) || pending.is_some();
+            open.set_pending_letter(pending);
             open.note_cut(0);
             // What was answered stays in view above the question, as far as that leaves it three quarters.
             let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
@@ -233,12 +236,14 @@ impl TurnPane {
             rows.push(hint(format!("{} {}: {text}", at + 1, when_sent(line))));
         }
         let can_steer = !self.asks_about_changes();
+        // A person who types "no" and Enter has not answered.
+        let open = if self.question.is_some() { "the question is still open; " } else { "" };
         if can_steer
             && lines.iter().any(|line| line.sending == SendTiming::AfterTurn && !is_command(&line.text))
         {
-            rows.push(hint("  Ctrl-S sends the newest with the next request, Up edits it".into()));
+            rows.push(hint(format!("  {open}Ctrl-S sends the newest with the next request, Up edits it")));
         } else if !lines.is_empty() {
-            rows.push(hint("  Up edits the newest".into()));
+            rows.push(hint(format!("  {open}Up edits the newest")));
         }
         rows
     }

@@ -12,6 +12,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The largest content that is read whole, in bytes.
+const READ_WHOLE: u64 = 16 << 20;
+
 /// One path's pending change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
@@ -132,26 +135,30 @@ impl FileChange {
         Some((as_text(&before)?, as_text(&after)?))
     }
 
+    /// True where [`FileChange::bytes`] reads nothing because of the size.
+    pub fn is_too_large(&self) -> bool {
+        self.before.size().max(self.after.size()) > READ_WHOLE
+    }
+
     /// Both contents; empty for a missing file. `None` when one of them is not a file, is too large (16 MiB), or cannot
     /// be read any more.
     pub fn bytes(&self, objects: &ObjectStore) -> Option<(Vec<u8>, Vec<u8>)> {
-        const MOST: u64 = 16 << 20;
-        if self.before.size() > MOST || self.after.size() > MOST {
+        if self.is_too_large() {
             return None;
         }
         let before = match &*self.before {
             PathState::Absent => Vec::new(),
             PathState::File { hash, .. } => {
-                objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, MOST).ok())?
+                objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, READ_WHOLE).ok())?
             }
             _ => return None,
         };
         let after = match (&*self.after, self.content_path()) {
             (PathState::Absent, _) => Vec::new(),
-            (PathState::File { .. }, Some(path)) => regular_file::read(&path, MOST).ok()?,
+            (PathState::File { .. }, Some(path)) => regular_file::read(&path, READ_WHOLE).ok()?,
             // What was applied is on the disk, until something else is written there.
             (PathState::File { hash, .. }, None) => {
-                objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, MOST).ok())?
+                objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, READ_WHOLE).ok())?
             }
             _ => return None,
         };

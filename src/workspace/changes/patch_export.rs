@@ -168,7 +168,15 @@ fn one(change: &FileChange, name: &Path, objects: &ObjectStore, out: &mut Vec<u8
         return 0;
     }
     let Some((before, after)) = contents(change, objects) else {
-        comment(out, &format!("{shown} is too large for a patch, or no longer readable"));
+        comment(
+            out,
+            &match change.is_too_large() {
+                true => format!("{shown} is too large for a patch"),
+                false => format!(
+                    "{shown} cannot be shown: its content is not stored, and the file has changed since"
+                ),
+            },
+        );
         return change.before.size().max(change.after.size()).max(1);
     };
     let (old, new) = (side(&change.before, before), side(&change.after, after));

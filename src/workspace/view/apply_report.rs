@@ -1,8 +1,8 @@
 //! The result of an apply: one value for every way of applying, and the sentences for the person.
 
-use super::View;
 use super::selection::{ApplyOutcome, ChangeSelection};
 use super::stack::node_at;
+use super::{LayerKind, View};
 use crate::text::visible;
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_count::ChangeCount;
@@ -54,14 +54,7 @@ impl View {
         label: TransactionLabel,
     ) -> ApplyReport {
         let special = set.take_special(&mut choice);
-        let mut report = self.apply_and_discard(choice, special, approval, label);
-        if let Ok(ApplyOutcome::Changed { conflicts, .. }) = &report.result {
-            let has_no_lines = |path: &&PathBuf| {
-                set.get(path).is_some_and(|change| !change.after.is_file() || !self.is_text(change))
-            };
-            report.by_side = conflicts.iter().filter(has_no_lines).cloned().collect();
-        }
-        report
+        self.apply_and_discard(choice, special, approval, label)
     }
 
     /// The same for a caller that has taken pipes, sockets and devices out of `choice`, and has no use for the set any
@@ -96,7 +89,20 @@ impl View {
                 Err(e) => report.special_error = Some(e),
             }
         }
+        if let Ok(ApplyOutcome::Changed { conflicts, .. }) = &report.result {
+            report.by_side = self.without_lines(conflicts);
+        }
         report
+    }
+
+    /// Those of `conflicts` that have no lines between which a person could choose. The pending changes are read again: a
+    /// caller may have no use for the set that it applied.
+    fn without_lines(&self, conflicts: &[PathBuf]) -> Vec<PathBuf> {
+        let Ok(set) = self.changes(LayerKind::Pending) else { return Vec::new() };
+        let has_no_lines = |path: &&PathBuf| {
+            set.get(path).is_some_and(|change| !change.after.is_file() || !self.is_text(change))
+        };
+        conflicts.iter().filter(has_no_lines).cloned().collect()
     }
 
     /// Both sides of a change have lines.

@@ -8,6 +8,7 @@ use crate::audit::AuditKind;
 use crate::conversation::{Note, Part};
 use crate::repl::commands::changes::{apply_label, paths};
 use crate::repl::commands::checks::check_env;
+use crate::repl::commands::sessions::show_last_turn;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::pending_elsewhere::{lines_about_others, short_lines_about_others};
 use crate::tools::{CheckBoard, ToolContext, UnmetCheck, passed_checks, passed_words};
@@ -103,6 +104,11 @@ fn on_screen(
     full_screen::run(&mut pane).map_err(|e| {
         CommandStop::with_hint(format!("the terminal failed: {e}"), "your decisions are saved")
     })?;
+    // Some terminals drop rows of the usual screen while another one is shown: xterm when it becomes higher and then lower.
+    // The question that follows is about the answer.
+    if pane.was_resized && pane.review().opened_from == ReviewOpenedFrom::ApplyQuestion {
+        show_last_turn(context);
+    }
     let outcome = pane.outcome;
     Ok((pane.into_review(), outcome))
 }

@@ -57,7 +57,7 @@ impl PaneQuestion {
             return QuestionKeyKind::Nothing;
         }
         if key.code == KeyCode::Char(REASON) && self.takes_reason() {
-            return QuestionKeyKind::BeginsText;
+            return QuestionKeyKind::Answer(KeyRole::Letter);
         }
         let is_letter = matches!(key.code, KeyCode::Char(_));
         let begins_text = is_letter && matches!(self.asked, AnyQuestion::Enquiry(_));
@@ -97,7 +97,14 @@ impl PaneQuestion {
         self.confirmed = None;
         self.unmet = None;
         self.too_early = None;
+        self.ignored_text = false;
         self.reminds = true;
+    }
+
+    /// The same for a text that cannot be a draft.
+    pub(in crate::ui::turn_pane) fn ignore_text(&mut self) {
+        self.remind();
+        self.ignored_text = true;
     }
 
     /// `text` was typed at the question, and is for the draft: what its letters began is off, and what its first letter
@@ -153,6 +160,7 @@ impl PaneQuestion {
         (open.unmet, open.too_early) = (None, None);
         if key.code == KeyCode::Char(REASON) && open.takes_reason() {
             (open.typing, open.types_reason) = (Some(TextField::new(TextFieldKind::Lines)), true);
+            open.confirmed = None;
             return QuestionOutcome::Open;
         }
         if let (KeyCode::Char('w'), AnyQuestion::Call(q)) = (key.code, &open.asked)

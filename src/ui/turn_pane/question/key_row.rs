@@ -7,6 +7,7 @@ use super::pane_question::{PaneQuestion, QuestionFocus};
 use crate::agent::{MessageUse, PromptAsker, UserPrompt};
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Rows from which on a question is low, and columns from which on it is narrow.
@@ -19,6 +20,9 @@ const LEAST_NAMED: usize = 8;
 
 /// Enter came with the text before it: that may be a paste which the terminal did not mark.
 const ONE_PIECE: &str = "text and Enter came in one piece: press Enter again to send it";
+
+/// A text was typed where there is no draft.
+const TEXT_IGNORED: &str = "text is ignored here; these keys answer: ";
 
 /// A key and what it does. Both are always in the same row.
 type KeyLabel = Vec<Span<'static>>;
@@ -133,7 +137,8 @@ impl PaneQuestion {
             }
         };
         if self.reminds && self.typing.is_none() && focus != QuestionFocus::Draft {
-            let lead = Span::styled("these keys answer: ", theme.style("warning"));
+            let words = if self.ignored_text { TEXT_IGNORED } else { "these keys answer: " };
+            let lead = Span::styled(words, theme.style("warning"));
             labels.first_mut().iter_mut().for_each(|first| first.insert(0, lead.clone()));
         }
         let tab = vec![Span::styled("Tab", theme.style("key")), Span::raw(" your draft")];
@@ -178,8 +183,11 @@ impl PaneQuestion {
     }
 
     fn labels(&self, theme: &Theme, named: LookKeyNames, focus: QuestionFocus) -> Vec<KeyLabel> {
+        let pending = self.pending_letter.map(String::from);
         let label = |key: &str, text: String| {
-            vec![Span::styled(key.to_string(), theme.style("key")), Span::raw(format!(" {text}"))]
+            let style = |style| if pending.as_deref() == Some(key) { theme.selected(style) } else { style };
+            let text = Span::styled(format!(" {text}"), style(Style::default()));
+            vec![Span::styled(key.to_string(), style(theme.style("key"))), text]
         };
         if let AnyQuestion::Choice(question) = &self.asked {
             let choices = question.choices.iter().filter(|choice| !(self.is_too_small && choice.consents));

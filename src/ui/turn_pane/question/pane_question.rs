@@ -49,6 +49,10 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) head_rows: usize,
     /// The last key was not an answer: the pane highlights the keys that are.
     pub(super) reminds: bool,
+    /// A text was typed where none can be: the pane reports that it did nothing.
+    pub(super) ignored_text: bool,
+    /// The letter that answers if no other key follows it: the row of keys shows it as selected.
+    pub(super) pending_letter: Option<char>,
     /// A key that would answer was pressed before keys counted.
     pub(super) too_early: Option<char>,
     /// A check was running when the question was last drawn.
@@ -57,8 +61,6 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) typing: Option<TextField>,
     /// What is typed is why not, for the agent.
     pub(super) types_reason: bool,
-    /// All of what is typed came in one piece.
-    pub(super) is_one_piece: bool,
     /// Where the long pastes of an answer are.
     pub(super) pastes: PasteStore,
 }
@@ -81,11 +83,12 @@ impl PaneQuestion {
             is_too_small: false,
             head_rows: 0,
             reminds: false,
+            ignored_text: false,
+            pending_letter: None,
             too_early: None,
             had_running_checks: false,
             typing: None,
             types_reason: false,
-            is_one_piece: false,
         }
     }
 
@@ -208,20 +211,9 @@ impl PaneQuestion {
         self.typing.as_mut().filter(|_| is_for_model)
     }
 
-    /// A key of the text was read, in one `burst` with the key before it or not.
-    pub(in crate::ui::turn_pane) fn note_typing(&mut self, burst: bool) {
-        let is_first = self.typing.as_ref().is_some_and(TextField::is_empty);
-        self.is_one_piece = burst && (is_first || self.is_one_piece);
-    }
-
-    /// The key of a reason was pressed, and nothing after it.
-    pub(in crate::ui::turn_pane) fn begins_reason(&self) -> bool {
-        self.types_reason && self.typing.as_ref().is_some_and(TextField::is_empty)
-    }
-
-    /// A reason is typed, and its text did not come with the key that begins it.
-    pub(in crate::ui::turn_pane) fn is_typed_reason(&self) -> bool {
-        self.types_reason && !self.is_one_piece
+    /// What is typed is why not.
+    pub(in crate::ui::turn_pane) fn is_reason(&self) -> bool {
+        self.types_reason
     }
 
     /// The text goes on in another line; a word that allows a call has one line.
@@ -244,6 +236,10 @@ impl PaneQuestion {
             }
             _ => self.body.drawn(&self.asked, rows, fits, stands),
         }
+    }
+
+    pub(in crate::ui::turn_pane) fn set_pending_letter(&mut self, letter: Option<char>) {
+        self.pending_letter = letter;
     }
 
     pub(in crate::ui::turn_pane) fn cancel(self) {

@@ -1,7 +1,8 @@
 //! Letters that follow each other at a question: a text that was meant for the draft.
 //!
-//! One letter is a key. Two different ones, each within [`QUIET`] of the one before, are the beginning of a text: within that
-//! time no key answers anyway. The same letter twice is a key that was pressed again. No I/O, no clock.
+//! One letter is a key. Two different ones, each within [`QUIET`] of the one before, are the beginning of a text, and so is
+//! each letter that follows the text within that time. The same letter twice is a key that was pressed again. A letter that
+//! answered is no part of a text: see [`TypedLetters::clear`]. No I/O, no clock.
 
 use crate::ui::input::guard::QUIET;
 use std::time::Instant;
@@ -10,6 +11,8 @@ use std::time::Instant;
 #[derive(Debug, Default)]
 pub(in crate::ui::turn_pane) struct TypedLetters {
     text: String,
+    /// A text was recognized: what follows belongs to it.
+    is_text: bool,
     /// When the first and the last of them were read.
     times: Option<(Instant, Instant)>,
 }
@@ -20,6 +23,8 @@ pub(in crate::ui::turn_pane) struct TypedText {
     pub(in crate::ui::turn_pane) text: String,
     /// When its first letter was read.
     pub(in crate::ui::turn_pane) since: Instant,
+    /// It begins here: the letters before its last one were taken for keys.
+    pub(in crate::ui::turn_pane) is_beginning: bool,
 }
 
 impl TypedLetters {
@@ -32,8 +37,10 @@ impl TypedLetters {
         let since = self.times.map_or(at, |(first, _)| first);
         self.times = Some((since, at));
         let first = self.text.chars().next();
-        let is_text = self.text.chars().any(|letter| Some(letter) != first);
-        is_text.then(|| TypedText { text: std::mem::take(self).text, since })
+        let was_text = self.is_text;
+        self.is_text |= self.text.chars().any(|letter| Some(letter) != first);
+        let text = || TypedText { text: std::mem::take(&mut self.text), since, is_beginning: !was_text };
+        self.is_text.then(text)
     }
 
     /// A letter that is read at `at` belongs to those before it.
@@ -42,7 +49,7 @@ impl TypedLetters {
     }
 
     pub(super) fn is_only(&self, key: char) -> bool {
-        self.text.chars().all(|letter| letter == key)
+        !self.is_text && self.text.chars().all(|letter| letter == key)
     }
 
     /// What comes next is the beginning of something else.
@@ -72,6 +79,8 @@ mod tests {
             (&[(0, 'n'), (400, 'o')], Some(("no", 0))),
             (&[(0, 'n'), (400, 'n'), (800, 'o')], Some(("nno", 0))),
             (&[(0, 'a'), (600, 'b'), (700, ' ')], Some(("b ", 600))),
+            (&[(0, 'n'), (400, 'o'), (800, ' ')], Some((" ", 0))),
+            (&[(0, 'n'), (400, 'o'), (800, ' '), (1_300, 'd')], Some((" ", 0))),
             (&[(0, 'n'), (500, 'o')], None),
             (&[(0, 'a'), (1, 'a'), (2, 'a')], None),
             (&[(0, 'a')], None),
