@@ -5,7 +5,7 @@
 //! rows show, or by the end of the operation. Where the command itself began the operation, a row says so, and what git writes
 //! there is explained.
 
-use super::operation_steps::DoneSteps;
+use super::operation_steps::{DoneSteps, StepSides};
 use super::{KnownCommits, lines};
 use crate::workspace::repository::git_reader::budget::LARGEST_OBJECT;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
@@ -62,7 +62,7 @@ impl KnownCommits<'_> {
                 | "BISECT_NAMES"
                 | "BISECT_FIRST_PARENT"
                 | "BISECT_ANCESTORS_OK",
-            ] if goes_on("BISECT_LOG") => Some(false),
+            ] if old.is_some() && goes_on("BISECT_LOG") => Some(false),
             _ => None,
         }
     }
@@ -79,12 +79,17 @@ impl KnownCommits<'_> {
         goes_on && !has_begun && self.rebase_steps().is_none() && self.sequencer_steps().is_none()
     }
 
+    fn step_sides(&self) -> StepSides<'_> {
+        let KnownCommits { sides, before, after, shown, .. } = self;
+        StepSides { sides, before, after, shown }
+    }
+
     fn rebase_steps(&self) -> Option<&DoneSteps> {
-        self.rebase_steps.get_or_init(|| DoneSteps::of_rebase(self)).as_ref()
+        self.rebase_steps.get_or_init(|| DoneSteps::of_rebase(&self.step_sides())).as_ref()
     }
 
     fn sequencer_steps(&self) -> Option<&DoneSteps> {
-        self.sequencer_steps.get_or_init(|| DoneSteps::of_sequencer(self)).as_ref()
+        self.sequencer_steps.get_or_init(|| DoneSteps::of_sequencer(&self.step_sides())).as_ref()
     }
 
     /// The commit at `HEAD`, which is another one than before.

@@ -1,9 +1,8 @@
 //! The steps that a rebase or a cherry-pick in progress has made: taken off the list of steps that are left, with a commit in the
 //! rows for each.
 
-use super::KnownCommits;
 use crate::workspace::repository::git_reader::commit::Commit;
-use crate::workspace::repository::git_reader::git_sides::RepositorySide;
+use crate::workspace::repository::git_reader::git_sides::{GitSides, RepositorySide};
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::repository_files::{RepositoryFiles, exists, read};
 
@@ -11,6 +10,14 @@ use crate::workspace::repository::git_reader::repository_files::{RepositoryFiles
 const LARGEST_LIST: u64 = 1 << 20;
 /// Steps of one command.
 const MOST_STEPS: usize = 500;
+
+/// The two states between which steps are looked for, and the commits that have rows.
+pub(super) struct StepSides<'a> {
+    pub(super) sides: &'a GitSides<'a>,
+    pub(super) before: &'a RepositorySide<'a>,
+    pub(super) after: &'a RepositorySide<'a>,
+    pub(super) shown: &'a [ObjectId],
+}
 
 /// Steps that are proved: each is a commit that has a row, with the subject that the list of the state before has.
 pub(super) struct DoneSteps {
@@ -27,7 +34,7 @@ impl DoneSteps {
     }
 
     /// Of a rebase, where the commit at which it had stopped was made, too.
-    pub(super) fn of_rebase(known: &KnownCommits<'_>) -> Option<DoneSteps> {
+    pub(super) fn of_rebase(known: &StepSides<'_>) -> Option<DoneSteps> {
         let (todo, left) = known.lists("rebase-merge/git-rebase-todo")?;
         let (done, all_done) = known.lists("rebase-merge/done")?;
         let moved = todo.strip_suffix(left.as_slice()).filter(|moved| !moved.is_empty())?;
@@ -41,7 +48,7 @@ impl DoneSteps {
     }
 
     /// Of a cherry-pick or a revert. The step at which it stopped is still in the list.
-    pub(super) fn of_sequencer(known: &KnownCommits<'_>) -> Option<DoneSteps> {
+    pub(super) fn of_sequencer(known: &StepSides<'_>) -> Option<DoneSteps> {
         let (todo, left) = known.lists("sequencer/todo")?;
         let moved = todo.strip_suffix(left.as_slice()).filter(|moved| !moved.is_empty())?;
         let current = match left.first() {
@@ -61,7 +68,7 @@ fn picked(step: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, subject.strip_prefix("# ").unwrap_or(subject)))
 }
 
-impl KnownCommits<'_> {
+impl StepSides<'_> {
     /// The steps of a list in both states; none where the file is gone.
     fn lists(&self, rel: &str) -> Option<(Vec<String>, Vec<String>)> {
         let path = self.sides.dir.join(rel);
