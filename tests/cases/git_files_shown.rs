@@ -255,3 +255,50 @@ fn files_that_git_does_not_look_at_any_more_are_named() {
     let listed = txn.run(["changes"]).stdout;
     assert!(listed.contains("no longer shows changes of f1, f2, f3 and 2 more files"), "{listed}");
 }
+
+/// Story: a rebase that the person had stopped at a conflict lost its steps, and nothing said so.
+#[test]
+fn a_changed_list_of_steps_of_a_rebase_of_the_person_has_a_row() {
+    if !has_view() {
+        return;
+    }
+    let rebase = "git switch -qc t; for i in 1 2 3; do echo t$i > b.txt; git commit -qam t$i; done; git switch -q main; \
+                  echo m > b.txt; git commit -qam M; git switch -q t; git rebase main || true";
+    let listed = rows(rebase, "echo noop > .git/rebase-merge/git-rebase-todo");
+    assert!(listed.contains("rebase-merge/git-rebase-todo: +1 -2"), "{listed}");
+    let linked =
+        format!("{}; git switch -q main; git worktree add -q w t; (cd w; git rebase main || true)", {
+            rebase.split("; git switch -q t;").next().unwrap_or_default()
+        });
+    let listed = rows(&linked, "echo noop > .git/worktrees/w/rebase-merge/git-rebase-todo");
+    assert!(listed.contains("worktree w: rebase-merge/git-rebase-todo: +1 -2"), "{listed}");
+    let listed = rows("git worktree add -q w -b t", ": > .git/worktrees/w/locked");
+    assert!(listed.contains("worktree w: locked: +0 -0"), "{listed}");
+}
+
+/// Story: git took the edited file for clean, and the next `git checkout` wrote over the edit.
+#[test]
+fn a_file_whose_changes_git_does_not_see_is_named() {
+    if !has_view() {
+        return;
+    }
+    let script = r#"
+import hashlib, os, struct
+d = bytearray(open(".git/index", "rb").read()[:-20])
+i = d.find(b"a.txt\0") - 62
+s = os.stat("a.txt")
+n = 10**9
+four = lambda *v: [x & 0xffffffff for x in v]
+struct.pack_into(">6I", d, i, *four(s.st_ctime_ns // n, s.st_ctime_ns % n, s.st_mtime_ns // n, s.st_mtime_ns % n, s.st_dev, s.st_ino))
+struct.pack_into(">3I", d, i + 28, *four(s.st_uid, s.st_gid, s.st_size))
+open(".git/index", "wb").write(bytes(d) + hashlib.sha1(d).digest())
+"#;
+    let agent = format!("echo n > n.txt; git add n.txt; python3 -c '{script}'");
+    let edit = "echo mine >> a.txt; touch -d 2001-01-01 a.txt";
+    let listed = rows(edit, &agent);
+    assert!(listed.contains(".git: index: git no longer shows changes of a.txt\n"), "{listed}");
+    let listed = rows(edit, "echo n > n.txt; git add n.txt; git status --short");
+    assert!(!listed.contains("no longer shows"), "{listed}");
+    let listed = rows("touch -d 2001-01-01 a.txt", "echo n > n.txt; git add n.txt; git status --short");
+    assert!(!listed.contains("no longer shows"), "{listed}");
+}

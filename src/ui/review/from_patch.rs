@@ -108,6 +108,10 @@ fn one(file: &FilePatch) -> ReviewFile {
     {
         facts.push(format!("mode {a:o} becomes {b:o}"));
     }
+    // As a new file of the work tree says it.
+    if file.kind == FilePatchKind::Create && file.new_mode == Some(0o100_755) {
+        facts.push("mode 755".into());
+    }
     let body = match &file.body {
         FilePatchBody::Hunks(_) => lines(file).filter(|lines| !lines.hunks.is_empty()).map(ReviewBody::Lines),
         FilePatchBody::Binary(_) => None,

@@ -5,6 +5,7 @@ use super::event::{GitEvent, IndexNotRead};
 use super::git_index::read_index;
 use super::git_sides::{GitSides, RepositorySide, common_dir, width};
 use super::index_changes::index_events;
+use super::lfs_objects::lfs_event;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::person_identity::PersonIdentity;
@@ -15,6 +16,7 @@ use super::sparse_directories;
 use super::stash_changes::StashChanges;
 use super::stored_content::{named_events, named_objects};
 use super::unexplained_files::unexplained_events;
+use super::unnoticed_changes::UnnoticedChanges;
 use super::unreached_objects::{ReachedRoots, unreached_events};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -72,10 +74,11 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         true => (before.refs.get(stash), after.refs.get(stash)),
         false => (None, None),
     };
-    let stashes = match touches("logs/refs/stash") || tips.0 != tips.1 {
+    let mut stashes = match touches("logs/refs/stash") || tips.0 != tips.1 {
         true => StashChanges::find(sides, tips),
         false => StashChanges::default(),
     };
+    stashes.add_lost_autostashes(sides, &common);
     let named = named_objects(sides, (&before, &after), width, &budget);
     // Commits that no branch or tag has: those on which stash entries were made, and those in files of git.
     let bases = stashes.bases(&after.objects).into_iter().map(|id| (PathBuf::from("refs/stash"), id));
@@ -86,18 +89,19 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let (stored, logged): (Vec<_>, Vec<_>) =
         logged_objects(sides, width).into_iter().partition(|(_, id)| before.objects.has(id));
     others.extend(stored);
-    let mut shown: Vec<ObjectId> = logged.iter().map(|(_, id)| *id).collect();
+    let mut shown: Vec<ObjectId> = Vec::new();
     if !loose.is_empty() || !others.is_empty() || ["HEAD", "packed-refs"].iter().any(|name| touches(name)) {
         let person = PersonIdentity::of(sides, &old_common);
         let found = ref_events(&before, &after, (loose, &others), &person, &budget);
         roots.extend(found.tips);
         shown.extend(found.commits);
-        let is_packed = found.events.is_empty() && touches("packed-refs");
+        let is_packed = found.events.is_empty() && tips.0 == tips.1 && touches("packed-refs");
         events.extend(found.events);
         events.extend(is_packed.then_some(GitEvent::RefsPacked));
     }
     events.extend(stashes.events(sides, (&before.objects, &after.objects), &budget));
     events.extend(named_events(&named, (sides.after, sides.dir), &after, &budget));
+    events.extend(lfs_event(sides, &budget));
     events.extend(operations(sides));
     if touches("index") {
         events.extend(index(sides, &before, &after, width, &budget));
@@ -105,7 +109,9 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     events.extend(repacked(sides));
     events.extend(reflogs(sides, &after, &budget));
     events.extend(locks(sides));
-    events.extend(unexplained_events(sides, &after, (&common, width), &shown, &budget));
+    let only_logged: Vec<ObjectId> = logged.iter().map(|(_, id)| *id).collect();
+    let commits = (shown.as_slice(), only_logged.as_slice());
+    events.extend(unexplained_events(sides, (&before, &after), (&common, width), commits, &budget));
     let needs_objects =
         events.iter().any(|event| matches!(event, GitEvent::RefMoved { .. } | GitEvent::RefCreated { .. }));
     if needs_objects && exists(sides.after, &common.join("objects/info/alternates")) {
@@ -187,12 +193,13 @@ fn index(
         (Ok(old), Ok(new)) => (old, new),
         (Err(why), _) | (_, Err(why)) => return vec![GitEvent::IndexNotRead(why)],
     };
+    let unnoticed = UnnoticedChanges::find(sides, (&old, &new), &after.objects, budget);
     let heads = (before.refs.head_commit(), after.refs.head_commit());
     let objects = (&before.objects, &after.objects);
     if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
         return vec![GitEvent::IndexNotRead(why)];
     }
-    index_events((&old, &new), heads, objects, budget)
+    index_events((&old, &new), heads, objects, &unnoticed, budget)
 }
 
 /// Objects that went into packs. That none is lost is looked at elsewhere, by their names.

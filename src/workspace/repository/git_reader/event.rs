@@ -61,6 +61,11 @@ pub enum GitEvent {
         kind: RefKind,
         name: PathBuf,
     },
+    /// A ref that was there before, and that now leads to another ref, or to none any more: git writes there in its place.
+    OtherName {
+        name: PathBuf,
+        of: Option<PathBuf>,
+    },
     /// Refs that changed, or may have changed, and have no row.
     MoreRefs(usize),
     /// There are more new commits than rows.
@@ -295,6 +300,7 @@ impl GitEvent {
             | GitEvent::HiddenFiles { .. }
             | GitEvent::MoreRefs(_)
             | GitEvent::BrokenRef { .. }
+            | GitEvent::OtherName { .. }
             | GitEvent::LockLeft(_)
             | GitEvent::ReflogEntriesRemoved { .. }
             | GitEvent::RefsNotRead(_)
@@ -324,6 +330,13 @@ impl GitEvent {
                 format!("at least {} older than these", count::of(*at_least, "new commit"))
             }
             GitEvent::BrokenRef { kind, name } => format!("{} {} cannot be read", kind.word(), short(name)),
+            GitEvent::OtherName { name, of: Some(of) } => {
+                let kind = RefKind::of(name).word();
+                format!("{kind} {} is another name of {}: git writes there", short(name), visible::path(of))
+            }
+            GitEvent::OtherName { name, of: None } => {
+                format!("{} {} is no name of another ref any more", RefKind::of(name).word(), short(name))
+            }
             GitEvent::MoreRefs(refs) => format!("refs: {refs} more changed, which are not listed"),
             GitEvent::Head { from, to, dropped } => match (from, to) {
                 (Some(HeadPosition::Branch(from)), HeadPosition::Branch(to)) => {

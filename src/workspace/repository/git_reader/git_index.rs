@@ -26,6 +26,45 @@ pub(super) struct IndexEntry {
     pub(super) is_hidden: bool,
     /// The path is announced, its content is not (`git add -N`).
     pub(super) is_intent: bool,
+    pub(super) stat: EntryStat,
+}
+
+impl IndexEntry {
+    /// What the entry says about the path, without what it says about the file in the work tree.
+    pub(super) fn without_stat(self) -> IndexEntry {
+        IndexEntry { stat: EntryStat::default(), ..self }
+    }
+}
+
+/// Times, place, owner and size of the file in the work tree. git reads the file again only where these differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EntryStat {
+    bytes: [u8; STAT],
+}
+
+/// Bytes of an entry before the name of the object.
+const STAT: usize = 40;
+
+impl Default for EntryStat {
+    fn default() -> EntryStat {
+        EntryStat { bytes: [0; STAT] }
+    }
+}
+
+impl EntryStat {
+    fn number(&self, at: usize) -> u32 {
+        let four = self.bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+        four.map_or(0, u32::from_be_bytes)
+    }
+
+    /// Seconds and nanoseconds of the last change.
+    pub(super) fn changed(&self) -> (u32, u32) {
+        (self.number(8), self.number(12))
+    }
+
+    pub(super) fn size(&self) -> u32 {
+        self.number(36)
+    }
 }
 
 pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
@@ -101,7 +140,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         known.is_intent |= entry.is_intent;
         match usize::from(stage).checked_sub(1).and_then(|side| known.versions.get_mut(side)) {
             Some(version) => *version = entry.staged,
-            None => known.staged = entry.staged,
+            None => (known.staged, known.stat) = (entry.staged, entry.stat),
         }
         at = next;
     }
@@ -224,7 +263,8 @@ struct EntryAt {
 /// The entry at `at`. `name` is that of the entry before, and becomes its own.
 fn entry(bytes: &[u8], at: usize, version: usize, width: usize, name: &mut Vec<u8>) -> Option<EntryAt> {
     const MODE: usize = 24;
-    const NAME: usize = 40;
+    const NAME: usize = STAT;
+    let stat = EntryStat { bytes: bytes.get(at..at + STAT)?.try_into().ok()? };
     let mode = u32::from_be_bytes(bytes.get(at + MODE..at + MODE + 4)?.try_into().ok()?);
     let id = ObjectId::from_bytes(bytes.get(at + NAME..at + NAME + width)?)?;
     let mut from = at + NAME + width;
@@ -247,8 +287,13 @@ fn entry(bytes: &[u8], at: usize, version: usize, width: usize, name: &mut Vec<u
     let is_hidden = flags & 0x8000 != 0 || more & 0x4000 != 0;
     // git writes the object into the work tree whatever it is, and announces a path only with the empty one.
     let is_intent = more & 0x2000 != 0 && id == ObjectId::of("blob", b"", width);
-    let entry =
-        IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden, is_intent, ..IndexEntry::default() };
+    let entry = IndexEntry {
+        staged: Some(TreeEntry { mode, id }),
+        is_hidden,
+        is_intent,
+        stat,
+        ..IndexEntry::default()
+    };
     Some(EntryAt { entry, stage: flags >> 12 & 3, next, kept })
 }
 

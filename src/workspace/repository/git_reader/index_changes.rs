@@ -8,6 +8,7 @@ use super::git_index::{GitIndex, IndexEntries, IndexEntry};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::tree_diff::{SUBMODULE, TreeChanges, TreeEntry};
+use super::unnoticed_changes::UnnoticedChanges;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -27,6 +28,7 @@ pub(super) fn index_events(
     (old_index, new_index): (&GitIndex, &GitIndex),
     (old_head, new_head): (Option<ObjectId>, Option<ObjectId>),
     (old_objects, new_objects): (&ObjectReader<'_>, &ObjectReader<'_>),
+    unnoticed: &UnnoticedChanges,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
     let (before, after) = (&old_index.entries, &new_index.entries);
@@ -34,10 +36,10 @@ pub(super) fn index_events(
     let mut new_tree = CommitTree::new(new_objects, new_head);
     let (mut unstaged, mut announced, mut conflicts, mut looked_up) = (0, 0, false, 0);
     let mut staged: Vec<StagedPath<'_>> = Vec::new();
-    let mut hidden: Vec<&[u8]> = Vec::new();
-    let mut at_least = false;
+    let mut hidden: Vec<&[u8]> = unnoticed.paths.iter().map(Vec::as_slice).collect();
+    let mut at_least = unnoticed.at_least;
     let (mut counts, mut patch) = (TreeChanges::default(), CommitPatch::default());
-    let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).copied();
+    let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).map(|entry| entry.without_stat());
     let in_conflict = |entry: Option<IndexEntry>| entry.is_some_and(|entry| entry.staged.is_none());
     let removed = before.keys().filter(|path| !after.contains_key(*path));
     for path in after.keys().chain(removed) {

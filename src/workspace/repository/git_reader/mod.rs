@@ -22,6 +22,7 @@ mod event_words;
 mod git_index;
 mod git_sides;
 mod index_changes;
+mod lfs_objects;
 mod looks;
 mod loose_objects;
 mod object_id;
@@ -44,6 +45,7 @@ mod stored_content;
 mod stored_event;
 mod tree_diff;
 mod unexplained_files;
+mod unnoticed_changes;
 mod unreached_objects;
 mod work_trees;
 

@@ -254,7 +254,7 @@ impl ContentSearch<'_> {
     }
 
     fn refs(&mut self, loose: BTreeSet<&Path>) {
-        let Some(ChangedRefs { changes, broken, left_out }) =
+        let Some(ChangedRefs { changes, broken, left_out, other_names: _ }) =
             changed_refs(self.before, self.after, loose, MOST_REFS, self.budget)
         else {
             return self.not_read("packed-refs is no regular file, is damaged, or is large and not sorted");

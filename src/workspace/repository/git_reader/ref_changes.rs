@@ -26,6 +26,8 @@ pub(super) struct ChangedRefs {
     pub(super) changes: Vec<RefChange>,
     /// Files among the refs that are none.
     pub(super) broken: Vec<PathBuf>,
+    /// The rows of refs that lead to another ref than before.
+    pub(super) other_names: Vec<GitEvent>,
     /// Refs that were not looked at.
     pub(super) left_out: usize,
 }
@@ -49,7 +51,8 @@ pub(super) fn ref_events(
 ) -> RefEvents {
     let mut events = Vec::new();
     let changes = match changed_refs(before, after, loose, MOST_REFS, budget) {
-        Some(ChangedRefs { changes, broken, left_out }) => {
+        Some(ChangedRefs { changes, broken, other_names, left_out }) => {
+            events.extend(other_names);
             events.extend((left_out > 0).then_some(GitEvent::MoreRefs(left_out)));
             events.extend(
                 broken.into_iter().map(|name| GitEvent::BrokenRef { kind: RefKind::of(&name), name }),
@@ -128,13 +131,18 @@ pub(super) fn changed_refs(
         Some(HeadPosition::Branch(name)) => names.take(&*name),
         _ => None,
     };
-    let (mut changes, mut broken, mut left_out) = (Vec::new(), Vec::new(), packed.left_out);
+    let (mut changes, mut broken, mut other_names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut left_out = packed.left_out;
     for name in current.into_iter().chain(names) {
         if changes.len() >= most || !budget.has_time() {
             left_out += 1;
             continue;
         }
         let (old, new) = (before.refs.get(name), after.refs.get(name));
+        let (was, is) = (before.refs.symbolic(name), after.refs.symbolic(name));
+        if old.is_some() && new.is_some() && was != is {
+            other_names.push(GitEvent::OtherName { name: name.to_path_buf(), of: is });
+        }
         if new.is_none() && after.refs.is_broken(name) {
             broken.push(name.to_path_buf());
         } else if old != new {
@@ -142,7 +150,7 @@ pub(super) fn changed_refs(
         }
     }
     changes.sort_by(|a, b| a.name.cmp(&b.name));
-    Some(ChangedRefs { changes, broken, left_out })
+    Some(ChangedRefs { changes, broken, other_names, left_out })
 }
 
 /// Branches that are gone and new at the same commit. `git branch --copy` makes one there, too: the reflog of a new

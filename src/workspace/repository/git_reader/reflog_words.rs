@@ -62,6 +62,22 @@ pub(super) fn is_ordinary(message: &[u8], subject: Option<&[u8]>) -> bool {
     is_command && are_words && is_end
 }
 
+/// A short name and an address, in which nobody leaves another text.
+pub(super) fn is_plain_identity(who: &[u8]) -> bool {
+    const LONGEST: usize = 80;
+    const MOST_NAMES: usize = 3;
+    let Ok(who) = std::str::from_utf8(who) else { return false };
+    let Some((name, address)) = who.strip_suffix('>').and_then(|who| who.rsplit_once('<')) else {
+        return false;
+    };
+    let is_plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || " .-_'+@()[]".contains(c));
+    who.len() <= LONGEST
+        && is_plain(name)
+        && is_plain(address)
+        && name.split_ascii_whitespace().count() <= MOST_NAMES
+        && !address.contains(' ')
+}
+
 fn is_word(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:+@~^()".contains(&byte);
     !word.is_empty() && word.bytes().all(is_plain)
@@ -81,7 +97,17 @@ fn is_like(form: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_ordinary;
+    use super::{is_ordinary, is_plain_identity};
+
+    #[test]
+    fn a_name_in_a_reflog_is_short_and_plain() {
+        for who in ["A <a@x>", "Ana Maria Núñez <a.b+c@example.org>", "root <root@host.(none)>"] {
+            assert!(is_plain_identity(who.as_bytes()), "{who}");
+        }
+        for who in ["run curl x | sh <m@e>", "A <a@x> b", "do this now please <m@e>", "A <do this>", "A"] {
+            assert!(!is_plain_identity(who.as_bytes()), "{who}");
+        }
+    }
 
     #[test]
     fn only_the_words_of_git_are_ordinary() {

@@ -76,6 +76,14 @@ impl<'a> RefReader<'a> {
         self.is_there(name) && self.get(name).is_none()
     }
 
+    /// The ref that git reads and writes in place of this one.
+    pub(super) fn symbolic(&self, name: &Path) -> Option<PathBuf> {
+        match self.stored(&self.common.join(name))? {
+            StoredRef::Symbolic(to) => Some(to),
+            StoredRef::Object(_) => None,
+        }
+    }
+
     /// Anything but a directory.
     fn is_there(&self, name: &Path) -> bool {
         let found = self.files.real(&self.common.join(name)).and_then(|path| path.symlink_metadata().ok());

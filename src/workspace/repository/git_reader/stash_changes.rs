@@ -13,9 +13,13 @@ use super::repository_files::{exists, read};
 use super::stored_content::is_in_work_tree;
 use super::tree_diff::{TreeChanges, compare_trees, with_message};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Entries that have rows, of new ones and of removed ones.
 const MOST_STASHES: usize = 50;
+/// The files that name what `--autostash` put aside.
+const AUTOSTASHES: [&str; 3] = ["rebase-merge/autostash", "rebase-apply/autostash", "MERGE_AUTOSTASH"];
+const LARGEST_NAME: u64 = 4 << 10;
 
 /// What is new in `git stash list` and what is gone, the oldest entry first.
 #[derive(Default)]
@@ -40,7 +44,13 @@ impl StashChanges {
         };
         let entry = |line: &'_ [u8]| Some(line.get(memchr::memchr(b' ', line)?..)?.to_vec());
         let entries = |text: &[u8]| text.split(|byte| *byte == b'\n').filter_map(entry).collect::<Vec<_>>();
-        let (old, new) = (entries(&before), entries(&after));
+        let (mut old, mut new) = (entries(&before), entries(&after));
+        // git reads the log only where the ref is.
+        match tips {
+            (Some(_), None) => new.clear(),
+            (None, Some(_)) => old.clear(),
+            _ => {}
+        }
         let (old_set, new_set): (BTreeSet<_>, BTreeSet<_>) = (old.iter().collect(), new.iter().collect());
         let id = |rest: &Vec<u8>| {
             let mut words = rest.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -64,6 +74,20 @@ impl StashChanges {
         }
         let unreadable = gone().filter(|entry| id(entry).is_none()).count();
         StashChanges { entries: added, removed, unreadable }
+    }
+
+    /// Adds what git put aside for an operation and would not put back: the file that names it is gone or names something else.
+    /// `git rebase --abort` puts it into the work tree, or into the stash where it has a conflict.
+    pub(super) fn add_lost_autostashes(&mut self, sides: &GitSides<'_>, common: &Path) {
+        let log = read(sides.after, &common.join("logs/refs/stash"), LARGEST_LOG).unwrap_or_default();
+        for file in AUTOSTASHES.map(|file| sides.dir.join(file)) {
+            let named = |files| ObjectId::from_hex(read(files, &file, LARGEST_NAME)?.trim_ascii());
+            let Some(id) = named(sides.before).filter(|id| named(sides.after) != Some(*id)) else { continue };
+            let is_stored = memchr::memmem::find(&log, id.to_hex().as_bytes()).is_some();
+            if !is_stored && !self.removed.contains(&id) {
+                self.removed.push(id);
+            }
+        }
     }
 
     /// The commits on which the entries were made. Those of an entry with what was staged and untracked files are made on

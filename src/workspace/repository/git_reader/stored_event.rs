@@ -17,6 +17,8 @@ pub enum StoredKind {
     Named { file: PathBuf, what: &'static str },
     /// A file of git itself, by its path in the repository, that no other row explains.
     StateFile(PathBuf),
+    /// New objects of git LFS, and how many of them have no content in the row.
+    LfsObjects { number: usize, more: usize },
     /// Only a reflog, or nothing, leads to it.
     UnreachedCommit,
     /// The numbers of objects by their kinds, and how many of them have no content in the row.
@@ -48,6 +50,17 @@ pub struct StoredContent {
 }
 
 impl StoredContent {
+    /// Counts of lines, and what is not shown as text.
+    fn words_of_several(&self) -> String {
+        let not_text = match (self.changes.uncounted, &self.not_shown) {
+            (0, _) => None,
+            (1, Some(why)) => Some(why.clone()),
+            (number, _) => Some(format!("{number} not shown as text")),
+        };
+        let lines = (self.changes.added > 0).then(|| format!("+{} -0", self.changes.added));
+        lines.into_iter().chain(not_text).collect::<Vec<_>>().join(", ")
+    }
+
     /// Counts of lines; `None` where nothing is in it.
     pub(super) fn words(&self) -> Option<String> {
         let TreeChanges { files, added, removed, uncounted, .. } = self.changes;
@@ -71,6 +84,10 @@ pub struct RefTarget {
 const UNREACHED: &str = "reached by no branch or tag";
 /// Where refs or the index cannot be read.
 const UNKNOWN: &str = "not known what leads to it";
+
+fn not_shown(more: usize) -> String {
+    if more > 0 { format!(", {more} of them not shown") } else { String::new() }
+}
 
 impl StoredKind {
     pub(super) fn line(&self, content: &StoredContent) -> String {
@@ -106,21 +123,22 @@ impl StoredKind {
             StoredKind::Named { file, what } => {
                 format!("{} leads to {what} {id}: {}", visible::path(file), words())
             }
+            StoredKind::LfsObjects { number, more } => {
+                let objects = count::of(*number, "LFS object");
+                format!("{objects}: {}{}", content.words_of_several(), not_shown(*more))
+            }
             StoredKind::UnreachedCommit => {
                 format!("commit {id} {}, {reached}: {}", quoted(subject), tree_words(changes))
             }
             StoredKind::UnreachedObjects { counts, more } => {
                 let counts = counts.iter().filter(|(_, number)| *number > 0);
                 let counts: Vec<String> = counts.map(|(kind, number)| count::of(*number, kind)).collect();
-                let more = if *more > 0 { format!(", {more} of them not shown") } else { String::new() };
-                let not_text = match (changes.uncounted, &content.not_shown) {
-                    (0, _) => None,
-                    (1, Some(why)) => Some(why.clone()),
-                    (number, _) => Some(format!("{number} not shown as text")),
-                };
-                let lines = (changes.added > 0).then(|| format!("+{} -0", changes.added));
-                let words: Vec<String> = lines.into_iter().chain(not_text).collect();
-                format!("{}, {reached}: {}{more}", counts.join(", "), words.join(", "))
+                format!(
+                    "{}, {reached}: {}{}",
+                    counts.join(", "),
+                    content.words_of_several(),
+                    not_shown(*more)
+                )
             }
         }
     }
@@ -166,6 +184,7 @@ impl StoredKind {
             StoredKind::StateFile(_) => "files of git".into(),
             StoredKind::Notes(on) => format!("notes {}", short(on)),
             StoredKind::Named { file, .. } => visible::path(file),
+            StoredKind::LfsObjects { .. } => "LFS objects".into(),
             StoredKind::UnreachedCommit => format!("commit {id}, {UNREACHED}"),
             StoredKind::UnreachedObjects { .. } => format!("objects {UNREACHED}"),
         }

@@ -11,6 +11,8 @@ use std::process::Command;
 mod command_list;
 #[path = "stored_tests.rs"]
 mod stored_tests;
+#[path = "unexplained_tests.rs"]
+mod unexplained_tests;
 
 /// Files of one directory, shown at the path of another: the state before was copied away.
 struct Copied<'a> {

@@ -11,7 +11,7 @@ use super::event::{GitEvent, HeadPosition, StoredContent, StoredKind};
 use super::git_index::read_index;
 use super::git_sides::{GitSides, RepositorySide};
 use super::object_id::ObjectId;
-use super::reflog_words::is_ordinary;
+use super::reflog_words::{is_ordinary, is_plain_identity};
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::tree_diff::blob_content;
 use crate::workspace::repository::config::{LARGEST as LARGEST_CONFIG, settings};
@@ -19,6 +19,13 @@ use crate::workspace::repository::git_files::GitFileKind;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
+
+#[path = "unexplained_files/operation_files.rs"]
+mod operation_files;
+#[path = "unexplained_files/operation_steps.rs"]
+mod operation_steps;
+
+use operation_steps::DoneSteps;
 
 /// Files that have rows; further ones are counted in a row of their own.
 const MOST_FILES: usize = 50;
@@ -31,16 +38,27 @@ const STOPPED_AT: [&str; 4] = ["REBASE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge/
 /// Text after this line is not part of a message.
 const SCISSORS: &[u8] = b"# ------------------------ >8 ------------------------";
 
-/// The rows. `shown` are the commits that have rows of their own.
+/// The rows. `shown` are the commits that have rows of their own, and `logged` those to which only reflogs lead.
 pub(super) fn unexplained_events(
     sides: &GitSides<'_>,
-    after: &RepositorySide<'_>,
+    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
     (common, width): (&Path, usize),
-    shown: &[ObjectId],
+    (shown, logged): (&[ObjectId], &[ObjectId]),
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
-    let is_new = !exists(sides.before, sides.dir);
-    let known = KnownCommits { sides, after, common, shown, width, is_new, commits: OnceCell::new() };
+    let known = KnownCommits {
+        sides,
+        before,
+        after,
+        common,
+        shown,
+        logged,
+        width,
+        is_new: !exists(sides.before, sides.dir),
+        commits: OnceCell::new(),
+        rebase_steps: OnceCell::new(),
+        sequencer_steps: OnceCell::new(),
+    };
     let mut events = Vec::new();
     let mut more = 0;
     for (path, _) in sides.changed {
@@ -108,13 +126,18 @@ struct Remote {
 
 struct KnownCommits<'a> {
     sides: &'a GitSides<'a>,
+    before: &'a RepositorySide<'a>,
     after: &'a RepositorySide<'a>,
     common: &'a Path,
     shown: &'a [ObjectId],
+    /// No command takes their messages from a branch.
+    logged: &'a [ObjectId],
     width: usize,
     /// The repository is new.
     is_new: bool,
     commits: OnceCell<Vec<(ObjectId, Commit)>>,
+    rebase_steps: OnceCell<Option<DoneSteps>>,
+    sequencer_steps: OnceCell<Option<DoneSteps>>,
 }
 
 impl KnownCommits<'_> {
@@ -122,10 +145,13 @@ impl KnownCommits<'_> {
     fn explain(&self, rel: &Path, (old, new): (Option<&[u8]>, Option<&[u8]>)) -> bool {
         let names: Option<Vec<&str>> = rel.iter().map(|name| name.to_str()).collect();
         let names = names.unwrap_or_default();
+        if let Some(is_explained) = self.explain_in_progress(&names, (old, new)) {
+            return is_explained;
+        }
         let Some(new) = new else {
             return !matches!(
                 names.as_slice(),
-                ["info", "exclude" | "sparse-checkout"] | ["description"] | ["hooks", ..]
+                ["info", "exclude" | "sparse-checkout"] | ["description" | "locked"] | ["hooks", ..]
             );
         };
         let is_empty = new.trim_ascii().is_empty();
@@ -138,7 +164,15 @@ impl KnownCommits<'_> {
             }
             ["info", "refs"] => lines(new).all(|line| is_listed_ref(line, 2 * self.width)),
             ["description"] => old.is_none() && new == DEFAULT_DESCRIPTION,
-            ["COMMIT_EDITMSG"] => is_empty || self.is_known_message(&without_comments(new)),
+            // No command takes a message from there.
+            ["COMMIT_EDITMSG"] => {
+                let message = without_comments(new);
+                let is_logged = |id| {
+                    let commit = Commit::read(&self.after.objects, id);
+                    commit.is_some_and(|commit| has_message(&commit, &message))
+                };
+                is_empty || self.is_known_message(&message) || self.logged.iter().any(is_logged)
+            }
             ["MERGE_MSG" | "SQUASH_MSG" | "TAG_EDITMSG"] => is_empty || self.is_next_message(new),
             ["MERGE_MODE"] => is_empty || new.trim_ascii() == b"no-ff",
             // Their readers let the repository wait where something else is in them.
@@ -148,11 +182,16 @@ impl KnownCommits<'_> {
                 lines(new).all(|line| usual.contains(&line))
             }
             ["BISECT_LOG"] => lines(new).all(|line| self.is_usual_step_of_bisect(line)),
-            ["FETCH_HEAD"] => lines(new).all(|line| self.is_fetched_ref(line)),
-            ["rr-cache", _, name] => !name.starts_with("postimage"),
-            ["rebase-merge" | "rebase-apply" | "sequencer", name] => {
-                is_empty || self.is_usual_state(name, new)
+            ["FETCH_HEAD"] => {
+                let known: BTreeSet<&[u8]> = old.map(lines).into_iter().flatten().collect();
+                lines(new).all(|line| known.contains(line) || self.is_fetched_ref(line))
             }
+            ["rr-cache", _, name] => !name.starts_with("postimage"),
+            [dir @ ("rebase-merge" | "rebase-apply" | "sequencer"), name] => {
+                self.is_usual_state(dir, name, new)
+            }
+            // Why `git worktree` neither moves nor removes the work tree.
+            ["locked"] => false,
             _ => is_empty || lines(new).all(|line| self.is_name(line)),
         }
     }
@@ -178,11 +217,7 @@ impl KnownCommits<'_> {
     }
 
     fn is_known_message(&self, message: &[u8]) -> bool {
-        let plain = tidy(message);
-        let is_same = |commit: &Commit| {
-            tidy(&commit.message) == plain || tidy(&without_comments(&commit.message)) == plain
-        };
-        plain.is_empty() || self.commits().iter().any(|(_, commit)| is_same(commit))
+        tidy(message).is_empty() || self.commits().iter().any(|(_, commit)| has_message(commit, message))
     }
 
     /// The message that the next commit gets, as git itself writes it.
@@ -252,16 +287,37 @@ impl KnownCommits<'_> {
         };
         let known: BTreeSet<Vec<u8>> = lines(old).map(own).collect();
         let added: Vec<&[u8]> = lines(new).filter(|line| !known.contains(&own(line))).collect();
+        // `git stash pop` takes the last entry.
+        let left: BTreeSet<Vec<u8>> = lines(new).map(own).collect();
+        let stay = |text, in_both: &BTreeSet<Vec<u8>>| {
+            lines(text).map(own).filter(|line| in_both.contains(line)).collect::<Vec<_>>()
+        };
+        if is_stash && stay(old, &left) != stay(new, &known) {
+            return false;
+        }
+        let name_of =
+            |line: &'_ [u8]| line.splitn(3, |byte| *byte == b' ').nth(2).map(|rest| identity(rest).to_vec());
+        let known_names: BTreeSet<Vec<u8>> = lines(old).filter_map(name_of).collect();
         let is_usual = |line: &&[u8]| {
             let (head, message) = line.split_at(memchr::memchr(b'\t', line).unwrap_or(line.len()));
             let message = message.get(1..).unwrap_or_default();
-            let mut words = head.split(|byte| *byte == b' ');
+            let mut words = head.splitn(3, |byte| *byte == b' ');
             let ids = (words.next().and_then(ObjectId::from_hex), words.next().and_then(ObjectId::from_hex));
-            let (Some(_), Some(id)) = ids else { return false };
+            let ((Some(_), Some(id)), Some(who)) = (ids, words.next()) else { return false };
+            let commit = Commit::read(&self.after.objects, &id);
+            // `git reflog --format=%gn` shows the name.
+            let is_of_commit = |commit: &Commit| {
+                [&commit.author, &commit.committer].iter().any(|name| identity(who) == name.as_bytes())
+            };
+            if !is_plain_identity(identity(who))
+                && !commit.as_ref().is_some_and(is_of_commit)
+                && !known_names.contains(identity(who))
+            {
+                return false;
+            }
             if message.is_empty() {
                 return true;
             }
-            let commit = Commit::read(&self.after.objects, &id);
             let subject = commit.as_ref().map(|commit| commit.subject.as_bytes());
             // The list of stash entries shows this text, and the rows the subject.
             subject == Some(message) || !is_stash && is_ordinary(message, subject)
@@ -270,7 +326,7 @@ impl KnownCommits<'_> {
     }
 
     /// `ID<tab><tab>branch 'main' of URL`: a ref of a remote that the settings name, at the same commit. `git merge FETCH_HEAD`
-    /// writes the rest of the line into its message.
+    /// writes the rest of the line into its message. What it merges is what was fetched now, or the upstream of the branch.
     fn is_fetched_ref(&self, line: &[u8]) -> bool {
         let mut parts = line.splitn(3, |byte| *byte == b'\t');
         let mut next = || std::str::from_utf8(parts.next()?).ok();
@@ -289,13 +345,33 @@ impl KnownCommits<'_> {
         let at = |name: String| self.after.refs.get(Path::new(&name)) == Some(id);
         let is_of_remote = |remote: &Remote| {
             let is_there = match dir {
-                "refs/heads" => at(format!("refs/remotes/{}/{name}", remote.name)),
+                "refs/heads" => {
+                    let tracking = format!("refs/remotes/{}/{name}", remote.name);
+                    let is_fetched_now = self.before.refs.get(Path::new(&tracking)) != Some(id);
+                    let may_be_merged =
+                        merge == "not-for-merge" || is_fetched_now || self.is_upstream(remote, name);
+                    at(tracking) && may_be_merged
+                }
                 _ => true,
             };
             !url.is_empty() && remote.url.starts_with(url) && is_there
         };
         let is_tag = dir != "refs/tags" || at(format!("refs/tags/{name}"));
         matches!(merge, "" | "not-for-merge") && is_tag && self.remotes().iter().any(is_of_remote)
+    }
+
+    fn is_upstream(&self, remote: &Remote, name: &str) -> bool {
+        let Some(HeadPosition::Branch(branch)) = self.after.refs.head() else { return false };
+        let Some(branch) = branch.to_str().and_then(|branch| branch.strip_prefix("refs/heads/")) else {
+            return false;
+        };
+        let text = read(self.sides.after, &self.common.join("config"), LARGEST_CONFIG).unwrap_or_default();
+        let (settings, _) = settings(&text);
+        let is = |key: &str, wanted: &str| {
+            let values = settings.get(format!("branch.{branch}.{key}").as_bytes());
+            values.and_then(|values| values.last()?.as_deref()) == Some(wanted.as_bytes())
+        };
+        is("remote", &remote.name) && is("merge", &format!("refs/heads/{name}"))
     }
 
     fn remotes(&self) -> Vec<Remote> {
@@ -313,7 +389,7 @@ impl KnownCommits<'_> {
     fn is_usual_step_of_bisect(&self, line: &[u8]) -> bool {
         let Ok(line) = std::str::from_utf8(line) else { return false };
         if let Some(words) = line.strip_prefix("git bisect ") {
-            return words.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" '-./_".contains(&byte))
+            return words.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" '-./_~^".contains(&byte))
                 && words.split(' ').count() <= 8;
         }
         let Some((word, rest)) = line.strip_prefix("# ").and_then(|rest| rest.split_once(": ")) else {
@@ -330,47 +406,18 @@ impl KnownCommits<'_> {
         });
         usual.contains(&word) && commit.is_some()
     }
+}
 
-    /// A file of a rebase, a cherry-pick or a revert that is not over.
-    fn is_usual_state(&self, name: &str, text: &[u8]) -> bool {
-        let word = text.trim_ascii();
-        let is_flag = word.len() <= 20 && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
-        let is_number = word.iter().all(u8::is_ascii_digit);
-        let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        if is_flag || is_number || words.all(|word| self.is_name(word)) {
-            return true;
-        }
-        match name {
-            // What was done, and what is shown to the person; no command takes anything from there.
-            "done" | "git-rebase-todo.backup" | "patch" => true,
-            "head-name" => {
-                word == b"detached HEAD"
-                    || word.starts_with(b"refs/heads/") && word.iter().all(|byte| *byte > b' ')
-            }
-            // Commands in it are a fact, and the file is listed by itself.
-            "git-rebase-todo" | "todo" => {
-                let is_command =
-                    |line: &[u8]| matches!(line.split(u8::is_ascii_whitespace).next(), Some(b"exec" | b"x"));
-                lines(text).any(is_command) || lines(text).all(|line| line.starts_with(b"#"))
-            }
-            "message" | "msg" | "final-commit" => self.is_next_message(text),
-            "author-script" => self.is_known_author(text),
-            _ => false,
-        }
-    }
+/// `Name <address>`, without what follows in a line of a reflog.
+fn identity(text: &[u8]) -> &[u8] {
+    let text = text.split(|byte| *byte == b'\t').next().unwrap_or_default();
+    let end = memchr::memrchr(b'>', text).map_or(text.len(), |at| at + 1);
+    text.get(..end).unwrap_or_default()
+}
 
-    fn is_known_author(&self, text: &[u8]) -> bool {
-        let value = |key: &str| {
-            let line = lines(text).find_map(|line| line.strip_prefix(key.as_bytes()))?;
-            let quoted = std::str::from_utf8(line).ok()?.strip_prefix('\'')?.strip_suffix('\'')?;
-            Some(quoted.replace("'\\''", "'"))
-        };
-        let (Some(name), Some(mail)) = (value("GIT_AUTHOR_NAME="), value("GIT_AUTHOR_EMAIL=")) else {
-            return false;
-        };
-        let author = format!("{name} <{mail}>");
-        lines(text).count() == 3 && self.commits().iter().any(|(_, commit)| commit.author == author)
-    }
+fn has_message(commit: &Commit, message: &[u8]) -> bool {
+    let plain = tidy(message);
+    tidy(&commit.message) == plain || tidy(&without_comments(&commit.message)) == plain
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {

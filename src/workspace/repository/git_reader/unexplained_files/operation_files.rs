@@ -1,0 +1,202 @@
+//! Files of an operation that takes several commands: a rebase, `git am`, a cherry-pick, a merge, a bisect.
+//!
+//! Where the operation was in progress before, its next command is the person's: it takes the steps, the message, the author, the
+//! strategy and the place to which it returns from these files. So a change there is explained only by a step of git that the
+//! rows show, or by the end of the operation. Where the command itself began the operation, a row says so, and what git writes
+//! there is explained.
+
+use super::operation_steps::{DoneSteps, StepSides};
+use super::{KnownCommits, lines};
+use crate::workspace::repository::git_reader::budget::LARGEST_OBJECT;
+use crate::workspace::repository::git_reader::object_id::ObjectId;
+use crate::workspace::repository::git_reader::repository_files::{exists, read};
+
+/// Each has its operation in progress while it is there.
+const MESSAGE_IS_FOR: [&str; 5] =
+    ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "sequencer"];
+
+impl KnownCommits<'_> {
+    /// Whether the change of a file is explained, where its operation was in progress before and is not over; `None` for every
+    /// other file.
+    pub(super) fn explain_in_progress(
+        &self,
+        names: &[&str],
+        (old, new): (Option<&[u8]>, Option<&[u8]>),
+    ) -> Option<bool> {
+        let goes_on = |marker: &str| {
+            let marker = self.sides.dir.join(marker);
+            exists(self.sides.before, &marker) && exists(self.sides.after, &marker)
+        };
+        match names {
+            // git writes it again before it reads it.
+            ["rebase-apply", "patch-merge-index"] => Some(true),
+            ["rebase-merge", name] if goes_on("rebase-merge") => Some(self.is_step_of_rebase(name, new)),
+            ["rebase-apply", name] if goes_on("rebase-apply") => Some(self.is_step_of_am(name, new)),
+            ["sequencer", name] if goes_on("sequencer") => Some(match *name {
+                "todo" => self.sequencer_steps().is_some(),
+                "abort-safety" => self.sequencer_steps().is_some() && self.is_head(new),
+                _ => false,
+            }),
+            // The row that the operation ended says it, unless it is still there.
+            ["sequencer", "todo"] if new.is_none() => {
+                let ended = ["CHERRY_PICK_HEAD", "REVERT_HEAD"].iter().any(|head| {
+                    let head = self.sides.dir.join(head);
+                    exists(self.sides.before, &head) && !exists(self.sides.after, &head)
+                });
+                let has_steps = old.is_some_and(|old| lines(old).any(|line| !line.starts_with(b"#")));
+                Some(ended || !has_steps || self.sequencer_steps().is_some())
+            }
+            ["CHERRY_PICK_HEAD" | "REVERT_HEAD" | "REBASE_HEAD"] if old.is_some() && new.is_some() => {
+                let is_current = |steps: Option<&DoneSteps>| {
+                    steps.is_some_and(|steps| steps.is_current(new.unwrap_or_default()))
+                };
+                Some(is_current(self.rebase_steps()) || is_current(self.sequencer_steps()))
+            }
+            ["MERGE_HEAD" | "MERGE_MODE" | "MERGE_AUTOSTASH"] if goes_on("MERGE_HEAD") => Some(false),
+            // `git am --abort` returns there.
+            ["ORIG_HEAD"] if goes_on("rebase-apply") => Some(false),
+            ["MERGE_MSG"] if old.is_some() && new.is_some() && self.is_message_of_person() => Some(false),
+            [
+                "BISECT_START"
+                | "BISECT_TERMS"
+                | "BISECT_NAMES"
+                | "BISECT_FIRST_PARENT"
+                | "BISECT_ANCESTORS_OK",
+            ] if old.is_some() && goes_on("BISECT_LOG") => Some(false),
+            _ => None,
+        }
+    }
+
+    /// True where the next message belongs to an operation that goes on, and no step of it was made.
+    fn is_message_of_person(&self) -> bool {
+        let is_there = |files, marker: &&str| exists(files, &self.sides.dir.join(marker));
+        let (before, after): (Vec<&str>, Vec<&str>) = (
+            MESSAGE_IS_FOR.into_iter().filter(|marker| is_there(self.sides.before, marker)).collect(),
+            MESSAGE_IS_FOR.into_iter().filter(|marker| is_there(self.sides.after, marker)).collect(),
+        );
+        let has_begun = after.iter().any(|marker| !before.contains(marker));
+        let goes_on = after.iter().any(|marker| before.contains(marker));
+        goes_on && !has_begun && self.rebase_steps().is_none() && self.sequencer_steps().is_none()
+    }
+
+    fn step_sides(&self) -> StepSides<'_> {
+        let KnownCommits { sides, before, after, shown, .. } = self;
+        StepSides { sides, before, after, shown }
+    }
+
+    fn rebase_steps(&self) -> Option<&DoneSteps> {
+        self.rebase_steps.get_or_init(|| DoneSteps::of_rebase(&self.step_sides())).as_ref()
+    }
+
+    fn sequencer_steps(&self) -> Option<&DoneSteps> {
+        self.sequencer_steps.get_or_init(|| DoneSteps::of_sequencer(&self.step_sides())).as_ref()
+    }
+
+    /// The commit at `HEAD`, which is another one than before.
+    fn is_head(&self, text: Option<&[u8]>) -> bool {
+        let head = self.after.refs.head_commit();
+        let named = text.and_then(|text| ObjectId::from_hex(text.trim_ascii()));
+        head.is_some() && head == named && head != self.before.refs.head_commit()
+    }
+
+    fn is_step_of_rebase(&self, name: &str, new: Option<&[u8]>) -> bool {
+        // Only shown to the person.
+        if matches!(name, "patch" | "msgnum" | "end") {
+            return new.is_none_or(|new| name == "patch" || is_number(new));
+        }
+        let Some(steps) = self.rebase_steps() else { return false };
+        let Some(new) = new else {
+            return matches!(name, "message" | "author-script" | "stopped-sha" | "rewritten-pending");
+        };
+        match name {
+            "git-rebase-todo" | "done" => true,
+            "stopped-sha" => steps.is_current(new),
+            "message" => self.is_next_message(new),
+            "author-script" => self.is_known_author(new),
+            "rewritten-list" | "rewritten-pending" => new
+                .split(u8::is_ascii_whitespace)
+                .filter(|word| !word.is_empty())
+                .all(|word| self.is_name(word)),
+            _ => false,
+        }
+    }
+
+    /// A patch that was made or left out has the row of `next`.
+    fn is_step_of_am(&self, name: &str, new: Option<&[u8]>) -> bool {
+        match (name, new) {
+            ("abort-safety", new) => self.is_head(new),
+            ("patch", Some(patch)) => self.is_patch_of_mail(patch),
+            _ => false,
+        }
+    }
+
+    /// True where the patch that is applied next is all of that in its mail, which has a row if it is not the person's.
+    fn is_patch_of_mail(&self, patch: &[u8]) -> bool {
+        let of_am = |name: &str| {
+            read(self.sides.after, &self.sides.dir.join("rebase-apply").join(name), LARGEST_OBJECT as u64)
+        };
+        let number = of_am("next").and_then(|text| String::from_utf8(text).ok()?.trim().parse::<u32>().ok());
+        let Some(mail) = number.and_then(|number| of_am(&format!("{number:04}"))) else { return false };
+        let patch = patch.trim_ascii();
+        let Some(at) = memchr::memmem::rfind(&mail, patch).filter(|_| !patch.is_empty()) else {
+            return false;
+        };
+        let (before, rest) = (mail.get(..at), mail.get(at + patch.len()..));
+        let is_first = before.is_some_and(|text| {
+            text.ends_with(b"\n") && memchr::memmem::find(text, b"\ndiff --git ").is_none()
+        });
+        let is_last = rest.is_some_and(|text| text.trim_ascii().is_empty() || text.starts_with(b"\n-- \n"));
+        is_first && is_last
+    }
+
+    /// A file of a rebase, a cherry-pick or a revert that the command began.
+    pub(super) fn is_usual_state(&self, dir: &str, name: &str, text: &[u8]) -> bool {
+        let word = text.trim_ascii();
+        let is_empty = word.is_empty();
+        match name {
+            // What was done, and what is shown to the person; no command takes anything from there.
+            "done" | "git-rebase-todo.backup" => true,
+            "patch" => is_empty || dir == "rebase-merge" || self.is_patch_of_mail(text),
+            "head-name" => {
+                word == b"detached HEAD"
+                    || word.starts_with(b"refs/heads/") && word.iter().all(|byte| *byte > b' ')
+            }
+            // Commands in it are a fact, and the file is listed by itself.
+            "git-rebase-todo" | "todo" => {
+                let is_command =
+                    |line: &[u8]| matches!(line.split(u8::is_ascii_whitespace).next(), Some(b"exec" | b"x"));
+                lines(text).any(is_command) || lines(text).all(|line| line.starts_with(b"#"))
+            }
+            "message" | "msg" | "final-commit" | "message-squash" | "message-fixup" => {
+                is_empty || self.is_next_message(text)
+            }
+            "author-script" => is_empty || self.is_known_author(text),
+            "strategy" => is_empty || matches!(word, b"ort" | b"recursive"),
+            "strategy_opts" | "opts" | "info" | "apply-opt" => is_empty,
+            name if name.bytes().all(|byte| byte.is_ascii_digit()) => is_empty,
+            _ => {
+                let is_flag =
+                    word.len() <= 20 && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
+                let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+                is_flag || is_number(text) || words.all(|word| self.is_name(word))
+            }
+        }
+    }
+
+    fn is_known_author(&self, text: &[u8]) -> bool {
+        let value = |key: &str| {
+            let line = lines(text).find_map(|line| line.strip_prefix(key.as_bytes()))?;
+            let quoted = std::str::from_utf8(line).ok()?.strip_prefix('\'')?.strip_suffix('\'')?;
+            Some(quoted.replace("'\\''", "'"))
+        };
+        let (Some(name), Some(mail)) = (value("GIT_AUTHOR_NAME="), value("GIT_AUTHOR_EMAIL=")) else {
+            return false;
+        };
+        let author = format!("{name} <{mail}>");
+        lines(text).count() == 3 && self.commits().iter().any(|(_, commit)| commit.author == author)
+    }
+}
+
+fn is_number(text: &[u8]) -> bool {
+    text.trim_ascii().iter().all(u8::is_ascii_digit)
+}
