@@ -575,7 +575,7 @@ fn the_files_of_a_pending_commit_are_listed_and_those_of_git_are_not() {
     pty.until("the question", |s| s.contains("apply?") && s.contains("k keep pending"));
     pause();
     pty.answer("k");
-    pty.until("the prompt", |s| s.contains("pending: ") && s.contains(" >"));
+    pty.until("the prompt", |s| s.contains("±") && !s.contains("waiting for you"));
     pause();
     pty.by_hand("@");
     pty.until("the list", |s| s.contains("new.txt") && s.contains("README.md"));
