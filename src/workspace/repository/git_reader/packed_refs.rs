@@ -41,8 +41,8 @@ pub(super) struct PackedDifferences {
 }
 
 impl PackedRefs {
-    /// `None` for what is no regular file, is very large and not sorted, has a name twice, or a line that git does not
-    /// write: which of two lines counts depends on how the file is searched.
+    /// `None` for what is no regular file, is very large and not sorted, has a name twice or a line that git does not write,
+    /// or says that it is sorted and is not: which line counts depends on how the file is searched.
     pub(super) fn open(files: &dyn RepositoryFiles, path: &Path) -> Option<PackedRefs> {
         if !exists(files, path) {
             return Some(PackedRefs::Whole(RefMap::new()));
@@ -53,7 +53,7 @@ impl PackedRefs {
         }
         match first_sorted_line(&file) {
             Some(first) => Some(PackedRefs::Large(file, first)),
-            None => Some(PackedRefs::Table(table_of(&file, 0)?)),
+            None => Some(PackedRefs::Table(table_of(&file)?)),
         }
     }
 
@@ -82,7 +82,7 @@ impl PackedRefs {
         }
     }
 
-    /// The refs in which `self` and `new` differ. `None` where a file is not in order and too large to be sorted.
+    /// The refs in which `self` and `new` differ. `None` where a file says that it is in order and is not.
     pub(super) fn differences(&self, new: &PackedRefs, budget: &ReadBudget) -> Option<PackedDifferences> {
         if let (PackedRefs::Whole(old), PackedRefs::Whole(new)) = (self, new) {
             let mut found = PackedDifferences::default();
@@ -90,22 +90,7 @@ impl PackedRefs {
             found.names.extend(old.keys().chain(new.keys()).filter(differs).cloned());
             return Some(found);
         }
-        let found = self.compared(new, budget);
-        if found.is_some() || !matches!((self, new), (PackedRefs::Large(..), _) | (_, PackedRefs::Large(..)))
-        {
-            return found;
-        }
-        // A file says that it is sorted, and is not.
-        let (old_table, new_table) = (self.table_of_large()?, new.table_of_large()?);
-        old_table.as_ref().unwrap_or(self).compared(new_table.as_ref().unwrap_or(new), budget)
-    }
-
-    /// A large file that says that it is sorted, as a table; `Some(None)` for every other. `None` where it is too large.
-    fn table_of_large(&self) -> Option<Option<PackedRefs>> {
-        match self {
-            PackedRefs::Large(file, first) => Some(Some(PackedRefs::Table(table_of(file, *first)?))),
-            PackedRefs::Whole(_) | PackedRefs::Table(_) => Some(None),
-        }
+        self.compared(new, budget)
     }
 
     /// Compares two files line by line. `None` where one is not in order.
@@ -257,17 +242,20 @@ impl<'a> PackedLines<'a> {
 fn first_sorted_line(file: &GitFile) -> Option<u64> {
     let first = file.up_to(0, PIECE)?;
     let end = memchr::memchr(b'\n', &first)?;
-    let words = first.get(..end)?.strip_prefix(b"# pack-refs with:")?;
-    let is_sorted = words.split(|byte| *byte == b' ').any(|word| word == b"sorted");
-    is_sorted.then_some(end as u64 + 1)
+    says_sorted(first.get(..end)?).then_some(end as u64 + 1)
+}
+
+fn says_sorted(line: &[u8]) -> bool {
+    let words = line.strip_prefix(b"# pack-refs with:").unwrap_or_default();
+    words.split(|byte| *byte == b' ').any(|word| word == b"sorted")
 }
 
 /// All refs of a file, sorted here. `None` where it is too large, or has a line that is too long.
-fn table_of(file: &GitFile, first: u64) -> Option<RefTable> {
+fn table_of(file: &GitFile) -> Option<RefTable> {
     if file.size > LARGEST_UNSORTED {
         return None;
     }
-    let mut lines = PackedLines { in_order: false, ..PackedLines::new(file, first) };
+    let mut lines = PackedLines { in_order: false, ..PackedLines::new(file, 0) };
     let table = RefTable::of(std::iter::from_fn(|| lines.next()))?;
     (!lines.is_broken).then_some(table)
 }
@@ -318,11 +306,18 @@ fn is_known_line(line: &[u8]) -> bool {
 
 fn parse(bytes: &[u8]) -> Option<RefMap> {
     let mut refs = RefMap::new();
+    let is_sorted = bytes.split(|byte| *byte == b'\n').next().is_some_and(says_sorted);
+    let mut last = Vec::new();
     for line in bytes.split(|byte| *byte == b'\n') {
         if !is_known_line(line) {
             return None;
         }
         let Some((name, id)) = ref_of(line) else { continue };
+        // git halves such a file to find a ref, and finds only some of those that are not in order.
+        if is_sorted && name <= last {
+            return None;
+        }
+        last.clone_from(&name);
         if refs.insert(PathBuf::from(OsStr::from_bytes(&name)), id).is_some() {
             return None;
         }

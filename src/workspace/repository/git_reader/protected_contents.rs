@@ -257,7 +257,7 @@ impl ContentSearch<'_> {
         let Some(ChangedRefs { changes, broken, left_out, other_names: _ }) =
             changed_refs(self.before, self.after, loose, MOST_REFS, self.budget)
         else {
-            return self.not_read("packed-refs is no regular file, is damaged, or is large and not sorted");
+            return self.not_read("packed-refs is no regular file, is damaged, is large and not sorted, or says that it is sorted and is not");
         };
         if !broken.is_empty() {
             self.not_read("a file among the refs is not a ref");

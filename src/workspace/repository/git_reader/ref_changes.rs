@@ -60,7 +60,7 @@ pub(super) fn ref_events(
             changes
         }
         None => {
-            events.push(GitEvent::RefsNotRead("packed-refs is no regular file, or is large and not sorted"));
+            events.push(GitEvent::RefsNotRead("packed-refs is no regular file, is large and not sorted, or says that it is sorted and is not"));
             Vec::new()
         }
     };
