@@ -129,7 +129,7 @@ impl KeyGuard {
 
     /// A key that was read at `at` and would answer. Call [`KeyGuard::take_due_key`] with the same time first.
     pub fn press(&mut self, key: KeyEvent, role: KeyRole, at: Instant) {
-        // The same letter again, by hand, begins no text: it is still a key, and its time begins anew.
+        // The same letter again, by hand, begins no text: it is still a key, and waits from this press on.
         if let (KeyRole::Letter, Some((held, until))) = (role, &mut self.held)
             && held.code == key.code
             && *until <= at + LETTER_ALONE.saturating_sub(ALONE)

@@ -545,7 +545,7 @@ impl ContentSearch<'_> {
         let removed = old.keys().filter(|path| !new.contains_key(*path));
         for path in new.keys().chain(removed).take_while(|_| self.budget.has_time()) {
             let (was, is) = (old.get(path), new.get(path));
-            // A refresh of the index writes the times of files anew.
+            // A refresh of the index writes the times of files again.
             if was.map(|was| was.without_stat()) == is.map(|is| is.without_stat()) {
                 continue;
             }
