@@ -66,16 +66,8 @@ impl View {
                 set.changes.iter().filter(|change| set.repositories.nearest(&change.path) == Some(dir));
             let changed: Vec<(&Path, bool)> =
                 changes.map(|change| (&*change.path, change.after.is_absent())).collect();
-            let (changed, loose_objects) = (&*changed, &[]);
-            let sides = GitSides {
-                dir,
-                before: &before,
-                after: &after,
-                changed,
-                loose_objects,
-                person_settings,
-                deadline,
-            };
+            let sides =
+                GitSides { person_settings, ..GitSides::of(dir, (&before, &after), &changed, deadline) };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         let there = set.repositories.all().filter(|dir| is_there(dir, &after));
@@ -199,16 +191,9 @@ impl View {
             let has_known_place = trees.is_some();
             let trees = trees.unwrap_or_default();
             let judge = |rel: &Path, mode: u32| runner(classifier, &trees, rel, mode);
-            let (changed, loose_objects) = (&*changed, &*loose_objects);
-            let person_settings = &[];
             let sides = GitSides {
-                dir,
-                before: &before,
-                after: &after,
-                changed,
-                loose_objects,
-                person_settings,
-                deadline,
+                loose_objects: &loose_objects,
+                ..GitSides::of(dir, (&before, &after), &changed, deadline)
             };
             protected_contents(&sides, &judge, has_known_place)
         };

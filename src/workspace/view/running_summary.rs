@@ -79,17 +79,7 @@ impl RunningSummary {
         let end = deadline();
         let events = |dir: &Path| {
             let changed = touched.get(dir).map(Vec::as_slice).unwrap_or_default();
-            let (loose_objects, deadline) = (&[], end);
-            let person_settings = &[];
-            let sides = GitSides {
-                dir,
-                before: &before,
-                after: &after,
-                changed,
-                loose_objects,
-                person_settings,
-                deadline,
-            };
+            let sides = GitSides::of(dir, (&before, &after), changed, end);
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         let repository = |path: &&Path| {

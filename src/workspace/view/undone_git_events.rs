@@ -41,16 +41,8 @@ impl View {
                 |path: &&&Path| path.ancestors().find(|at| repositories.contains(*at)) == Some(dir.as_path());
             let own = changes.keys().filter(innermost);
             let changed: Vec<(&Path, bool)> = own.map(|path| (*path, !exists(path))).collect();
-            let (changed, loose_objects) = (&*changed, &[]);
-            let sides = GitSides {
-                dir,
-                before: &before,
-                after: &after,
-                changed,
-                loose_objects,
-                person_settings,
-                deadline,
-            };
+            let sides =
+                GitSides { person_settings, ..GitSides::of(dir, (&before, &after), &changed, deadline) };
             RepositoryEvents { path: dir.clone(), events: compare(&sides) }
         };
         repositories.iter().filter(|dir| is_there(dir, &after)).map(of).collect()

@@ -23,6 +23,18 @@ pub(in crate::workspace) struct GitSides<'a> {
     pub(in crate::workspace) deadline: ReadDeadline,
 }
 
+impl<'a> GitSides<'a> {
+    /// Without settings of the person, by which a commit of somebody else is named, and without objects.
+    pub(in crate::workspace) fn of(
+        dir: &'a Path,
+        (before, after): (&'a dyn RepositoryFiles, &'a dyn RepositoryFiles),
+        changed: &'a [(&'a Path, bool)],
+        deadline: ReadDeadline,
+    ) -> GitSides<'a> {
+        GitSides { dir, before, after, changed, loose_objects: &[], person_settings: &[], deadline }
+    }
+}
+
 /// One state of a repository.
 pub(super) struct RepositorySide<'a> {
     pub(super) refs: RefReader<'a>,
