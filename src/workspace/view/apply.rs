@@ -44,6 +44,10 @@ impl View {
         classes: &ChangeClasses,
         choice: Cow<'a, ChangeSelection>,
     ) -> Cow<'a, ChangeSelection> {
+        // Sets of hundreds of thousands of paths are not made to find that nothing is missing.
+        if set.changes.iter().all(|change| choice.contains_key(&change.path)) {
+            return choice;
+        }
         let plain = |path: &&Arc<Path>| classes.runner(path).is_none();
         let whole = |paths: &BTreeSet<Arc<Path>>| -> BTreeSet<Arc<Path>> {
             let whole = set.with_whole_repositories(paths.iter().filter(plain).cloned().collect());
