@@ -369,7 +369,7 @@ fn sessions_are_renamed_deleted_and_sorted_in_the_list() {
         pty.send("\x1bx");
         pty.until("the question", |s| joined(s).contains("Delete `zeta` (1 turn) for good?"));
         pty.by_hand("n");
-        pty.until("the keys", |s| s.contains("Enter take"));
+        pty.until("the keys", |s| s.contains("Enter choose"));
         assert!(titles().iter().any(|title| title == "zeta"));
         pty.send("\x1bx");
         pty.until("the question", |s| joined(s).contains("Delete `zeta` (1 turn) for good?"));
@@ -397,7 +397,7 @@ fn a_title_that_was_made_visible_stays_as_it_is() {
     // The field shows that these signs are letters of the text.
     pty.until("the field", |s| s.contains("new name ❯ a <U+241B>"));
     pty.by_hand("\r");
-    pty.until("the list", |s| s.contains(&format!("❯  {shown}")) && s.contains("Enter take"));
+    pty.until("the list", |s| s.contains(&format!("❯  {shown}")) && s.contains("Enter choose"));
     pty.send("\x1bx");
     pty.until("the question", |s| s.contains(&format!("Delete `{shown}` (1 turn) for good?")));
     pty.by_hand("n");

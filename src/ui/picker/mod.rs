@@ -63,8 +63,8 @@ pub const KEYS: &[KeyBinding<PickerAction>] = &[
     row(PickerAction::Move(Move::PageUp), "page-up", "PageUp Ctrl-B", "a screen up"),
     row(PickerAction::Move(Move::Top), "first", "Home", "the first one"),
     row(PickerAction::Move(Move::Bottom), "last", "End", "the last one"),
-    row(PickerAction::Mark, "mark", "Tab", "mark it, to take several"),
-    row(PickerAction::Take, "take", "Enter", "take it, or all marked ones"),
+    row(PickerAction::Mark, "mark", "Tab", "mark it, to choose several"),
+    row(PickerAction::Take, "take", "Enter", "choose it, or all marked ones"),
     row(PickerAction::Clear, "clear", "Ctrl-U", "empty the line"),
     row(PickerAction::More, "more", "Ctrl-O", "show more than the list begins with, or less again"),
     row(PickerAction::Rename, "rename", "Alt-n", "of sessions: give it another name"),
@@ -458,7 +458,7 @@ impl<'h> Picker<'h> {
         &self,
         (scope, order): (Option<&'w str>, Option<&'w str>),
     ) -> (Vec<(PickerAction, &'w str)>, usize) {
-        let mut parts = vec![(PickerAction::Take, "take")];
+        let mut parts = vec![(PickerAction::Take, "choose")];
         if self.many == SelectionMode::Several {
             parts.push((PickerAction::Mark, "mark"));
         }

@@ -69,7 +69,7 @@ fn the_best_match_is_first_and_taken_by_enter() {
 
 
 
-     Enter take  Esc cancel
+     Enter choose  Esc cancel
     "#);
     key(&mut pane, KeyCode::Down);
     assert_eq!(key(&mut pane, KeyCode::Enter), PaneFlow::Close);
@@ -120,7 +120,7 @@ fn a_narrow_screen_keeps_the_ends_of_paths_and_shows_a_line_break_in_a_name() {
 
 
 
-     Enter take  Esc cancel
+     Enter choose  Esc cancel
     "#);
 }
 

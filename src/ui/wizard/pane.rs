@@ -269,7 +269,7 @@ impl<'w> WizardPane<'w> {
         let take = self.keys.key(PickerAction::Take);
         let left = match &page.question {
             WizardQuestion::Wait => "  Esc stop".to_string(),
-            _ => format!("  {take} take  Esc {back}"),
+            _ => format!("  {take} choose  Esc {back}"),
         };
         let more = if self.scroll_room.get() > 0 { "  PageDown more" } else { "" };
         let leave = "Ctrl-C leaves and changes nothing ";
