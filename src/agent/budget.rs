@@ -52,11 +52,7 @@ impl BudgetCheck<'_> {
             return Ok(());
         }
         meter.refuse();
-        let name = kind.name();
-        Err(TurnEnding::Blocked {
-            why: format!("the budget of {limit} for this {name} is used up: {spent}"),
-            hint: Some(format!("`budget.{name}` is the limit; /retry asks again")),
-        })
+        Err(TurnEnding::OverBudget { name: kind.name(), limit, spent })
     }
 
     fn spent(&self, kind: BudgetLimit) -> Money {

@@ -28,6 +28,8 @@ pub enum AppError {
     Mode { mode: Mode, permitted: Vec<Mode> },
     #[error("unknown provider `{name}`")]
     Provider { name: String, near: Option<String> },
+    #[error("the built-in provider `offline` has no server: it answers only where it is chosen itself")]
+    Offline,
     #[error("the provider `{0}` has no default model")]
     Model(String),
     #[error("invalid base URL `{url}`: {why}")]
@@ -61,6 +63,7 @@ impl AppError {
                 | AppError::Hook(_)
                 | AppError::Dollars { .. }
                 | AppError::Provider { .. }
+                | AppError::Offline
                 | AppError::Model(_)
                 | AppError::Address(_)
                 | AppError::BaseUrl { .. }

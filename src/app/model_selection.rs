@@ -340,6 +340,9 @@ impl App {
 
     /// The server from the configuration alone, without the command line.
     fn settled(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
+        if name == "offline" {
+            return Err(AppError::Offline);
+        }
         if !self.own_provider(name) && ProviderPreset::of(name).is_none() {
             return Err(unknown_provider(name, &self.provider_config()));
         }

@@ -474,7 +474,7 @@ pub enum ProviderCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Add a provider to the configuration; needs --base-url and --model
+    /// Add a provider to the configuration; one without --preset needs --base-url and --model
     Add {
         /// Name of the provider
         name: String,

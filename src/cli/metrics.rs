@@ -36,7 +36,7 @@ fn serve(metrics: &metrics::MetricsFile, port: u16) -> Result<u8, CliError> {
 #[cfg(not(feature = "otlp"))]
 fn push(_: &metrics::MetricsFile, _: &Options) -> Result<u8, CliError> {
     Err(CliError::usage("placet was built without the feature `otlp`")
-        .hint("install it with `cargo install placet --features otlp`, or let a collector scrape `placet metrics serve`"))
+        .hint("install it with `cargo install --path . --features otlp`, or let a collector scrape `placet metrics serve`"))
 }
 
 #[cfg(feature = "otlp")]

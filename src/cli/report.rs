@@ -175,7 +175,7 @@ pub(super) fn code_for(ending: &TurnEnding, refused: bool) -> u8 {
         | TurnEnding::TooManyRounds(_)
         | TurnEnding::Stuck { .. }
         | TurnEnding::RepeatedText { .. } => ERROR,
-        TurnEnding::Blocked { .. } => REFUSED,
+        TurnEnding::OverBudget { .. } | TurnEnding::Blocked { .. } => REFUSED,
         _ if refused => REFUSED,
         TurnEnding::Done | TurnEnding::CutAtLimit | TurnEnding::Refused => DONE,
     }

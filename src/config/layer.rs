@@ -120,9 +120,9 @@ impl SettingsLayer {
             SettingKind::Flag => text.trim().parse().ok().map(SettingValue::Flag),
             SettingKind::Texts => list_in(text).map(SettingValue::Texts),
             SettingKind::Hooks => HookSettings::read_text(text).map(SettingValue::Hooks),
-            SettingKind::Rules => Some(SettingValue::Rules(
-                split_list(text).iter().map(|item| RuleSettings::plain(item)).collect(),
-            )),
+            SettingKind::Rules => list_in(text).map(|items| {
+                SettingValue::Rules(items.iter().map(|item| RuleSettings::plain(item)).collect())
+            }),
         };
         match parsed {
             Some(setting) => self.values.push((name.into(), setting, origin)),

@@ -228,7 +228,7 @@ impl EndReason {
             TurnEnding::Stuck { .. } | TurnEnding::RepeatedText { .. } => EndReason::Stuck,
             TurnEnding::Failed(_) => EndReason::ProviderFailed,
             TurnEnding::Unsaved(_) => EndReason::NotSaved,
-            TurnEnding::Blocked { .. } => EndReason::Blocked,
+            TurnEnding::OverBudget { .. } | TurnEnding::Blocked { .. } => EndReason::Blocked,
         }
     }
 }

@@ -9,6 +9,7 @@ use super::event_stream::{EventEmitter, flow};
 use super::response::{FailedAttempt, ResponseProgress, ResponseReader, named, network, slept, unstarted};
 use super::thinking_signatures::RejectedSignatures;
 use super::timeout::{AttemptTimeouts, AttemptWatchdog, WaitInterruption};
+use super::wire::error_body;
 use super::{
     AnswerLimits, AnswerStream, ApiKey, ApiKeySource, Endpoint, ModelRequest, Provider, ProviderError,
     RejectionCause, RetryPolicy, StreamEvent, WarmUpFuture, WireFormat,
@@ -276,11 +277,11 @@ impl HttpProviderInner {
         if !(200..300).contains(&response.status()) {
             return Err(self.refused(response, &mut watch).await?.into());
         }
-        // A page with status 200 comes from a proxy or a login form: its error has the text of a bad gateway.
+        // A page with status 200 comes from a proxy or a login form.
         if kind.contains("html") {
             let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
-            let words = self.dialect.error(502, &text).to_string();
-            return Err(ProviderError::Protocol(format!("{}: {words}", response.host())).into());
+            let page = error_body::of_page(&text);
+            return Err(ProviderError::Protocol(format!("{}: {page}", response.host())).into());
         }
         let limits = self.settings.limits;
         let id = request_id(&response);

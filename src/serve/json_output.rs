@@ -346,7 +346,7 @@ impl From<&TurnEnding> for ReportedEnding {
             TurnEnding::Stuck { .. } | TurnEnding::RepeatedText { .. } => ReportedEnding::Stuck,
             TurnEnding::Failed(_) => ReportedEnding::ProviderFailed,
             TurnEnding::Unsaved(_) => ReportedEnding::NotSaved,
-            TurnEnding::Blocked { .. } => ReportedEnding::Blocked,
+            TurnEnding::OverBudget { .. } | TurnEnding::Blocked { .. } => ReportedEnding::Blocked,
         }
     }
 }

@@ -100,6 +100,16 @@ impl Plan for SubagentPlan {
 }
 
 fn told(report: SubagentReport, title: &str, env: &ToolContext) -> ToolOutput {
+    // It did not begin, so that there is neither a name nor a log.
+    if report.name.is_empty() {
+        return ToolOutput {
+            outcome: report.outcome,
+            for_model: vec![Part::text(report.text.clone())],
+            for_person: CallSummary::text(title.to_string(), report.text),
+            facts: OutputFacts::None,
+            recorded: Vec::new(),
+        };
+    }
     let pad = format!("agent-{}", report.name);
     let kept = match env.scratchpads.put(&pad, ScratchpadEntry::Text(report.log)) {
         Ok(()) => format!("its log is in the scratchpad `{pad}`"),

@@ -110,21 +110,23 @@ pub(super) fn colours(name: &str) -> Option<&'static SyntaxTheme> {
     Some(SET.get_or_init(two_face::theme::extra).get(theme_named(name)?))
 }
 
+/// What `syntax` in a theme may be, besides `none`.
+pub(super) const THEMES: [(&str, EmbeddedThemeName); 11] = [
+    ("Monokai Extended", EmbeddedThemeName::MonokaiExtended),
+    ("GitHub", EmbeddedThemeName::Github),
+    ("ansi", EmbeddedThemeName::Ansi),
+    ("Nord", EmbeddedThemeName::Nord),
+    ("Dracula", EmbeddedThemeName::Dracula),
+    ("Gruvbox Dark", EmbeddedThemeName::GruvboxDark),
+    ("Gruvbox Light", EmbeddedThemeName::GruvboxLight),
+    ("Solarized Dark", EmbeddedThemeName::SolarizedDark),
+    ("Solarized Light", EmbeddedThemeName::SolarizedLight),
+    ("One Half Dark", EmbeddedThemeName::OneHalfDark),
+    ("One Half Light", EmbeddedThemeName::OneHalfLight),
+];
+
 pub(super) fn theme_named(name: &str) -> Option<EmbeddedThemeName> {
-    Some(match name {
-        "Monokai Extended" => EmbeddedThemeName::MonokaiExtended,
-        "GitHub" => EmbeddedThemeName::Github,
-        "ansi" => EmbeddedThemeName::Ansi,
-        "Nord" => EmbeddedThemeName::Nord,
-        "Dracula" => EmbeddedThemeName::Dracula,
-        "Gruvbox Dark" => EmbeddedThemeName::GruvboxDark,
-        "Gruvbox Light" => EmbeddedThemeName::GruvboxLight,
-        "Solarized Dark" => EmbeddedThemeName::SolarizedDark,
-        "Solarized Light" => EmbeddedThemeName::SolarizedLight,
-        "One Half Dark" => EmbeddedThemeName::OneHalfDark,
-        "One Half Light" => EmbeddedThemeName::OneHalfLight,
-        _ => return None,
-    })
+    THEMES.iter().find(|(known, _)| *known == name).map(|(_, theme)| *theme)
 }
 
 #[cfg(test)]

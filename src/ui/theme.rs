@@ -5,6 +5,7 @@
 
 use super::ansi::{self, ColorDepth, ColorName};
 use super::contrast::{ContrastAdjuster, hue_of, is_faint, readable_head, readable_shade, text_on};
+use super::syntax;
 use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -134,6 +135,8 @@ pub enum ThemeFault {
     BackgroundColor(String),
     #[error("`{label}` must be a string, not {kind}")]
     NotAString { label: String, kind: &'static str },
+    #[error("`syntax` cannot be `{name}`: it is one of {}, none", syntax::THEMES.map(|(known, _)| known).join(", "))]
+    Syntax { name: String },
     #[error("`{0}` is neither a colour nor a style")]
     UnknownWord(String),
 }
@@ -176,6 +179,9 @@ impl Theme {
         let mut found = HashMap::new();
         flatten("", &table, &mut found).map_err(bad)?;
         let syntax = found.remove("syntax").unwrap_or_else(|| "none".into());
+        if syntax != "none" && syntax::theme_named(&syntax).is_none() {
+            return Err(bad(ThemeFault::Syntax { name: syntax }));
+        }
         let mut styles = HashMap::new();
         for label in LABELS {
             // Themes that people wrote before there was this label still work.

@@ -193,7 +193,7 @@ fn every_word_of_a_hook_is_in_the_log() {
         .filter(|e| e["kind"] == "hook")
         .map(|e| (e["tool"].clone(), e["decision"].clone(), e["why"].clone()))
         .collect();
-    assert_eq!(hooks, [(json!("PRE_TOOL_CALL"), json!("ALLOW"), json!("no hook had an opinion"))]);
+    assert_eq!(hooks, [(json!("PRE_TOOL_CALL"), json!("ALLOW"), json!("no hook decided"))]);
 }
 
 #[test]

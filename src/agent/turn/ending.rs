@@ -2,6 +2,7 @@
 
 use super::empty_answer::EmptyAnswer;
 use crate::provider::ProviderError;
+use crate::provider::catalog::Money;
 use std::time::Duration;
 
 /// How a turn ended.
@@ -28,6 +29,12 @@ pub enum TurnEnding {
     Failed(ProviderError),
     /// The session could not be written, and so nothing more was done.
     Unsaved(String),
+    /// The amount in `budget.NAME` is used up, and nobody allowed more.
+    OverBudget {
+        name: &'static str,
+        limit: Money,
+        spent: Money,
+    },
     /// One of the person's hooks, or the classification, stopped the turn before anything was sent.
     Blocked {
         why: String,
@@ -53,7 +60,7 @@ impl TurnEnding {
             TurnEnding::Done => return None,
             TurnEnding::CutAtLimit => (
                 "the answer stopped at the model's output limit".into(),
-                Some("say \"go on\" to get the rest".into()),
+                Some(place.choose("say \"go on\" to get the rest", GO_ON).into()),
             ),
             TurnEnding::Refused => ("the model declined to answer".into(), None),
             TurnEnding::NoAnswer(silence) => {
@@ -63,7 +70,7 @@ impl TurnEnding {
             TurnEnding::Interrupted => ("interrupted".into(), None),
             TurnEnding::TooManyRounds(n) => (
                 format!("stopped after {} in this turn (`max_turns`)", crate::text::count::of(*n, "request")),
-                Some("say \"go on\" to continue".into()),
+                Some(place.choose("say \"go on\" to continue", GO_ON).into()),
             ),
             TurnEnding::Stuck { tool, times } => {
                 (format!("stopped: {tool} was called {times} times with the same result"), None)
@@ -82,6 +89,13 @@ impl TurnEnding {
                         .into(),
                 ),
             ),
+            TurnEnding::OverBudget { name, limit, spent } => {
+                let retry = place.choose("; /retry asks again", "");
+                (
+                    format!("blocked: the budget of {limit} for this {name} is used up: {spent}"),
+                    Some(format!("`budget.{name}` is the limit{retry}")),
+                )
+            }
             TurnEnding::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
             TurnEnding::Failed(e) => (e.to_string(), hint_for(e, place).or_else(retry)),
         })
@@ -107,6 +121,9 @@ impl HintPlace {
         (self == HintPlace::Shell).then_some(hint)
     }
 }
+
+/// A turn that ended early is continued by a message.
+const GO_ON: &str = "`placet -c -p \"go on\"` continues";
 
 /// No hint asks the person to give up the conversation: its messages remain.
 const LONG: &str = "/compact summarizes the conversation; or choose a model with a larger window with /model, or attach less; then /retry";

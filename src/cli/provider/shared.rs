@@ -21,7 +21,7 @@ impl ProviderOutputFormat {
 
 /// The provider that was named, or the one that answers.
 pub(super) fn named(app: &App, name: Option<&str>) -> Result<ConfiguredProvider, CliError> {
-    let chosen = name.map(String::from).or_else(|| app.chosen()).filter(|name| name != "offline");
+    let chosen = name.map(String::from).or_else(|| app.chosen().filter(|name| name != "offline"));
     let chosen = chosen.ok_or_else(|| {
         CliError::usage("no provider is configured")
             .hint("`placet setup` chooses one, or name a provider; `placet provider list` lists them")

@@ -21,7 +21,7 @@ settings_table! {
         /// placet gives up a connection attempt after this time.
         "network.connect_seconds" => connect_seconds: u64 = 15, Needed;
 
-        /// How long a provider may take to start its answer. Default: the value of `silence`.
+        /// How long a provider may take to start its answer. Default: the value of `network.silence_seconds`.
         "network.first_byte_seconds" => first_byte_seconds: Option<u64>, Needed;
 
         /// Maximum length of an answer: text, reasoning and arguments together. A longer answer is stopped, and none

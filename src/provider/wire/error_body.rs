@@ -64,6 +64,11 @@ pub(super) fn blocked(reason: &str) -> ProviderError {
     }
 }
 
+/// A page that came with status 200: what to say of it.
+pub(in crate::provider) fn of_page(body: &str) -> String {
+    plain(body)
+}
+
 /// Text cut to the largest length of an error's text, at a character boundary.
 pub(super) fn shortened(text: &str) -> String {
     let text = text.trim();

@@ -4,7 +4,7 @@
 mod answer_builder;
 mod anthropic;
 mod cache_key;
-mod error_body;
+pub(super) mod error_body;
 mod event;
 mod gemini;
 mod history;

@@ -188,7 +188,9 @@ pub async fn run_confined(
     let (entered, mut spec) =
         entered.ok_or_else(|| ToolError::new("no copy-on-write view for the command"))?;
     let SandboxedRun { view, command: Some(view_of_command), .. } = entered else {
-        return Err(ToolError::new("this machine has no copy-on-write view"));
+        let why =
+            env.commands.confining.as_ref().map(|confining| (confining.backend)().1).unwrap_or_default();
+        return Err(ToolError::new(format!("the program needs the copy-on-write view: {why}")));
     };
     let _network = control_socket(&mut spec)?;
     on_view(ProgramView { layer: &view_of_command, network_control: spec.network_control.as_deref() });

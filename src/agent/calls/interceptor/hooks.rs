@@ -32,7 +32,7 @@ pub(in crate::agent) async fn ask(
     let ruling = origin.interceptors.hooks.decide(point, context, cancel).await;
     let why = match &ruling.hook {
         Some(_) => ruling.says("decided"),
-        None => "no hook had an opinion".into(),
+        None => "no hook decided".into(),
     };
     let entry = AuditEvent {
         session: origin.session.clone(),
