@@ -14,10 +14,19 @@ use std::sync::RwLock;
 
 /// Where the audit log and its guards are stored.
 pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
+    let log = paths.state.join("audit/log.jsonl");
+    // One anchor for two logs would make both look changed.
+    let anchor = match paths.is_state_elsewhere {
+        true => {
+            let name = audit::digest(&log.to_string_lossy());
+            format!("audit-{}.head", name.get(..16).unwrap_or(&name))
+        }
+        false => "audit.head".into(),
+    };
     audit::AuditPaths {
-        log: paths.state.join("audit/log.jsonl"),
-        key: paths.config.join("audit.key"),
-        anchor: paths.config.join("audit.head"),
+        log,
+        key: paths.audit_guards.join("audit.key"),
+        anchor: paths.audit_guards.join(anchor),
     }
 }
 

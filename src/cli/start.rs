@@ -35,7 +35,8 @@ pub(super) enum StartedFor {
 pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, CliError> {
     let paths = match &options.tour {
         Some(dir) => {
-            AppDirs { state: dir.join("state"), data: dir.join("data"), cache: dir.join("cache"), ..paths()? }
+            let [state, data, cache] = ["state", "data", "cache"].map(|name| dir.join(name));
+            AppDirs { audit_guards: state.clone(), state, data, cache, ..paths()? }
         }
         None => paths()?,
     };

@@ -14,6 +14,10 @@ pub struct AppDirs {
     pub data: PathBuf,
     /// Files that may be removed at any time.
     pub cache: PathBuf,
+    /// The key and the anchor of the audit log: not next to the log, since who changes it must not reach them.
+    pub audit_guards: PathBuf,
+    /// Only the state has another place than usual, so that these settings have a state elsewhere, too.
+    pub is_state_elsewhere: bool,
 }
 
 /// The environment does not say where this user's files are.
@@ -68,9 +72,12 @@ impl AppDirs {
         };
         let config = place("XDG_CONFIG_HOME", ".config").ok_or(NoHomeError)?;
         let state = place("XDG_STATE_HOME", ".local/state").ok_or(NoHomeError)?;
+        let is_set = |name: &str| absolute(variable(name)).is_some();
         Ok(AppDirs {
             data: place("XDG_DATA_HOME", ".local/share").unwrap_or_else(|| state.join("data")),
             cache: place("XDG_CACHE_HOME", ".cache").unwrap_or_else(|| state.join("cache")),
+            audit_guards: config.clone(),
+            is_state_elsewhere: is_set("XDG_STATE_HOME") && !is_set("XDG_CONFIG_HOME"),
             config,
             state,
         })

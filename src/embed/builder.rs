@@ -250,6 +250,8 @@ impl SessionBuilder {
                 state: home.join("state"),
                 data: home.join("data"),
                 cache: home.join("cache"),
+                audit_guards: home.join("config"),
+                is_state_elsewhere: false,
             },
         };
         let mut sources = match self.read_files {

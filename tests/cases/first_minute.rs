@@ -195,7 +195,16 @@ fn the_tour_leads_from_an_edit_to_undo_and_leaves_nothing() {
     let left: Vec<_> =
         std::fs::read_dir(temporary.path()).unwrap().flatten().map(|e| e.file_name()).collect();
     assert!(left.is_empty(), "{left:?}");
-    assert!(!pty.home().join(".local/state/placet/placet.db").exists(), "the tour keeps no session");
+    assert!(!pty.home().join(".local/state/placet/placet.db").exists(), "the tour stores no session");
+    // Story: the tour wrote to the anchor of the person's audit log, and `placet audit verify` then found the log changed.
+    let guards: Vec<_> = std::fs::read_dir(pty.home().join(".config/placet"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.file_name())
+        .filter(|name| name.to_string_lossy().starts_with("audit"))
+        .collect();
+    assert!(guards.is_empty(), "{guards:?}");
 }
 
 /// Story: the first step waited for the person's servers, and a hook of theirs ran in the tour.

@@ -144,10 +144,7 @@ fn provider(state: &SetupState<'_>) -> WizardPage {
         "Which provider answers?",
         vec![
             (first, "text"),
-            (
-                "Your messages and the files that the agent reads go to this server and to no other.".into(),
-                "hint",
-            ),
+            ("Your messages and the files that the agent reads go to this server.".into(), "hint"),
         ],
         state.candidates.iter().map(|(_, choice)| choice.clone()).collect(),
         ChoiceTyping::Search,

@@ -68,7 +68,7 @@ words! {
 settings_table! {
     /// How the screen looks and the keyboard works.
     pub struct UiSettings {
-        /// `auto`, or the name of a theme: dark, light, high-contrast, mono.
+        /// `auto`, or the name of a theme, which is one of your own or dark, light, neutral, solarized-dark, solarized-light, colorblind, high-contrast, mono.
         "ui.theme" => theme: String = "auto", Harmless;
 
         /// Colour: `auto` follows the terminal and NO_COLOR.
