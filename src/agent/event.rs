@@ -144,6 +144,8 @@ pub struct ApprovalRequest {
     pub pattern: Option<Grant>,
     /// The word that the person must type to agree, if a key is not enough.
     pub typed: Option<String>,
+    /// It destroys data, and no undo brings the data back: the key for yes needs Enter after it.
+    pub destroys: bool,
     /// How each part of the call was decided, in lines.
     pub why: String,
     /// The flag that would have permitted the call without a question.
@@ -161,9 +163,22 @@ impl ApprovalRequest {
         preview: CallPreview,
         reply: oneshot::Sender<ApprovalReply>,
     ) -> ApprovalRequest {
-        let (always, pattern, typed, flag, why, takes_reason) = Default::default();
+        let (always, pattern, typed, destroys, flag, why, takes_reason) = Default::default();
         let tool = tool.into();
-        ApprovalRequest { id, tool, reason, preview, always, pattern, typed, why, flag, takes_reason, reply }
+        ApprovalRequest {
+            id,
+            tool,
+            reason,
+            preview,
+            always,
+            pattern,
+            typed,
+            destroys,
+            why,
+            flag,
+            takes_reason,
+            reply,
+        }
     }
 }
 

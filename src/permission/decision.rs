@@ -26,6 +26,7 @@ impl Decision {
                 always: None,
                 pattern: None,
                 typed: None,
+                destroys: false,
                 why: format!("{why}\n"),
                 flag: None,
                 landing,
@@ -152,6 +153,8 @@ pub struct PolicyQuestion {
     pub pattern: Option<Grant>,
     /// The word that the person must type to agree; a key is not enough here.
     pub typed: Option<String>,
+    /// It destroys data, and no undo brings the data back: a letter alone does not allow it.
+    pub destroys: bool,
     /// How each part of the call was decided, in lines.
     pub why: String,
     /// The flag that avoids the question: `--mode write`, `--allow run_command`.

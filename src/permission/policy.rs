@@ -60,6 +60,7 @@ struct QuestionBuilder {
     always: Option<Grant>,
     flag: Option<String>,
     typed: Option<String>,
+    destroys: bool,
 }
 
 impl Policy {
@@ -203,6 +204,7 @@ impl Policy {
                     asking.add(danger.describe());
                     (asking.always, asking.flag) = (None, None);
                     asking.typed = asking.typed.take().or(danger.typed);
+                    asking.destroys = true;
                 }
             }
         }
@@ -214,7 +216,7 @@ impl Policy {
         };
         let pattern = asking.always.as_ref().and_then(|_| self.pattern_for(tool, &reach));
         let why = self.why_asked(tool, &reach);
-        let QuestionBuilder { reasons, always, flag, typed } = asking;
+        let QuestionBuilder { reasons, always, flag, typed, destroys } = asking;
         // A grant that will not match again is not offered; the person gets a pattern, or a yes for this call only.
         let always = always
             .filter(|g| !matches!(g, Grant::Command { command, .. } if grant_pattern::is_passing(command)));
@@ -227,6 +229,7 @@ impl Policy {
             always,
             pattern,
             typed,
+            destroys,
             why,
             flag,
             landing,

@@ -36,6 +36,8 @@ pub struct InlinePainter {
     last_resize: Option<Instant>,
     /// The terminal does not wrap its rows again after a resize.
     keeps_rows: bool,
+    /// Used columns of the rows that a lower window pushed above the screen, directly above the pane.
+    above: Vec<usize>,
     pending: String,
 }
 
@@ -53,6 +55,7 @@ impl InlinePainter {
             unsettled_since: None,
             last_resize: None,
             keeps_rows: false,
+            above: Vec::new(),
             pending: String::new(),
         }
     }
@@ -116,6 +119,8 @@ impl InlinePainter {
         let cursor = draw(&mut next, area);
         if !self.pending.is_empty() {
             self.erase(&mut out);
+            // From now on finished lines are between those rows and the pane.
+            self.above.clear();
             let text = std::mem::take(&mut self.pending);
             out.push_str(&text.replace('\n', "\r\n"));
         }
@@ -160,13 +165,50 @@ impl InlinePainter {
         self.last_resize = Some(now);
         let width = usize::from(size.0.max(1));
         if let Some(row) = self.cursor_row {
-            let wrapped: usize = (0..=row).map(|y| used_width(&self.shown, y).div_ceil(width).max(1)).sum();
+            let used: Vec<usize> = (0..=row).map(|y| used_width(&self.shown, y)).collect();
             // A ghost row is better than a lost line: in a storm only what was surely drawn is erased.
-            let up = if storm || self.keeps_rows { usize::from(row) } else { wrapped.saturating_sub(1) };
+            let up = match storm || self.keeps_rows {
+                true => {
+                    self.above.clear();
+                    usize::from(row)
+                }
+                false => {
+                    let wrapped: usize = used.iter().map(|used| wrapped_rows(*used, width)).sum();
+                    self.with_rows_above(wrapped.saturating_sub(1), &used, (width, size.1))
+                }
+            };
             self.cursor_row = Some(u16::try_from(up).unwrap_or(u16::MAX).min(size.1.saturating_sub(1)));
         }
         (self.width, self.rows) = (size.0.max(1), size.1.max(1));
         self.erase(out);
+    }
+
+    /// How far up the first row of the pane is, where the first of its `up + 1` rows may be above the screen now, or where
+    /// rows that were there are on the screen again: a terminal that wraps its rows gets them back from the scrollback
+    /// when it becomes higher. The pane was at the top of the screen then, so nothing else is above it; where nothing
+    /// came back, the cursor stops at the top.
+    fn with_rows_above(&mut self, up: usize, used: &[usize], (width, rows): (usize, u16)) -> usize {
+        let highest = usize::from(rows.saturating_sub(1));
+        let mut over = up.saturating_sub(highest);
+        for used in used {
+            if over == 0 {
+                break;
+            }
+            let rows = wrapped_rows(*used, width);
+            // Of a row that is above the screen in part, only whole rows are counted: the terminal may join the part with
+            // the next row.
+            self.above.push(if rows > over { (over * width).saturating_sub(width - 1) } else { *used });
+            over = over.saturating_sub(rows);
+        }
+        let mut up = up;
+        while let Some(rows) = self.above.last().map(|used| wrapped_rows(*used, width)) {
+            if up + rows > highest {
+                break;
+            }
+            up += rows;
+            self.above.pop();
+        }
+        up
     }
 
     fn paint(&mut self, out: &mut String, next: Buffer, cursor: Option<(u16, u16)>) {
@@ -228,6 +270,11 @@ fn row(buffer: &Buffer, y: u16) -> &[Cell] {
 
 pub(super) fn row_differs(old: &Buffer, new: &Buffer, y: u16) -> bool {
     row(old, y) != row(new, y)
+}
+
+/// The rows that a terminal of this width makes of a row.
+fn wrapped_rows(used: usize, width: usize) -> usize {
+    used.div_ceil(width).max(1)
 }
 
 fn used_width(buffer: &Buffer, y: u16) -> usize {

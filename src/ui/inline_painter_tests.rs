@@ -215,3 +215,19 @@ fn a_narrower_window_that_cuts_rows_off_loses_nothing_above_the_pane() {
         );
     }
 }
+
+/// Story: after 80x24, 40x12 and 80x24 again in tmux the rows of an old question were above the pane for good.
+#[test]
+fn rows_that_a_lower_window_pushed_above_the_screen_are_erased_where_they_come_back() {
+    let mut painter = InlinePainter::new(Box::new(|_| {}), (80, 24));
+    // 20 rows of a pane in a window of 12: eight are in the scrollback.
+    assert_eq!(painter.with_rows_above(19, &[80; 20], (80, 12)), 19);
+    assert_eq!(painter.above.len(), 8);
+    // Four of them come back, then the others.
+    assert_eq!(painter.with_rows_above(10, &[80; 11], (80, 16)), 15);
+    assert_eq!(painter.with_rows_above(10, &[80; 11], (80, 24)), 13);
+    assert_eq!(painter.above, [0; 0]);
+    // Of a row that is above the screen in part, no more is counted than what is there at any width.
+    assert_eq!(painter.with_rows_above(23, &[160; 12], (80, 11)), 23);
+    assert_eq!(painter.above, [160, 160, 160, 160, 160, 160, 1]);
+}

@@ -149,7 +149,7 @@ fn the_review_checks_exactly_what_is_accepted() {
     pty.answer("r");
     pty.until("the review", |s| s.contains(" hunks"));
     let decide = |pty: &mut Pty, keys: &str, decided: &str| {
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::thread::sleep(std::time::Duration::from_millis(600));
         pty.by_hand(keys);
         pty.until(decided, |s| s.contains(decided));
     };

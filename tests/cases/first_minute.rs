@@ -171,7 +171,7 @@ fn the_tour_leads_from_an_edit_to_undo_and_leaves_nothing() {
             && s.contains("Tour: a accepts the first change; c comments")
             && s.contains("? keys")
     });
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(std::time::Duration::from_millis(600));
     pty.by_hand("a");
     pty.until("one accepted", |s| s.contains("1/2 hunks"));
     pty.by_hand("r");

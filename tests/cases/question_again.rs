@@ -133,3 +133,109 @@ fn files_in_which_conflicts_were_not_looked_for_are_counted_in_the_first_row() {
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
 }
+
+/// Story: after a commit of the person `a` was refused with the path of the index, the next screen was another question, and
+/// nothing said what to do.
+#[test]
+fn a_repository_that_another_command_changed_is_marked_and_cannot_be_applied() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let start = shell().size(80, 30).arg("--mode").arg("ask").file("a.txt", "one\n");
+    let mut pty = start.open();
+    let git = |pty: &Pty, words: &[&str]| {
+        let identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(pty.tree.path()).args(identity).args(words);
+        let done = git.env("HOME", pty.home()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap().trim().to_string()
+    };
+    for words in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-qm", "Start"]] {
+        git(&pty, words);
+    }
+    let identity = "git config user.name A; git config user.email a@example.org";
+    pty.line(&format!("run {identity}; echo two >> a.txt; git commit -qam Second"));
+    ready(&pty, "a apply all");
+    git(&pty, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
+    let mine = git(&pty, &["rev-parse", "--short=7", "HEAD"]);
+    pty.answer("a");
+    let happened = format!("branch main moved to {mine}");
+    ready(&pty, &format!(".git cannot be applied: {happened}; ask the agent to repeat its work"));
+    let screen = pty.screen();
+    let words = joined(&screen);
+    let refusal = "not applied: the repository is in use or has changed in the meantime:";
+    assert!(words.contains(&format!("{refusal} {happened}")), "{screen}");
+    assert!(words.contains(&format!("({happened} by another command: it cannot be applied)")), "{screen}");
+    assert!(!screen.contains("a apply all") && screen.contains("d discard all"), "{screen}");
+    assert_eq!(pty.read("a.txt"), "one\n");
+    pty.answer("r");
+    pty.until("the mark in the review", |s| joined(s).contains("by another command: it cannot be applied"));
+}
+
+/// Story: 300 bytes without a NUL were git's patch, twenty rows of it, to be paged through before `a`.
+#[test]
+fn a_changed_file_that_is_not_text_is_one_row_with_its_sizes() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let mut pty = shell().size(80, 24).arg("--mode").arg("ask").open();
+    std::fs::write(pty.tree.path().join("b.bin"), (1..=255).collect::<Vec<u8>>()).unwrap();
+    pty.line(r"run tr '\001-\376' '\002-\377' < b.bin > c; cat c > b.bin; rm c");
+    ready(&pty, "a apply all");
+    let screen = pty.screen();
+    assert!(screen.contains("not text: 255 bytes (blob "), "{screen}");
+    for raw in ["diff --git", "@@", "+++"] {
+        assert!(!screen.contains(raw), "{raw}: {screen}");
+    }
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
+}
+
+/// Story: after a rewind `/undo` undid the turn before it, and one more turn was lost.
+#[test]
+fn an_undo_right_after_a_rewind_undoes_the_rewind() {
+    let start = shell().size(80, 24).arg("--mode").arg("ask").file("a.txt", "one\n").file("b.txt", "b\n");
+    let mut pty = start.open();
+    for (line, question) in [
+        ("replace \"one\" with \"two\" in a.txt", "1 file, +1 -1 lines: apply?"),
+        ("replace \"b\" with \"B\" in b.txt", "1 file, +1 -1 lines: apply?"),
+    ] {
+        pty.line(line);
+        ready(&pty, question);
+        pty.answer("a");
+        pty.until_prompt("");
+    }
+    pty.line("/rewind 1 files");
+    pty.until("the rewind", |s| s.contains("undid changes to 1 file"));
+    assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("two\n", "b\n"));
+    pty.line("/undo");
+    pty.until("its undo", |s| s.contains("undid the rewind: redid changes to 1 file"));
+    assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("two\n", "B\n"));
+    pty.line("/undo");
+    pty.until("the last turn", |s| s.matches("undid changes to 1 file").count() == 2);
+    assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("two\n", "b\n"));
+}
+
+#[test]
+fn the_last_turn_is_shown_again_where_the_window_changed_in_a_review_from_the_prompt() {
+    let start = shell().size(80, 24).arg("--mode").arg("ask").file("a.txt", "old\n");
+    let mut pty = start.open();
+    pty.line("replace \"old\" with \"new\" in a.txt");
+    ready(&pty, "1 file, +1 -1 lines: apply?");
+    pty.answer("k");
+    pty.until("the prompt", |s| s.trim_end().ends_with("[a] ±1 >"));
+    let calls = |pty: &Pty| String::from_utf8_lossy(&pty.raw()).matches("edit a.txt").count();
+    for sizes in [&[][..], &[(80, 34), (80, 18)]] {
+        let before = calls(&pty);
+        pty.line("/review");
+        pty.until("the review", |s| s.contains("0/1 hunk"));
+        for (columns, rows) in sizes {
+            pty.resize(*columns, *rows);
+            std::thread::sleep(std::time::Duration::from_millis(400));
+        }
+        pty.answer("q");
+        pty.until("the prompt", |s| s.trim_end().ends_with("[a] ±1 >"));
+        assert_eq!(calls(&pty) > before, !sizes.is_empty(), "{}", pty.screen());
+    }
+}

@@ -262,6 +262,51 @@ fn a_sentence_at_the_speed_of_an_ordinary_typist_is_the_draft() {
     }
 }
 
+/// Story: `a test is missing`, 0.3 s a letter, applied everything and left ` test is missing` at the prompt.
+#[test]
+fn a_slow_text_whose_first_letter_applied_is_whole_at_the_prompt() {
+    for gap in [400, 700] {
+        let mut pty = apply_question();
+        type_slowly(&mut pty, "a test", gap);
+        pty.until("the whole text", |s| s.trim_end().ends_with("> a test"));
+        let words = "a answered the question (apply all); /undo reverts it; your text is in";
+        pty.until("what the letter did", |s| s.contains(words));
+        assert_eq!(pty.read("a.txt"), "new\n");
+    }
+    // A message in the usual pace is another text.
+    let mut pty = apply_question();
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
+    std::thread::sleep(Duration::from_millis(400));
+    pty.by_hand("now");
+    pty.until("the message", |s| s.trim_end().ends_with("> now"));
+}
+
+/// Story: `yes but keep price.py` ran `rm -rf src` without a sandbox.
+#[test]
+fn a_command_that_destroys_data_needs_enter() {
+    let open = || {
+        let mut pty =
+            shell().size(100, 30).arg("--mode").arg("unrestricted").file("src/a.txt", "old\n").open();
+        ask(&mut pty, "rm -rf src");
+        pty
+    };
+    for gap in [120, 400, 800] {
+        let mut pty = open();
+        std::thread::sleep(Duration::from_millis(700));
+        type_slowly(&mut pty, "yes but", gap);
+        pty.until("the draft", |s| s.trim_end().ends_with("\n> yes but"));
+        assert_eq!(pty.read("src/a.txt"), "old\n");
+    }
+    let mut pty = open();
+    pty.answer("y");
+    pty.until("the second key", |s| s.contains("Enter allows it"));
+    assert_eq!(pty.read("src/a.txt"), "old\n");
+    pty.answer("\r");
+    pty.until_prompt("");
+    assert!(!pty.exists("src"));
+}
+
 /// The rest of a sentence whose first letter opened the review decides nothing there, and opens no editor.
 #[test]
 fn a_text_that_opened_the_review_decides_nothing_in_it() {

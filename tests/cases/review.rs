@@ -47,8 +47,8 @@ fn leave_pending(pty: &mut Pty) {
 
 /// Presses a key that decides, as a hand does: after what was on the screen before it, and with nothing behind it.
 fn decide_by(pty: &mut Pty, key: &str, decided: &str) {
-    // What a letter opened takes no decision before a pause of 0.3 s.
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    // What a letter opened takes no decision before a pause of half a second.
+    std::thread::sleep(std::time::Duration::from_millis(600));
     pty.send(key);
     pty.until(decided, |s| s.contains(decided));
 }

@@ -20,7 +20,7 @@ fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&s
     pty.until("the review", |s| s.contains(&format!("0/{} hunks", decisions.len())));
     assert_blames_nobody(pty);
     for (n, key) in decisions.chars().enumerate() {
-        std::thread::sleep(Duration::from_millis(400));
+        std::thread::sleep(Duration::from_millis(600));
         pty.send(&key.to_string());
         pty.until("the decision", |s| s.contains(&format!("{}/{} hunks", n + 1, decisions.len())));
     }

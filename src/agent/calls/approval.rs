@@ -95,6 +95,7 @@ async fn ask(ctx: &CallContext, question: PolicyQuestion, preview: CallPreview) 
         always: question.always.clone(),
         pattern: question.pattern.clone(),
         typed: question.typed.clone(),
+        destroys: question.destroys,
         why: question.why.clone(),
         flag: question.flag.clone(),
         takes_reason: true,

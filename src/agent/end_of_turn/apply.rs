@@ -5,7 +5,7 @@ use crate::agent::event::{AppliedOverview, TurnEvent};
 use crate::audit::AuditKind;
 use crate::tools::passed_words;
 use crate::workspace::{
-    ApplyOutcome, ChangeApproval, ChangeSelection, ChangeSet, PassedCheck, TransactionLabel, View,
+    ApplyError, ApplyOutcome, ChangeApproval, ChangeSelection, ChangeSet, PassedCheck, TransactionLabel, View,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -81,6 +81,8 @@ impl ApplyQuestionFlow<'_> {
             // The question comes again: with what would be applied now, or with the marks of what the person has to choose.
             // Where a conflict cannot be marked, as below a directory that is a link now, the yes would be refused for ever.
             Ok(ApplyOutcome::Changed { conflicts, .. }) if conflicts.is_empty() || self.asks_again() => None,
+            // The row of the repository is marked now.
+            Err(ApplyError::Repository(_)) if self.asks_again() => None,
             Ok(ApplyOutcome::Nothing | ApplyOutcome::Changed { .. }) | Err(_) => Some(TurnDecision::Kept),
         }
     }

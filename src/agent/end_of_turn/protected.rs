@@ -1,6 +1,6 @@
 //! What is approved by itself at the end of a turn: large losses and paths that run later.
 
-use super::words::{conflict_words, losses, overview};
+use super::words::{all_conflicts, blocked_words, losses, overview};
 use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
 use crate::agent::event::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent,
@@ -96,14 +96,14 @@ impl ProtectedPathQuestion<'_> {
         };
         let mut shown = overview(&part, self.view, self.workspace);
         // It could not be applied before the person has chosen.
-        let in_conflict = shown.list.iter().filter(|row| row.is_conflict).count();
+        let in_conflict = all_conflicts(&shown.list);
         let reason = match in_conflict {
             0 => {
                 // The reason is next to the question.
                 shown.list.iter_mut().for_each(|row| row.note = without_reason(&row.note, &why));
                 why
             }
-            files => conflict_words(files),
+            _ => blocked_words(&shown.list),
         };
         let review = || QuestionChoice::plain('r', "review");
         let answer = events.ask(|reply| {

@@ -58,11 +58,27 @@ pub const NOTHING_APPLIED: &str = "none of these changes is in the workspace yet
 
 /// How many of the changes that an answer would apply are in conflict with the workspace: all or nothing is applied.
 pub(super) fn conflicts(list: &[ListedChange]) -> usize {
-    list.iter().filter(|row| row.is_conflict && !row.is_left_out).count()
+    list.iter().filter(|row| (row.is_conflict || row.is_blocked()) && !row.is_left_out).count()
+}
+
+/// The same of everything that is listed: also what waits for an answer of its own.
+pub(super) fn all_conflicts(list: &[ListedChange]) -> usize {
+    list.iter().filter(|row| row.is_conflict || row.is_blocked()).count()
+}
+
+/// Why nothing of the list can be applied yet, and what to do.
+pub(super) fn blocked_words(list: &[ListedChange]) -> String {
+    let moved = list.iter().find_map(|row| Some((row.repository.as_ref()?, row.moved.as_ref()?)));
+    match moved {
+        Some((name, happened)) => format!(
+            "{name} cannot be applied: {happened}; ask the agent to repeat its work (\"please rebase\") or discard it"
+        ),
+        None => conflict_words(list.iter().filter(|row| row.is_conflict).count()),
+    }
 }
 
 /// Why nothing can be applied yet.
-pub(super) fn conflict_words(files: usize) -> String {
+fn conflict_words(files: usize) -> String {
     let are = if files == 1 { "is" } else { "are" };
     format!(
         "{} {are} in conflict with the workspace: press r to choose, then apply",
@@ -73,7 +89,7 @@ pub(super) fn conflict_words(files: usize) -> String {
 pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
     if conflicts(list) > 0 {
         // The review has those that wait for an answer of their own, too, and the list marks them.
-        return conflict_words(list.iter().filter(|row| row.is_conflict).count());
+        return blocked_words(list);
     }
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {

@@ -14,6 +14,9 @@ use crate::ui::review::summary;
 use crate::workspace::{ChangeCount, JournalEntry, View, Workspace};
 use std::path::Path;
 
+/// What the journal and the audit log call it.
+pub(super) const REWIND: &str = "/rewind";
+
 /// Lists the turns, or goes back to before the N-th from the end.
 pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     // The conversation's own: an earlier session's turns are not in it.
@@ -117,10 +120,10 @@ fn rewind_to(
         let again = (rest, "/rewind N files|both rest");
         let shown = |path: &Path| workspace.shortened(path);
         let report = context.with_apply_progress(view, || {
-            undo_entries(view, entries, None, again, &label(view, "/rewind"), &shown)
+            undo_entries(view, entries, None, again, &label(view, REWIND), &shown)
         });
         let done = report.done;
-        context.record(AuditKind::Undo, "/rewind", report);
+        context.record(AuditKind::Undo, REWIND, report);
         if !done {
             // Words and files go back together or not at all.
             return Ok(CommandFollowUp::Nothing);

@@ -2,6 +2,7 @@
 
 use super::changes::{finish, label};
 use super::review::retract_undone;
+use super::rewind::REWIND;
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, SlashCommandResult};
 use crate::serve::changes::{self, UndoTarget};
@@ -21,7 +22,20 @@ pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
         Err(_) => UndoTarget::Path(workspace.pending_path(rest)?),
     };
     let views = context.conversation.views();
-    let discarded = match rest.is_empty() && !others {
+    let is_last = rest.is_empty() && !others;
+    let rewound = || {
+        let label = label(&view, "/undo");
+        context.with_apply_progress(&view, || changes::undo_rewind(&views, &view, (REWIND, &label), &shown))
+    };
+    if let Some(report) = is_last.then(rewound).flatten() {
+        let is_done = report.done;
+        let finished = finish(context, AuditKind::Undo, "/undo", report);
+        if is_done {
+            context.output.hint("the conversation stays as it is: /tree has the turns that a rewind left");
+        }
+        return finished;
+    }
+    let discarded = match is_last {
         true => changes::undo_discard(&views, &view, &shown),
         false => None,
     };

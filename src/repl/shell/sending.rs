@@ -197,6 +197,7 @@ impl Shell<'_> {
         if let Some(cleared) = ended.cleared {
             self.remember(&cleared);
         }
+        self.prompter.follow_answer(ended.answered);
         self.review_if(decision, ended.draft)
     }
 
@@ -229,7 +230,8 @@ impl Shell<'_> {
             jobs: self.context.app.tools.jobs.clone(),
             check_output: self.context.output.check_output(&workspace, &checks),
         };
-        let (decision, _) = turn::ask_about_all(&self.context, (&workspace, env.as_ref()), settings);
+        let (decision, ended) = turn::ask_about_all(&self.context, (&workspace, env.as_ref()), settings);
+        self.prompter.follow_answer(ended.answered);
         self.review_if(decision, draft)
     }
 
@@ -256,6 +258,7 @@ impl Shell<'_> {
             self.context.output.hint(&hint);
         }
         self.signals.turn_ended(&ended.ending);
+        self.prompter.follow_answer(ended.answered);
         let is_unsaved = matches!(ended.ending, TurnEnding::Unsaved(_));
         if let Some(cleared) = ended.cleared {
             self.remember(&cleared);

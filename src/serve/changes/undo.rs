@@ -3,8 +3,8 @@
 use super::journal::{ListedPath, list};
 use super::{DisplayPathFn, UserReport, failure, named, s};
 use crate::workspace::{
-    ChangeCount, DamagedRecord, JournalEntry, LayerKind, NEXT_LINES, REPAIR_HINT, RestoreError, SAME_LINES,
-    TransactionLabel, UndoPlan, View, recover,
+    ApprovedBy, ChangeCount, DamagedRecord, JournalEntry, LayerKind, NEXT_LINES, REPAIR_HINT, RestoreError,
+    SAME_LINES, TransactionLabel, UndoPlan, View, recover,
 };
 use std::path::{Path, PathBuf};
 
@@ -45,6 +45,25 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
         Err(RestoreError::Damage(damage)) => nothing_undone(&damage),
         Err(RestoreError::Io(e)) => UserReport::failed(format!("the discard was not undone: {e}")),
     })
+}
+
+/// Reverts the last rewind, if nothing was applied, discarded or put back since.
+pub fn undo_rewind(
+    views: &[View],
+    view: &View,
+    (rewind, label): (&str, &TransactionLabel),
+    shown: DisplayPathFn<'_>,
+) -> Option<UserReport> {
+    let last = view.journal().to_redo().filter(|last| last.label.assent == ApprovedBy::you(rewind))?;
+    let discards = views.iter().filter_map(|view| view.last_discard().ok().flatten());
+    if discards.into_iter().any(|discarded| discarded.at > last.at) || past_damage(view, last.id).is_some() {
+        return None;
+    }
+    if let Some(told) = incomplete(view) {
+        return Some(told);
+    }
+    let plan = view.plan_redo(&last, label.clone());
+    Some(apply_plan(view, plan, (false, "/redo rest"), "undid the rewind: redid", shown))
 }
 
 /// The answer of an undo that cannot know which change is the last.
@@ -203,7 +222,7 @@ fn apply_plan(
             told.lines.push(format!("hint: `{how}` handles the changes to the other {count}"));
         }
         if plan.left.iter().any(|(_, why)| why == SAME_LINES || why == NEXT_LINES) {
-            let again = if did == "redid" { "redo" } else { "undo" };
+            let again = if did.ends_with("redid") { "redo" } else { "undo" };
             told.lines.push(format!("hint: change these lines back by hand, then {again} again"));
         }
         return told;

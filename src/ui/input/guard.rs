@@ -58,7 +58,7 @@ pub struct KeyGuard {
     /// The key that answers if nothing follows it before then.
     held: Option<(KeyEvent, Instant)>,
     confirmation: Option<KeyConfirmation>,
-    /// A letter opened what is shown, and no pause of [`LETTER_ALONE`] followed: the next letters may belong to the same text.
+    /// A letter opened what is shown, and no pause of [`QUIET`] followed: the next letters may belong to the same text.
     follows_letter: bool,
 }
 
@@ -91,9 +91,8 @@ impl KeyGuard {
 
     /// Something was read that is no answer: typed, pasted, or of no meaning.
     pub fn touch(&mut self, at: Instant) {
-        let is_pause = self.drawn.is_some()
-            && is_after(self.drawn, LETTER_ALONE, at)
-            && is_after(self.last, LETTER_ALONE, at);
+        let is_pause =
+            self.drawn.is_some() && is_after(self.drawn, QUIET, at) && is_after(self.last, QUIET, at);
         self.follows_letter &= !is_pause;
         self.last = Some(at);
         self.held = None;
@@ -153,7 +152,7 @@ impl KeyGuard {
             KeyRole::Answer => self.may_answer(before, at).then_some(ALONE),
             KeyRole::Letter => self.may_answer(before, at).then_some(LETTER_ALONE),
             KeyRole::Look => Some(LETTER_ALONE),
-            KeyRole::Confirm => self.confirms(before, at).then_some(LETTER_ALONE),
+            KeyRole::Confirm => self.confirms(before, at).then_some(confirms_after(key)),
             KeyRole::Mark => {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
                 (drawn && !self.follows_letter && is_after(before, ALONE, at)).then_some(ALONE)
@@ -172,6 +171,11 @@ impl KeyGuard {
     /// The key that answers, once nothing has followed it.
     pub fn take_due_key(&mut self, now: Instant) -> Option<KeyEvent> {
         self.held.take_if(|(_, until)| *until <= now).map(|(key, _)| key)
+    }
+
+    /// When anything was last typed or pasted.
+    pub fn last_typed(&self) -> Option<Instant> {
+        self.last
     }
 
     /// The letter that answers if nothing follows it.
@@ -234,6 +238,11 @@ pub fn is_plain(key: KeyEvent) -> bool {
 /// Marks are keys of a table, which names their modifiers. A key that only repeats does not count.
 fn counts(key: KeyEvent, role: KeyRole) -> bool {
     key.kind == KeyEventKind::Press && (role == KeyRole::Mark || is_plain(key))
+}
+
+/// How long a key that confirms must stay alone: no text begins with Enter.
+fn confirms_after(key: KeyEvent) -> Duration {
+    if matches!(key.code, KeyCode::Char(_)) { LETTER_ALONE } else { ALONE }
 }
 
 fn is_after(before: Option<Instant>, time: Duration, at: Instant) -> bool {

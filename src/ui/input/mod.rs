@@ -5,6 +5,7 @@
 //! [`decode`]; a terminal's own answers, early or late, are dropped there and never typed. The answer to the only question
 //! that placet asks is noted in [`background`]. rustyline reads through [`pty_proxy`].
 
+pub mod answered_letter;
 pub mod answering_decoder;
 mod async_key_reader;
 pub mod background;

@@ -544,3 +544,24 @@ fn what_is_not_stored_any_more_is_not_called_large() {
     let words = "300 bytes of b.bin are not shown: the file in the workspace has other content now";
     assert!(screen.contains(words) && !screen.contains("!less"), "{screen}");
 }
+
+/// Story: at 40 columns and 12 rows the keys took four rows, and the changes three.
+#[test]
+fn in_a_low_pane_the_keys_have_two_rows_also_while_they_do_not_count() {
+    for columns in [40, 80] {
+        let mut b = bench_of(columns, 11);
+        let (row, file) = change("a.txt", 0, "a\n", "b\n");
+        let _answer = b.ask_to_apply(detail(vec![(row, file)]));
+        let rows_of_keys = |screen: &str| {
+            let below = screen.lines().skip_while(|row| !row.contains("a apply all"));
+            below.take_while(|row| !row.starts_with('>')).count()
+        };
+        let screen = b.screen();
+        assert_eq!(rows_of_keys(&screen), 2, "{columns}: {screen}");
+        assert!(screen.contains("Space open"), "{columns}: {screen}");
+        b.live.size_changed(b.now);
+        let waiting = b.screen();
+        assert!(waiting.contains("(wait)") || waiting.contains("(a moment"), "{columns}: {waiting}");
+        assert_eq!(rows_of_keys(&waiting), 2, "{columns}: {waiting}");
+    }
+}

@@ -79,7 +79,7 @@ fn a_low_pane_shows_changed_lines_and_names_its_keys() {
         let screen = b.screen();
         assert!(screen.contains("- line 10") && screen.contains("+ changed"), "{columns}: {screen}");
         assert!(screen.contains("closed: PageDown opens it"), "{columns}: {screen}");
-        for key in ["a apply all", "r review", "k keep", "Space open", "p patch"] {
+        for key in ["a apply all", "r review", "k keep", "Space open"] {
             assert!(screen.contains(key), "{columns}: {key}: {screen}");
         }
         assert!(!screen.contains("none of these") || columns == 80, "{screen}");

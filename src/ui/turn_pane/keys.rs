@@ -10,6 +10,7 @@ use super::pane::TurnPane;
 use super::question::{LookKey, PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome, TypedText};
 use super::status::TurnPaneAction;
 use crate::agent::{SendTiming, is_command};
+use crate::ui::input::answered_letter::{AnsweredLetter, KeyAfterAnswer};
 use crate::ui::input::guard::KeyRole;
 use crate::ui::margin_mark;
 use crate::ui::scrollback;
@@ -64,6 +65,7 @@ impl TurnPane {
 
     /// A key that may answer has been alone for long enough: the key answers.
     pub fn answer_due_key(&mut self, now: Instant) -> Option<TurnPaneAction> {
+        let pressed = self.guard.last_typed().unwrap_or(now);
         let key = self.guard.take_due_key(now)?;
         // It was alone: what follows is another text.
         self.letters.clear();
@@ -76,7 +78,11 @@ impl TurnPane {
         }
         let is_apply = key.code == KeyCode::Char('a');
         let applies = is_apply && self.question.as_ref().is_some_and(PaneQuestion::is_about_changes);
+        let chosen = self.question.as_ref().and_then(|open| open.chosen_by(key.code));
         let answered = PaneQuestion::answer_key(&mut self.question, key);
+        self.answered = chosen
+            .filter(|_| self.question.is_none() && self.composer.is_empty())
+            .map(|(letter, chosen)| AnsweredLetter::new(letter, pressed, &chosen, applies));
         match &self.question {
             Some(open) if open.wants_confirmation() => self.guard.confirm(),
             _ => self.guard.clear_confirmation(),
@@ -98,6 +104,9 @@ impl TurnPane {
     /// Handles a key that was read at `at`. A key that waits for its time at this moment does not answer any more: if
     /// the loop did not read keys for a while, it cannot know how close together they came.
     pub fn key(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
+        if self.takes_text_of_answer(key, at) {
+            return None;
+        }
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let action = match (key.code, ctrl) {
@@ -127,6 +136,48 @@ impl TurnPane {
         };
         self.guard.touch(at);
         action
+    }
+
+    /// The key goes on with the text of which the letter that answered last was the first: all of it goes to the draft.
+    fn takes_text_of_answer(&mut self, key: KeyEvent, at: Instant) -> bool {
+        let has_draft = !self.facts.questions_only;
+        let is_answering = self.question.as_ref().is_some_and(|open| open.typed().is_some());
+        let step = match &mut self.answered {
+            Some(answered) if !is_answering => answered.follow(key, at),
+            _ => KeyAfterAnswer::Ends,
+        };
+        let (letter, next) = match step {
+            KeyAfterAnswer::MayGoOn => return false,
+            KeyAfterAnswer::GoesOn { letter, next } if has_draft => (letter, next),
+            KeyAfterAnswer::GoesOn { .. } | KeyAfterAnswer::Ends => {
+                self.answered = None;
+                return false;
+            }
+        };
+        self.notices.extend(self.answered.take().map(|answered| answered.words("your draft")));
+        // At a question that opened in the meantime, the first letter after the answer was a key.
+        let typed = if self.composer.is_empty() { next.to_string() } else { self.composer.take() };
+        self.composer.set(&format!("{letter}{typed}"));
+        if let Some(open) = &mut self.question {
+            open.give_up_text(&next.to_string());
+            self.letters.clear();
+            self.guard.clear_confirmation();
+            self.focus = QuestionFocus::Draft;
+        }
+        self.edit(key);
+        self.guard.touch(at);
+        true
+    }
+
+    /// What was found out about keys since it was asked last, as lines for the scrollback.
+    pub fn take_notices(&mut self) -> Vec<Line<'static>> {
+        let notices = std::mem::take(&mut self.notices);
+        notices.iter().flat_map(|words| self.notice(words)).collect()
+    }
+
+    /// The letter that answered last, if a text may still go on after it.
+    pub(super) fn take_answered(&mut self) -> Option<AnsweredLetter> {
+        self.answered.take()
     }
 
     fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
@@ -174,6 +225,11 @@ impl TurnPane {
         let is_plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
         let is_typing = open.typed().is_some();
         match key.code {
+            // The letter for yes was no answer without its Enter: it is the first of a text.
+            KeyCode::Char(letter) if is_plain && open.awaits_enter() && letter != 'y' => {
+                self.letters.clear();
+                return Some(TypedText { text: format!("y{letter}"), since: at, is_beginning: true });
+            }
             // A blank alone opens a row, also right after the key that shows the patch.
             KeyCode::Char(' ') if !self.letters.goes_on(at) || open.has_only_looked(&self.letters) => {}
             KeyCode::Char(letter) if is_plain && !is_typing => return self.letters.add(letter, at),

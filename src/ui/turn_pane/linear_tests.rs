@@ -33,6 +33,7 @@ fn request(title: &str, detail: DisplayDetail) -> (ApprovalRequest, oneshot::Rec
         always: None,
         pattern: None,
         typed: None,
+        destroys: false,
         why: "no rule".into(),
         flag: None,
         takes_reason: true,

@@ -13,6 +13,7 @@ use crate::session::InputDraft;
 use crate::text::visible;
 use crate::tools::{DisplayDetail, ForegroundCall};
 use crate::ui::apply_progress::how_far;
+use crate::ui::input::answered_letter::AnsweredLetter;
 use crate::ui::input::guard::KeyGuard;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
@@ -70,6 +71,10 @@ pub struct TurnPane {
     pub(super) guard: KeyGuard,
     /// Letters that were typed at the question.
     pub(super) letters: TypedLetters,
+    /// The letter that answered the last question: a text may go on after it.
+    pub(super) answered: Option<AnsweredLetter>,
+    /// What was found out about a key, for the scrollback.
+    pub(super) notices: Vec<String>,
     /// When the terminal got the size that it has.
     pub(super) size_since: Option<Instant>,
     pub(super) composer: TextField,
@@ -121,6 +126,8 @@ impl TurnPane {
             focus: QuestionFocus::Question,
             guard: KeyGuard::default(),
             letters: TypedLetters::default(),
+            answered: None,
+            notices: Vec::new(),
             size_since: None,
             composer: TextField::new(TextFieldKind::Lines),
             queue,

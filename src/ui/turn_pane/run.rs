@@ -9,6 +9,7 @@ use crate::session::DraftFile;
 use crate::tools::JobRegistry;
 use crate::ui::inline_painter::InlinePainter;
 use crate::ui::input::AsyncKeyReader;
+use crate::ui::input::answered_letter::AnsweredLetter;
 use crate::ui::input::decode::TerminalInput;
 use crate::ui::input::terminal_name;
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
@@ -64,6 +65,8 @@ pub struct TurnPaneResult {
     pub cleared: Option<String>,
     /// Whether thinking and output were shown at length at last.
     pub expanded: bool,
+    /// The letter that answered last: what is typed at the prompt may go on with its text.
+    pub answered: Option<AnsweredLetter>,
 }
 
 /// Shows a turn until it ends. `stop` is cancelled when the person stops it.
@@ -161,6 +164,10 @@ pub async fn run(
                     }
                     live.set_foreground(jobs.foreground());
                     action = take_input(&mut live, input, at);
+                    for line in live.take_notices() {
+                        painter.insert(&links.line(&line));
+                        painter.insert("\n");
+                    }
                     keep_draft(&drafts, &live);
                 }
                 // Without a terminal there is no person.
@@ -238,7 +245,8 @@ pub async fn run(
     term::write_all(b"\x1b[?1004l\x1b[?2004l");
     keep_draft(&drafts, &live);
     let (draft, cleared) = live.take_drafts();
-    TurnPaneResult { ending, draft, cleared, expanded: live.is_expanded() }
+    let (expanded, answered) = (live.is_expanded(), live.take_answered());
+    TurnPaneResult { ending, draft, cleared, expanded, answered }
 }
 
 /// Turns on bracketed paste, and reports of the window's focus.

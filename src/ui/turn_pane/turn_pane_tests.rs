@@ -18,6 +18,8 @@ mod answers;
 
 #[path = "change_list_tests.rs"]
 mod change_list;
+#[path = "text_after_answer_tests.rs"]
+mod text_after_answer;
 
 struct TurnPaneHarness {
     live: TurnPane,
@@ -25,6 +27,7 @@ struct TurnPaneHarness {
     scrollback: Vec<String>,
     size: (u16, u16),
     typed: Option<String>,
+    destroys: bool,
 }
 
 fn bench() -> TurnPaneHarness {
@@ -48,7 +51,7 @@ fn bench_of(width: u16, height: u16) -> TurnPaneHarness {
         PasteStore::default(),
         now,
     );
-    TurnPaneHarness { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
+    TurnPaneHarness { live, now, scrollback: Vec::new(), size: (width, height), typed: None, destroys: false }
 }
 
 impl TurnPaneHarness {
@@ -141,6 +144,7 @@ impl TurnPaneHarness {
             always: Some(Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
             pattern: Some(Grant::Pattern { patterns: vec!["cargo test *".into()] }),
             typed: self.typed.clone(),
+            destroys: self.destroys,
             why: "allow: nothing\n  cargo test\n    = no rule or grant matches\n".into(),
             flag: None,
             takes_reason: true,

@@ -43,6 +43,8 @@ pub struct ListedChange {
     pub is_left_out: bool,
     /// The workspace has another change of the same lines: nothing is applied before the person has chosen.
     pub is_conflict: bool,
+    /// Of the row of a repository that something else changed since: what happened to it. It cannot be applied.
+    pub moved: Option<String>,
 }
 
 /// What the row of a conflict says.
@@ -65,6 +67,18 @@ impl ListedChange {
         let gap = if self.note.is_empty() { "" } else { " " };
         self.note.push_str(&format!("{gap}({CONFLICT})"));
         (self.is_conflict, self.needs_care) = (true, true);
+    }
+
+    /// Says that something else changed the repository of the row since.
+    pub fn mark_moved(&mut self, (happened, words): (&str, &str)) {
+        let gap = if self.note.is_empty() { "" } else { " " };
+        self.note.push_str(&format!("{gap}({words})"));
+        (self.moved, self.needs_care) = (Some(happened.into()), true);
+    }
+
+    /// No answer can apply it.
+    pub fn is_blocked(&self) -> bool {
+        self.moved.is_some()
     }
 
     /// The first row, where conflicts were not looked for in all files.

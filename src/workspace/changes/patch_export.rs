@@ -5,6 +5,7 @@
 
 use super::change_set::{ChangeSet, FileChange};
 use super::renames::RenamedFiles;
+use crate::text::DetectedEncoding;
 use crate::text::patch::{quoted, unified, write_binary};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
@@ -243,7 +244,9 @@ fn block(
     if before == after {
         return;
     }
-    if before.contains(&0) || after.contains(&0) {
+    // What the list counts no lines of has no lines in the patch either.
+    let is_binary = |bytes: &[u8]| bytes.contains(&0) || DetectedEncoding::of(bytes).is_err();
+    if is_binary(before) || is_binary(after) {
         write_binary(before, after, out);
         return;
     }

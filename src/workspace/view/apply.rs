@@ -288,19 +288,8 @@ impl View {
         let mut repositories: BTreeSet<PathBuf> = BTreeSet::new();
         repositories.extend(state.filter_map(|s| set.repository_of(&s.path)));
         for repository in repositories {
-            let scan = super::git_state::scan(&repository);
-            let scan = scan.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
-            if let Some(lock) = scan.lock() {
-                return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
-            }
-            let bases = self.layer_set(LayerKind::Pending).bases();
-            if let Some(new) = scan.state.iter().find(|path| !bases.contains(path)) {
-                return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
-            }
-            for base in bases.iter().filter(|b| super::git_state::is_state(&repository, &b.path)) {
-                if base.raced || !self.says_the_same(&base.node, &base.path).unwrap_or(false) {
-                    return Err(ApplyError::Repository(format!("`{}` changed", base.path.display())));
-                }
+            if let Some(moved) = self.repository_move(&repository) {
+                return Err(ApplyError::Repository(moved.to_string()));
             }
         }
         Ok(())

@@ -14,8 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Files that are compared at most, and bytes of them: every list of changes asks.
-const MOST_FILES: usize = 500;
-const MOST_BYTES: u64 = 64 << 20;
+const LISTED: (usize, u64) = (500, 64 << 20);
+/// The same of a review, which reads its files anyway.
+const REVIEWED: (usize, u64) = (20_000, 1 << 30);
 
 /// The pending changes that an apply cannot merge with what the workspace has now.
 #[derive(Debug, Default)]
@@ -48,8 +49,16 @@ impl View {
     /// files of 64 MiB together are compared; what a repository stores is compared when the
     /// repository is applied.
     pub fn conflicts(&self, set: &ChangeSet) -> FoundConflicts {
+        self.conflicts_within(set, LISTED)
+    }
+
+    /// The same for a review: of 20,000 files of 1 GiB together.
+    pub fn reviewed_conflicts(&self, set: &ChangeSet) -> FoundConflicts {
+        self.conflicts_within(set, REVIEWED)
+    }
+
+    fn conflicts_within(&self, set: &ChangeSet, (mut files, mut room): (usize, u64)) -> FoundConflicts {
         let mut found = FoundConflicts::default();
-        let (mut files, mut room) = (MOST_FILES, MOST_BYTES);
         let may_conflict = |c: &&FileChange| {
             !c.before.is_directory() && (!c.after.is_directory() || c.before.counts_as_file())
         };

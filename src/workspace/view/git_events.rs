@@ -1,5 +1,6 @@
 //! What pending changes mean to their repositories, and the list of these meanings for the person.
 
+use super::repository_move::moved_words;
 use super::stack::LayerStack;
 use super::{LayerKind, View};
 use crate::permission::Runner;
@@ -32,12 +33,18 @@ impl View {
         classes: &ChangeClasses,
         shown: impl Fn(&Path) -> PathBuf,
     ) -> Vec<ListedChange> {
-        let mut rows = set.listing(self.objects(), classes, &self.git_events(set), shown);
+        let mut rows = set.listing(self.objects(), classes, &self.git_events(set), &shown);
         let conflicts = self.conflicts(set);
         let is_conflict =
             |row: &&mut ListedChange| row.paths.iter().any(|path| conflicts.at(path) == Some(true));
         rows.iter_mut().filter(is_conflict).for_each(ListedChange::mark_conflict);
-        if rows.iter().any(|row| row.is_conflict) {
+        for (repository, moved) in self.moved_repositories(set, classes) {
+            let name = Some(visible::path(&shown(&repository)));
+            let row = rows.iter_mut().find(|row| row.repository == name);
+            let happened = moved.to_string();
+            row.into_iter().for_each(|row| row.mark_moved((&happened, &moved_words(&happened))));
+        }
+        if rows.iter().any(|row| row.is_conflict || row.is_blocked()) {
             rows = care_first(rows);
         }
         if conflicts.not_compared() > 0 {

@@ -43,6 +43,7 @@ mod rebuild;
 mod removal;
 mod renamed;
 mod repositories;
+mod repository_move;
 mod roots;
 mod run_clock;
 mod running_changes;

@@ -4,6 +4,7 @@
 use super::super::tests::{ViewFixture, bench};
 use super::*;
 use crate::workspace::changes::classify::ChangeApproval;
+use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::view::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
 use crate::workspace::view::discards::DiscardBackup;
 use std::fs;
@@ -107,16 +108,33 @@ fn a_pending_commit_lands_after_a_file_was_merged() {
 
 #[test]
 fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
-    for path in [".git/HEAD", ".git/packed-refs", ".git/refs/heads/side"] {
+    for (path, happened) in [
+        (".git/HEAD", "HEAD moved to branch other"),
+        (".git/packed-refs", "/.git/packed-refs` changed"),
+        (".git/refs/heads/side", "branch side was created"),
+        (".git/refs/heads/main", "branch main moved to 0123456"),
+        (".git/refs/tags/v1", "tag v1 was created"),
+        (".git/refs/remotes/origin/main", "refs/remotes/origin/main was created"),
+        (".git/refs/stash", "the stash changed"),
+    ] {
         let b = committed();
         b.hold("more", "x\n", None);
         b.view.drop_unchanged().unwrap();
         b.view.set_aside(&only(&b, "a.txt")).unwrap();
         let words = b.words();
-        b.write(path, "ref: refs/heads/other\n");
+        let id = "0123456789".repeat(4);
+        b.write(path, if path.ends_with("main") { &id } else { "ref: refs/heads/other\n" });
         assert_eq!(b.words(), words, "{path}");
         let refused = approved(&b, &b.all());
-        assert!(matches!(&refused, Err(ApplyError::Repository(why)) if why.contains(path)), "{refused:?}");
+        let Err(ApplyError::Repository(why)) = &refused else { panic!("{refused:?}") };
+        assert!(why.ends_with(happened), "{path}: {why}");
+        let set = b.view.changes(LayerKind::Pending).unwrap();
+        let rows = b.view.listed(&set, &b.view.classify(&set), |path| path.to_path_buf());
+        let marked: Vec<&ListedChange> = rows.iter().filter(|row| row.is_blocked()).collect();
+        let [row] = marked[..] else { panic!("{rows:?}") };
+        let by = if happened.contains('`') { "" } else { " by another command" };
+        let words = format!("{happened}{by}: it cannot be applied)");
+        assert!(row.line().ends_with(&words), "{path}: {}", row.line());
     }
 }
 

@@ -8,7 +8,7 @@ use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::repository::files_of_person;
 use crate::workspace::repository::git_reader::{
-    GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
+    GitEvent, GitSides, RepositoryEvents, RepositoryFiles, StoredKind, compare, deadline,
 };
 use rustix::fs::{MemfdFlags, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,19 +49,46 @@ impl View {
     }
 
     /// The same as a line for each row, with the repository in front; `name` renders a path. A repository of which nothing is
-    /// known has a line with its name.
+    /// known has a line with its name. What was removed comes back, and its line says so.
     pub fn undone_git_rows(&self, entries: &[JournalEntry], name: &dyn Fn(&Path) -> String) -> Vec<String> {
-        let lines = |repository: &RepositoryEvents| {
-            let own = name(&repository.path);
+        let lines = |RepositoryEvents { path, events }: RepositoryEvents| {
+            let own = name(&path);
             let line = |row: crate::workspace::RepositoryRow| match row.needs_care {
                 // It names the repository.
                 true => row.text,
                 false => format!("{own}: {}", row.text),
             };
-            let rows: Vec<String> = repository.rows(&repository.path, name).into_iter().map(line).collect();
+            let events = events.into_iter().filter(|event| !is_of_objects(event));
+            let (back, gone): (Vec<GitEvent>, Vec<GitEvent>) = events.partition(is_removal);
+            let lines = |events: Vec<GitEvent>| -> Vec<String> {
+                let part = RepositoryEvents { path: path.clone(), events };
+                part.rows(&path, name).into_iter().map(line).collect()
+            };
+            let back = lines(back).into_iter().map(|line| format!("{line} (comes back)"));
+            let rows: Vec<String> = lines(gone).into_iter().chain(back).collect();
             if rows.is_empty() { vec![own.clone()] } else { rows }
         };
-        self.undone_git_events(entries).iter().flat_map(lines).collect()
+        self.undone_git_events(entries).into_iter().flat_map(lines).collect()
+    }
+}
+
+/// An undo puts back what it removed.
+fn is_removal(event: &GitEvent) -> bool {
+    matches!(
+        event,
+        GitEvent::RefDeleted { .. }
+            | GitEvent::Stored { kind: StoredKind::Stash { is_removed: true, .. }, .. }
+    )
+}
+
+/// It is about objects that no name leads to: an undo leaves all objects to `git gc`.
+fn is_of_objects(event: &GitEvent) -> bool {
+    let is_unreached =
+        |kind: &StoredKind| matches!(kind, StoredKind::UnreachedCommit | StoredKind::UnreachedObjects { .. });
+    match event {
+        GitEvent::Stored { kind, .. } | GitEvent::MoreStored { kind, .. } => is_unreached(kind),
+        GitEvent::UnreachedNotRead => true,
+        _ => false,
     }
 }
 

@@ -49,7 +49,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     if files.is_empty() {
         return Ok(None);
     }
-    let conflicts = view.conflicts(&set);
+    let conflicts = view.reviewed_conflicts(&set);
     for file in &mut files {
         compare_with_workspace(file, &set, (view, &conflicts), &|path| {
             visible::path_name(&workspace.shortened(path))
@@ -80,6 +80,11 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         let is_commit = |file: &&ReviewFile| file.decided_with.is_some() && !file.is_explained();
         let after = files.iter().skip(at + 1).take_while(is_commit).count();
         files.splice(at + 1 + after..at + 1 + after, commits);
+    }
+    for (repository, words) in view.moved_repository_facts(&set, &classes) {
+        let Some(file) = files.iter_mut().find(|file| file.path == repository) else { continue };
+        file.facts.insert(0, words.clone());
+        file.care.insert(0, words);
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();

@@ -45,6 +45,32 @@ impl PaneQuestion {
         self.confirmed.is_some_and(|pressed| key.code == KeyCode::Char(pressed))
     }
 
+    /// The key for yes was pressed for a call that destroys data: Enter allows the call, and no letter does.
+    pub(in crate::ui::turn_pane) fn awaits_enter(&self) -> bool {
+        self.awaits_enter
+    }
+
+    /// The call destroys data: a letter may be the first of a text, so a letter alone does not allow the call.
+    pub(super) fn needs_enter(&self) -> bool {
+        matches!(&self.asked, AnyQuestion::Call(question) if question.destroys && question.typed.is_none())
+    }
+
+    /// What a letter chooses, as the row of keys names it.
+    pub(in crate::ui::turn_pane) fn chosen_by(&self, key: KeyCode) -> Option<(char, String)> {
+        let KeyCode::Char(letter) = key else { return None };
+        let words = match (&self.asked, letter) {
+            (AnyQuestion::Choice(question), _) => {
+                question.choices.iter().find(|choice| choice.key == letter)?.words.clone()
+            }
+            (AnyQuestion::Call(_) | AnyQuestion::Loop(_), 'y') => "yes".into(),
+            (AnyQuestion::Call(_) | AnyQuestion::Loop(_), 'n') => "no".into(),
+            (AnyQuestion::Call(_), 'a' | 'p') => "always".into(),
+            (AnyQuestion::Call(_), 'v') => "never".into(),
+            _ => return None,
+        };
+        Some((letter, words))
+    }
+
     /// What `key` is to this question.
     pub(in crate::ui::turn_pane) fn meaning(&self, key: KeyEvent) -> QuestionKeyKind {
         if let Some(typed) = &self.typing {
@@ -58,6 +84,10 @@ impl PaneQuestion {
         }
         if key.code == KeyCode::Char(REASON) && self.takes_reason() {
             return QuestionKeyKind::Answer(KeyRole::Letter);
+        }
+        if self.awaits_enter && key.modifiers.is_empty() && matches!(key.code, KeyCode::Enter | KeyCode::Esc)
+        {
+            return QuestionKeyKind::Answer(KeyRole::Confirm);
         }
         let is_letter = matches!(key.code, KeyCode::Char(_));
         let begins_text = is_letter && matches!(self.asked, AnyQuestion::Enquiry(_));
@@ -87,6 +117,10 @@ impl PaneQuestion {
         match (answers, self.is_pressed(key)) {
             (false, _) => QuestionKeyKind::Nothing,
             (true, true) => QuestionKeyKind::Answer(KeyRole::Confirm),
+            // Enter has to follow it, and a letter after it makes both a text.
+            (true, false) if key.code == KeyCode::Char('y') && self.needs_enter() => {
+                QuestionKeyKind::Answer(KeyRole::Answer)
+            }
             (true, false) if is_letter => QuestionKeyKind::Answer(KeyRole::Letter),
             (true, false) => QuestionKeyKind::Answer(KeyRole::Answer),
         }
@@ -95,6 +129,7 @@ impl PaneQuestion {
     /// The key was no answer: what was about to be done is off, and the row of keys shows itself.
     pub(in crate::ui::turn_pane) fn remind(&mut self) {
         self.confirmed = None;
+        self.awaits_enter = false;
         self.unmet = None;
         self.too_early = None;
         self.ignored_text = false;
@@ -111,6 +146,7 @@ impl PaneQuestion {
     /// showed is hidden again.
     pub(in crate::ui::turn_pane) fn give_up_text(&mut self, text: &str) {
         (self.confirmed, self.unmet, self.too_early) = (None, None, None);
+        self.awaits_enter = false;
         (self.typing, self.types_reason, self.reminds) = (None, false, false);
         let toggles = text.chars().take_while(|c| *c == PATCH).count();
         if self.changes.is_some() && toggles % 2 == 1 {
@@ -141,7 +177,7 @@ impl PaneQuestion {
 
     /// A key was pressed once and has to be pressed again.
     pub(in crate::ui::turn_pane) fn wants_confirmation(&self) -> bool {
-        self.confirmed.is_some()
+        self.confirmed.is_some() || self.awaits_enter
     }
 
     pub(in crate::ui::turn_pane) fn answer_key(
@@ -158,6 +194,14 @@ impl PaneQuestion {
         }
         open.reminds = false;
         (open.unmet, open.too_early) = (None, None);
+        let awaited = std::mem::take(&mut open.awaits_enter);
+        match key.code {
+            KeyCode::Enter if awaited && !open.is_too_small => {
+                return PaneQuestion::close(slot, ApprovalReply::Yes);
+            }
+            KeyCode::Enter | KeyCode::Esc if awaited => return QuestionOutcome::Open,
+            _ => {}
+        }
         if key.code == KeyCode::Char(REASON) && open.takes_reason() {
             (open.typing, open.types_reason) = (Some(TextField::new(TextFieldKind::Lines)), true);
             open.confirmed = None;
@@ -197,6 +241,10 @@ impl PaneQuestion {
         }
         if consents && matches!(&open.asked, AnyQuestion::Call(q) if q.typed.is_some()) {
             open.typing = Some(TextField::default());
+            return QuestionOutcome::Open;
+        }
+        if consents && open.needs_enter() {
+            (open.awaits_enter, open.confirmed) = (true, None);
             return QuestionOutcome::Open;
         }
         PaneQuestion::close(slot, reply)

@@ -310,7 +310,8 @@ impl ChangeList {
 
     /// A key that moves, opens or closes; false for any other.
     pub(super) fn key(&mut self, key: KeyCode, overview: &ChangeOverview) -> bool {
-        let page = self.fits.saturating_sub(2).max(1);
+        // One row stays in view, so that a reader finds the place.
+        let page = self.fits.saturating_sub(1).max(1);
         match key {
             KeyCode::Down => self.down(overview),
             KeyCode::Up => self.up(overview),

@@ -13,16 +13,19 @@ use ratatui::text::{Line, Span};
 /// Rows from which on a question is low, and columns from which on it is narrow.
 pub(super) const LOW: usize = 14;
 const NARROW: usize = 75;
-/// Rows below which the changes need the row of the key that is used least.
-const LOWEST: usize = 10;
-/// Rows below which they need that of the keys that only look.
+/// Rows below which the changes need the row of the keys that only look.
 const LEAST_NAMED: usize = 8;
+/// Rows of keys in a low question: the changes need the others.
+const LOW_KEY_ROWS: usize = 2;
 
 /// Enter came with the text before it: that may be a paste which the terminal did not mark.
 const ONE_PIECE: &str = "text and Enter came in one piece: press Enter again to send it";
 
 /// A text was typed where there is no draft.
 const TEXT_IGNORED: &str = "text is ignored here; these keys answer: ";
+
+/// The key that opens or closes a difference.
+const OPEN: &str = "Space";
 
 /// A key and what it does. Both are always in the same row.
 type KeyLabel = Vec<Span<'static>>;
@@ -32,6 +35,8 @@ type KeyLabel = Vec<Span<'static>>;
 enum LookKeyNames {
     Full,
     Short,
+    /// The one that opens what is closed, and the other keys in fewer columns.
+    Least,
     None,
 }
 
@@ -118,22 +123,23 @@ impl PaneQuestion {
             lines.push(Line::styled(sanitize::line(&text).into_owned(), theme.style("warning")));
             return lines;
         }
-        let waiting = self.waiting(theme, (columns, ready)).filter(|_| focus != QuestionFocus::Draft);
-        // In a low pane the words about keys that do not count yet take the row of the keys that only look. If they had a
-        // row of their own, that would be free afterwards.
-        let takes_row = waiting.is_some() && room < LOW && self.changes.is_some();
+        let is_low = room < LOW && self.changes.is_some();
         let mut labels = match &self.asked {
             AnyQuestion::Enquiry(question) => self.answer_labels(question, theme),
             _ => {
                 // What is said above the keys takes their rows, and the changes keep theirs.
                 let is_full = columns < NARROW && !lines.is_empty();
                 let named = match room {
-                    _ if is_full || takes_row => LookKeyNames::None,
+                    _ if is_full => LookKeyNames::None,
                     LOW.. => LookKeyNames::Full,
                     LEAST_NAMED.. => LookKeyNames::Short,
                     _ => LookKeyNames::None,
                 };
-                self.labels(theme, named, focus)
+                let fits = |named: &LookKeyNames| {
+                    !is_low || key_rows(self.labels(theme, *named, focus), columns).len() <= LOW_KEY_ROWS
+                };
+                let fewer = [named, LookKeyNames::Least].into_iter().filter(|_| named != LookKeyNames::None);
+                self.labels(theme, fewer.into_iter().find(fits).unwrap_or(LookKeyNames::None), focus)
             }
         };
         if self.reminds && self.typing.is_none() && focus != QuestionFocus::Draft {
@@ -142,16 +148,27 @@ impl PaneQuestion {
             labels.first_mut().iter_mut().for_each(|first| first.insert(0, lead.clone()));
         }
         let tab = vec![Span::styled("Tab", theme.style("key")), Span::raw(" your draft")];
-        let with_tab = || key_rows([labels.clone(), vec![tab.clone()]].concat(), columns).len();
+        let with = |labels: &[KeyLabel], last: &KeyLabel| {
+            key_rows(labels.iter().chain([last]).cloned().collect(), columns).len()
+        };
         // The last key gets no row of its own where the changes need it.
-        let has_room = room >= LOWEST || self.changes.is_none();
-        if focus == QuestionFocus::Question
-            && !takes_row
-            && (has_room || with_tab() == key_rows(labels.clone(), columns).len())
-        {
+        let most =
+            key_rows(labels.clone(), columns).len().max(if room < LEAST_NAMED { 1 } else { LOW_KEY_ROWS });
+        if focus == QuestionFocus::Question && (!is_low || with(&labels, &tab) <= most) {
             labels.push(tab);
         }
-        labels.extend(waiting);
+        if focus != QuestionFocus::Draft {
+            let most = key_rows(labels.clone(), columns).len();
+            let mut words = self.waiting(theme, (columns, ready));
+            // A row that is there for half a second would move everything above it twice.
+            let fits = words.iter().position(|words| !is_low || with(&labels, words) <= most);
+            let last = words.len().saturating_sub(1);
+            if fits.is_none() && !words.is_empty() {
+                // The key that only looks makes way.
+                labels.retain(|label| label.first().is_none_or(|key| key.content != OPEN));
+            }
+            labels.extend((!words.is_empty()).then(|| words.swap_remove(fits.unwrap_or(last))));
+        }
         lines.extend(key_rows(labels, columns));
         lines
     }
@@ -168,6 +185,9 @@ impl PaneQuestion {
 
     /// What the key that was pressed once would do.
     fn confirmation(&self, columns: usize) -> Option<String> {
+        if self.awaits_enter {
+            return Some("Enter allows it; Esc goes back, and a letter goes to your draft".into());
+        }
         let key = self.confirmed?;
         Some(match &self.asked {
             AnyQuestion::Choice(q) => {
@@ -194,7 +214,8 @@ impl PaneQuestion {
             let mut labels: Vec<KeyLabel> =
                 choices.map(|choice| label(&choice.key.to_string(), choice.words.clone())).collect();
             if self.takes_reason() {
-                labels.push(label(&REASON.to_string(), "no, because ...".into()));
+                let words = if named == LookKeyNames::Least { "why not" } else { "no, because ..." };
+                labels.push(label(&REASON.to_string(), words.into()));
             }
             labels.extend(
                 self.check_keys().into_iter().map(|(key, words)| label(&key.to_string(), words.into())),
@@ -203,8 +224,9 @@ impl PaneQuestion {
                 (Some(_), true) => labels.push(label("p", "list".into())),
                 (Some(_), false) => {
                     let words = match named {
-                        LookKeyNames::Full => &[("Space", "show or hide"), ("p", "patch")][..],
-                        LookKeyNames::Short => &[("Space", "open"), ("p", "patch")],
+                        LookKeyNames::Full => &[(OPEN, "show or hide"), ("p", "patch")][..],
+                        LookKeyNames::Short => &[(OPEN, "open"), ("p", "patch")],
+                        LookKeyNames::Least => &[(OPEN, "open")],
                         LookKeyNames::None => &[],
                     };
                     labels.extend(words.iter().map(|(key, words)| label(key, (*words).into())));
@@ -216,7 +238,11 @@ impl PaneQuestion {
             }
             return labels;
         }
-        let mut labels = if self.is_too_small { Vec::new() } else { vec![label("y", "yes".into())] };
+        let mut labels = if self.is_too_small {
+            Vec::new()
+        } else {
+            vec![label(if self.needs_enter() { "y Enter" } else { "y" }, "yes".into())]
+        };
         labels.push(label("n", "no".into()));
         if self.takes_reason() {
             labels.push(label(&REASON.to_string(), "no, because ...".into()));
@@ -239,15 +265,18 @@ impl PaneQuestion {
         labels
     }
 
-    /// What follows the keys while they do not count yet, or after one that did not count.
-    fn waiting(&self, theme: &Theme, (columns, ready): (usize, bool)) -> Option<KeyLabel> {
-        const MOMENT: &str = "(a moment: keys are accepted after half a second without typing)";
-        const MOMENT_NARROW: &str = "(a moment: keys do not count yet)";
+    /// What follows the keys while they do not count yet, or after one that did not count: the words, and shorter ones.
+    fn waiting(&self, theme: &Theme, (columns, ready): (usize, bool)) -> Vec<KeyLabel> {
+        const MOMENT: [&str; 3] = [
+            "(a moment: keys are accepted after half a second without typing)",
+            "(a moment: keys do not count yet)",
+            "(wait)",
+        ];
         if let Some(key) = self.too_early {
             let words = format!("{} came too early: press it again", sanitize::line(&key.to_string()));
-            return Some(vec![Span::styled(words, theme.style("warning"))]);
+            return vec![vec![Span::styled(words, theme.style("warning"))]];
         }
-        let words = if columns < NARROW { MOMENT_NARROW } else { MOMENT };
-        (!ready).then(|| vec![Span::styled(words, theme.style("hint"))])
+        let fitting = MOMENT.get(usize::from(columns < NARROW)..).filter(|_| !ready).unwrap_or_default();
+        fitting.iter().map(|words| vec![Span::styled(*words, theme.style("hint"))]).collect()
     }
 }

@@ -41,6 +41,8 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) shows_patch: bool,
     /// The key that was pressed once and must be pressed again: rows were not shown, or the answer cannot be undone.
     pub(super) confirmed: Option<char>,
+    /// The key for yes was pressed, and Enter has to follow it.
+    pub(super) awaits_enter: bool,
     /// Why the last key did nothing: a required check did not pass.
     pub(super) unmet: Option<String>,
     /// The pane has no room for one row of what the question is about: until it has, no key consents.
@@ -79,6 +81,7 @@ impl PaneQuestion {
             body: QuestionBody::default(),
             shows_patch: false,
             confirmed: None,
+            awaits_enter: false,
             unmet: None,
             is_too_small: false,
             head_rows: 0,
@@ -160,7 +163,7 @@ impl PaneQuestion {
         if is_taken {
             // The words about the second press are about the screen on which the first was: what is still not shown is
             // named again.
-            self.confirmed = None;
+            (self.confirmed, self.awaits_enter) = (None, false);
         }
         match is_taken {
             false => LookKey::No,
