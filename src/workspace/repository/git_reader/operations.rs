@@ -137,7 +137,10 @@ impl OperationSearch<'_> {
             "merge" => self.merge(),
             "rebase" => self.rebase(),
             "am" => self.am(),
-            "rebase --apply" => [self.onto("rebase-apply"), self.patch()].into_iter().flatten().collect(),
+            "rebase --apply" => {
+                let dir = "rebase-apply";
+                [self.onto(dir), self.patch(), self.abort_of_rebase(dir)].into_iter().flatten().collect()
+            }
             "bisect" => self.bisect(),
             "cherry-pick" => self.picked("CHERRY_PICK_HEAD"),
             "revert" => self.picked("REVERT_HEAD"),
@@ -240,24 +243,7 @@ impl OperationSearch<'_> {
             facts.push(OperationFact::StoppedAt(stopped));
         }
         let orig_head = self.id("rebase-merge/orig-head");
-        if let (Some(orig_head), Some(branch)) = (orig_head, self.head_name("rebase-merge")) {
-            let is_at = match &branch {
-                Some(branch) => self.after.refs.get(branch) == Some(orig_head),
-                None => self.places.has(&orig_head),
-            };
-            let to = if is_at { None } else { self.named(orig_head) };
-            if is_at || to.is_some() {
-                self.explain("rebase-merge/orig-head");
-            }
-            // git sets it to the same commit.
-            if is_at && self.id("ORIG_HEAD") == Some(orig_head) {
-                self.explain("ORIG_HEAD");
-            }
-            facts.extend(to.map(|to| match branch {
-                Some(branch) => OperationFact::AbortMoves { branch, to },
-                None => OperationFact::AbortGoesTo(to),
-            }));
-        }
+        facts.extend(self.abort_of_rebase("rebase-merge"));
         let options: Vec<&'static str> = REBASE_OPTIONS
             .into_iter()
             .filter(|name| {
@@ -273,12 +259,35 @@ impl OperationSearch<'_> {
         facts
     }
 
+    /// Where `git rebase --abort` puts the branch, unless it stays there.
+    fn abort_of_rebase(&mut self, dir: &str) -> Option<OperationFact> {
+        let file = format!("{dir}/orig-head");
+        let (orig_head, branch) = (self.id(&file)?, self.head_name(dir)?);
+        let is_at = match &branch {
+            Some(branch) => self.after.refs.get(branch) == Some(orig_head),
+            None => self.places.has(&orig_head),
+        };
+        // git sets it to the same commit.
+        if is_at && self.id("ORIG_HEAD") == Some(orig_head) {
+            self.explain("ORIG_HEAD");
+        }
+        let to = if is_at { None } else { Some(self.named(orig_head)?) };
+        self.explain(file);
+        Some(match branch {
+            Some(branch) => OperationFact::AbortMoves { branch, to: to? },
+            None => OperationFact::AbortGoesTo(to?),
+        })
+    }
+
     fn steps(&mut self, orig_head: Option<ObjectId>) {
         let ids = self.id("rebase-merge/onto").zip(orig_head);
         let steps = ids.and_then(|ids| RebaseSteps::find(self.sides, self.after, ids, self.budget));
         let Some(steps) = steps else { return };
         if steps.are_plain {
             self.explain("rebase-merge/git-rebase-todo");
+        }
+        if steps.are_made {
+            self.explain("rebase-merge/done");
         }
         self.events.extend(steps.event(self.budget));
         self.steps = steps.listed;

@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 
 /// A list of more bytes is not compared.
 const LARGEST_LIST: u64 = 1 << 20;
+/// Each step is compared with each commit.
+const MOST_STEPS: usize = 1_000;
 /// Commits that the row names. Where there are more, all are below it.
 const MOST_NAMED: usize = 3;
 
@@ -24,6 +26,8 @@ pub(super) struct RebaseSteps {
     pub(super) listed: Vec<ObjectId>,
     /// Each commit is picked, in the order of the branch, and there is no other step.
     pub(super) are_plain: bool,
+    /// Each step that was done, but for the one at which git stopped, is a commit by now.
+    pub(super) are_made: bool,
 }
 
 impl RebaseSteps {
@@ -39,32 +43,51 @@ impl RebaseSteps {
             String::from_utf8(read(sides.after, &path, LARGEST_LIST)?).ok()
         };
         // No step was made where there is no such list.
-        let steps = steps(&list("done").unwrap_or_default(), &list("git-rebase-todo")?);
+        let (done, left) = (list("done").unwrap_or_default(), list("git-rebase-todo")?);
+        let (done, left) = (steps(&done), steps(&left));
         let readers = [&after.objects];
-        let OnlyCommits { commits, at_least } =
-            commits_only_in(&readers, orig_head, &[onto], &BTreeSet::new(), budget);
-        if at_least {
+        let only = |from, base| commits_only_in(&readers, from, &[base], &BTreeSet::new(), budget);
+        let OnlyCommits { commits, at_least } = only(orig_head, onto);
+        if at_least || done.len() + left.len() > MOST_STEPS || commits.len() > MOST_STEPS {
             return None;
         }
         let commits: Vec<(ObjectId, Commit)> =
             commits.into_iter().filter(|(_, commit)| commit.parents.len() <= 1).collect();
-        let are_plain = steps.are_picks && steps.names.len() == commits.len() && {
-            let mut at = Some(orig_head);
-            steps.names.iter().rev().all(|name| {
-                let is_it = at.is_some_and(|id| name.len() >= 4 && id.to_hex().starts_with(name));
-                let commit = at.and_then(|id| commits.iter().find(|(known, _)| *known == id));
-                at = commit.and_then(|(_, commit)| commit.parents.first().copied());
-                is_it
-            })
+        // What the rebase has made, and what git goes over without a step, because it stays as it is.
+        let made = after.refs.head_commit().map(|head| only(head, onto).commits).unwrap_or_default();
+        let find = |step: &Step| commits.iter().find(|(id, _)| step.takes(id));
+        let is_made = |step: &&Step| {
+            let found = find(step).filter(|_| step.is_pick());
+            let is_it = |(_, made): &(ObjectId, Commit)| {
+                found.is_some_and(|(_, commit)| made.subject == commit.subject)
+            };
+            !step.takes_any() || made.iter().any(is_it)
         };
-        let is_listed = |id: &ObjectId| {
-            let hex = id.to_hex();
-            steps.names.iter().any(|name| name.len() >= 4 && hex.starts_with(name))
+        let (current, before) =
+            done.split_last().map_or((None, &[][..]), |(last, before)| (Some(last), before));
+        let not_made = before.iter().filter(|step| step.is_pick() && !is_made(step));
+        let not_made: BTreeSet<ObjectId> = not_made.filter_map(find).map(|(id, _)| *id).collect();
+        let listed: BTreeSet<ObjectId> = before
+            .iter()
+            .chain(current)
+            .chain(&left)
+            .filter_map(find)
+            .map(|(id, _)| *id)
+            .filter(|id| !not_made.contains(id))
+            .collect();
+        let mut at = Some(orig_head);
+        let mut is_next = |step: &Step| {
+            let found = at.and_then(|id| commits.iter().find(|(known, _)| *known == id && step.takes(&id)));
+            at = found.and_then(|(_, commit)| commit.parents.first().copied());
+            step.is_pick() && found.is_some()
         };
-        let (listed, left_out): (Vec<_>, Vec<_>) =
-            commits.into_iter().partition(|(id, _)| are_plain || is_listed(id));
-        let listed = listed.into_iter().map(|(id, _)| id).collect();
-        Some(RebaseSteps { left_out, listed, are_plain })
+        let are_in_order = done.iter().chain(&left).rev().all(&mut is_next);
+        let are_made = before.iter().all(|step| is_made(&step));
+        let is_left_out =
+            |(id, _): &(ObjectId, Commit)| !listed.contains(id) && !made.iter().any(|(made, _)| made == id);
+        let left_out: Vec<(ObjectId, Commit)> = commits.into_iter().filter(is_left_out).collect();
+        let are_plain = are_in_order && are_made && left_out.is_empty();
+        Some(RebaseSteps { left_out, listed: listed.into_iter().collect(), are_plain, are_made })
     }
 
     /// The row of the commits that are in no step.
@@ -88,31 +111,38 @@ impl RebaseSteps {
     }
 }
 
+/// A step of a list, with the beginning of the name of a commit.
 #[derive(Debug, PartialEq, Eq)]
-struct ListedSteps {
-    /// The beginnings of names of commits.
-    names: Vec<String>,
-    /// There is no other step than `pick`.
-    are_picks: bool,
+struct Step {
+    command: String,
+    name: Option<String>,
 }
 
-fn steps(done: &str, left: &str) -> ListedSteps {
-    let mut found = ListedSteps { names: Vec::new(), are_picks: true };
-    for line in done.lines().chain(left.lines()).map(str::trim) {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let mut words = line.split_ascii_whitespace();
-        let command = words.next().unwrap_or_default();
-        let mut words = words.skip_while(|word| matches!(*word, "-C" | "-c"));
-        found.are_picks &= matches!(command, "pick" | "p");
-        // A step `drop` leaves its commit out.
-        let takes = ["pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f"];
-        if takes.contains(&command) {
-            found.names.extend(words.next().map(String::from));
-        }
+impl Step {
+    fn is_pick(&self) -> bool {
+        matches!(self.command.as_str(), "pick" | "p")
     }
-    found
+
+    /// A step `drop` leaves its commit out.
+    fn takes_any(&self) -> bool {
+        const TAKING: [&str; 10] = ["pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f"];
+        TAKING.contains(&self.command.as_str())
+    }
+
+    fn takes(&self, id: &ObjectId) -> bool {
+        let is_it = |name: &String| name.len() >= 4 && id.to_hex().starts_with(name);
+        self.takes_any() && self.name.as_ref().is_some_and(is_it)
+    }
+}
+
+fn steps(list: &str) -> Vec<Step> {
+    let lines = list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let step = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let command = words.next().unwrap_or_default().to_string();
+        Step { command, name: words.find(|word| !matches!(*word, "-C" | "-c")).map(String::from) }
+    };
+    lines.map(step).collect()
 }
 
 #[cfg(test)]
@@ -120,20 +150,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_commits_of_both_lists_are_found() {
-        let found = |done: &str, left: &str| {
-            let ListedSteps { names, are_picks } = steps(done, left);
-            (names.join(" "), are_picks)
-        };
-        for (done, left, want) in [
-            ("", "", ("", true)),
-            ("pick 1111 a\n", "# c\n\npick 2222 # b\np 3333 c\n", ("1111 2222 3333", true)),
-            ("pick 1111 a\nexec true\n", "pick 2222 b\n", ("1111 2222", false)),
-            ("", "fixup -C 1111 a\nsquash 2222 b\nreword 3333 c", ("1111 2222 3333", false)),
-            ("", "drop 1111 a\npick 2222 b", ("2222", false)),
-            ("noop\n", "", ("", false)),
+    fn a_step_takes_the_commit_that_it_names() {
+        let id = ObjectId::from_hex("1234567890123456789012345678901234567890".as_bytes()).unwrap();
+        for (line, takes, is_pick) in [
+            ("pick 1234567 a", true, true),
+            ("  p 1234567890123456789012345678901234567890", true, true),
+            ("fixup -C 1234567 a", true, false),
+            ("squash 1234567", true, false),
+            ("drop 1234567 a", false, false),
+            ("pick 7654321 a", false, true),
+            ("pick 12 a", false, true),
+            ("pick", false, true),
+            ("noop", false, false),
         ] {
-            assert_eq!(found(done, left), (want.0.to_string(), want.1), "{done} {left}");
+            let steps = steps(&format!("# c\n\n{line}\n"));
+            let found: Vec<(bool, bool)> =
+                steps.iter().map(|step| (step.takes(&id), step.is_pick())).collect();
+            assert_eq!(found, [(takes, is_pick)], "{line}");
         }
     }
 }

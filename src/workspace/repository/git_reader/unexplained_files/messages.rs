@@ -5,7 +5,7 @@ use crate::workspace::repository::git_reader::commit::Commit;
 use crate::workspace::repository::git_reader::event::HeadPosition;
 use crate::workspace::repository::git_reader::git_index::read_index;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
-use crate::workspace::repository::git_reader::repository_files::read;
+use crate::workspace::repository::git_reader::repository_files::{exists, read};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -22,7 +22,10 @@ impl KnownCommits<'_> {
                 let text = read(self.sides.after, &self.sides.dir.join(name), 4 << 10)?;
                 ObjectId::from_hex(text.trim_ascii())
             };
-            let stopped = STOPPED_AT.iter().filter_map(named);
+            // Only a rebase in progress takes its message from there.
+            let has_rebase = exists(self.sides.after, &self.sides.dir.join("rebase-merge"));
+            let stopped = STOPPED_AT.iter().filter(|name| has_rebase || **name != "REBASE_HEAD");
+            let stopped = stopped.filter_map(named);
             let ids: BTreeSet<ObjectId> =
                 self.shown.iter().copied().chain(self.after.refs.head_commit()).chain(stopped).collect();
             ids.into_iter().filter_map(|id| Some((id, Commit::read(&self.after.objects, &id)?))).collect()

@@ -27,6 +27,11 @@ impl KnownCommits<'_> {
                 true => self.operations.places.has(&id),
                 false => self.operations.places.has_known(&id),
             }),
+            // A rebase that is over leaves it, and only a rebase reads it.
+            ["REBASE_HEAD"] => {
+                !exists(self.sides.after, &self.sides.dir.join("rebase-merge"))
+                    && id.is_some_and(|id| self.before.objects.has(&id))
+            }
             // An entry that the person has is put back in no ordinary command.
             ["MERGE_AUTOSTASH"] | ["rebase-merge" | "rebase-apply", "autostash"] => {
                 id.is_some_and(|id| !self.before.objects.has(&id))
@@ -53,8 +58,10 @@ impl KnownCommits<'_> {
         let word = text.trim_ascii();
         let is_empty = word.is_empty();
         match name {
-            // What was done, and what is shown to the person; no command takes anything from there.
-            "done" | "git-rebase-todo.backup" | "patch" => true,
+            // What is shown to the person; no command takes anything from there.
+            "git-rebase-todo.backup" | "patch" => true,
+            // Steps that were made are commits with rows.
+            "done" => lines(text).count() <= 1,
             "msgnum" | "end" => is_number(text),
             "git-rebase-todo" => is_listed_elsewhere(text),
             "message" | "message-squash" | "message-fixup" => is_empty || self.is_next_message(text),
