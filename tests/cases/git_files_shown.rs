@@ -288,15 +288,15 @@ fn what_the_next_command_of_an_operation_takes_is_on_the_screen() {
     let cases: &[(&str, &[&str])] = &[
         (
             "mkdir .git/sequencer; git rev-parse older > .git/sequencer/head; git rev-parse HEAD > .git/sequencer/abort-safety",
-            &["  cherry-pick or revert in progress: abort goes to older (X)"],
+            &[".git: cherry-pick or revert in progress: abort goes to older (X)"],
         ),
         (
             "git cherry-pick older..t; git rev-parse older > .git/sequencer/head",
-            &["  cherry-pick in progress: X \"t1\", abort goes to older (X)"],
+            &[".git: cherry-pick in progress: X \"t1\", abort goes to older (X)"],
         ),
         (
             &format!("{am}; git rev-parse older > .git/ORIG_HEAD"),
-            &["  am in progress: patch 1 of 3, abort goes to older (X)", "  rebase-apply/0002: +"],
+            &[".git: am in progress: patch 1 of 3, abort goes to older (X)", "  rebase-apply/0002: +"],
         ),
         (
             "git switch -q t; git rebase main; : > .git/rebase-merge/git-rebase-todo",
@@ -311,7 +311,7 @@ fn what_the_next_command_of_an_operation_takes_is_on_the_screen() {
              git rev-parse older > orig-head; echo 1 > next; echo 1 > last",
             &[
                 "! M .git (5 files of the repository) (.git/rebase-apply/head-name: it moves a branch that is no part of the rebase)",
-                "  rebase --apply in progress: main onto main (X), patch 1 of 1, 1 patch missing, abort moves main to older (X)",
+                ".git: rebase --apply in progress: main onto main (X), patch 1 of 1, 1 patch missing, abort moves main to older (X)",
             ],
         ),
         ("echo older > .git/BISECT_START", &["  BISECT_START: +1 -0"]),

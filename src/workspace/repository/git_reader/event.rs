@@ -302,6 +302,7 @@ impl GitEvent {
             | GitEvent::RefMoved { dropped, .. }
             | GitEvent::Head { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
+            GitEvent::Operation { facts, .. } => facts.iter().any(OperationFact::is_other_place),
             GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
             GitEvent::Stored {
                 kind: StoredKind::Stash { part: StashPart::Entry | StashPart::Untracked, is_removed: true },

@@ -88,24 +88,24 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
     let older = "git rev-parse HEAD~1 >";
     // What the person did, the command, and a row.
     let cases: &[(&[&str], String, &str)] = &[
-        (&[], sequencer.into(), "cherry-pick or revert in progress: abort goes to other (X)"),
+        (&[], sequencer.into(), "! cherry-pick or revert in progress: abort goes to other (X)"),
         (&["cherry-pick topic"], sequencer.into(), "sequencer/head: +1 -0"),
         (&["revert --no-edit HEAD~1"], sequencer.into(), "sequencer/head: +1 -0"),
         (
             &[],
             format!("git cherry-pick main..topic || true; {older} .git/sequencer/head"),
-            "cherry-pick in progress: X \"topic 1\", abort goes to other (X)",
+            "! cherry-pick in progress: X \"topic 1\", abort goes to other (X)",
         ),
         (
             &[patches],
             format!("{am}; {older} .git/ORIG_HEAD; {older} .git/rebase-apply/orig-head"),
-            "am in progress: patch 1 of 3, abort goes to other (X)",
+            "! am in progress: patch 1 of 3, abort goes to other (X)",
         ),
         (&[patches], format!("{am}; {older} .git/rebase-apply/orig-head"), "rebase-apply/orig-head: +1 -0"),
         (
             &[patches],
             format!("{am}; rm .git/ORIG_HEAD"),
-            "am in progress: patch 1 of 3, abort deletes the branch",
+            "! am in progress: patch 1 of 3, abort deletes the branch",
         ),
         (
             &[patches],
@@ -126,7 +126,7 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
         (
             &[],
             format!("{rebase}; git rev-parse other > .git/rebase-merge/orig-head"),
-            "rebase in progress: topic onto main (X), stopped at X \"topic 1\", abort moves topic to other (X)",
+            "! rebase in progress: topic onto main (X), stopped at X \"topic 1\", abort moves topic to other (X)",
         ),
         (
             &[],

@@ -57,6 +57,16 @@ pub enum OperationFact {
 }
 
 impl OperationFact {
+    /// The command that gives the operation up takes commits from a branch. `git bisect reset` moves no branch.
+    pub(in crate::workspace::repository::git_reader) fn is_other_place(&self) -> bool {
+        matches!(
+            self,
+            OperationFact::AbortMoves { .. }
+                | OperationFact::AbortGoesTo(_)
+                | OperationFact::AbortDeletesBranch
+        )
+    }
+
     fn words(&self) -> String {
         match self {
             OperationFact::Of(commits) => {
