@@ -337,9 +337,9 @@ fn a_mail_of_git_am_is_shown_once() {
     if !has_view() {
         return;
     }
-    let before = "git switch -qc t; echo t > b.txt; git commit -qam 'T: it' -m Body; git format-patch -q -o ../p HEAD~1; git switch -q main; \
+    let before = "git switch -qc t; echo t > b.txt; git commit -qam 'T: it' -m Body; git switch -q main; \
                   echo m > b.txt; git commit -qam M";
-    let listed = rows(before, "git am -3 ../p/*");
+    let listed = rows(before, "git format-patch -q --stdout main..t > p; git am -3 p; rm p");
     let lines: Vec<String> =
         listed.lines().map(without_id).filter(|line| !line.contains("reached by")).collect();
     let below: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("  ")).collect();

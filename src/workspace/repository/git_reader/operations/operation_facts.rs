@@ -18,6 +18,7 @@ impl NamedCommit {
     pub(in crate::workspace::repository::git_reader) fn words(&self) -> String {
         match &self.on {
             Some(on) => format!("{} ({})", short(on), self.id),
+            None if self.subject.is_empty() => self.id.clone(),
             None => format!("{} {}", self.id, quoted(&self.subject)),
         }
     }

@@ -10,6 +10,7 @@ use crate::workspace::repository::git_reader::event::GitEvent;
 use crate::workspace::repository::git_reader::git_sides::{GitSides, RepositorySide};
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::repository_files::read;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// A list of more bytes is not compared.
@@ -85,7 +86,15 @@ impl RebaseSteps {
         let are_made = before.iter().all(|step| is_made(&step));
         let is_left_out =
             |(id, _): &(ObjectId, Commit)| !listed.contains(id) && !made.iter().any(|(made, _)| made == id);
-        let left_out: Vec<(ObjectId, Commit)> = commits.into_iter().filter(is_left_out).collect();
+        // Commits of one second come in any order.
+        let mut order = Vec::new();
+        let mut at = Some(orig_head);
+        while let Some((id, commit)) = at.and_then(|id| commits.iter().find(|(known, _)| *known == id)) {
+            order.push(*id);
+            at = commit.parents.first().copied();
+        }
+        let mut left_out: Vec<(ObjectId, Commit)> = commits.into_iter().filter(is_left_out).collect();
+        left_out.sort_by_key(|(id, _)| Reverse(order.iter().position(|known| known == id)));
         let are_plain = are_in_order && are_made && left_out.is_empty();
         Some(RebaseSteps { left_out, listed: listed.into_iter().collect(), are_plain, are_made })
     }
