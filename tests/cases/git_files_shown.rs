@@ -79,12 +79,12 @@ fn what_git_itself_writes_gets_no_row_more() {
         (
             "git switch -qc t; echo ONE > a.txt; git commit -qam T; git switch -q main; echo 1 > a.txt; git commit -qam M",
             "git merge t",
-            &["merge in progress", "index: 1 in conflict"],
+            &["merge in progress: t (X)", "index: 1 in conflict"],
         ),
         (
             "git switch -qc t; echo ONE > a.txt; git commit -qam T -m Body; git switch -q main; echo 1 > a.txt; git commit -qam M",
             "git cherry-pick t",
-            &["cherry-pick in progress", "index: 1 in conflict"],
+            &["cherry-pick in progress: X \"T\"", "index: 1 in conflict"],
         ),
         ("git branch t", "git switch -q t; git reset -q --hard; git switch -q -", &[]),
     ];
@@ -99,10 +99,9 @@ fn what_git_itself_writes_gets_no_row_more() {
 /// The name of a commit as X.
 fn without_id(line: &str) -> String {
     let is_id = |word: &str| word.len() == 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let word = |word: &str| match word.split_once(',') {
-        Some((id, "")) if is_id(id) => "X,".to_string(),
-        _ if is_id(word) => "X".into(),
-        _ => word.to_string(),
+    let word = |word: &str| {
+        let id = word.trim_matches(['(', ')', ',', ';']);
+        if is_id(id) { word.replace(id, "X") } else { word.to_string() }
     };
     line.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
@@ -274,6 +273,79 @@ fn a_changed_list_of_steps_of_a_rebase_of_the_person_has_a_row() {
     assert!(listed.contains("worktree w: rebase-merge/git-rebase-todo: +1 -2"), "{listed}");
     let listed = rows("git worktree add -q w -b t", ": > .git/worktrees/w/locked");
     assert!(listed.contains("worktree w: locked: +0 -0"), "{listed}");
+}
+
+/// Story: the next `git cherry-pick --abort`, `git am --abort` or `git commit` of the person dropped commits of the branch or took
+/// another commit, and the list said at most that an operation is in progress.
+#[test]
+fn what_the_next_command_of_an_operation_takes_is_on_the_screen() {
+    if !has_view() {
+        return;
+    }
+    let before = "git branch older; for i in 1 2 3; do echo t$i > b.txt; git commit -qam t$i; git branch -f t; done; \
+                  git reset -q --hard older; echo m > b.txt; git commit -qam M; git branch other; echo n > n.txt; git add n.txt; git commit -qm N";
+    let am = "git format-patch -q --stdout older..t > p; git am p; rm p";
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "mkdir .git/sequencer; git rev-parse older > .git/sequencer/head; git rev-parse HEAD > .git/sequencer/abort-safety",
+            &[".git: cherry-pick or revert in progress: abort goes to older (X)"],
+        ),
+        (
+            "git cherry-pick older..t; git rev-parse older > .git/sequencer/head",
+            &[".git: cherry-pick in progress: X \"t1\", abort goes to older (X)"],
+        ),
+        (
+            &format!("{am}; git rev-parse older > .git/ORIG_HEAD"),
+            &[".git: am in progress: patch 1 of 3, abort goes to older (X)", "  rebase-apply/0002: +"],
+        ),
+        (
+            "git switch -q t; git rebase main; : > .git/rebase-merge/git-rebase-todo",
+            &[
+                "  rebase in progress: t onto main (X), stopped at X \"t1\"",
+                "  git-rebase-todo: leaves out 2 commits: X \"t2\", X \"t3\"",
+            ],
+        ),
+        ("git merge t; git rev-parse older >> .git/MERGE_HEAD", &["  merge in progress: t (X), older (X)"]),
+        (
+            "mkdir .git/rebase-apply; cd .git/rebase-apply; echo refs/heads/main > head-name; git rev-parse main > onto; \
+             git rev-parse older > orig-head; echo 1 > next; echo 1 > last",
+            &[
+                "! M .git (5 files of the repository) (.git/rebase-apply/head-name: it moves a branch that is no part of the rebase)",
+                ".git: rebase --apply in progress: main onto main (X), patch 1 of 1, 1 patch missing, abort moves main to older (X)",
+            ],
+        ),
+        ("echo older > .git/BISECT_START", &["  BISECT_START: +1 -0"]),
+    ];
+    for (agent, wanted) in cases {
+        let listed = rows(before, agent);
+        let lines: Vec<String> = listed.lines().map(without_id).collect();
+        for row in *wanted {
+            assert!(lines.iter().any(|line| line.starts_with(row)), "{agent}: {row}\n{listed}");
+        }
+    }
+    // The text of the person.
+    let listed =
+        rows(&format!("{before}; git merge t || true; echo MINE > .git/MERGE_MSG"), "rm .git/MERGE_MSG");
+    assert!(listed.contains("  MERGE_MSG: +0 -1\n"), "{listed}");
+    let listed = rows("echo mine >> a.txt; git stash -q", "git rev-parse stash > .git/MERGE_AUTOSTASH");
+    assert!(listed.contains("  MERGE_AUTOSTASH: +1 -0\n"), "{listed}");
+}
+
+/// Story: a `git am` that stopped at a conflict showed each mail up to three times, and needed a second key.
+#[test]
+fn a_mail_of_git_am_is_shown_once() {
+    if !has_view() {
+        return;
+    }
+    let before = "git switch -qc t; echo t > b.txt; git commit -qam 'T: it' -m Body; git switch -q main; \
+                  echo m > b.txt; git commit -qam M";
+    let listed = rows(before, "git format-patch -q --stdout main..t > p; git am -3 p; rm p");
+    let lines: Vec<String> =
+        listed.lines().map(without_id).filter(|line| !line.contains("reached by")).collect();
+    let below: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("  ")).collect();
+    assert_eq!(below.first(), Some(&"am in progress: patch 1 of 1"), "{listed}");
+    let of_am: Vec<&&str> = below.iter().filter(|line| line.contains("rebase-apply/")).collect();
+    assert!(matches!(of_am.as_slice(), [mail] if mail.starts_with("rebase-apply/0001: +")), "{listed}");
 }
 
 /// Story: git took the edited file for clean, and the next `git checkout` wrote over the edit.

@@ -155,6 +155,7 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::UnreachedNotRead => "unreached_not_read",
         GitEvent::Operation { in_progress: true, .. } => "operation_begun",
         GitEvent::Operation { in_progress: false, .. } => "operation_ended",
+        GitEvent::StepsLeftOut { .. } => "steps_left_out",
         GitEvent::Index { .. } => "index",
         GitEvent::HiddenFiles { .. } => "files_hidden",
         GitEvent::LockLeft(_) => "lock_left",

@@ -33,8 +33,8 @@ pub(in crate::workspace) use facts::{facts_of, flat};
 pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_files::GitFileKind;
 pub use git_reader::{
-    CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RefTarget, RepositoryEvents,
-    StashPart, StoredContent, StoredKind, TreeChanges,
+    CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, NamedCommit, OperationFact, RefKind,
+    RefTarget, RepositoryEvents, StashPart, StoredContent, StoredKind, TreeChanges,
 };
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;

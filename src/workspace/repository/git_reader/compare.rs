@@ -8,6 +8,7 @@ use super::index_changes::index_events;
 use super::lfs_objects::lfs_event;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
+use super::operations::Operations;
 use super::person_identity::PersonIdentity;
 use super::ref_changes::ref_events;
 use super::refs::{LARGEST_LOG, RefReader};
@@ -22,15 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Operations of git that take several commands, by the file that is there while they last.
-const OPERATIONS: [(&str, &str); 6] = [
-    ("MERGE_HEAD", "merge"),
-    ("rebase-merge", "rebase"),
-    ("rebase-apply", "rebase"),
-    ("CHERRY_PICK_HEAD", "cherry-pick"),
-    ("REVERT_HEAD", "revert"),
-    ("BISECT_LOG", "bisect"),
-];
 /// Objects in new lines of reflogs that are looked at.
 const MOST_LOGGED: usize = 2_000;
 
@@ -102,7 +94,8 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     events.extend(stashes.events(sides, (&before.objects, &after.objects), &budget));
     events.extend(named_events(&named, (sides.after, sides.dir), &after, &budget));
     events.extend(lfs_event(sides, &budget));
-    events.extend(operations(sides));
+    let mut operations = Operations::find(sides, (&before, &after), &shown, &budget);
+    events.append(&mut operations.events);
     if touches("index") {
         events.extend(index(sides, &before, &after, width, &budget));
     }
@@ -110,8 +103,8 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     events.extend(reflogs(sides, &after, &budget));
     events.extend(locks(sides));
     let only_logged: Vec<ObjectId> = logged.iter().map(|(_, id)| *id).collect();
-    let commits = (shown.as_slice(), only_logged.as_slice());
-    events.extend(unexplained_events(sides, (&before, &after), (&common, width), commits, &budget));
+    let known = (shown.as_slice(), only_logged.as_slice(), &operations);
+    events.extend(unexplained_events(sides, (&before, &after), (&common, width), known, &budget));
     let needs_objects =
         events.iter().any(|event| matches!(event, GitEvent::RefMoved { .. } | GitEvent::RefCreated { .. }));
     if needs_objects && exists(sides.after, &common.join("objects/info/alternates")) {
@@ -164,17 +157,6 @@ fn lines(files: &dyn RepositoryFiles, path: &Path) -> Option<Vec<u8>> {
         true => read(files, path, LARGEST_LOG),
         false => Some(Vec::new()),
     }
-}
-
-fn operations(sides: &GitSides<'_>) -> Vec<GitEvent> {
-    let there = |files| -> BTreeSet<&'static str> {
-        let has = |(file, _): &&(&str, &str)| exists(files, &sides.dir.join(file));
-        OPERATIONS.iter().filter(has).map(|(_, name)| *name).collect()
-    };
-    let (before, after) = (there(sides.before), there(sides.after));
-    let ended = before.difference(&after).map(|name| GitEvent::Operation { name, in_progress: false });
-    let begun = after.difference(&before).map(|name| GitEvent::Operation { name, in_progress: true });
-    begun.chain(ended).collect()
 }
 
 fn index(

@@ -2,6 +2,7 @@
 
 use super::commit_patch::CommitPatch;
 use super::event_words::{quoted, short, tree_words};
+use super::operations::{NamedCommit, OperationFact, facts_words};
 pub use super::stored_event::{RefTarget, StashPart, StoredContent, StoredKind};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
@@ -119,6 +120,13 @@ pub enum GitEvent {
     Operation {
         name: &'static str,
         in_progress: bool,
+        facts: Vec<OperationFact>,
+    },
+    /// Commits that a rebase in progress has in no step. The patch lists them where the row cannot name all.
+    StepsLeftOut {
+        number: usize,
+        named: Vec<NamedCommit>,
+        patch: CommitPatch,
     },
     Index {
         staged: usize,
@@ -220,9 +228,9 @@ impl GitEvent {
     pub fn patch(&self) -> Option<&CommitPatch> {
         match self {
             GitEvent::Commit { patch, .. } => Some(patch),
-            GitEvent::Index { patch, .. } | GitEvent::HiddenFiles { patch, .. } => {
-                Some(patch).filter(|patch| !patch.is_empty())
-            }
+            GitEvent::Index { patch, .. }
+            | GitEvent::HiddenFiles { patch, .. }
+            | GitEvent::StepsLeftOut { patch, .. } => Some(patch).filter(|patch| !patch.is_empty()),
             GitEvent::Stored { content, .. } => Some(&content.patch).filter(|patch| !patch.is_empty()),
             GitEvent::RefCreated { content, .. }
             | GitEvent::RefDeleted { content, .. }
@@ -261,7 +269,8 @@ impl GitEvent {
         match self {
             GitEvent::Commit { patch, .. }
             | GitEvent::Index { patch, .. }
-            | GitEvent::HiddenFiles { patch, .. } => Some(patch),
+            | GitEvent::HiddenFiles { patch, .. }
+            | GitEvent::StepsLeftOut { patch, .. } => Some(patch),
             GitEvent::Stored { content, .. } => Some(&mut content.patch),
             GitEvent::RefCreated { content, .. }
             | GitEvent::RefDeleted { content, .. }
@@ -281,6 +290,7 @@ impl GitEvent {
                 format!("{} {}", kind.word(), short(name))
             }
             GitEvent::HiddenFiles { .. } => "hidden files".into(),
+            GitEvent::StepsLeftOut { .. } => "left out".into(),
             _ => "index".into(),
         }
     }
@@ -292,6 +302,7 @@ impl GitEvent {
             | GitEvent::RefMoved { dropped, .. }
             | GitEvent::Head { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
+            GitEvent::Operation { facts, .. } => facts.iter().any(OperationFact::is_other_place),
             GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
             GitEvent::Stored {
                 kind: StoredKind::Stash { part: StashPart::Entry | StashPart::Untracked, is_removed: true },
@@ -371,8 +382,19 @@ impl GitEvent {
                 "objects that no branch or tag reaches were not looked for: there are too many new objects"
                     .into()
             }
-            GitEvent::Operation { name, in_progress: true } => format!("{name} in progress"),
-            GitEvent::Operation { name, in_progress: false } => format!("{name} ended"),
+            GitEvent::Operation { name, in_progress: true, facts } => {
+                format!("{name} in progress{}", facts_words(facts))
+            }
+            GitEvent::Operation { name, in_progress: false, facts: _ } => format!("{name} ended"),
+            GitEvent::StepsLeftOut { number, named, patch: _ } => {
+                let names: Vec<String> = named.iter().map(NamedCommit::words).collect();
+                let more = match number - named.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let commits = count::of(*number, "commit");
+                format!("git-rebase-todo: leaves out {commits}: {}{more}", names.join(", "))
+            }
             GitEvent::Index { staged, unstaged, announced, in_conflict, resolved, at_least, patch: _ } => {
                 let counts = [
                     (staged, "staged"),

@@ -27,6 +27,7 @@ mod looks;
 mod loose_objects;
 mod object_id;
 mod object_store;
+mod operations;
 mod pack;
 mod packed_refs;
 mod person_identity;
@@ -57,6 +58,7 @@ pub use event::{
     StoredContent, StoredKind,
 };
 pub(in crate::workspace) use git_sides::GitSides;
+pub use operations::{NamedCommit, OperationFact};
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;
 pub use tree_diff::TreeChanges;

@@ -141,7 +141,7 @@ pub(in crate::workspace) fn protected_contents(
         search.merge(sides);
     }
     search.autostashes(sides, &touches);
-    if touches("rebase-merge") {
+    if touches("rebase-merge") || touches("rebase-apply") {
         search.rebase_refs(sides);
     }
     search.state_files(sides, width);

@@ -153,14 +153,13 @@ fn files_below(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Seven hexadecimal digits become `X`.
 fn without_names(line: &str) -> String {
-    let is_name = |word: &str| {
-        let word = word.trim_end_matches([';', ',', ':', ')']);
-        word.len() == 7 && word.bytes().all(|b| b.is_ascii_hexdigit())
+    let shown = |word: &str| {
+        let (begin, name) = word.strip_prefix('(').map_or(("", word), |name| ("(", name));
+        let plain = name.trim_end_matches([';', ',', ':', ')']);
+        let is_name = plain.len() == 7 && plain.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_name { format!("{begin}X{}", &name[7..]) } else { word.to_string() }
     };
-    let words = line.split(' ').map(|word| match is_name(word) {
-        true => format!("X{}", word.get(7..).unwrap_or_default()),
-        false => word.to_string(),
-    });
+    let words = line.split(' ').map(shown);
     words.collect::<Vec<_>>().join(" ")
 }
 

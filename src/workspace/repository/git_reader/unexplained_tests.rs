@@ -74,6 +74,204 @@ fn what_changes_in_an_operation_of_the_person_has_a_row() {
     }
 }
 
+/// Story: the catch-all explained any file with names of commits, so that the next abort or commit of the person took another.
+#[test]
+fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
+    if !has_git() {
+        return;
+    }
+    let sequencer = "mkdir .git/sequencer; git rev-parse HEAD~1 > .git/sequencer/head; git rev-parse HEAD > .git/sequencer/abort-safety";
+    let am = "git am ../p/* || true";
+    let patches = "!git format-patch -q -o ../p main..topic";
+    let rebase = "git switch -q topic; git rebase main || true";
+    let todo = ".git/rebase-merge/git-rebase-todo";
+    let older = "git rev-parse HEAD~1 >";
+    // What the person did, the command, and a row.
+    let cases: &[(&[&str], String, &str)] = &[
+        (&[], sequencer.into(), "! cherry-pick or revert in progress: abort goes to other (X)"),
+        (&["cherry-pick topic"], sequencer.into(), "sequencer/head: +1 -0"),
+        (&["revert --no-edit HEAD~1"], sequencer.into(), "sequencer/head: +1 -0"),
+        (
+            &[],
+            format!("git cherry-pick main..topic || true; {older} .git/sequencer/head"),
+            "! cherry-pick in progress: X \"topic 1\", abort goes to other (X)",
+        ),
+        (
+            &[patches],
+            format!("{am}; {older} .git/ORIG_HEAD; {older} .git/rebase-apply/orig-head"),
+            "! am in progress: patch 1 of 3, abort goes to other (X)",
+        ),
+        (&[patches], format!("{am}; {older} .git/rebase-apply/orig-head"), "rebase-apply/orig-head: +1 -0"),
+        (
+            &[patches],
+            format!("{am}; rm .git/ORIG_HEAD"),
+            "! am in progress: patch 1 of 3, abort deletes the branch",
+        ),
+        (
+            &[patches],
+            format!("{am}; echo 3 > .git/rebase-apply/next"),
+            "am in progress: patch 3 of 3, 2 patches left out",
+        ),
+        (
+            &[patches],
+            format!("{am}; rm .git/rebase-apply/0002; echo t > .git/rebase-apply/sign"),
+            "am in progress: patch 1 of 3, 1 patch missing, with signoff",
+        ),
+        (&[patches], format!("{am}; echo x > .git/rebase-apply/msg"), "rebase-apply/msg: +1 -0"),
+        (
+            &[],
+            format!("{rebase}; git rev-parse other > .git/rebase-merge/onto"),
+            "rebase in progress: topic onto other (X), stopped at X \"topic 1\"",
+        ),
+        (
+            &[],
+            format!("{rebase}; git rev-parse other > .git/rebase-merge/orig-head"),
+            "! rebase in progress: topic onto main (X), stopped at X \"topic 1\", abort moves topic to other (X)",
+        ),
+        (
+            &[],
+            format!("{rebase}; : > .git/rebase-merge/signoff; echo x > .git/rebase-merge/ignore_date"),
+            "rebase in progress: topic onto main (X), stopped at X \"topic 1\", with signoff, ignore_date",
+        ),
+        (
+            &[],
+            format!("{rebase}; : > {todo}"),
+            "git-rebase-todo: leaves out 2 commits: X \"topic 2\", X \"topic 3\"",
+        ),
+        (&[], format!("{rebase}; sed -i 1d {todo}"), "git-rebase-todo: leaves out 1 commit: X \"topic 2\""),
+        (&[], format!("{rebase}; sed -i 1d {todo}"), "rebase-merge/git-rebase-todo: +1 -0"),
+        (
+            &[],
+            format!(
+                "{rebase}; d=.git/rebase-merge; sed -n 1p {todo} > x; cat x $d/done > y; mv y $d/done; rm x; sed -i 1d {todo}"
+            ),
+            "git-rebase-todo: leaves out 1 commit: X \"topic 2\"",
+        ),
+        (
+            &[],
+            format!(
+                "{rebase}; d=.git/rebase-merge; sed -n s/pick/squash/p {todo} > x; cat x $d/done > y; mv y $d/done; rm x; : > {todo}"
+            ),
+            "rebase-merge/done: +3 -0",
+        ),
+        (&[], format!("{rebase}; sed -i s/^pick/squash/ {todo}"), "rebase-merge/git-rebase-todo: +2 -0"),
+        (&[], format!("{rebase}; echo x > .git/rebase-merge/strange"), "rebase-merge/strange: +1 -0"),
+        (
+            &[],
+            format!("{rebase}; git rev-parse other > .git/rebase-merge/amend"),
+            "rebase-merge/amend: +1 -0",
+        ),
+        (&[], format!("{rebase}; git rev-parse other > .git/ORIG_HEAD"), "ORIG_HEAD: +1 -"),
+        (&[], format!("{older} .git/ORIG_HEAD"), "ORIG_HEAD: +1 -"),
+        (
+            &[],
+            "git merge topic; git rev-parse other~1 > .git/MERGE_HEAD".into(),
+            "merge in progress: X \"first\"",
+        ),
+        (
+            &[],
+            "git merge topic; git rev-parse other >> .git/MERGE_HEAD".into(),
+            "merge in progress: topic (X), other (X)",
+        ),
+        (
+            &[],
+            "git cherry-pick topic; git rev-parse topic~1 > .git/CHERRY_PICK_HEAD".into(),
+            "cherry-pick in progress: X \"topic 2\"",
+        ),
+        (
+            &["a.txt=x/", "stash push -q"],
+            "git merge topic; git rev-parse stash > .git/MERGE_AUTOSTASH".into(),
+            "MERGE_AUTOSTASH: +1 -0",
+        ),
+        (
+            &["a.txt=x/", "stash push -q"],
+            "git rev-parse stash > .git/MERGE_AUTOSTASH".into(),
+            "MERGE_AUTOSTASH: +1 -0",
+        ),
+        (&["merge topic", "!echo MY > .git/MERGE_MSG"], "rm .git/MERGE_MSG".into(), "MERGE_MSG: +0 -1"),
+        (&["!echo MY > .git/COMMIT_EDITMSG"], "rm .git/COMMIT_EDITMSG".into(), "COMMIT_EDITMSG: +0 -1"),
+        (&["reset -q HEAD"], "rm -f .git/ORIG_HEAD; true".into(), "ORIG_HEAD: +0 -1"),
+        (&[], "echo other > .git/BISECT_START".into(), "BISECT_START: +1 -0"),
+        (
+            &[],
+            "git bisect start; git bisect bad main; git bisect good main~2; echo other > .git/BISECT_START"
+                .into(),
+            "bisect in progress: reset goes to other",
+        ),
+        (
+            &[],
+            "git bisect start; git bisect bad main; : > .git/BISECT_FIRST_PARENT".into(),
+            "BISECT_FIRST_PARENT: +0 -0",
+        ),
+        (
+            &[],
+            "git bisect start; git bisect bad main; printf 'good\\nbad\\n' > .git/BISECT_TERMS".into(),
+            "BISECT_TERMS: +2 -0",
+        ),
+    ];
+    for (before, command, row) in cases {
+        let mut ground = Ground::new();
+        run(&mut ground, &stopped(""));
+        run(&mut ground, before);
+        let rows = ground.rows(|ground| run(ground, &[&format!("!{command}")]));
+        assert!(rows.iter().any(|found| found.starts_with(row)), "{before:?} {command}\n{rows:#?}");
+    }
+}
+
+#[test]
+fn an_operation_that_git_itself_begins_has_one_row() {
+    if !has_git() {
+        return;
+    }
+    let patches = "!git format-patch -q -o ../p main..topic";
+    // The command, and all rows but those about objects and the index.
+    let cases: &[(&[&str], &str, &[&str])] = &[
+        (&[], "git merge topic", &["merge in progress: topic (X)"]),
+        (&[], "git cherry-pick topic", &["cherry-pick in progress: X \"topic 3\""]),
+        (&[], "git cherry-pick -x topic", &["cherry-pick in progress: X \"topic 3\""]),
+        (
+            &[],
+            "git cherry-pick main..topic",
+            &["cherry-pick in progress: X \"topic 1\"", "sequencer/todo: +3 -0"],
+        ),
+        (
+            &["switch -q topic"],
+            "git rebase main",
+            &["HEAD is detached at X", "rebase in progress: topic onto main (X), stopped at X \"topic 1\""],
+        ),
+        (
+            &["switch -q topic"],
+            "GIT_EDITOR=true git -c sequence.editor='sed -i 2,3s/pick/squash/' rebase -q -i other",
+            &["! branch topic moved from X to X (drops 3 commits; no other ref has them)"],
+        ),
+        (
+            &[patches],
+            "git am ../p/*",
+            &[
+                "am in progress: patch 1 of 3",
+                "rebase-apply/0001: ",
+                "rebase-apply/0002: ",
+                "rebase-apply/0003: ",
+            ],
+        ),
+        (&[], "git revert -n HEAD", &["revert in progress: X \"Main\""]),
+        (&[], "git bisect start; git bisect bad; git bisect good other", &["bisect in progress"]),
+    ];
+    for (before, command, wanted) in cases {
+        let mut ground = Ground::new();
+        run(&mut ground, &stopped(""));
+        run(&mut ground, before);
+        let rows = ground.rows(|ground| run(ground, &[&format!("!{command} || true")]));
+        for row in *wanted {
+            assert!(rows.iter().any(|found| found.starts_with(row)), "{command}: {row}\n{rows:#?}");
+        }
+        let others =
+            ["index: ", "commit X", "ref refs/bisect", "1 tree", "2 trees", "1 blob", "2 blobs", "HEAD is"];
+        let is_other = |row: &&String| !others.iter().chain(*wanted).any(|other| row.starts_with(other));
+        assert_eq!(rows.iter().find(is_other), None, "{command}\n{rows:#?}");
+    }
+}
+
 #[test]
 fn steps_of_an_operation_of_the_person_have_the_rows_of_their_commits() {
     if !has_git() {
@@ -91,7 +289,7 @@ fn steps_of_an_operation_of_the_person_have_the_rows_of_their_commits() {
             &["commit X \"topic 1\" on main: 1 file +1 -1", "index: 1 in conflict"],
         ),
         ("rebase", "git rebase --abort", &["switched from the detached X to branch topic", "rebase ended"]),
-        ("am", "git am --abort", &["rebase ended"]),
+        ("am", "git am --abort", &["am ended"]),
         ("cherry-pick", "git cherry-pick --abort", &["cherry-pick ended"]),
         ("merge", "git merge --abort", &["merge ended"]),
         // What is left out has its row.

@@ -12,17 +12,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 const OTHER_BRANCH: &str = "it moves a branch that is no part of the rebase";
-const FILES: [&str; 3] =
-    ["rebase-merge/head-name", "rebase-merge/update-refs", "rebase-merge/git-rebase-todo"];
+const FILES: [(&str, &[&str]); 2] =
+    [("rebase-merge", &["head-name", "update-refs", "git-rebase-todo"]), ("rebase-apply", &["head-name"])];
 
 impl ContentSearch<'_> {
     pub(super) fn rebase_refs(&mut self, sides: &GitSides<'_>) {
         let text = |name: &str| read(sides.after, &sides.dir.join(name), LARGEST_LIST).unwrap_or_default();
-        let begun_at = ObjectId::from_hex(text("rebase-merge/orig-head").trim_ascii());
-        for name in FILES {
-            let text = text(name);
-            if refs_of(&text).any(|moved| !self.is_part_of_rebase(moved, begun_at)) {
-                return self.not_understood(sides.dir, Path::new(name), OTHER_BRANCH);
+        for (dir, names) in FILES {
+            let begun_at = ObjectId::from_hex(text(&format!("{dir}/orig-head")).trim_ascii());
+            for name in names.iter().map(|name| format!("{dir}/{name}")) {
+                let text = text(&name);
+                if refs_of(&text).any(|moved| !self.is_part_of_rebase(moved, begun_at)) {
+                    return self.not_understood(sides.dir, Path::new(&name), OTHER_BRANCH);
+                }
             }
         }
     }

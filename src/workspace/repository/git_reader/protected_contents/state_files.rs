@@ -6,7 +6,7 @@ use crate::workspace::repository::StateFileReader;
 use crate::workspace::repository::git_reader::git_sides::GitSides;
 use crate::workspace::repository::git_reader::looks::is_of_git;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
-use crate::workspace::repository::git_reader::repository_files::{GitFile, exists, read};
+use crate::workspace::repository::git_reader::repository_files::{GitFile, RepositoryFiles, exists, read};
 use crate::workspace::repository::git_reader::state_contents::NameLookup;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,18 @@ impl ContentSearch<'_> {
                 Ok(commits) => commits.into_iter().for_each(|id| self.tip(rel, id, None)),
                 Err(why) => self.not_understood(sides.dir, rel, why),
             }
+        }
+        self.patch_rebase(sides);
+    }
+
+    /// Without a file that says so, `git rebase` and not `git am` takes the patches, and moves the branch that a file names.
+    fn patch_rebase(&mut self, sides: &GitSides<'_>) {
+        let dir = sides.dir.join("rebase-apply");
+        let is_one =
+            |files: &dyn RepositoryFiles| exists(files, &dir) && !exists(files, &dir.join("applying"));
+        let touches = sides.changed.iter().any(|(path, _)| path.starts_with(&dir));
+        if touches && is_one(sides.after) && !is_one(sides.before) && !self.is_decided() {
+            self.not_understood(sides.dir, Path::new("rebase-apply"), REBASE);
         }
     }
 

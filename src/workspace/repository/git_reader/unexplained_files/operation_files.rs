@@ -3,13 +3,13 @@
 //! Where the operation was in progress before, its next command is the person's: it takes the steps, the message, the author, the
 //! strategy and the place to which it returns from these files. So a change there is explained only by a step of git that the
 //! rows show, or by the end of the operation. Where the command itself began the operation, a row says so, and what git writes
-//! there is explained.
+//! there is explained where it can be proved.
 
 use super::operation_steps::{DoneSteps, StepSides};
+use super::operation_values::is_number;
 use super::{KnownCommits, lines};
-use crate::workspace::repository::git_reader::budget::LARGEST_OBJECT;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
-use crate::workspace::repository::git_reader::repository_files::{exists, read};
+use crate::workspace::repository::git_reader::repository_files::exists;
 
 /// Each has its operation in progress while it is there.
 const MESSAGE_IS_FOR: [&str; 5] =
@@ -55,7 +55,11 @@ impl KnownCommits<'_> {
             ["MERGE_HEAD" | "MERGE_MODE" | "MERGE_AUTOSTASH"] if goes_on("MERGE_HEAD") => Some(false),
             // `git am --abort` returns there.
             ["ORIG_HEAD"] if goes_on("rebase-apply") => Some(false),
-            ["MERGE_MSG"] if old.is_some() && new.is_some() && self.is_message_of_person() => Some(false),
+            ["MERGE_MSG"] if old.is_some() && self.is_message_of_person() => {
+                // `git commit` in the middle of a rebase takes it.
+                let is_taken = self.after.refs.head_commit().is_some_and(|head| self.shown.contains(&head));
+                Some(new.is_none() && (is_taken || old.is_some_and(|old| old.trim_ascii().is_empty())))
+            }
             [
                 "BISECT_START"
                 | "BISECT_TERMS"
@@ -113,10 +117,7 @@ impl KnownCommits<'_> {
             "stopped-sha" => steps.is_current(new),
             "message" => self.is_next_message(new),
             "author-script" => self.is_known_author(new),
-            "rewritten-list" | "rewritten-pending" => new
-                .split(u8::is_ascii_whitespace)
-                .filter(|word| !word.is_empty())
-                .all(|word| self.is_name(word)),
+            "rewritten-list" | "rewritten-pending" => self.are_names(new),
             _ => false,
         }
     }
@@ -129,74 +130,4 @@ impl KnownCommits<'_> {
             _ => false,
         }
     }
-
-    /// True where the patch that is applied next is all of that in its mail, which has a row if it is not the person's.
-    fn is_patch_of_mail(&self, patch: &[u8]) -> bool {
-        let of_am = |name: &str| {
-            read(self.sides.after, &self.sides.dir.join("rebase-apply").join(name), LARGEST_OBJECT as u64)
-        };
-        let number = of_am("next").and_then(|text| String::from_utf8(text).ok()?.trim().parse::<u32>().ok());
-        let Some(mail) = number.and_then(|number| of_am(&format!("{number:04}"))) else { return false };
-        let patch = patch.trim_ascii();
-        let Some(at) = memchr::memmem::rfind(&mail, patch).filter(|_| !patch.is_empty()) else {
-            return false;
-        };
-        let (before, rest) = (mail.get(..at), mail.get(at + patch.len()..));
-        let is_first = before.is_some_and(|text| {
-            text.ends_with(b"\n") && memchr::memmem::find(text, b"\ndiff --git ").is_none()
-        });
-        let is_last = rest.is_some_and(|text| text.trim_ascii().is_empty() || text.starts_with(b"\n-- \n"));
-        is_first && is_last
-    }
-
-    /// A file of a rebase, a cherry-pick or a revert that the command began.
-    pub(super) fn is_usual_state(&self, dir: &str, name: &str, text: &[u8]) -> bool {
-        let word = text.trim_ascii();
-        let is_empty = word.is_empty();
-        match name {
-            // What was done, and what is shown to the person; no command takes anything from there.
-            "done" | "git-rebase-todo.backup" => true,
-            "patch" => is_empty || dir == "rebase-merge" || self.is_patch_of_mail(text),
-            "head-name" => {
-                word == b"detached HEAD"
-                    || word.starts_with(b"refs/heads/") && word.iter().all(|byte| *byte > b' ')
-            }
-            // Commands in it are a fact, and the file is listed by itself.
-            "git-rebase-todo" | "todo" => {
-                let is_command =
-                    |line: &[u8]| matches!(line.split(u8::is_ascii_whitespace).next(), Some(b"exec" | b"x"));
-                lines(text).any(is_command) || lines(text).all(|line| line.starts_with(b"#"))
-            }
-            "message" | "msg" | "final-commit" | "message-squash" | "message-fixup" => {
-                is_empty || self.is_next_message(text)
-            }
-            "author-script" => is_empty || self.is_known_author(text),
-            "strategy" => is_empty || matches!(word, b"ort" | b"recursive"),
-            "strategy_opts" | "opts" | "info" | "apply-opt" => is_empty,
-            name if name.bytes().all(|byte| byte.is_ascii_digit()) => is_empty,
-            _ => {
-                let is_flag =
-                    word.len() <= 20 && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
-                let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-                is_flag || is_number(text) || words.all(|word| self.is_name(word))
-            }
-        }
-    }
-
-    fn is_known_author(&self, text: &[u8]) -> bool {
-        let value = |key: &str| {
-            let line = lines(text).find_map(|line| line.strip_prefix(key.as_bytes()))?;
-            let quoted = std::str::from_utf8(line).ok()?.strip_prefix('\'')?.strip_suffix('\'')?;
-            Some(quoted.replace("'\\''", "'"))
-        };
-        let (Some(name), Some(mail)) = (value("GIT_AUTHOR_NAME="), value("GIT_AUTHOR_EMAIL=")) else {
-            return false;
-        };
-        let author = format!("{name} <{mail}>");
-        lines(text).count() == 3 && self.commits().iter().any(|(_, commit)| commit.author == author)
-    }
-}
-
-fn is_number(text: &[u8]) -> bool {
-    text.trim_ascii().iter().all(u8::is_ascii_digit)
 }

@@ -1,0 +1,204 @@
+//! Messages of commits in files of git: what the next commit takes for its message, and what the last one took.
+
+use super::{KnownCommits, lines};
+use crate::workspace::repository::git_reader::commit::Commit;
+use crate::workspace::repository::git_reader::event::HeadPosition;
+use crate::workspace::repository::git_reader::git_index::read_index;
+use crate::workspace::repository::git_reader::object_id::ObjectId;
+use crate::workspace::repository::git_reader::repository_files::{exists, read};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Files of the state that name a commit whose message git gives to the next one.
+const STOPPED_AT: [&str; 4] = ["REBASE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge/stopped-sha", "REVERT_HEAD"];
+/// Text after this line is not part of a message.
+const SCISSORS: &[u8] = b"# ------------------------ >8 ------------------------";
+
+impl KnownCommits<'_> {
+    /// The commits that rows show, that at `HEAD`, and those at which an operation stopped.
+    pub(super) fn commits(&self) -> &[(ObjectId, Commit)] {
+        self.commits.get_or_init(|| {
+            let named = |name: &&str| {
+                let text = read(self.sides.after, &self.sides.dir.join(name), 4 << 10)?;
+                ObjectId::from_hex(text.trim_ascii())
+            };
+            // Only a rebase in progress takes its message from there.
+            let has_rebase = exists(self.sides.after, &self.sides.dir.join("rebase-merge"));
+            let stopped = STOPPED_AT.iter().filter(|name| has_rebase || **name != "REBASE_HEAD");
+            let stopped = stopped.filter_map(named);
+            let ids: BTreeSet<ObjectId> =
+                self.shown.iter().copied().chain(self.after.refs.head_commit()).chain(stopped).collect();
+            ids.into_iter().filter_map(|id| Some((id, Commit::read(&self.after.objects, &id)?))).collect()
+        })
+    }
+
+    pub(super) fn is_known_message(&self, message: &[u8]) -> bool {
+        tidy(message).is_empty() || self.commits().iter().any(|(_, commit)| has_message(commit, message))
+    }
+
+    /// The message that the next commit gets, as git itself writes it.
+    pub(super) fn is_next_message(&self, text: &[u8]) -> bool {
+        let message = self.without_conflicts(text);
+        if self.is_known_message(&message) {
+            return true;
+        }
+        let Ok(message) = std::str::from_utf8(message.trim_ascii()) else { return false };
+        let is_made_of = |(id, commit): &(ObjectId, Commit)| {
+            is_revert(message, id, commit) || is_cherry_pick(message, id, commit)
+        };
+        self.is_merge_message(message)
+            || self.commits().iter().any(is_made_of)
+            || combined(message).is_some_and(|parts| parts.iter().all(|part| self.is_of_step(part)))
+    }
+
+    /// True for the message of a commit that is a step of the rebase which the command began, and for any other that is known.
+    fn is_of_step(&self, message: &str) -> bool {
+        let is_step = |id| {
+            let commit = Commit::read(&self.after.objects, id);
+            commit.is_some_and(|commit| has_message(&commit, message.as_bytes()))
+        };
+        self.is_known_message(message.as_bytes()) || self.operations.steps.iter().any(is_step)
+    }
+
+    /// Without the list of conflicts, where each path of it is in conflict in the index.
+    fn without_conflicts(&self, text: &[u8]) -> Vec<u8> {
+        let Some(at) = memchr::memmem::find(text, b"# Conflicts:\n") else { return text.to_vec() };
+        let (message, list) = text.split_at(at);
+        let Ok(index) = read_index(self.sides.after, self.sides.dir, self.width) else {
+            return text.to_vec();
+        };
+        let is_conflict = |line: &[u8]| {
+            let path = line.strip_prefix(b"#\t");
+            path.and_then(|path| index.entries.get(path)).is_some_and(|entry| entry.staged.is_none())
+        };
+        match lines(list).skip(1).all(is_conflict) {
+            true => message.to_vec(),
+            false => text.to_vec(),
+        }
+    }
+
+    /// `Merge branch 'topic' into fix`, where that branch is what is merged.
+    fn is_merge_message(&self, message: &str) -> bool {
+        let Some(rest) = message.strip_prefix("Merge ") else { return false };
+        let kinds =
+            [("branch '", "refs/heads/"), ("remote-tracking branch '", "refs/remotes/"), ("commit '", "")];
+        let found = kinds.iter().find_map(|(word, dir)| Some((rest.strip_prefix(word)?, *dir)));
+        let Some(((name, into), dir)) = found.and_then(|(rest, dir)| Some((rest.split_once('\'')?, dir)))
+        else {
+            return false;
+        };
+        let merged = read(self.sides.after, &self.sides.dir.join("MERGE_HEAD"), 4 << 10);
+        let Some(merged) = merged.and_then(|text| ObjectId::from_hex(text.trim_ascii())) else {
+            return false;
+        };
+        let is_merged = match dir {
+            "" => name == merged.to_hex(),
+            dir => self.after.refs.get(Path::new(&format!("{dir}{name}"))) == Some(merged),
+        };
+        let current = match self.after.refs.head() {
+            Some(HeadPosition::Branch(branch)) => {
+                branch.strip_prefix("refs/heads").map(|name| format!(" into {}", name.display())).ok()
+            }
+            _ => Some(" into HEAD".into()),
+        };
+        is_merged && (into.is_empty() || Some(into) == current.as_deref())
+    }
+}
+
+pub(super) fn has_message(commit: &Commit, message: &[u8]) -> bool {
+    let plain = tidy(message);
+    tidy(&commit.message) == plain || tidy(&without_comments(&commit.message)) == plain
+}
+
+/// As git makes a message of what an editor leaves.
+pub(super) fn without_comments(text: &[u8]) -> Vec<u8> {
+    let end = memchr::memmem::find(text, SCISSORS).unwrap_or(text.len());
+    let text = text.get(..end).unwrap_or_default();
+    let kept = text.split_inclusive(|byte| *byte == b'\n').filter(|line| !line.starts_with(b"#"));
+    kept.flatten().copied().collect()
+}
+
+/// Without blanks at the ends of lines, and without empty lines at both ends and next to each other.
+pub(super) fn tidy(text: &[u8]) -> Vec<&[u8]> {
+    let mut tidy: Vec<&[u8]> = Vec::new();
+    for line in text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end) {
+        if !line.is_empty() || tidy.last().is_some_and(|last| !last.is_empty()) {
+            tidy.push(line);
+        }
+    }
+    if tidy.last().is_some_and(|last| last.is_empty()) {
+        tidy.pop();
+    }
+    tidy
+}
+
+/// What `git revert` writes.
+fn is_revert(message: &str, id: &ObjectId, commit: &Commit) -> bool {
+    let Some((title, body)) = message.split_once("\n\n") else { return false };
+    let subject = &commit.subject;
+    let reapplied = subject.strip_prefix("Revert \"").and_then(|rest| rest.strip_suffix('"'));
+    let has_title = title == format!("Revert \"{subject}\"")
+        || reapplied.is_some_and(|subject| title == format!("Reapply \"{subject}\""));
+    let reverts = format!("This reverts commit {}", id.to_hex());
+    let of_merge =
+        |parent: &ObjectId| body == format!("{reverts}, reversing\nchanges made to {}.", parent.to_hex());
+    has_title && (body == format!("{reverts}.") || commit.parents.iter().any(of_merge))
+}
+
+/// What `git cherry-pick -x` writes.
+fn is_cherry_pick(message: &str, id: &ObjectId, commit: &Commit) -> bool {
+    let end = format!("(cherry picked from commit {})", id.to_hex());
+    message.strip_suffix(&end).is_some_and(|rest| has_message(commit, rest.as_bytes()))
+}
+
+/// The messages that `git rebase` puts together for `squash`, without those that `fixup` leaves out. `None` for any other text.
+fn combined(text: &str) -> Option<Vec<String>> {
+    let rest = text.strip_prefix("# This is a combination of ")?;
+    let mut parts: Vec<String> = Vec::new();
+    let mut is_in_part = false;
+    for line in rest.lines().skip(1) {
+        if line.starts_with('#') {
+            let is_header = line.starts_with("# This is the ") && line.ends_with(':');
+            if is_header {
+                parts.push(String::new());
+            }
+            is_in_part = is_header || is_in_part && !line.starts_with("# The ");
+            continue;
+        }
+        match parts.last_mut().filter(|_| is_in_part) {
+            Some(part) => {
+                part.push_str(line);
+                part.push('\n');
+            }
+            None if line.trim().is_empty() => {}
+            None => return None,
+        }
+    }
+    Some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_messages_of_a_squash_are_parted() {
+        let of = |text: &str| {
+            combined(text).map(|parts| parts.iter().map(|part| part.trim().to_string()).collect::<Vec<_>>())
+        };
+        let begin =
+            "# This is a combination of 3 commits.\n# This is the 1st commit message:\n\nOne\n\nBody\n\n";
+        let second = "# This is the commit message #2:\n\nTwo\n\n";
+        let skipped = "# The commit message #3 will be skipped:\n\n# Three\n";
+        for (text, want) in [
+            (format!("{begin}{second}{skipped}"), Some(vec!["One\n\nBody", "Two"])),
+            (format!("{begin}{skipped}EVIL\n{second}"), None),
+            (format!("{begin}{second}EVIL"), Some(vec!["One\n\nBody", "Two\n\nEVIL"])),
+            (format!("EVIL\n{begin}"), None),
+            ("# This is a combination of 2 commits.\nEVIL\n".into(), None),
+        ] {
+            let want = want.map(|parts| parts.into_iter().map(String::from).collect::<Vec<_>>());
+            assert_eq!(of(&text), want, "{text}");
+        }
+    }
+}
