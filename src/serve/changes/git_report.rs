@@ -159,6 +159,8 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::HiddenFiles { .. } => "files_hidden",
         GitEvent::LockLeft(_) => "lock_left",
         GitEvent::IndexNotRead(_) => "index_not_read",
+        GitEvent::ConflictsForgotten { .. } => "conflicts_forgotten",
+        GitEvent::IndexExtension(_) => "index_extension",
         GitEvent::RefsPacked => "refs_packed",
         GitEvent::Repacked { .. } => "repacked",
         GitEvent::ReflogEntriesRemoved { .. } => "reflog_entries_removed",

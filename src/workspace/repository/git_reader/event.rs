@@ -139,6 +139,13 @@ pub enum GitEvent {
         patch: CommitPatch,
     },
     IndexNotRead(IndexNotRead),
+    /// Conflicts that were resolved and that git can no longer bring back, although their resolutions are in no commit.
+    ConflictsForgotten {
+        number: usize,
+        named: Vec<PathBuf>,
+    },
+    /// An extension of the index by its name, which nothing explains.
+    IndexExtension(String),
     /// Loose refs went into `packed-refs`, and none of them changed.
     RefsPacked,
     Repacked {
@@ -251,6 +258,7 @@ impl GitEvent {
             | GitEvent::MoreRefs(_)
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
+            | GitEvent::IndexExtension(_)
             | GitEvent::ObjectsElsewhere(_)
             | GitEvent::NotAllRead(_) => true,
             _ => false,
@@ -305,6 +313,7 @@ impl GitEvent {
             | GitEvent::ReflogEntriesRemoved { .. }
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
+            | GitEvent::IndexExtension(_)
             | GitEvent::ObjectsElsewhere(_)
             | GitEvent::NotAllRead(_)
             | GitEvent::Index { at_least: true, .. } => true,
@@ -390,12 +399,14 @@ impl GitEvent {
                 }
             }
             GitEvent::HiddenFiles { number, named, patch: _ } => {
-                let named: Vec<String> = named.iter().map(|path| visible::path(path)).collect();
-                let names = match number - named.len() {
-                    0 => named.join(", "),
-                    more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
-                };
-                format!("index: git no longer shows changes of {names}")
+                format!("index: git no longer shows changes of {}", some_files(*number, named))
+            }
+            GitEvent::ConflictsForgotten { number, named } => {
+                format!("index: git can no longer restore the conflict in {}", some_files(*number, named))
+            }
+            GitEvent::IndexExtension(name) => {
+                let name = visible::guard_line(name);
+                format!("index: placet does not read its extension {name}: git may not show changes of files")
             }
             GitEvent::IndexNotRead(why) => format!("index changed, and was not read: {}", why.words()),
             GitEvent::RefsPacked => "refs packed".into(),
@@ -455,6 +466,15 @@ impl IndexNotRead {
             IndexNotRead::Trees => "the trees that it names differ from its entries",
             IndexNotRead::Reftable => "the commit at HEAD is not known",
         }
+    }
+}
+
+/// `a.txt, b.txt, c.txt and 2 more files`.
+fn some_files(number: usize, named: &[PathBuf]) -> String {
+    let named: Vec<String> = named.iter().map(|path| visible::path(path)).collect();
+    match number.saturating_sub(named.len()) {
+        0 => named.join(", "),
+        more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
     }
 }
 
