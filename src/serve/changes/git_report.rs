@@ -161,6 +161,8 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::IndexNotRead(_) => "index_not_read",
         GitEvent::ConflictsForgotten { .. } => "conflicts_forgotten",
         GitEvent::IndexExtension(_) => "index_extension",
+        GitEvent::WorktreeRemoved { .. } => "worktree_removed",
+        GitEvent::WronglyPeeled { .. } => "refs_wrongly_peeled",
         GitEvent::RefsPacked => "refs_packed",
         GitEvent::Repacked { .. } => "repacked",
         GitEvent::ReflogEntriesRemoved { .. } => "reflog_entries_removed",

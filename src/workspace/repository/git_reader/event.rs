@@ -146,6 +146,17 @@ pub enum GitEvent {
     },
     /// An extension of the index by its name, which nothing explains.
     IndexExtension(String),
+    /// A linked worktree whose detached `HEAD` had commits that no ref has.
+    WorktreeRemoved {
+        name: PathBuf,
+        at: String,
+        dropped: DroppedCommits,
+    },
+    /// Refs of which `packed-refs` says that they lead to something else than they do.
+    WronglyPeeled {
+        number: usize,
+        named: Vec<PathBuf>,
+    },
     /// Loose refs went into `packed-refs`, and none of them changed.
     RefsPacked,
     Repacked {
@@ -298,7 +309,8 @@ impl GitEvent {
         match self {
             GitEvent::RefDeleted { dropped, .. }
             | GitEvent::RefMoved { dropped, .. }
-            | GitEvent::Head { dropped, .. } => dropped.are_lost,
+            | GitEvent::Head { dropped, .. }
+            | GitEvent::WorktreeRemoved { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
             GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
             GitEvent::Stored {
@@ -314,6 +326,7 @@ impl GitEvent {
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
             | GitEvent::IndexExtension(_)
+            | GitEvent::WronglyPeeled { .. }
             | GitEvent::ObjectsElsewhere(_)
             | GitEvent::NotAllRead(_)
             | GitEvent::Index { at_least: true, .. } => true,
@@ -409,6 +422,20 @@ impl GitEvent {
                 format!("index: placet does not read its extension {name}: git may not show changes of files")
             }
             GitEvent::IndexNotRead(why) => format!("index changed, and was not read: {}", why.words()),
+            GitEvent::WorktreeRemoved { name, at, dropped } => {
+                format!("worktree {} removed, its HEAD was at {at}{}", visible::path(name), dropped.words())
+            }
+            GitEvent::WronglyPeeled { number, named } => {
+                let named: Vec<String> = named
+                    .iter()
+                    .map(|name| format!("{} {}", RefKind::of(name).word(), short(name)))
+                    .collect();
+                let more = match number.saturating_sub(named.len()) {
+                    0 => String::new(),
+                    more => format!(" and {}", count::of(more, "more ref")),
+                };
+                format!("packed-refs has a wrong object for {}{more}", named.join(", "))
+            }
             GitEvent::RefsPacked => "refs packed".into(),
             GitEvent::Repacked { loose, packs } => {
                 let of = |loose, packs| {

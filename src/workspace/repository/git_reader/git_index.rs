@@ -217,7 +217,8 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
 /// Where the extensions begin.
 pub(super) fn entries_end(bytes: &[u8], width: usize) -> Option<usize> {
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    let (Some(version @ 2..=4), Some(count), true) = (number(4), number(8), bytes.starts_with(b"DIRC")) else {
+    let (Some(version @ 2..=4), Some(count), true) = (number(4), number(8), bytes.starts_with(b"DIRC"))
+    else {
         return None;
     };
     let (mut at, mut name) = (12, Vec::new());

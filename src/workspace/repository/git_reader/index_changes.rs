@@ -129,7 +129,10 @@ pub(super) fn index_events(
 
 /// Paths whose conflict was resolved and could be brought back, and cannot now. A commit, a reset and a switch forget them, too:
 /// then the path is in the commit at `HEAD` as it is in the index.
-fn forgotten_conflicts<'a>((old, new): (&'a GitIndex, &GitIndex), head: &mut CommitTree<'_>) -> Vec<&'a [u8]> {
+fn forgotten_conflicts<'a>(
+    (old, new): (&'a GitIndex, &GitIndex),
+    head: &mut CommitTree<'_>,
+) -> Vec<&'a [u8]> {
     let left: BTreeSet<&[u8]> = new.resolved.iter().map(|(path, _)| path.as_slice()).collect();
     let gone = old.resolved.iter().map(|(path, _)| path.as_slice()).filter(|path| !left.contains(path));
     let is_forgotten = |path: &&[u8]| {
