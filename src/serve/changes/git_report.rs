@@ -141,7 +141,10 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::BranchRenamed { .. } => "branch_renamed",
         GitEvent::Stored { kind, .. } => match kind {
             StoredKind::Stash { is_removed: true, .. } => "stash_removed",
-            StoredKind::Stash { part: StashPart::Entry | StashPart::InWorkTree, .. } => "stash",
+            StoredKind::Stash {
+                part: StashPart::Entry | StashPart::InWorkTree | StashPart::LinesInWorkTree,
+                ..
+            } => "stash",
             StoredKind::Stash { part: StashPart::Staged, .. } => "stash_staged",
             StoredKind::Stash { part: StashPart::Untracked, .. } => "stash_untracked",
             StoredKind::StateFile(_) => "git_file",

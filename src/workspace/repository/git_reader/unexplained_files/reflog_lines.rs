@@ -82,13 +82,14 @@ impl LoggedHead {
 
 /// The name of the ref from which the log came here with its lines: `Branch: renamed refs/heads/a to refs/heads/b`.
 pub(super) fn sources(new: &[u8]) -> impl Iterator<Item = &str> {
-    let source = |line: &'_ [u8]| {
-        let message = line.get(memchr::memchr(b'\t', line)? + 1..)?;
-        let words = [&b"Branch: renamed "[..], b"Branch: copied ", b"remote: renamed "];
-        let rest = words.iter().find_map(|words| message.strip_prefix(*words))?;
-        std::str::from_utf8(rest.get(..memchr::memmem::find(rest, b" to ")?)?).ok()
-    };
     lines(new).filter_map(source).filter(|name| name.starts_with("refs/") && !name.contains(".."))
+}
+
+fn source(line: &[u8]) -> Option<&str> {
+    let message = line.get(memchr::memchr(b'\t', line)? + 1..)?;
+    let words = [&b"Branch: renamed "[..], b"Branch: copied ", b"remote: renamed "];
+    let rest = words.iter().find_map(|words| message.strip_prefix(*words))?;
+    std::str::from_utf8(rest.get(..memchr::memmem::find(rest, b" to ")?)?).ok()
 }
 
 /// Both names of a line.
