@@ -544,3 +544,20 @@ fn what_is_not_stored_any_more_is_not_called_large() {
     let words = "300 bytes of b.bin are not shown: the file in the workspace has other content now";
     assert!(screen.contains(words) && !screen.contains("!less"), "{screen}");
 }
+
+/// Story: of a commit of 1,501 files the same row came twice, one below the other.
+#[test]
+fn a_commit_of_which_not_all_was_read_is_named_by_its_row_alone() {
+    let (mut listed, mut diff) = change("s.txt", 0, "", "new\n");
+    listed.text = "  commit 1f3a2c7 \"Gen\" on main: at least 1 file".into();
+    (listed.is_of_git, listed.commit) = (true, Some(CommitPatch::default()));
+    diff.name = listed.text.trim().into();
+    let name = diff.name.clone();
+    let cut = FileDiff { name, row: 0, left_out: Some(LeftOut::NotRead), ..FileDiff::default() };
+    let mut b = bench_of(100, 30);
+    let overview = ChangeOverview { list: vec![listed], files: vec![diff, cut] };
+    let _answer = b.ask_to_apply(DisplayDetail::Changes(Box::new(overview)));
+    let screen = b.screen();
+    assert!(screen.contains("not all of it is shown: commit 1f3a2c7"), "{screen}");
+    assert_eq!(screen.matches("commit 1f3a2c7").count(), 2, "{screen}");
+}
