@@ -1,5 +1,7 @@
 use super::change_list::{change, detail, lines};
 use super::*;
+use crate::tools::{ChangeOverview, FileDiff, LeftOut};
+use crate::workspace::CommitPatch;
 
 const KEYS: &str = "a apply all  r review  k keep pending  d discard all";
 
@@ -537,7 +539,7 @@ fn page_down_opens_what_it_passes_from_top_to_bottom() {
 fn what_is_not_stored_any_more_is_not_called_large() {
     let (row, mut file) = change("b.bin", 0, "", "");
     file.patch = b"# b.bin cannot be shown\n".to_vec();
-    file.left_out = Some(crate::tools::LeftOut::Replaced { bytes: 300 });
+    file.left_out = Some(LeftOut::Replaced { bytes: 300 });
     let mut b = bench_of(100, 24);
     let _answer = b.ask_to_apply(detail(vec![(row, file)]));
     let screen = b.screen();
