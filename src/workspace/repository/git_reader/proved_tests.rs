@@ -34,7 +34,11 @@ fn lines_of_a_reflog_follow_one_another_or_have_a_row() {
         (&apart, "logs/refs/heads/main: +1 -0", 1),
         ("switch -q other", "logs/", 0),
         ("!git switch -q other; git switch -q main; git commit -q --allow-empty -m x", "logs/", 0),
-        ("!git checkout -q HEAD~1; git checkout -q --detach other; git switch -q -", "logs/", 0),
+        (
+            "!git checkout -q HEAD~1; git checkout -q --detach other; git commit -q --allow-empty -m D; git checkout -q -",
+            "logs/",
+            0,
+        ),
         ("!git reset -q HEAD~1; git reset -q HEAD@{1}; git reset -q; git reset -q", "logs/", 0),
         ("branch -m main trunk", "logs/", 0),
         (

@@ -7,9 +7,11 @@
 
 use super::lines;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
+use std::collections::BTreeSet;
 
 const MOVED: &[u8] = b"checkout: moving from ";
-/// Commands whose lines leave `HEAD` where it is: on its branch, or detached.
+/// Commands whose lines leave `HEAD` where it is: on its branch, or detached. The first commit of a branch may be that of
+/// `git checkout --orphan`, which writes no line.
 const STAY: [&[u8]; 7] = [b"commit", b"reset", b"merge", b"cherry-pick", b"revert", b"am", b"fetch"];
 
 /// Where a ref was before the lines, and where it is now.
@@ -18,16 +20,25 @@ pub(super) type RefEnds = (Option<ObjectId>, Option<ObjectId>);
 /// The lines that were added. `None` where the lines from before are in another order, or where a new one does not begin where
 /// the one before it ended.
 pub(super) fn added_lines<'l>(old: &'l [u8], new: &'l [u8], (was, is): RefEnds) -> Option<Vec<&'l [u8]>> {
-    let mut left = lines(old);
-    let mut last = None;
+    let old: Vec<&[u8]> = lines(old).collect();
+    let (mut left, mut last) = (old.as_slice(), None);
+    let mut gone: BTreeSet<&[u8]> = BTreeSet::new();
     let mut new = lines(new).peekable();
-    while let Some(line) = new.next_if(|line| left.any(|old| old == *line)) {
-        last = Some(line);
+    while let Some(line) = new.peek() {
+        let Some(at) = left.iter().position(|old| old == line) else { break };
+        gone.extend(left.iter().take(at).copied());
+        left = left.get(at + 1..).unwrap_or_default();
+        last = new.next();
     }
+    gone.extend(left.iter().copied());
     let added: Vec<&[u8]> = new.collect();
+    // One that is further down now did not expire.
+    if added.iter().any(|line| gone.contains(line)) {
+        return None;
+    }
     // Lines at the end may have gone with the others.
     let to = |line: &'_ [u8]| ends(line).map(|(_, to)| to);
-    let mut at = vec![was, last.and_then(to), lines(old).last().and_then(to)];
+    let mut at = vec![was, last.and_then(to), old.last().copied().and_then(to)];
     for line in &added {
         let (from, to) = ends(line)?;
         if !is_nothing(from) && !at.contains(&Some(from)) {
@@ -53,7 +64,7 @@ pub(super) fn are_moves_of_head(added: &[&[u8]], was: Option<&LoggedHead>, is: O
     for line in added {
         let at = memchr::memchr(b'\t', line).map_or(line.len(), |at| at + 1);
         let message = line.get(at..).unwrap_or_default();
-        let Some((_, id)) = ends(line) else { return false };
+        let Some((was_at, id)) = ends(line) else { return false };
         if let Some(rest) = message.strip_prefix(MOVED) {
             let rest = String::from_utf8_lossy(rest);
             let Some((from, to)) = rest.split_once(" to ") else { return false };
@@ -62,8 +73,12 @@ pub(super) fn are_moves_of_head(added: &[&[u8]], was: Option<&LoggedHead>, is: O
             }
             // It is on a branch of this name, or detached at what the name leads to.
             places = Some(vec![to.to_string(), id.to_hex()]);
-        } else if !STAY.iter().any(|word| message.starts_with(word)) {
+        } else if is_nothing(was_at) || !STAY.iter().any(|word| message.starts_with(word)) {
             places = None;
+        } else if let Some(places) = &mut places {
+            // A detached `HEAD` goes with its commits.
+            let detached = places.iter_mut().filter(|place| **place == was_at.to_hex());
+            detached.for_each(|place| *place = id.to_hex());
         }
     }
     let (Some(places), Some(is)) = (places, is) else { return true };
@@ -178,12 +193,15 @@ mod tests {
             (&main, &["11 checkout: moving from main to v1"], &one, true),
             (&main, &["11 checkout: moving from main to v1", &leave], &topic, true),
             (&one, &[&leave], &topic, true),
+            (&one, &["12 commit: x", "23 commit: y"], &LoggedHead::Detached(id('3')), true),
+            (&one, &["12 commit: x"], &one, false),
             (
                 &main,
                 &["12 rebase (start): checkout x", "22 rebase (finish): returning to refs/heads/topic"],
                 &topic,
                 true,
             ),
+            (&main, &["01 commit (initial): x"], &topic, true),
             (&topic, &["11 checkout: moving from other to topic"], &topic, false),
             (&topic, &["11 checkout: moving from topic to other"], &topic, false),
             (&main, &["11 checkout: moving from main to other"], &topic, false),
