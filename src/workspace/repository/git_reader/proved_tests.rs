@@ -239,4 +239,7 @@ fn a_popped_stash_entry_is_quiet_where_the_work_tree_has_its_lines() {
         "!b=$(echo evil | git hash-object -w --stdin); printf \"100644 blob $b\\te.txt\\n\" | git mktree";
     let (count, rows) = found(&[], &[tree], "1 tree, 1 blob, reached by no branch or tag");
     assert_eq!(count, 1, "{rows:#?}");
+    // What has nothing in it: a tree of a commit that failed, and a blob.
+    let (_, rows) = found(&[], &["!git mktree < /dev/null; git hash-object -w --stdin < /dev/null"], "");
+    assert_eq!(rows, ["1 blob, reached by no branch or tag: empty"]);
 }

@@ -60,7 +60,8 @@ impl StoredContent {
             (number, _) => Some(format!("{number} not shown as text")),
         };
         let lines = (self.changes.added > 0).then(|| format!("+{} -0", self.changes.added));
-        lines.into_iter().chain(not_text).collect::<Vec<_>>().join(", ")
+        let words: Vec<String> = lines.into_iter().chain(not_text).collect();
+        if words.is_empty() { "empty".into() } else { words.join(", ") }
     }
 
     /// Counts of lines; `None` where nothing is in it.
