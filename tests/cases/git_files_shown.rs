@@ -374,3 +374,37 @@ open(".git/index", "wb").write(bytes(d) + hashlib.sha1(d).digest())
     let listed = rows("touch -d 2001-01-01 a.txt", "echo n > n.txt; git add n.txt; git status --short");
     assert!(!listed.contains("no longer shows"), "{listed}");
 }
+
+/// Story: an agent's `git update-index --fsmonitor-valid` made git blind to the person's edit, and the next `git checkout` wrote
+/// over it.
+#[test]
+fn a_command_does_not_hide_an_edit_behind_the_file_system_monitor_or_the_untracked_cache() {
+    if !has_view() {
+        return;
+    }
+    let monitor = "printf '#!/bin/sh\\nprintf \"tok\\\\0\"\\n' > ../fsm; chmod +x ../fsm; git config core.fsmonitor $PWD/../fsm; \
+                   git update-index --fsmonitor; git status; echo MY >> a.txt; git update-index --no-fsmonitor-valid a.txt; git status";
+    let said = |txn: &Txn, line: &str| {
+        assert_eq!(txn.sh(&txn.tree, &format!("{IDENTITY} {line} > ../said")), 0, "{line}");
+        std::fs::read_to_string(txn.tree.parent().unwrap().join("said")).unwrap()
+    };
+    // With another change of the index: that alone is shown and applied.
+    let txn = changed(monitor, "echo n > n.txt; git add n.txt; git update-index --fsmonitor-valid a.txt");
+    let listed = txn.run(["changes"]).stdout;
+    let rows: Vec<&str> = listed.lines().filter(|line| line.starts_with("  ")).collect();
+    assert_eq!(rows, ["  index: 1 staged (n.txt)"], "{listed}");
+    assert_eq!(txn.run(["apply"]).code, 0);
+    assert_eq!(said(&txn, "git status --short"), " M a.txt\nA  n.txt\n");
+    // The same of a name that git takes for that of the only new file.
+    let cache = "git update-index --force-untracked-cache; git config core.untrackedCache true; echo MY > mywork.txt; sleep 1.1; git status; git status";
+    let forge = r#"python3 -c '
+import hashlib
+d = open(".git/index", "rb").read()[:-20]
+i = d.rfind(b"UNTR")
+d = d[:i] + d[i:].replace(b"mywork.txt", b"build.logs")
+open(".git/index", "wb").write(d + hashlib.sha1(d).digest())
+'"#;
+    let txn = changed(cache, &format!("echo n > n.txt; git add n.txt; git status; {forge}"));
+    assert_eq!(txn.run(["apply"]).code, 0);
+    assert_eq!(said(&txn, "git status --short"), "A  n.txt\n?? mywork.txt\n");
+}

@@ -141,7 +141,10 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::BranchRenamed { .. } => "branch_renamed",
         GitEvent::Stored { kind, .. } => match kind {
             StoredKind::Stash { is_removed: true, .. } => "stash_removed",
-            StoredKind::Stash { part: StashPart::Entry | StashPart::InWorkTree, .. } => "stash",
+            StoredKind::Stash {
+                part: StashPart::Entry | StashPart::InWorkTree | StashPart::LinesInWorkTree,
+                ..
+            } => "stash",
             StoredKind::Stash { part: StashPart::Staged, .. } => "stash_staged",
             StoredKind::Stash { part: StashPart::Untracked, .. } => "stash_untracked",
             StoredKind::StateFile(_) => "git_file",
@@ -160,6 +163,10 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::HiddenFiles { .. } => "files_hidden",
         GitEvent::LockLeft(_) => "lock_left",
         GitEvent::IndexNotRead(_) => "index_not_read",
+        GitEvent::ConflictsForgotten { .. } => "conflicts_forgotten",
+        GitEvent::IndexExtension(_) => "index_extension",
+        GitEvent::WorktreeRemoved { .. } => "worktree_removed",
+        GitEvent::WronglyPeeled { .. } => "refs_wrongly_peeled",
         GitEvent::RefsPacked => "refs_packed",
         GitEvent::Repacked { .. } => "repacked",
         GitEvent::ReflogEntriesRemoved { .. } => "reflog_entries_removed",

@@ -1,5 +1,7 @@
 use super::change_list::{change, detail, lines};
 use super::*;
+use crate::tools::{ChangeOverview, FileDiff, LeftOut};
+use crate::workspace::CommitPatch;
 
 const KEYS: &str = "a apply all  r review  k keep pending  d discard all";
 
@@ -537,7 +539,7 @@ fn page_down_opens_what_it_passes_from_top_to_bottom() {
 fn what_is_not_stored_any_more_is_not_called_large() {
     let (row, mut file) = change("b.bin", 0, "", "");
     file.patch = b"# b.bin cannot be shown\n".to_vec();
-    file.left_out = Some(crate::tools::LeftOut::Replaced { bytes: 300 });
+    file.left_out = Some(LeftOut::Replaced { bytes: 300 });
     let mut b = bench_of(100, 24);
     let _answer = b.ask_to_apply(detail(vec![(row, file)]));
     let screen = b.screen();
@@ -564,4 +566,21 @@ fn in_a_low_pane_the_keys_have_two_rows_also_while_they_do_not_count() {
         assert!(waiting.contains("(wait)") || waiting.contains("(a moment"), "{columns}: {waiting}");
         assert_eq!(rows_of_keys(&waiting), 2, "{columns}: {waiting}");
     }
+}
+
+/// Story: of a commit of 1,501 files the same row came twice, one below the other.
+#[test]
+fn a_commit_of_which_not_all_was_read_is_named_by_its_row_alone() {
+    let (mut listed, mut diff) = change("s.txt", 0, "", "new\n");
+    listed.text = "  commit 1f3a2c7 \"Gen\" on main: at least 1 file".into();
+    (listed.is_of_git, listed.commit) = (true, Some(CommitPatch::default()));
+    diff.name = listed.text.trim().into();
+    let name = diff.name.clone();
+    let cut = FileDiff { name, row: 0, left_out: Some(LeftOut::NotRead), ..FileDiff::default() };
+    let mut b = bench_of(100, 30);
+    let overview = ChangeOverview { list: vec![listed], files: vec![diff, cut] };
+    let _answer = b.ask_to_apply(DisplayDetail::Changes(Box::new(overview)));
+    let screen = b.screen();
+    assert!(screen.contains("not all of it is shown: commit 1f3a2c7"), "{screen}");
+    assert_eq!(screen.matches("commit 1f3a2c7").count(), 2, "{screen}");
 }

@@ -4,8 +4,8 @@
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
 use super::base::{BaseIndex, BaseRecord};
+use super::collected_index::{is_refreshed_index, leave_caches_out};
 use super::effect_kind::{ApartEffect, EffectAfter, EffectKind};
-use super::git_state::differ_only_in_stat;
 use super::layer::{self, DirNames, Layer, entry, is_dir, is_opaque, is_whiteout};
 use super::open_stack::OpenStackDir;
 use super::run_clock::RunPeriod;
@@ -19,15 +19,13 @@ use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest content that is stored for a merge, in bytes.
 const MERGEABLE: u64 = 16 << 20;
-/// The largest index of git that is compared with the one before it.
-const LARGEST_INDEX: u64 = 64 << 20;
 /// How many files are recorded before they are moved: their records are written in one go.
 const MOST_MOVES: usize = 256;
 
@@ -374,7 +372,10 @@ impl EffectsCollector<'_> {
         let before = at.now.node(name)?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         let several = kind == FileType::RegularFile && stat.st_nlink > 1;
-        let known = self.nodes.remove(rel);
+        let mut known = self.nodes.remove(rel);
+        let left = leave_caches_out(&path, upper, (name, stat))?;
+        known = known.filter(|_| left.is_none());
+        let stat = left.as_ref().unwrap_or(stat);
         // A size that differs needs no reading of the command's file, and nothing equals a missing file.
         let differs = match &before {
             PathState::File { size, .. } => i64::try_from(*size).ok() != Some(stat.st_size),
@@ -386,7 +387,7 @@ impl EffectsCollector<'_> {
             let name = HardLinkName { path: path.to_path_buf(), changed, existed: before.is_file() };
             self.seen.entry(stat.st_ino).or_default().push(name);
         }
-        if !changed || !differs && self.is_refreshed_index(at, name, &before, upper)? {
+        if !changed || is_refreshed_index(&at.now, (name, &before), upper)? {
             return Ok(None);
         }
         if before.is_directory() {
@@ -410,32 +411,6 @@ impl EffectsCollector<'_> {
             at.target = Some(self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?);
         }
         Ok(Some(FileMove { name: name.to_os_string(), kind, over_dir: before.is_directory() }))
-    }
-
-    /// True for an index of git that `git status` wrote again: the times and sizes in it are others, and nothing else is.
-    /// The command's copy is dropped.
-    fn is_refreshed_index(
-        &self,
-        at: &CollectedDir,
-        name: &OsStr,
-        before: &PathState,
-        upper: &OwnedFd,
-    ) -> io::Result<bool> {
-        if name != "index" {
-            return Ok(false);
-        }
-        let after = PathState::read(upper, name)?;
-        let is_file = before.is_file() && after.is_file() && before.attrs() == after.attrs();
-        if !is_file || after.size() > LARGEST_INDEX {
-            return Ok(false);
-        }
-        let read = |file: File| -> io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            file.take(LARGEST_INDEX).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        let (file, _) = open_anyway(upper, name, rustix::fs::OFlags::NONBLOCK)?;
-        Ok(differ_only_in_stat(&read(at.now.open(name)?)?, &read(file)?))
     }
 
     /// Did the workspace's own file change while the command ran?

@@ -19,6 +19,7 @@ mod check_view;
 mod cleanup;
 mod collect;
 mod collect_check;
+mod collected_index;
 mod command_dir;
 mod command_view;
 mod compare;

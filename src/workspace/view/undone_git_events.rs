@@ -43,7 +43,11 @@ impl View {
             let changed: Vec<(&Path, bool)> = own.map(|path| (*path, !exists(path))).collect();
             let sides =
                 GitSides { person_settings, ..GitSides::of(dir, (&before, &after), &changed, deadline) };
-            RepositoryEvents { path: dir.clone(), events: compare(&sides) }
+            let mut events = compare(&sides);
+            // Since then the person's own git has noted there what it saw.
+            let is_noted = |event: &GitEvent| matches!(event, GitEvent::IndexExtension(_));
+            events.retain(|event| !is_noted(event));
+            RepositoryEvents { path: dir.clone(), events }
         };
         repositories.iter().filter(|dir| is_there(dir, &after)).map(of).collect()
     }

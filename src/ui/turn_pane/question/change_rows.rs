@@ -90,7 +90,10 @@ impl ListLayout {
         let files = overview.files.iter().enumerate().filter(|(_, file)| file.row == row);
         let files: Vec<(usize, &FileDiff)> = files.collect();
         let several = files.len() > 1;
-        files.iter().flat_map(|(at, file)| self.file(*at, file, several, differences, theme)).collect()
+        // The row above has the name of a commit, also where a part of it could not be read.
+        let head = overview.list.get(row).map(|listed| listed.text.trim_start());
+        let is_named = |file: &FileDiff| several && head != Some(file.name.as_str());
+        files.iter().flat_map(|(at, file)| self.file(*at, file, is_named(file), differences, theme)).collect()
     }
 
     /// How many rows the difference has. Does not keep the rows: those of all differences take many times the memory of

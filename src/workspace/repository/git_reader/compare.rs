@@ -9,9 +9,11 @@ use super::lfs_objects::lfs_event;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::operations::Operations;
+use super::peeled_refs::wrongly_peeled;
 use super::person_identity::PersonIdentity;
 use super::ref_changes::ref_events;
 use super::refs::{LARGEST_LOG, RefReader};
+use super::removed_worktrees::removed_worktrees;
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::sparse_directories;
 use super::stash_changes::StashChanges;
@@ -90,6 +92,10 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         let is_packed = found.events.is_empty() && tips.0 == tips.1 && touches("packed-refs");
         events.extend(found.events);
         events.extend(is_packed.then_some(GitEvent::RefsPacked));
+    }
+    events.extend(removed_worktrees(sides, (&before, &after), &common, &budget));
+    if touches("packed-refs") {
+        events.extend(wrongly_peeled(sides, &after, &budget));
     }
     events.extend(stashes.events(sides, (&before.objects, &after.objects), &budget));
     events.extend(named_events(&named, (sides.after, sides.dir), &after, &budget));

@@ -147,6 +147,24 @@ pub enum GitEvent {
         patch: CommitPatch,
     },
     IndexNotRead(IndexNotRead),
+    /// Conflicts that were resolved and that git can no longer bring back, although their resolutions are in no commit.
+    ConflictsForgotten {
+        number: usize,
+        named: Vec<PathBuf>,
+    },
+    /// An extension of the index by its name, which nothing explains.
+    IndexExtension(String),
+    /// A linked worktree whose detached `HEAD` had commits that no ref has.
+    WorktreeRemoved {
+        name: PathBuf,
+        at: String,
+        dropped: DroppedCommits,
+    },
+    /// Refs of which `packed-refs` says that they lead to something else than they do.
+    WronglyPeeled {
+        number: usize,
+        named: Vec<PathBuf>,
+    },
     /// Loose refs went into `packed-refs`, and none of them changed.
     RefsPacked,
     Repacked {
@@ -259,6 +277,7 @@ impl GitEvent {
             | GitEvent::MoreRefs(_)
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
+            | GitEvent::IndexExtension(_)
             | GitEvent::ObjectsElsewhere(_)
             | GitEvent::NotAllRead(_) => true,
             _ => false,
@@ -300,7 +319,8 @@ impl GitEvent {
         match self {
             GitEvent::RefDeleted { dropped, .. }
             | GitEvent::RefMoved { dropped, .. }
-            | GitEvent::Head { dropped, .. } => dropped.are_lost,
+            | GitEvent::Head { dropped, .. }
+            | GitEvent::WorktreeRemoved { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
             GitEvent::Operation { facts, .. } => facts.iter().any(OperationFact::is_other_place),
             GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
@@ -316,6 +336,8 @@ impl GitEvent {
             | GitEvent::ReflogEntriesRemoved { .. }
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
+            | GitEvent::IndexExtension(_)
+            | GitEvent::WronglyPeeled { .. }
             | GitEvent::ObjectsElsewhere(_)
             | GitEvent::NotAllRead(_)
             | GitEvent::Index { at_least: true, .. } => true,
@@ -412,14 +434,30 @@ impl GitEvent {
                 }
             }
             GitEvent::HiddenFiles { number, named, patch: _ } => {
-                let named: Vec<String> = named.iter().map(|path| visible::path(path)).collect();
-                let names = match number - named.len() {
-                    0 => named.join(", "),
-                    more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
-                };
-                format!("index: git no longer shows changes of {names}")
+                format!("index: git no longer shows changes of {}", some_files(*number, named))
+            }
+            GitEvent::ConflictsForgotten { number, named } => {
+                format!("index: git can no longer restore the conflict in {}", some_files(*number, named))
+            }
+            GitEvent::IndexExtension(name) => {
+                let name = visible::guard_line(name);
+                format!("index: placet does not read its extension {name}: git may not show changes of files")
             }
             GitEvent::IndexNotRead(why) => format!("index changed, and was not read: {}", why.words()),
+            GitEvent::WorktreeRemoved { name, at, dropped } => {
+                format!("worktree {} removed, its HEAD was at {at}{}", visible::path(name), dropped.words())
+            }
+            GitEvent::WronglyPeeled { number, named } => {
+                let named: Vec<String> = named
+                    .iter()
+                    .map(|name| format!("{} {}", RefKind::of(name).word(), short(name)))
+                    .collect();
+                let more = match number.saturating_sub(named.len()) {
+                    0 => String::new(),
+                    more => format!(" and {}", count::of(more, "more ref")),
+                };
+                format!("packed-refs has a wrong object for {}{more}", named.join(", "))
+            }
             GitEvent::RefsPacked => "refs packed".into(),
             GitEvent::Repacked { loose, packs } => {
                 let of = |loose, packs| {
@@ -477,6 +515,15 @@ impl IndexNotRead {
             IndexNotRead::Trees => "the trees that it names differ from its entries",
             IndexNotRead::Reftable => "the commit at HEAD is not known",
         }
+    }
+}
+
+/// `a.txt, b.txt, c.txt and 2 more files`.
+fn some_files(number: usize, named: &[PathBuf]) -> String {
+    let named: Vec<String> = named.iter().map(|path| visible::path(path)).collect();
+    match number.saturating_sub(named.len()) {
+        0 => named.join(", "),
+        more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::cache_tree;
 use super::event::IndexNotRead;
+use super::index_extensions::is_unexplained;
 use super::object_id::ObjectId;
 use super::plain_path::is_plain_path;
 use super::repository_files::{RepositoryFiles, exists, read};
@@ -82,6 +83,8 @@ pub(super) struct GitIndex {
     /// Of a sparse index. Their files are not among the entries.
     pub(super) directories: SparseDirectories,
     pub(super) resolved: Vec<ResolvedConflict>,
+    /// The names of extensions that nothing explains.
+    pub(super) unexplained: Vec<String>,
 }
 
 /// All paths; none where there is no index.
@@ -153,7 +156,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
     }
     // Extensions: four letters, a length, the data. One says that the entries are not all, one that some are directories.
     let (mut has_trees, mut has_true_trees, mut is_sparse) = (false, true, false);
-    let mut resolved = Vec::new();
+    let (mut resolved, mut unexplained) = (Vec::new(), Vec::new());
     while at + 8 + width <= bytes.len() {
         let (Some(name), Some(length)) = (bytes.get(at..at + 4), number(at + 4)) else { break };
         match name {
@@ -186,7 +189,16 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
                     return Err(IndexNotRead::Damaged);
                 }
             }
-            _ => {}
+            // git does not read an index with one that it does not know whose name begins so.
+            [b'a'..=b'z', ..] => return Err(IndexNotRead::Damaged),
+            name => {
+                let data = at.checked_add(8 + length).and_then(|end| bytes.get(at + 8..end));
+                let data = data.ok_or(IndexNotRead::Damaged)?;
+                let name: [u8; 4] = name.try_into().map_err(|_| IndexNotRead::Damaged)?;
+                if is_unexplained(name, data, width) {
+                    unexplained.push(String::from_utf8_lossy(&name).into_owned());
+                }
+            }
         }
         at = at.saturating_add(8).saturating_add(length);
     }
@@ -197,9 +209,23 @@ fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
         (true, false) => Err(IndexNotRead::Trees),
         (true, true) => {
             let directories = take_directories(&mut found).ok_or(IndexNotRead::Damaged)?;
-            Ok(GitIndex { entries: found, directories, resolved })
+            Ok(GitIndex { entries: found, directories, resolved, unexplained })
         }
     }
+}
+
+/// Where the extensions begin.
+pub(super) fn entries_end(bytes: &[u8], width: usize) -> Option<usize> {
+    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let (Some(version @ 2..=4), Some(count), true) = (number(4), number(8), bytes.starts_with(b"DIRC"))
+    else {
+        return None;
+    };
+    let (mut at, mut name) = (12, Vec::new());
+    for _ in 0..count {
+        at = entry(bytes, at, usize::try_from(version).ok()?, width, &mut name)?.next;
+    }
+    Some(at)
 }
 
 /// Takes the directories out of what an index says, and gives them. `None` where an entry lies in one of them: which of the
@@ -298,7 +324,7 @@ fn entry(bytes: &[u8], at: usize, version: usize, width: usize, name: &mut Vec<u
 }
 
 /// How many bytes to take off the name before, as the distances in a pack are written.
-fn take_number(bytes: &[u8], at: &mut usize) -> Option<usize> {
+pub(super) fn take_number(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut byte = *bytes.get(*at)?;
     *at += 1;
     let mut number = usize::from(byte & 127);

@@ -117,7 +117,30 @@ pub(super) fn index_events(
     if !hidden.is_empty() {
         events.push(hidden_files(&hidden, budget));
     }
+    let forgotten = forgotten_conflicts((old_index, new_index), &mut new_tree);
+    if !forgotten.is_empty() {
+        let named = forgotten.iter().take(MOST_NAMED).map(|path| PathBuf::from(OsStr::from_bytes(path)));
+        events.push(GitEvent::ConflictsForgotten { number: forgotten.len(), named: named.collect() });
+    }
+    // One that is as it was says something else where an entry changed.
+    events.extend(new_index.unexplained.iter().cloned().map(GitEvent::IndexExtension));
     events
+}
+
+/// Paths whose conflict was resolved and could be brought back, and cannot now. A commit, a reset and a switch forget them, too:
+/// then the path is in the commit at `HEAD` as it is in the index.
+fn forgotten_conflicts<'a>(
+    (old, new): (&'a GitIndex, &GitIndex),
+    head: &mut CommitTree<'_>,
+) -> Vec<&'a [u8]> {
+    let left: BTreeSet<&[u8]> = new.resolved.iter().map(|(path, _)| path.as_slice()).collect();
+    let gone = old.resolved.iter().map(|(path, _)| path.as_slice()).filter(|path| !left.contains(path));
+    let is_forgotten = |path: &&[u8]| {
+        let staged = |index: &GitIndex| index.entries.get(*path).map(|entry| (entry.staged, entry.versions));
+        let (was, is) = (staged(old), staged(new));
+        was == is && head.get(path).ok() != Some(is.and_then(|(staged, _)| staged))
+    };
+    gone.filter(is_forgotten).collect()
 }
 
 /// A row names some of them; where there are more, all are below it.

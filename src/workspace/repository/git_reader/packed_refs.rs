@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read whole: some 200,000 refs.
-const LARGEST_WHOLE: u64 = 16 << 20;
+pub(super) const LARGEST_WHOLE: u64 = 16 << 20;
 /// The largest file without an order: its refs take about as much memory, and there are two states.
 const LARGEST_UNSORTED: u64 = 64 << 20;
 /// Bytes that are read at a time. No line is longer: git refuses such names.
@@ -291,7 +291,7 @@ fn search(file: &GitFile, first: u64, name: &[u8]) -> Option<ObjectId> {
 }
 
 /// A line of a name and a ref. A line that begins with `^` says what the tag before it leads to.
-fn ref_of(line: &[u8]) -> Option<(Vec<u8>, ObjectId)> {
+pub(super) fn ref_of(line: &[u8]) -> Option<(Vec<u8>, ObjectId)> {
     let at = memchr::memchr(b' ', line)?;
     let (id, name) = line.split_at_checked(at)?;
     let name = name.get(1..).filter(|name| name.starts_with(b"refs/"))?;

@@ -106,7 +106,7 @@ pub(super) fn ref_events(
         let dropped = match (&old_head, before.refs.head_commit()) {
             (Some(HeadPosition::Detached(_)), Some(old)) => {
                 let mut all_after = || other_refs.get_or_insert_with(|| after.refs.all(budget)).clone();
-                dropped((before, after), old, None, &mut all_after, budget)
+                dropped_commits((before, after), old, None, &mut all_after, budget)
             }
             _ => DroppedCommits::default(),
         };
@@ -201,7 +201,7 @@ fn ref_event(
             let is_commit = before.objects.get_of(&commit, "commit").is_some();
             let dropped = match kind {
                 RefKind::Notes | RefKind::Replacement => DroppedCommits::default(),
-                _ if is_commit => dropped((before, after), commit, None, all_after, budget),
+                _ if is_commit => dropped_commits((before, after), commit, None, all_after, budget),
                 _ => DroppedCommits::default(),
             };
             let content = match kind {
@@ -218,7 +218,7 @@ fn ref_event(
             }
             let content = ref_content(after, new, ContentFate::Added, budget);
             let dropped = if may_drop {
-                dropped((before, after), old, Some(new), all_after, budget)
+                dropped_commits((before, after), old, Some(new), all_after, budget)
             } else {
                 DroppedCommits::default()
             };
@@ -230,7 +230,7 @@ fn ref_event(
 
 /// What a ref had at `old` and has no more, and whether any other ref has it. The change may also have removed what no
 /// ref leads to: then the state before it has the objects.
-fn dropped(
+pub(super) fn dropped_commits(
     (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
     old: ObjectId,
     new: Option<ObjectId>,

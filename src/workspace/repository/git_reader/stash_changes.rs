@@ -1,6 +1,6 @@
 //! Entries that came to `git stash list`, and those that went.
 
-use super::budget::ReadBudget;
+use super::budget::{LARGEST_OBJECT, ReadBudget};
 use super::commit::Commit;
 use super::commit_patch::CommitPatch;
 use super::commit_tree::CommitTree;
@@ -11,8 +11,10 @@ use super::object_store::ObjectReader;
 use super::refs::LARGEST_LOG;
 use super::repository_files::{exists, read};
 use super::stored_content::is_in_work_tree;
-use super::tree_diff::{TreeChanges, compare_trees, with_message};
+use super::tree_diff::{TreeChanges, TreeEntry, compare_trees, with_message};
+use crate::text::hunk::merged;
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Entries that have rows, of new ones and of removed ones.
@@ -158,37 +160,79 @@ impl StashEntry<'_> {
         let tree = |at: usize| Some(Commit::read(self.objects, commit.parents.get(at)?)?.tree);
         let base = tree(0);
         match self.part(base, commit.tree, budget) {
-            Some((changes, patch)) if is_removed => {
+            EntryPart::Shown(changes, patch) if is_removed => {
                 events.push(of(StashPart::Entry, &commit.subject, (changes, patch)));
             }
-            Some((changes, patch)) => {
+            EntryPart::Shown(changes, patch) => {
                 let patch = with_message(patch, &commit, budget);
                 events.push(of(StashPart::Entry, &commit.subject, (changes, patch)));
             }
-            None => events.push(of(StashPart::InWorkTree, &commit.subject, Default::default())),
+            EntryPart::Files => events.push(of(StashPart::InWorkTree, &commit.subject, Default::default())),
+            EntryPart::Lines => {
+                events.push(of(StashPart::LinesInWorkTree, &commit.subject, Default::default()));
+            }
         }
+        let mut add = |part, content: EntryPart| {
+            if let EntryPart::Shown(changes, patch) = content {
+                events.push(of(part, &commit.subject, (changes, patch)));
+            }
+        };
         let staged = tree(1).filter(|staged| *staged != commit.tree && Some(*staged) != base);
-        let staged = staged.and_then(|staged| self.part(base, staged, budget));
-        events.extend(staged.map(|content| of(StashPart::Staged, &commit.subject, content)));
-        let untracked = tree(2).and_then(|untracked| self.part(None, untracked, budget));
-        events.extend(untracked.map(|content| of(StashPart::Untracked, &commit.subject, content)));
+        staged.into_iter().for_each(|staged| add(StashPart::Staged, self.part(base, staged, budget)));
+        let untracked = tree(2).into_iter();
+        untracked.for_each(|untracked| add(StashPart::Untracked, self.part(None, untracked, budget)));
     }
 
-    /// What one tree of the entry has beyond `base`. `None` for an entry that is gone whose files are in the work tree, as
-    /// `git stash pop` leaves them.
-    fn part(
-        &self,
-        base: Option<ObjectId>,
-        tree: ObjectId,
-        budget: &ReadBudget,
-    ) -> Option<(TreeChanges, CommitPatch)> {
+    /// What one tree of the entry has beyond `base`.
+    fn part(&self, base: Option<ObjectId>, tree: ObjectId, budget: &ReadBudget) -> EntryPart {
         let Some(sides) = self.held_by else {
-            return Some(compare_trees(self.objects, base, Some(tree), budget));
+            let (changes, patch) = compare_trees(self.objects, base, Some(tree), budget);
+            return EntryPart::Shown(changes, patch);
         };
         let (changes, patch) = compare_trees(self.objects, Some(tree), base, budget);
-        let files = CommitTree::of_tree(self.objects, tree);
-        let is_whole = !changes.at_least && changes.submodules == 0 && changes.files > 0;
-        let is_held = is_whole && is_in_work_tree((sides.after, sides.dir), files, &patch);
-        (!is_held).then_some((changes, patch))
+        let files = || CommitTree::of_tree(self.objects, tree);
+        let place = (sides.after, sides.dir);
+        match !changes.at_least && changes.submodules == 0 && changes.files > 0 {
+            true if is_in_work_tree(place, files(), &patch) => EntryPart::Files,
+            true if self.are_lines_in_work_tree(sides, base, files(), &patch) => EntryPart::Lines,
+            _ => EntryPart::Shown(changes, patch),
+        }
     }
+
+    /// True where the files of the work tree stay as they are when the changes of the entry are merged into them.
+    fn are_lines_in_work_tree(
+        &self,
+        sides: &GitSides<'_>,
+        base: Option<ObjectId>,
+        mut tree: CommitTree<'_>,
+        patch: &CommitPatch,
+    ) -> bool {
+        let Some(work_tree) = sides.dir.parent().filter(|_| sides.dir.ends_with(".git")) else {
+            return false;
+        };
+        let Some(mut base) = base.map(|base| CommitTree::of_tree(self.objects, base)) else { return false };
+        patch.files.iter().all(|(file, _)| {
+            let (path, name) = (work_tree.join(file), file.as_os_str().as_bytes());
+            let (Ok(was), Ok(is)) = (base.get(name), tree.get(name)) else { return false };
+            let Some(is) = is else { return !exists(sides.after, &path) };
+            let Some(now) = read(sides.after, &path, LARGEST_OBJECT as u64) else { return false };
+            let blob = |entry: TreeEntry| self.objects.get_of(&entry.id, "blob");
+            let (Some(was), Some(entry)) = (was.and_then(blob), blob(is)) else {
+                return is.id.names("blob", &now);
+            };
+            let is_text = [&was, &entry, &now].iter().all(|text| !text.contains(&0));
+            is.id.names("blob", &now)
+                || is_text && merged(&was, &now, &entry).is_some_and(|merged| merged == now)
+        })
+    }
+}
+
+/// One tree of an entry.
+enum EntryPart {
+    /// What it has, or what is gone with it.
+    Shown(TreeChanges, CommitPatch),
+    /// The entry is gone, and the work tree has its files, as `git stash pop` leaves them.
+    Files,
+    /// The work tree has its changes, and others in the same files.
+    Lines,
 }

@@ -32,6 +32,8 @@ pub enum StashPart {
     Entry,
     /// The same of an entry that is gone: the work tree has these files.
     InWorkTree,
+    /// The same: the work tree has its changes, and others in these files.
+    LinesInWorkTree,
     /// What was staged then, where that is something else.
     Staged,
     Untracked,
@@ -58,7 +60,8 @@ impl StoredContent {
             (number, _) => Some(format!("{number} not shown as text")),
         };
         let lines = (self.changes.added > 0).then(|| format!("+{} -0", self.changes.added));
-        lines.into_iter().chain(not_text).collect::<Vec<_>>().join(", ")
+        let words: Vec<String> = lines.into_iter().chain(not_text).collect();
+        if words.is_empty() { "empty".into() } else { words.join(", ") }
     }
 
     /// Counts of lines; `None` where nothing is in it.
@@ -105,6 +108,9 @@ impl StoredKind {
                     }
                     StashPart::InWorkTree => {
                         format!("stash entry {id} {} {verb}: its files are in the work tree", quoted(subject))
+                    }
+                    StashPart::LinesInWorkTree => {
+                        format!("stash entry {id} {} {verb}: its lines are in the work tree", quoted(subject))
                     }
                     StashPart::Staged => {
                         format!("stash entry {id}, what was staged{removed}: {}", tree_words(changes))
@@ -174,7 +180,7 @@ impl StoredKind {
         match self {
             StoredKind::Stash { part, is_removed } => {
                 let part = match part {
-                    StashPart::Entry | StashPart::InWorkTree => "",
+                    StashPart::Entry | StashPart::InWorkTree | StashPart::LinesInWorkTree => "",
                     StashPart::Staged => ", staged",
                     StashPart::Untracked => ", untracked",
                 };

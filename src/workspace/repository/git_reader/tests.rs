@@ -9,6 +9,8 @@ use std::process::Command;
 
 #[path = "command_list.rs"]
 mod command_list;
+#[path = "proved_tests.rs"]
+mod proved_tests;
 #[path = "stored_tests.rs"]
 mod stored_tests;
 #[path = "unexplained_tests.rs"]

@@ -7,19 +7,20 @@
 use super::budget::{LARGEST_OBJECT, ReadBudget};
 use super::commit::Commit;
 use super::commit_patch::BlobContent;
-use super::event::{GitEvent, HeadPosition, StoredContent, StoredKind};
+use super::event::{GitEvent, StoredContent, StoredKind};
 use super::git_sides::{GitSides, RepositorySide};
 use super::object_id::ObjectId;
 use super::operations::Operations;
-use super::reflog_words::{is_ordinary, is_plain_identity};
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::tree_diff::blob_content;
-use crate::workspace::repository::config::{LARGEST as LARGEST_CONFIG, settings};
 use crate::workspace::repository::git_files::GitFileKind;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
+#[path = "unexplained_files/fetched_refs.rs"]
+mod fetched_refs;
 #[path = "unexplained_files/mails.rs"]
 mod mails;
 #[path = "unexplained_files/messages.rs"]
@@ -30,16 +31,20 @@ mod operation_files;
 mod operation_steps;
 #[path = "unexplained_files/operation_values.rs"]
 mod operation_values;
+#[path = "unexplained_files/reflog_lines.rs"]
+mod reflog_lines;
+#[path = "unexplained_files/reflogs.rs"]
+mod reflogs;
 
 use messages::{has_message, without_comments};
 use operation_steps::DoneSteps;
 
 /// Files that have rows; further ones are counted in a row of their own.
 const MOST_FILES: usize = 50;
-/// New lines of one reflog that are compared with their commits.
-const MOST_LINES: usize = 2_000;
 const DEFAULT_DESCRIPTION: &[u8] =
     b"Unnamed repository; edit this file 'description' to name the repository.\n";
+/// After so long `git gc` removes a resolution that was not used (`gc.rerereResolved`).
+const RESOLUTION_AGE: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
 /// The rows. `shown` are the commits that have rows of their own, and `logged` those to which only reflogs lead. The rows of
 /// `operations` explain files, too.
@@ -124,11 +129,6 @@ fn may_need_row(rel: &Path, kind: GitFileKind) -> bool {
     }
 }
 
-struct Remote {
-    name: String,
-    url: String,
-}
-
 struct KnownCommits<'a> {
     sides: &'a GitSides<'a>,
     before: &'a RepositorySide<'a>,
@@ -157,10 +157,10 @@ impl KnownCommits<'_> {
         if self.operations.explain(rel) {
             return true;
         }
-        let Some(new) = new else { return self.is_usual_removal(&names, old.unwrap_or_default()) };
+        let Some(new) = new else { return self.is_usual_removal(rel, &names, old.unwrap_or_default()) };
         let is_empty = new.trim_ascii().is_empty();
         match names.as_slice() {
-            ["logs", ref_name @ ..] => self.is_usual_log(ref_name, old.unwrap_or_default(), new),
+            ["logs", ref_name @ ..] => self.is_usual_log(ref_name, old, new),
             // What `git init` copies there.
             ["hooks", ..] => self.is_new,
             ["info", "exclude" | "sparse-checkout"] => {
@@ -189,119 +189,13 @@ impl KnownCommits<'_> {
         }
     }
 
-    fn is_usual_log(&self, ref_name: &[&str], old: &[u8], new: &[u8]) -> bool {
-        let is_stash = ref_name == ["refs", "stash"];
-        // When an entry goes, git writes another old commit into the next one.
-        let own = |line: &'_ [u8]| match memchr::memchr(b' ', line).filter(|_| is_stash) {
-            Some(at) => line.get(at..).unwrap_or_default().to_vec(),
-            None => line.to_vec(),
-        };
-        let known: BTreeSet<Vec<u8>> = lines(old).map(own).collect();
-        let added: Vec<&[u8]> = lines(new).filter(|line| !known.contains(&own(line))).collect();
-        // `git stash pop` takes the last entry.
-        let left: BTreeSet<Vec<u8>> = lines(new).map(own).collect();
-        let stay = |text, in_both: &BTreeSet<Vec<u8>>| {
-            lines(text).map(own).filter(|line| in_both.contains(line)).collect::<Vec<_>>()
-        };
-        if is_stash && stay(old, &left) != stay(new, &known) {
-            return false;
-        }
-        let name_of =
-            |line: &'_ [u8]| line.splitn(3, |byte| *byte == b' ').nth(2).map(|rest| identity(rest).to_vec());
-        let known_names: BTreeSet<Vec<u8>> = lines(old).filter_map(name_of).collect();
-        let is_usual = |line: &&[u8]| {
-            let (head, message) = line.split_at(memchr::memchr(b'\t', line).unwrap_or(line.len()));
-            let message = message.get(1..).unwrap_or_default();
-            let mut words = head.splitn(3, |byte| *byte == b' ');
-            let ids = (words.next().and_then(ObjectId::from_hex), words.next().and_then(ObjectId::from_hex));
-            let ((Some(_), Some(id)), Some(who)) = (ids, words.next()) else { return false };
-            let commit = Commit::read(&self.after.objects, &id);
-            // `git reflog --format=%gn` shows the name.
-            let is_of_commit = |commit: &Commit| {
-                [&commit.author, &commit.committer].iter().any(|name| identity(who) == name.as_bytes())
-            };
-            if !is_plain_identity(identity(who))
-                && !commit.as_ref().is_some_and(is_of_commit)
-                && !known_names.contains(identity(who))
-            {
-                return false;
-            }
-            if message.is_empty() {
-                return true;
-            }
-            let subject = commit.as_ref().map(|commit| commit.subject.as_bytes());
-            // The list of stash entries shows this text, and the rows the subject.
-            subject == Some(message) || !is_stash && is_ordinary(message, subject)
-        };
-        added.len() <= MOST_LINES && added.iter().all(is_usual)
+    /// True for a recorded resolution that `git gc` takes away.
+    fn is_expired(&self, rel: &Path) -> bool {
+        let found =
+            self.sides.before.real(&self.sides.dir.join(rel)).and_then(|path| path.symlink_metadata().ok());
+        let age = found.and_then(|found| found.modified().ok()?.elapsed().ok());
+        age.is_some_and(|age| age >= RESOLUTION_AGE)
     }
-
-    /// `ID<tab><tab>branch 'main' of URL`: a ref of a remote that the settings name, at the same commit. `git merge FETCH_HEAD`
-    /// writes the rest of the line into its message. What it merges is what was fetched now, or the upstream of the branch.
-    fn is_fetched_ref(&self, line: &[u8]) -> bool {
-        let mut parts = line.splitn(3, |byte| *byte == b'\t');
-        let mut next = || std::str::from_utf8(parts.next()?).ok();
-        let (Some(id), Some(merge), Some(text)) = (next(), next(), next()) else { return false };
-        let Some(id) = ObjectId::from_hex(id.as_bytes()) else { return false };
-        let kinds = [("branch '", "refs/heads"), ("tag '", "refs/tags"), ("", "")];
-        let found = kinds.iter().find_map(|(word, dir)| Some((text.strip_prefix(word)?, *dir)));
-        let Some((rest, dir)) = found else { return false };
-        let (name, url) = match dir {
-            "" => ("", rest),
-            _ => match rest.split_once("' of ") {
-                Some(parts) => parts,
-                None => return false,
-            },
-        };
-        let at = |name: String| self.after.refs.get(Path::new(&name)) == Some(id);
-        let is_of_remote = |remote: &Remote| {
-            let is_there = match dir {
-                "refs/heads" => {
-                    let tracking = format!("refs/remotes/{}/{name}", remote.name);
-                    let is_fetched_now = self.before.refs.get(Path::new(&tracking)) != Some(id);
-                    let may_be_merged =
-                        merge == "not-for-merge" || is_fetched_now || self.is_upstream(remote, name);
-                    at(tracking) && may_be_merged
-                }
-                _ => true,
-            };
-            !url.is_empty() && remote.url.starts_with(url) && is_there
-        };
-        let is_tag = dir != "refs/tags" || at(format!("refs/tags/{name}"));
-        matches!(merge, "" | "not-for-merge") && is_tag && self.remotes().iter().any(is_of_remote)
-    }
-
-    fn is_upstream(&self, remote: &Remote, name: &str) -> bool {
-        let Some(HeadPosition::Branch(branch)) = self.after.refs.head() else { return false };
-        let Some(branch) = branch.to_str().and_then(|branch| branch.strip_prefix("refs/heads/")) else {
-            return false;
-        };
-        let text = read(self.sides.after, &self.common.join("config"), LARGEST_CONFIG).unwrap_or_default();
-        let (settings, _) = settings(&text);
-        let is = |key: &str, wanted: &str| {
-            let values = settings.get(format!("branch.{branch}.{key}").as_bytes());
-            values.and_then(|values| values.last()?.as_deref()) == Some(wanted.as_bytes())
-        };
-        is("remote", &remote.name) && is("merge", &format!("refs/heads/{name}"))
-    }
-
-    fn remotes(&self) -> Vec<Remote> {
-        let text = read(self.sides.after, &self.common.join("config"), LARGEST_CONFIG).unwrap_or_default();
-        let (settings, _) = settings(&text);
-        let remote = |(key, values): (&Vec<u8>, &Vec<Option<Vec<u8>>>)| {
-            let name = key.strip_prefix(b"remote.")?.strip_suffix(b".url")?;
-            let url = values.last()?.clone()?;
-            Some(Remote { name: String::from_utf8(name.to_vec()).ok()?, url: String::from_utf8(url).ok()? })
-        };
-        settings.iter().filter_map(remote).collect()
-    }
-}
-
-/// `Name <address>`, without what follows in a line of a reflog.
-fn identity(text: &[u8]) -> &[u8] {
-    let text = text.split(|byte| *byte == b'\t').next().unwrap_or_default();
-    let end = memchr::memrchr(b'>', text).map_or(text.len(), |at| at + 1);
-    text.get(..end).unwrap_or_default()
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -1,7 +1,7 @@
 //! New objects to which no ref, index or other file of git leads, except a reflog. Nobody gets them without typing their
 //! names, and they are in the repository all the same: each has its content.
 
-use super::budget::ReadBudget;
+use super::budget::{LARGEST_OBJECT, ReadBudget};
 use super::commit::Commit;
 use super::event::{GitEvent, StoredContent, StoredKind};
 use super::git_index::read_index;
@@ -10,10 +10,13 @@ use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::pack::Pack;
 use super::refs::RefReader;
+use super::repository_files::{RepositoryFiles, read};
 use super::stored_content::{ContentFate, tree_lines};
 use super::tree_diff::{blob_content, compare_trees, entries, with_message};
+use super::work_trees::work_trees;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// New objects that are looked at, of loose ones and of each pack.
@@ -24,6 +27,8 @@ const MOST_COMMITS: usize = 20;
 const MOST_OTHERS: usize = 200;
 /// Linked worktrees whose `HEAD` and index are looked at.
 const MOST_WORKTREES: usize = 50;
+/// Directories in each other that are looked at in a tree which only a merge made.
+const DEEPEST: usize = 256;
 
 /// Where to begin: everything that has a name.
 pub(super) struct ReachedRoots {
@@ -68,7 +73,13 @@ pub(super) fn unreached_events(sides: &GitSides<'_>, roots: &ReachedRoots) -> Ve
     }
     new.retain(|id| budget.has_time() && !before.has(id));
     let is_known = roots.are_all;
-    let mut search = UnreachedSearch { after: &after, budget: &budget, left: new, is_known };
+    let linked = roots.common.join("worktrees");
+    let linked = sides.after.names(&linked).into_iter().take(MOST_WORKTREES).map(|name| linked.join(name));
+    let repositories = [roots.common.clone()].into_iter().chain(linked);
+    let work_trees = repositories.flat_map(|dir| work_trees(&dir, sides.after)).collect();
+    let files = sides.after;
+    let mut search =
+        UnreachedSearch { after: &after, files, work_trees, budget: &budget, left: new, is_known };
     roots.ids.iter().for_each(|id| search.reach(*id));
     search.reach_state_of(sides, sides.dir, &roots.common, width);
     let worktrees = roots.common.join("worktrees");
@@ -90,6 +101,9 @@ fn loose_name(rel: &Path) -> Option<ObjectId> {
 
 struct UnreachedSearch<'a> {
     after: &'a ObjectReader<'a>,
+    files: &'a dyn RepositoryFiles,
+    /// Where files of the repository may be.
+    work_trees: Vec<PathBuf>,
     budget: &'a ReadBudget,
     /// New objects to which nothing has led so far.
     left: BTreeSet<ObjectId>,
@@ -200,11 +214,60 @@ impl UnreachedSearch<'_> {
             self.reach(*id);
         }
         others.retain(|id, _| self.left.contains(id));
+        let quiet = self.merged_trees(&others);
+        others.retain(|id, _| !quiet.contains(id));
         others.extend(without_files);
         if !others.is_empty() {
             events.push(self.others(&others));
         }
         events
+    }
+
+    /// The trees that only a merge made, with their files: each file of them was there before, or is in the index or the work
+    /// tree, where it has a row.
+    fn merged_trees(&self, others: &BTreeMap<ObjectId, &'static str>) -> BTreeSet<ObjectId> {
+        let trees = || others.iter().filter(|(_, kind)| **kind == "tree").map(|(id, _)| id);
+        let below = |id: &ObjectId| entries(self.after, id).unwrap_or_default().into_values();
+        let inner: BTreeSet<ObjectId> = trees().flat_map(below).map(|entry| entry.id).collect();
+        let mut quiet = BTreeSet::new();
+        for root in trees().filter(|id| !inner.contains(id)) {
+            let mut found = BTreeSet::new();
+            if self.is_merged(root, Path::new(""), others, &mut found) {
+                quiet.extend(found);
+            }
+        }
+        quiet
+    }
+
+    /// Adds the new objects of a tree to `found`. False where a file of it is nowhere else.
+    fn is_merged(
+        &self,
+        tree: &ObjectId,
+        dir: &Path,
+        others: &BTreeMap<ObjectId, &'static str>,
+        found: &mut BTreeSet<ObjectId>,
+    ) -> bool {
+        if dir.components().count() > DEEPEST || !self.budget.has_time() {
+            return false;
+        }
+        let Some(entries) = entries(self.after, tree) else { return false };
+        found.insert(*tree);
+        entries.into_iter().all(|(name, entry)| {
+            let path = dir.join(OsStr::from_bytes(&name));
+            match others.contains_key(&entry.id) {
+                // Not new, or something leads to it.
+                false => true,
+                true if entry.is_directory() => self.is_merged(&entry.id, &path, others, found),
+                true => {
+                    found.insert(entry.id);
+                    let has = |place: &PathBuf| {
+                        let content = read(self.files, &place.join(&path), LARGEST_OBJECT as u64);
+                        content.is_some_and(|content| entry.id.names("blob", &content))
+                    };
+                    self.work_trees.iter().any(has)
+                }
+            }
+        })
     }
 
     fn others(&self, others: &BTreeMap<ObjectId, &'static str>) -> GitEvent {

@@ -10,6 +10,7 @@ use crate::workspace::repository::git_reader::budget::LARGEST_OBJECT;
 use crate::workspace::repository::git_reader::commit::Commit;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::repository_files::{exists, read};
+use std::path::Path;
 
 impl KnownCommits<'_> {
     pub(super) fn is_proved(&self, names: &[&str], text: &[u8]) -> bool {
@@ -118,12 +119,14 @@ impl KnownCommits<'_> {
     }
 
     /// True where other rows say that the operation ended, or that the person has the content.
-    pub(super) fn is_usual_removal(&self, names: &[&str], old: &[u8]) -> bool {
+    pub(super) fn is_usual_removal(&self, rel: &Path, names: &[&str], old: &[u8]) -> bool {
         let is_there = |name: &str| exists(self.sides.after, &self.sides.dir.join(name));
         match names {
             ["info", "exclude" | "sparse-checkout"]
             | ["description" | "locked" | "ORIG_HEAD"]
             | ["hooks", ..] => false,
+            // git solves the conflict no more as the person did.
+            ["rr-cache", _, name] if name.starts_with("postimage") => self.is_expired(rel),
             // git itself writes it again, and removes it never.
             ["COMMIT_EDITMSG"] => {
                 let message = without_comments(old);
