@@ -3,8 +3,6 @@
 //!
 //! These are in files that git obeys. Where a row says what is in such a file, the file has no row of its own.
 
-#[path = "operations/operation_facts.rs"]
-mod operation_facts;
 #[path = "operations/rebase_steps.rs"]
 mod rebase_steps;
 #[path = "operations/return_places.rs"]
@@ -15,10 +13,9 @@ use super::commit::Commit;
 use super::event::{GitEvent, RefKind};
 use super::git_sides::{GitSides, RepositorySide};
 use super::object_id::ObjectId;
+use super::operation_facts::{NamedCommit, OperationFact};
 use super::packed_refs::RefMap;
 use super::repository_files::{RepositoryFiles, exists, read};
-pub(super) use operation_facts::facts_words;
-pub use operation_facts::{NamedCommit, OperationFact};
 use rebase_steps::RebaseSteps;
 pub(super) use return_places::ReturnPlaces;
 use std::cell::OnceCell;

@@ -22,6 +22,8 @@ use std::path::Path;
 
 #[path = "unexplained_files/mails.rs"]
 mod mails;
+#[path = "unexplained_files/message_text.rs"]
+mod message_text;
 #[path = "unexplained_files/messages.rs"]
 mod messages;
 #[path = "unexplained_files/operation_files.rs"]
@@ -31,7 +33,7 @@ mod operation_steps;
 #[path = "unexplained_files/operation_values.rs"]
 mod operation_values;
 
-use messages::{has_message, without_comments};
+use message_text::{has_message, without_comments};
 use operation_steps::DoneSteps;
 
 /// Files that have rows; further ones are counted in a row of their own.
