@@ -2,7 +2,7 @@
 
 use super::commit_patch::CommitPatch;
 use super::event_words::{quoted, short, tree_words};
-use super::operations::{NamedCommit, OperationFact, facts_words};
+use super::operation_facts::{NamedCommit, OperationFact, facts_words};
 pub use super::stored_event::{RefTarget, StashPart, StoredContent, StoredKind};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};

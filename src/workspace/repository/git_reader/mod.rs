@@ -28,6 +28,7 @@ mod looks;
 mod loose_objects;
 mod object_id;
 mod object_store;
+mod operation_facts;
 mod operations;
 mod pack;
 mod packed_refs;
@@ -62,7 +63,7 @@ pub use event::{
 };
 pub(in crate::workspace) use git_sides::GitSides;
 pub(in crate::workspace) use index_extensions::{IndexEnd, end_without_caches};
-pub use operations::{NamedCommit, OperationFact};
+pub use operation_facts::{NamedCommit, OperationFact};
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;
 pub use tree_diff::TreeChanges;

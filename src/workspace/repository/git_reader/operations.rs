@@ -3,8 +3,6 @@
 //!
 //! These are in files that git obeys. Where a row says what is in such a file, the file has no row of its own.
 
-#[path = "operations/operation_facts.rs"]
-mod operation_facts;
 #[path = "operations/rebase_steps.rs"]
 mod rebase_steps;
 #[path = "operations/return_places.rs"]
@@ -15,10 +13,9 @@ use super::commit::Commit;
 use super::event::{GitEvent, RefKind};
 use super::git_sides::{GitSides, RepositorySide};
 use super::object_id::ObjectId;
+use super::operation_facts::{NamedCommit, OperationFact};
 use super::packed_refs::RefMap;
 use super::repository_files::{RepositoryFiles, exists, read};
-pub(super) use operation_facts::facts_words;
-pub use operation_facts::{NamedCommit, OperationFact};
 use rebase_steps::RebaseSteps;
 pub(super) use return_places::ReturnPlaces;
 use std::cell::OnceCell;
@@ -148,12 +145,12 @@ impl OperationSearch<'_> {
         }
     }
 
-    fn text(&self, rel: &str) -> Option<Vec<u8>> {
+    fn text_in(&self, rel: &str) -> Option<Vec<u8>> {
         read(self.sides.after, &self.sides.dir.join(rel), LARGEST)
     }
 
     fn id(&self, rel: &str) -> Option<ObjectId> {
-        ObjectId::from_hex(self.text(rel)?.trim_ascii())
+        ObjectId::from_hex(self.text_in(rel)?.trim_ascii())
     }
 
     fn explain(&mut self, rel: impl Into<PathBuf>) {
@@ -182,7 +179,7 @@ impl OperationSearch<'_> {
     }
 
     fn merge(&mut self) -> Vec<OperationFact> {
-        let text = self.text("MERGE_HEAD").unwrap_or_default();
+        let text = self.text_in("MERGE_HEAD").unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let merged: Option<Vec<NamedCommit>> =
             lines.map(|line| self.named(ObjectId::from_hex(line)?)).collect();
@@ -220,7 +217,7 @@ impl OperationSearch<'_> {
 
     /// `Some(None)` for a detached `HEAD`, and `None` for what is no branch.
     fn head_name(&self, dir: &str) -> Option<Option<PathBuf>> {
-        let text = self.text(&format!("{dir}/head-name"))?;
+        let text = self.text_in(&format!("{dir}/head-name"))?;
         let name = text.trim_ascii();
         let is_branch = name.starts_with(b"refs/heads/") && name.iter().all(|byte| *byte > b' ');
         match name {
@@ -235,7 +232,7 @@ impl OperationSearch<'_> {
         if let Some((id, stopped)) = stopped.and_then(|id| Some((id, self.commit(id)?))) {
             self.explain("REBASE_HEAD");
             // Its beginning is what git has there.
-            let text = self.text("rebase-merge/stopped-sha").unwrap_or_default();
+            let text = self.text_in("rebase-merge/stopped-sha").unwrap_or_default();
             let name = text.trim_ascii();
             if name.len() >= 4 && id.to_hex().as_bytes().starts_with(name) {
                 self.explain("rebase-merge/stopped-sha");
@@ -247,7 +244,7 @@ impl OperationSearch<'_> {
         let options: Vec<&'static str> = REBASE_OPTIONS
             .into_iter()
             .filter(|name| {
-                let text = self.text(&format!("rebase-merge/{name}"));
+                let text = self.text_in(&format!("rebase-merge/{name}"));
                 text.is_some_and(|text| text.trim_ascii().len() <= 20)
             })
             .collect();
@@ -307,7 +304,7 @@ impl OperationSearch<'_> {
             None => {}
         }
         let is_set = |(file, _): &&(&str, &str)| {
-            self.text(&format!("rebase-apply/{file}"))
+            self.text_in(&format!("rebase-apply/{file}"))
                 .is_some_and(|text| matches!(text.trim_ascii(), b"t" | b"b"))
         };
         let options: Vec<(&'static str, &'static str)> = AM_OPTIONS.iter().filter(is_set).copied().collect();
@@ -321,7 +318,11 @@ impl OperationSearch<'_> {
     /// The patch that comes next.
     fn patch(&mut self) -> Option<OperationFact> {
         let number = |name: &str| {
-            String::from_utf8(self.text(&format!("rebase-apply/{name}"))?).ok()?.trim().parse::<usize>().ok()
+            String::from_utf8(self.text_in(&format!("rebase-apply/{name}"))?)
+                .ok()?
+                .trim()
+                .parse::<usize>()
+                .ok()
         };
         let (next, last) = (number("next")?, number("last")?);
         if next == 0 || last > MOST_PATCHES {
@@ -344,7 +345,7 @@ impl OperationSearch<'_> {
     }
 
     fn bisect(&mut self) -> Vec<OperationFact> {
-        let text = self.text("BISECT_START").unwrap_or_default();
+        let text = self.text_in("BISECT_START").unwrap_or_default();
         let start = text.trim_ascii();
         if start.is_empty() || self.places.has_start(start) {
             return Vec::new();

@@ -23,6 +23,8 @@ use std::time::Duration;
 mod fetched_refs;
 #[path = "unexplained_files/mails.rs"]
 mod mails;
+#[path = "unexplained_files/message_text.rs"]
+mod message_text;
 #[path = "unexplained_files/messages.rs"]
 mod messages;
 #[path = "unexplained_files/operation_files.rs"]
@@ -36,7 +38,7 @@ mod reflog_lines;
 #[path = "unexplained_files/reflogs.rs"]
 mod reflogs;
 
-use messages::{has_message, without_comments};
+use message_text::{has_message, without_comments};
 use operation_steps::DoneSteps;
 
 /// Files that have rows; further ones are counted in a row of their own.

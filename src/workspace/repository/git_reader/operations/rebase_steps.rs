@@ -1,7 +1,6 @@
 //! The steps of a rebase that the command began, compared with the commits of the branch: what is in neither the list of the
 //! steps that are left nor in that of those that were done is not on the branch when the rebase ends.
 
-use super::operation_facts::NamedCommit;
 use crate::workspace::repository::git_reader::ancestry::{OnlyCommits, commits_only_in};
 use crate::workspace::repository::git_reader::budget::ReadBudget;
 use crate::workspace::repository::git_reader::commit::Commit;
@@ -9,6 +8,7 @@ use crate::workspace::repository::git_reader::commit_patch::{BlobContent, Commit
 use crate::workspace::repository::git_reader::event::GitEvent;
 use crate::workspace::repository::git_reader::git_sides::{GitSides, RepositorySide};
 use crate::workspace::repository::git_reader::object_id::ObjectId;
+use crate::workspace::repository::git_reader::operation_facts::NamedCommit;
 use crate::workspace::repository::git_reader::repository_files::read;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -56,8 +56,8 @@ impl RebaseSteps {
             commits.into_iter().filter(|(_, commit)| commit.parents.len() <= 1).collect();
         // What the rebase has made, and what git goes over without a step, because it stays as it is.
         let made = after.refs.head_commit().map(|head| only(head, onto).commits).unwrap_or_default();
-        let find = |step: &Step| commits.iter().find(|(id, _)| step.takes(id));
-        let is_made = |step: &&Step| {
+        let find = |step: &ListedStep| commits.iter().find(|(id, _)| step.takes(id));
+        let is_made = |step: &&ListedStep| {
             let found = find(step).filter(|_| step.is_pick());
             let is_it = |(_, made): &(ObjectId, Commit)| {
                 found.is_some_and(|(_, commit)| made.subject == commit.subject)
@@ -77,7 +77,7 @@ impl RebaseSteps {
             .filter(|id| !not_made.contains(id))
             .collect();
         let mut at = Some(orig_head);
-        let mut is_next = |step: &Step| {
+        let mut is_next = |step: &ListedStep| {
             let found = at.and_then(|id| commits.iter().find(|(known, _)| *known == id && step.takes(&id)));
             at = found.and_then(|(_, commit)| commit.parents.first().copied());
             step.is_pick() && found.is_some()
@@ -122,12 +122,12 @@ impl RebaseSteps {
 
 /// A step of a list, with the beginning of the name of a commit.
 #[derive(Debug, PartialEq, Eq)]
-struct Step {
+struct ListedStep {
     command: String,
     name: Option<String>,
 }
 
-impl Step {
+impl ListedStep {
     fn is_pick(&self) -> bool {
         matches!(self.command.as_str(), "pick" | "p")
     }
@@ -144,12 +144,12 @@ impl Step {
     }
 }
 
-fn steps(list: &str) -> Vec<Step> {
+fn steps(list: &str) -> Vec<ListedStep> {
     let lines = list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let step = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         let command = words.next().unwrap_or_default().to_string();
-        Step { command, name: words.find(|word| !matches!(*word, "-C" | "-c")).map(String::from) }
+        ListedStep { command, name: words.find(|word| !matches!(*word, "-C" | "-c")).map(String::from) }
     };
     lines.map(step).collect()
 }

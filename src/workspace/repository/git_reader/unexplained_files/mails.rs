@@ -2,7 +2,7 @@
 //!
 //! Only a plain mail is read: where a header is encoded, or the text begins with headers of its own, nothing is proved by it.
 
-use super::messages::tidy;
+use super::message_text::tidy;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mail {

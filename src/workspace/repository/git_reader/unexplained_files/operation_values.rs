@@ -4,7 +4,7 @@
 //! Everything else has a row, and so has a name that is new in git.
 
 use super::mails::Mail;
-use super::messages::{has_message, without_comments};
+use super::message_text::{has_message, without_comments};
 use super::{KnownCommits, lines};
 use crate::workspace::repository::git_reader::budget::LARGEST_OBJECT;
 use crate::workspace::repository::git_reader::commit::Commit;

@@ -1,7 +1,7 @@
 //! What the row of an operation in progress says of it: what it merges or picks, and where it returns when it is given up.
 
+use super::event_words::{quoted, short};
 use crate::text::{count, visible};
-use crate::workspace::repository::git_reader::event_words::{quoted, short};
 use std::path::PathBuf;
 
 /// A commit by its short name, with a branch or a tag that leads to it, or its subject. Hostile until rendered.
@@ -15,7 +15,7 @@ pub struct NamedCommit {
 
 impl NamedCommit {
     /// `topic (1a2b3c4)`, or `1a2b3c4 "Subject"`.
-    pub(in crate::workspace::repository::git_reader) fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         match &self.on {
             Some(on) => format!("{} ({})", short(on), self.id),
             None if self.subject.is_empty() => self.id.clone(),
@@ -59,7 +59,7 @@ pub enum OperationFact {
 
 impl OperationFact {
     /// The command that gives the operation up takes commits from a branch. `git bisect reset` moves no branch.
-    pub(in crate::workspace::repository::git_reader) fn is_other_place(&self) -> bool {
+    pub(super) fn is_other_place(&self) -> bool {
         matches!(
             self,
             OperationFact::AbortMoves { .. }
@@ -101,7 +101,7 @@ impl OperationFact {
 }
 
 /// What follows `merge in progress`: `: topic (1a2b3c4)`.
-pub(in crate::workspace::repository::git_reader) fn facts_words(facts: &[OperationFact]) -> String {
+pub(super) fn facts_words(facts: &[OperationFact]) -> String {
     match facts {
         [] => String::new(),
         facts => format!(": {}", facts.iter().map(OperationFact::words).collect::<Vec<_>>().join(", ")),
