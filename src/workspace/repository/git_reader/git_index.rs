@@ -2,7 +2,7 @@
 
 use super::cache_tree;
 use super::event::IndexNotRead;
-use super::index_extensions::is_unexplained;
+use super::index_extensions::{is_unexplained, take_number};
 use super::object_id::ObjectId;
 use super::plain_path::is_plain_path;
 use super::repository_files::{RepositoryFiles, exists, read};
@@ -321,17 +321,4 @@ fn entry(bytes: &[u8], at: usize, version: usize, width: usize, name: &mut Vec<u
         ..IndexEntry::default()
     };
     Some(EntryAt { entry, stage: flags >> 12 & 3, next, kept })
-}
-
-/// How many bytes to take off the name before, as the distances in a pack are written.
-pub(super) fn take_number(bytes: &[u8], at: &mut usize) -> Option<usize> {
-    let mut byte = *bytes.get(*at)?;
-    *at += 1;
-    let mut number = usize::from(byte & 127);
-    while byte & 128 != 0 {
-        byte = *bytes.get(*at)?;
-        *at += 1;
-        number = number.checked_add(1)?.checked_mul(128)? | usize::from(byte & 127);
-    }
-    Some(number)
 }

@@ -22,6 +22,7 @@ mod event_words;
 mod git_index;
 mod git_sides;
 mod index_changes;
+mod index_end;
 mod index_extensions;
 mod lfs_objects;
 mod looks;
@@ -62,7 +63,7 @@ pub use event::{
     StoredContent, StoredKind,
 };
 pub(in crate::workspace) use git_sides::GitSides;
-pub(in crate::workspace) use index_extensions::{IndexEnd, end_without_caches};
+pub(in crate::workspace) use index_end::{IndexEnd, end_without_caches};
 pub use operation_facts::{NamedCommit, OperationFact};
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;

@@ -46,7 +46,7 @@ pub(super) fn wrongly_peeled(
     let wrong: Vec<Vec<u8>> =
         all.take_while(|_| budget.has_time()).filter(is_wrong).map(|(name, _)| name).collect();
     let named = wrong.iter().take(MOST_NAMED).map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
-    (!wrong.is_empty()).then(|| GitEvent::WronglyPeeled { number: wrong.len(), named })
+    (!wrong.is_empty()).then_some(GitEvent::WronglyPeeled { number: wrong.len(), named })
 }
 
 fn peeled_lines(text: &[u8]) -> BTreeMap<Vec<u8>, PeeledLine> {

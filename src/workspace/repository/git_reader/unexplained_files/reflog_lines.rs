@@ -139,8 +139,9 @@ mod tests {
     #[test]
     fn new_lines_follow_one_another_from_where_the_ref_was_to_where_it_is() {
         let ends = |was: char, is: char| (Some(id(was)), Some(id(is)));
+        type LogCase<'c> = (&'c [&'c str], &'c [&'c str], (char, char), Option<usize>);
         // Before, after, where the ref was and is, how many lines were added.
-        let cases: &[(&[&str], &[&str], (char, char), Option<usize>)] = &[
+        let cases: &[LogCase<'_>] = &[
             (&["01 a", "12 b"], &["01 a", "12 b", "23 c"], ('2', '3'), Some(1)),
             (&["01 a", "12 b"], &["01 a", "12 b"], ('2', '2'), Some(0)),
             (&["01 a", "12 b"], &["01 a", "12 b", "23 c", "31 d"], ('2', '1'), Some(2)),
