@@ -35,6 +35,7 @@ pub mod sample;
 pub mod scratchpads;
 pub mod scrollback;
 pub mod syntax;
+mod syntax_themes;
 pub mod term;
 #[cfg(test)]
 mod test_screen;

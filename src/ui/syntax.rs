@@ -3,6 +3,7 @@
 
 use super::ansi::ColorDepth;
 use super::contrast::ContrastAdjuster;
+use super::syntax_themes::theme_named;
 use super::theme::Theme;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -11,7 +12,6 @@ use std::time::{Duration, Instant};
 use syntect::easy::HighlightLines;
 use syntect::highlighting::{FontStyle, Theme as SyntaxTheme};
 use syntect::parsing::{SyntaxReference, SyntaxSet};
-use two_face::theme::EmbeddedThemeName;
 
 const MAX_LINES: usize = 2000;
 const MAX_COLUMNS: usize = 500;
@@ -108,25 +108,6 @@ pub(super) fn syntaxes() -> &'static SyntaxSet {
 pub(super) fn colours(name: &str) -> Option<&'static SyntaxTheme> {
     static SET: OnceLock<two_face::theme::EmbeddedLazyThemeSet> = OnceLock::new();
     Some(SET.get_or_init(two_face::theme::extra).get(theme_named(name)?))
-}
-
-/// What `syntax` in a theme may be, besides `none`.
-pub(super) const THEMES: [(&str, EmbeddedThemeName); 11] = [
-    ("Monokai Extended", EmbeddedThemeName::MonokaiExtended),
-    ("GitHub", EmbeddedThemeName::Github),
-    ("ansi", EmbeddedThemeName::Ansi),
-    ("Nord", EmbeddedThemeName::Nord),
-    ("Dracula", EmbeddedThemeName::Dracula),
-    ("Gruvbox Dark", EmbeddedThemeName::GruvboxDark),
-    ("Gruvbox Light", EmbeddedThemeName::GruvboxLight),
-    ("Solarized Dark", EmbeddedThemeName::SolarizedDark),
-    ("Solarized Light", EmbeddedThemeName::SolarizedLight),
-    ("One Half Dark", EmbeddedThemeName::OneHalfDark),
-    ("One Half Light", EmbeddedThemeName::OneHalfLight),
-];
-
-pub(super) fn theme_named(name: &str) -> Option<EmbeddedThemeName> {
-    THEMES.iter().find(|(known, _)| *known == name).map(|(_, theme)| *theme)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::ansi::{self, ColorDepth, ColorName};
 use super::contrast::{ContrastAdjuster, hue_of, is_faint, readable_head, readable_shade, text_on};
-use super::syntax;
+use super::syntax_themes::{THEMES, theme_named};
 use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -135,7 +135,7 @@ pub enum ThemeFault {
     BackgroundColor(String),
     #[error("`{label}` must be a string, not {kind}")]
     NotAString { label: String, kind: &'static str },
-    #[error("`syntax` cannot be `{name}`: it is one of {}, none", syntax::THEMES.map(|(known, _)| known).join(", "))]
+    #[error("`syntax` cannot be `{name}`: it is one of {}, none", THEMES.map(|(known, _)| known).join(", "))]
     Syntax { name: String },
     #[error("`{0}` is neither a colour nor a style")]
     UnknownWord(String),
@@ -179,7 +179,7 @@ impl Theme {
         let mut found = HashMap::new();
         flatten("", &table, &mut found).map_err(bad)?;
         let syntax = found.remove("syntax").unwrap_or_else(|| "none".into());
-        if syntax != "none" && syntax::theme_named(&syntax).is_none() {
+        if syntax != "none" && theme_named(&syntax).is_none() {
             return Err(bad(ThemeFault::Syntax { name: syntax }));
         }
         let mut styles = HashMap::new();

@@ -247,7 +247,7 @@ async fn the_budget_of_a_day_stops_a_sub_agent_and_the_person_is_asked_once() {
     let mut agent = talk.begin();
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "send one", answering('s', &mut asked)).await;
-    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::OverBudget { .. }), "{ending:?}");
     assert_eq!(asked, ["The budget of $0.0006 for this day is used up: $0.0007. Continue?"]);
     assert_eq!(talk.server.requests().len(), 2, "one of the parent, one of the child");
     assert_eq!(agent.costs().0.requests, 2);
@@ -260,7 +260,7 @@ async fn sub_agents_that_work_side_by_side_share_one_budget() {
     let mut agent = talk.begin();
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "send two", answering('s', &mut asked)).await;
-    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::OverBudget { .. }), "{ending:?}");
     assert_eq!(asked.len(), 1, "{asked:?}");
     // Four requests go over it; a fifth may have been on its way.
     let sent = talk.server.requests().len();
@@ -273,7 +273,7 @@ async fn sub_agents_that_work_side_by_side_share_one_budget() {
     assert_eq!(agent.costs().0.picos, sent as u64 * 330_000_000);
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "again", answering('s', &mut asked)).await;
-    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::OverBudget { .. }), "{ending:?}");
     assert_eq!((asked.len(), talk.server.requests().len()), (1, sent));
 }
 
@@ -310,6 +310,6 @@ async fn summing_up_is_held_to_the_budget_too() {
     let mut asked = Vec::new();
     let sum_up = TurnStart::SumUp { focus: String::new() };
     let ending = start(&mut agent, sum_up, answering('s', &mut asked)).await;
-    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::OverBudget { .. }), "{ending:?}");
     assert_eq!((asked.len(), talk.server.requests().len()), (1, 2));
 }

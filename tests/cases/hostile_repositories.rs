@@ -323,7 +323,7 @@ fn a_link_to_a_device_and_a_pipe_among_the_refs_neither_hang_nor_fill_the_memory
         ground.hold("echo 2 >> a && git commit -q -am second");
         ground.person(trap);
         let out = limited(&ground.txn, &["apply"]).go();
-        assert!(out.code != 0 && out.stderr.contains("is new"), "{trap}: {out:#?}");
+        assert!(out.code != 0 && out.stderr.contains("branch z was created"), "{trap}: {out:#?}");
     }
 }
 

@@ -5,8 +5,8 @@
 
 use super::super::ansi::ColorDepth;
 use super::super::contrast::ContrastAdjuster;
-use super::super::syntax;
 use super::super::theme::Theme;
+use super::super::{syntax, syntax_themes};
 use crate::ui::worker::{Worker, WorkerInbox};
 use ratatui::style::Style;
 use std::cell::RefCell;
@@ -75,7 +75,7 @@ pub(super) fn highlighter(
     theme: &Theme,
     lift: ContrastAdjuster,
 ) -> Option<Worker<HighlightRequest, HighlightResult>> {
-    let plain = theme.depth == ColorDepth::None || syntax::theme_named(&theme.syntax).is_none();
+    let plain = theme.depth == ColorDepth::None || syntax_themes::theme_named(&theme.syntax).is_none();
     let (syntax_theme, depth) = (theme.syntax.clone(), theme.depth);
     (!plain).then(|| {
         Worker::new("tint", move |inbox| {
