@@ -110,6 +110,11 @@ pub(super) fn list<'a>(
     }
     let of_person = changed.iter().map(|(change, _)| *change).filter(|one| repository(one.path).is_none());
     let moved = moved(&of_person.collect::<Vec<_>>(), renames);
+    let removed: HashMap<&Path, &PathState> = changed
+        .iter()
+        .filter(|(change, _)| change.letter() == 'D')
+        .map(|(change, _)| (change.path, change.before))
+        .collect();
     let is_moved_away: HashSet<&Path> = moved.values().copied().collect();
     let needs_line = |change: &ListedPath<'_>| change.is_of_file() || !named_by_others.contains(change.path);
     for (change, note) in changed.into_iter().filter(|(change, _)| needs_line(change)) {
@@ -134,8 +139,14 @@ pub(super) fn list<'a>(
         (0, more) => lines.push(format!("and {more} more directories")),
         (more, _) => lines.push(format!("and {}", count::of(more, "more file"))),
     }
-    let whole = |(path, count): (&PathBuf, &usize)| {
-        format!("M {} ({count} file{} of the repository)", named(path, shown), s(*count))
+    // In the words of the list of pending changes.
+    let whole = |(path, number): (&PathBuf, &usize)| {
+        let (name, files) = (named(path, shown), count::of(*number, "file"));
+        match removed.get(path.as_path()) {
+            Some(before) if before.is_file() => format!("D {name} (removed the link to its repository)"),
+            Some(_) => format!("D {name} (removed the repository, {files})"),
+            None => format!("M {name} ({files} of the repository)"),
+        }
     };
     lines.splice(0..0, repositories.iter().map(whole));
     lines
