@@ -408,3 +408,43 @@ open(".git/index", "wb").write(d + hashlib.sha1(d).digest())
     assert_eq!(txn.run(["apply"]).code, 0);
     assert_eq!(said(&txn, "git status --short"), "A  n.txt\n?? mywork.txt\n");
 }
+
+/// Story: the person had staged lines with `git add -p`; the agent's `git commit -a` committed the file as it was, and the row
+/// was `index: 1 unstaged`: the staged lines were in a dangling blob only.
+#[test]
+fn what_was_staged_and_is_nowhere_any_more_has_a_row_with_its_lines() {
+    if !has_view() {
+        return;
+    }
+    let staged = "echo STAGED > b.txt; git add b.txt; echo other > b.txt";
+    let row = "index: what was staged of b.txt is in no commit and no file any more";
+    let lost = ["git reset -q", "git add b.txt", "git commit -qam all", "git rm -q --cached -f b.txt"];
+    for agent in lost {
+        let txn = changed(staged, agent);
+        let out = txn.run(["changes"]);
+        let all = &out.stdout;
+        assert!(all.starts_with(&format!(".git: {row}\n")), "what is lost comes first; {agent}: {out:#?}");
+        assert_eq!(txn.run(["apply", "--yes"]).code, 0, "{agent}");
+        assert_eq!(txn.run(["undo"]).code, 0, "{agent}");
+        assert_eq!(txn.sh(&txn.tree, "git show :b.txt | grep -qx STAGED"), 0, "{agent}");
+    }
+    let kept = [
+        (staged, "git commit -qm staged"),
+        (staged, "git commit -qm staged; git commit -qam all"),
+        (staged, "git stash -q"),
+        (staged, "git mv b.txt c.txt"),
+        ("echo STAGED > b.txt; git add b.txt", "git reset -q"),
+        ("echo STAGED > b.txt; git add b.txt", "git reset -q --hard"),
+        ("echo STAGED > b.txt", "git add b.txt"),
+    ];
+    for (before, agent) in kept {
+        let all = rows(before, agent);
+        assert!(!all.contains("is in no commit and no file"), "{before}; {agent}: {all}");
+    }
+    let mut pty = in_repository();
+    pty.line("!echo STAGED > b.txt; git add b.txt; echo other > b.txt; echo stored");
+    pty.until("the staged file", |s| s.lines().any(|line| line.trim_end() == "stored"));
+    pty.line("run git add b.txt");
+    pty.until("the question", |s| joined(s).contains("what was staged of b.txt") && s.contains("apply all"));
+    pty.until("its line", |s| s.contains("- STAGED") && s.contains("+ other"));
+}

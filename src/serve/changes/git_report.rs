@@ -161,6 +161,7 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::StepsLeftOut { .. } => "steps_left_out",
         GitEvent::Index { .. } => "index",
         GitEvent::HiddenFiles { .. } => "files_hidden",
+        GitEvent::StagedLost { .. } => "staged_lost",
         GitEvent::LockLeft(_) => "lock_left",
         GitEvent::IndexNotRead(_) => "index_not_read",
         GitEvent::ConflictsForgotten { .. } => "conflicts_forgotten",

@@ -144,8 +144,11 @@ pub(super) fn list<'a>(
         let (name, files) = (named(path, shown), count::of(*number, "file"));
         match removed.get(path.as_path()) {
             Some(before) if before.is_file() => format!("D {name} (removed the link to its repository)"),
-            Some(_) => format!("D {name} (removed the repository, {files})"),
-            None => format!("M {name} ({files} of the repository)"),
+            // Its directory is no entry of its own; without `HEAD` there is no repository.
+            _ if removed.contains_key(&*path.join("HEAD")) => {
+                format!("D {name} (removed the repository, {files})")
+            }
+            _ => format!("M {name} ({files} of the repository)"),
         }
     };
     lines.splice(0..0, repositories.iter().map(whole));

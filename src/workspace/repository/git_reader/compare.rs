@@ -16,6 +16,7 @@ use super::refs::{LARGEST_LOG, RefReader};
 use super::removed_worktrees::removed_worktrees;
 use super::repository_files::{RepositoryFiles, exists, read};
 use super::sparse_directories;
+use super::staged_losses::staged_losses;
 use super::stash_changes::StashChanges;
 use super::stored_content::{named_events, named_objects};
 use super::unexplained_files::unexplained_events;
@@ -187,7 +188,8 @@ fn index(
     if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
         return vec![GitEvent::IndexNotRead(why)];
     }
-    index_events((&old, &new), heads, objects, &unnoticed, budget)
+    let lost = staged_losses(sides, (&old, &new), (before, after), budget);
+    lost.into_iter().chain(index_events((&old, &new), heads, objects, &unnoticed, budget)).collect()
 }
 
 /// Objects that went into packs. That none is lost is looked at elsewhere, by their names.

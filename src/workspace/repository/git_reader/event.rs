@@ -146,6 +146,12 @@ pub enum GitEvent {
         named: Vec<PathBuf>,
         patch: CommitPatch,
     },
+    /// What was staged of these files is in no commit and in no file any more. The patch goes from it to what is staged now.
+    StagedLost {
+        number: usize,
+        named: Vec<PathBuf>,
+        patch: CommitPatch,
+    },
     IndexNotRead(IndexNotRead),
     /// Conflicts that were resolved and that git can no longer bring back, although their resolutions are in no commit.
     ConflictsForgotten {
@@ -248,6 +254,7 @@ impl GitEvent {
             GitEvent::Commit { patch, .. } => Some(patch),
             GitEvent::Index { patch, .. }
             | GitEvent::HiddenFiles { patch, .. }
+            | GitEvent::StagedLost { patch, .. }
             | GitEvent::StepsLeftOut { patch, .. } => Some(patch).filter(|patch| !patch.is_empty()),
             GitEvent::Stored { content, .. } => Some(&content.patch).filter(|patch| !patch.is_empty()),
             GitEvent::RefCreated { content, .. }
@@ -289,6 +296,7 @@ impl GitEvent {
             GitEvent::Commit { patch, .. }
             | GitEvent::Index { patch, .. }
             | GitEvent::HiddenFiles { patch, .. }
+            | GitEvent::StagedLost { patch, .. }
             | GitEvent::StepsLeftOut { patch, .. } => Some(patch),
             GitEvent::Stored { content, .. } => Some(&mut content.patch),
             GitEvent::RefCreated { content, .. }
@@ -309,6 +317,7 @@ impl GitEvent {
                 format!("{} {}", kind.word(), short(name))
             }
             GitEvent::HiddenFiles { .. } => "hidden files".into(),
+            GitEvent::StagedLost { .. } => "staged before".into(),
             GitEvent::StepsLeftOut { .. } => "left out".into(),
             _ => "index".into(),
         }
@@ -329,6 +338,7 @@ impl GitEvent {
                 ..
             }
             | GitEvent::HiddenFiles { .. }
+            | GitEvent::StagedLost { .. }
             | GitEvent::MoreRefs(_)
             | GitEvent::BrokenRef { .. }
             | GitEvent::OtherName { .. }
@@ -435,6 +445,10 @@ impl GitEvent {
             }
             GitEvent::HiddenFiles { number, named, patch: _ } => {
                 format!("index: git no longer shows changes of {}", some_files(*number, named))
+            }
+            GitEvent::StagedLost { number, named, patch: _ } => {
+                let files = some_files(*number, named);
+                format!("index: what was staged of {files} is in no commit and no file any more")
             }
             GitEvent::ConflictsForgotten { number, named } => {
                 format!("index: git can no longer restore the conflict in {}", some_files(*number, named))

@@ -45,6 +45,7 @@ mod refs;
 mod removed_worktrees;
 mod repository_files;
 mod sparse_directories;
+mod staged_losses;
 mod stash_changes;
 mod state_contents;
 mod stored_content;

@@ -197,7 +197,7 @@ impl TreeChanges {
 }
 
 /// The content of a file, empty when the file does not exist.
-fn content(objects: &ObjectReader<'_>, entry: Option<TreeEntry>) -> BlobContent {
+pub(super) fn content(objects: &ObjectReader<'_>, entry: Option<TreeEntry>) -> BlobContent {
     match entry {
         None => BlobContent::Text(Vec::new()),
         Some(entry) if entry.mode == SUBMODULE => BlobContent::Submodule(entry.id),
