@@ -86,7 +86,12 @@ fn what_git_itself_writes_gets_no_row_more() {
             "git cherry-pick t",
             &["cherry-pick in progress: X \"T\"", "index: 1 in conflict"],
         ),
-        ("git branch t", "git switch -q t; git reset -q --hard; git switch -q -", &[]),
+        // Nothing else is left to say; a question without a row would not say what it is about.
+        (
+            "git branch t",
+            "git switch -q t; git reset -q --hard; git switch -q -",
+            &["changed: ORIG_HEAD, logs/HEAD"],
+        ),
     ];
     for (before, agent, wanted) in cases {
         let listed = rows(before, agent);

@@ -75,11 +75,11 @@ fn report(repository: &Path, event: &GitEvent) -> ReportedGitEvent {
         }
         GitEvent::RefDeleted { name, at, dropped, content, .. } => {
             let deleted = ReportedGitEvent { name: path(name), from: Some(at.clone()), ..plain };
-            deleted.dropping(*dropped).storing(content.as_ref())
+            deleted.dropping(dropped).storing(content.as_ref())
         }
         GitEvent::RefMoved { name, from, to, dropped, content, .. } => {
             let plain = ReportedGitEvent { name: path(name), from: Some(from.clone()), ..plain };
-            let moved = ReportedGitEvent { to: Some(to.clone()), ..plain }.dropping(*dropped);
+            let moved = ReportedGitEvent { to: Some(to.clone()), ..plain }.dropping(dropped);
             moved.storing(content.as_ref())
         }
         GitEvent::Stored { kind, content } => {
@@ -92,8 +92,8 @@ fn report(repository: &Path, event: &GitEvent) -> ReportedGitEvent {
             let (commit, subject) = (known(&content.id), known(&content.subject));
             ReportedGitEvent { name, commit, subject, ..plain }.counting(&content.changes)
         }
-        GitEvent::Head { from, to, dropped } => {
-            ReportedGitEvent { from: from.as_ref().map(head), to: Some(head(to)), ..plain }.dropping(*dropped)
+        GitEvent::Head { from, to, dropped, .. } => {
+            ReportedGitEvent { from: from.as_ref().map(head), to: Some(head(to)), ..plain }.dropping(dropped)
         }
         GitEvent::BranchRenamed { from, to } => ReportedGitEvent { from: path(from), to: path(to), ..plain },
         GitEvent::BrokenRef { name, .. } | GitEvent::ReflogEntriesRemoved { name, .. } => {
@@ -117,7 +117,7 @@ impl ReportedGitEvent {
         }
     }
 
-    fn dropping(self, dropped: DroppedCommits) -> ReportedGitEvent {
+    fn dropping(self, dropped: &DroppedCommits) -> ReportedGitEvent {
         let any = dropped.number > 0 || dropped.at_least;
         ReportedGitEvent {
             dropped_commits: any.then_some(dropped.number),
@@ -174,5 +174,6 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::RefsNotRead(_) => "refs_not_read",
         GitEvent::ObjectsElsewhere(_) => "objects_elsewhere",
         GitEvent::NotAllRead(_) => "not_all_read",
+        GitEvent::OnlyFiles { .. } => "files_changed",
     }
 }

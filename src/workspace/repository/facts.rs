@@ -373,16 +373,25 @@ fn worktree(
 ) {
     const LONGEST: u64 = 16 << 10;
     let goes = change.is_some_and(|change| change.after.is_absent());
-    let read = if goes { contents.before } else { contents.after };
-    let Ok(Some(bytes)) = read(path, LONGEST) else { return };
-    let text = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-    let named = Path::new(OsStr::new(std::str::from_utf8(text).unwrap_or_default()));
     let parent = path.parent().unwrap_or(Path::new("/"));
-    let Some(directory) = flat(&parent.join(named)).parent().map(Path::to_path_buf) else { return };
-    if text.is_empty() {
-        return;
-    }
+    let directory = |bytes: Vec<u8>| {
+        let text = bytes.split(|b| *b == b'\n').next().filter(|text| !text.is_empty())?;
+        let named = Path::new(OsStr::new(std::str::from_utf8(text).unwrap_or_default()));
+        Some(flat(&parent.join(named)).parent()?.to_path_buf())
+    };
+    let named = |is_before: bool| {
+        let read = if is_before { contents.before } else { contents.after };
+        read(path, LONGEST).ok().flatten().and_then(directory)
+    };
     let file = path.to_path_buf();
+    // `git worktree move` leaves no directory at the old place.
+    let old = named(true).filter(|old| !goes && (contents.exists)(old) && named(false).as_ref() != Some(old));
+    facts.extend(old.map(|directory| RepositoryFact::Worktree {
+        file: file.clone(),
+        directory,
+        fate: WorktreeFate::Unregistered,
+    }));
+    let Some(directory) = named(goes) else { return };
     let exists = (contents.exists)(&directory);
     let was_there = || matches!((contents.before)(&directory.join(".git"), LONGEST), Ok(Some(_)));
     facts.push(match (goes, exists || goes && was_there()) {

@@ -55,6 +55,8 @@ pub enum WorktreeFate {
     Removed,
     /// Its directory had been removed before.
     Pruned,
+    /// It is still there, and its repository names another directory.
+    Unregistered,
 }
 
 /// One thing that a person must see by itself. Texts are as they are in the repository: hostile until rendered.
@@ -154,6 +156,9 @@ impl RepositoryFact {
                     WorktreeFate::Added => "added",
                     WorktreeFate::Removed => "removed",
                     WorktreeFate::Pruned => "pruned: its directory was not there",
+                    WorktreeFate::Unregistered => {
+                        "no longer registered: git worktree prune removes its HEAD and its index"
+                    }
                 };
                 format!("worktree {} {fate}", name(directory))
             }

@@ -95,6 +95,16 @@ impl View {
             });
         }
         found.retain(|repository| !repository.events.is_empty());
+        // The rows of a linked worktree say why objects changed in the repository around it.
+        let is_named = |event: &GitEvent| matches!(event, GitEvent::OnlyFiles { .. });
+        let with_rows: Vec<PathBuf> = found
+            .iter()
+            .filter(|repository| !repository.events.iter().all(is_named))
+            .map(|repository| repository.path.clone())
+            .collect();
+        let is_explained =
+            |path: &Path| with_rows.iter().any(|inner| inner.as_path() != path && inner.starts_with(path));
+        found.retain(|repository| !repository.events.iter().all(is_named) || !is_explained(&repository.path));
         self.mark_files(set, &mut found);
         found
     }

@@ -22,10 +22,13 @@ use super::stored_content::{named_events, named_objects};
 use super::unexplained_files::unexplained_events;
 use super::unnoticed_changes::UnnoticedChanges;
 use super::unreached_objects::{ReachedRoots, unreached_events};
+use crate::workspace::repository::git_files::GitFileKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Files that a row names where there is no other row.
+const MOST_NAMED: usize = 3;
 /// Objects in new lines of reflogs that are looked at.
 const MOST_LOGGED: usize = 2_000;
 
@@ -121,7 +124,20 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         && !events.iter().any(|event| matches!(event, GitEvent::RefsNotRead(_) | GitEvent::MoreRefs(_)));
     events.extend(unreached_events(sides, &ReachedRoots { ids: roots, logged, common, are_all }));
     events.extend(budget.reached().into_iter().map(ReadLimit::words).map(GitEvent::NotAllRead));
+    if events.is_empty() {
+        events.extend(only_files(sides));
+    }
     events
+}
+
+/// Names the files that other rows would explain, where there is no other row. Files that are listed by themselves are left out.
+fn only_files(sides: &GitSides<'_>) -> Option<GitEvent> {
+    let names = sides.changed.iter().filter_map(|(path, _)| path.strip_prefix(sides.dir).ok());
+    let names = names.filter(|name| GitFileKind::at(name).is_some());
+    let (objects, names): (Vec<&Path>, Vec<&Path>) = names.partition(|name| name.starts_with("objects"));
+    let named: Vec<PathBuf> = names.iter().take(MOST_NAMED).map(|name| name.to_path_buf()).collect();
+    let is_any = !names.is_empty() || !objects.is_empty();
+    is_any.then_some(GitEvent::OnlyFiles { number: names.len(), named, objects: objects.len() })
 }
 
 /// The objects in new lines of reflogs: both columns, and the places that a checkout left.

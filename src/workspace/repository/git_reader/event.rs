@@ -18,6 +18,16 @@ pub enum HeadPosition {
     Detached(String),
 }
 
+impl HeadPosition {
+    /// A ref that is no branch: git refuses to work there, or writes to what a fetch writes.
+    fn outside(&self) -> Option<&Path> {
+        match self {
+            HeadPosition::Branch(name) if !name.starts_with("refs/heads") => Some(name),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefKind {
     Branch,
@@ -76,6 +86,8 @@ pub enum GitEvent {
     Head {
         from: Option<HeadPosition>,
         to: HeadPosition,
+        /// There is no commit: the branch does not exist.
+        is_unborn: bool,
         dropped: DroppedCommits,
     },
     RefCreated {
@@ -187,6 +199,13 @@ pub enum GitEvent {
     /// Objects that the rows above would need are not in this repository.
     ObjectsElsewhere(&'static str),
     NotAllRead(&'static str),
+    /// All that changed, where no other row is left.
+    OnlyFiles {
+        number: usize,
+        named: Vec<PathBuf>,
+        /// Files of objects, which have no name for a person.
+        objects: usize,
+    },
 }
 
 /// What happened to one repository.
@@ -226,24 +245,39 @@ impl RepositoryEvents {
 }
 
 /// Commits that a ref had and has no more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DroppedCommits {
     pub number: usize,
     /// There may be more.
     pub at_least: bool,
     /// No other ref has them.
     pub are_lost: bool,
+    /// Commits that are not counted: new ones with the same subjects and authors have rows.
+    pub rewritten: usize,
+    /// Subjects of the first that are gone, where others are rewritten.
+    pub named: Vec<String>,
 }
 
 impl DroppedCommits {
-    fn words(self) -> String {
+    fn words(&self) -> String {
+        let rewritten = match self.rewritten {
+            0 => String::new(),
+            number => format!("{} rewritten", count::of(number, "commit")),
+        };
         if self.number == 0 && !self.at_least {
-            return String::new();
+            return if rewritten.is_empty() { rewritten } else { format!(" ({rewritten})") };
         }
+        let named: Vec<String> = self.named.iter().map(|subject| quoted(subject)).collect();
+        let named = match (named.is_empty(), self.number.saturating_sub(named.len())) {
+            (true, _) => String::new(),
+            (false, 0) => format!(": {}", named.join(", ")),
+            (false, more) => format!(": {} and {more} more", named.join(", ")),
+        };
+        let rewritten = if rewritten.is_empty() { rewritten } else { format!("; {rewritten}") };
         let more = if self.at_least { "at least " } else { "" };
         let them = if self.number == 1 && !self.at_least { "it" } else { "them" };
         let lost = if self.are_lost { format!("; no other ref has {them}") } else { String::new() };
-        format!(" (drops {more}{}{lost})", count::of(self.number, "commit"))
+        format!(" (drops {more}{}{named}{lost}{rewritten})", count::of(self.number, "commit"))
     }
 }
 
@@ -328,8 +362,8 @@ impl GitEvent {
         match self {
             GitEvent::RefDeleted { dropped, .. }
             | GitEvent::RefMoved { dropped, .. }
-            | GitEvent::Head { dropped, .. }
             | GitEvent::WorktreeRemoved { dropped, .. } => dropped.are_lost,
+            GitEvent::Head { to, dropped, .. } => dropped.are_lost || to.outside().is_some(),
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
             GitEvent::Operation { facts, .. } => facts.iter().any(OperationFact::is_other_place),
             GitEvent::MoreStored { kind, .. } => *kind != StoredKind::UnreachedCommit,
@@ -381,12 +415,19 @@ impl GitEvent {
                 format!("{} {} is no name of another ref any more", RefKind::of(name).word(), short(name))
             }
             GitEvent::MoreRefs(refs) => format!("refs: {refs} more changed, which are not listed"),
-            GitEvent::Head { from, to, dropped } => match (from, to) {
+            GitEvent::Head { from: _, to, is_unborn: _, dropped } if to.outside().is_some() => {
+                let name = to.outside().map(visible::path).unwrap_or_default();
+                format!("HEAD leads to {name}, which is no branch{}", dropped.words())
+            }
+            GitEvent::Head { from, to, is_unborn, dropped } => match (from, to) {
                 (Some(HeadPosition::Branch(from)), HeadPosition::Branch(to)) => {
-                    format!("switched from branch {} to {}", short(from), short(to))
+                    let unborn = if *is_unborn { " (no commits)" } else { "" };
+                    format!("switched from branch {} to {}{unborn}", short(from), short(to))
                 }
                 (Some(HeadPosition::Detached(from)), HeadPosition::Branch(to)) => {
-                    format!("switched from the detached {from} to branch {}{}", short(to), dropped.words())
+                    let unborn = if *is_unborn { " (no commits)" } else { "" };
+                    let dropped = dropped.words();
+                    format!("switched from the detached {from} to branch {}{unborn}{dropped}", short(to))
                 }
                 (None, HeadPosition::Branch(to)) => format!("on branch {}", short(to)),
                 (Some(HeadPosition::Detached(from)), HeadPosition::Detached(id)) => {
@@ -489,6 +530,12 @@ impl GitEvent {
             GitEvent::RefsNotRead(why) => format!("refs changed, and were not read: {why}"),
             GitEvent::ObjectsElsewhere(why) => format!("commits were not read: {why}"),
             GitEvent::NotAllRead(why) => format!("not all of the repository was read: {why}"),
+            GitEvent::OnlyFiles { named, objects, .. } if named.is_empty() => {
+                format!("changed: {}", count::of(*objects, "stored object"))
+            }
+            GitEvent::OnlyFiles { number, named, objects: _ } => {
+                format!("changed: {}", some_files(*number, named))
+            }
         }
     }
 }

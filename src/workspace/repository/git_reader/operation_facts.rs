@@ -35,6 +35,13 @@ pub enum OperationFact {
         onto: NamedCommit,
     },
     StoppedAt(NamedCommit),
+    /// Commits that come after the one at which it stopped, the first of them by name.
+    Left {
+        number: usize,
+        named: Vec<NamedCommit>,
+        /// They are commits of the branch that is rebased: their subjects are enough.
+        is_of_branch: bool,
+    },
     /// The patch that `git am` applies next. Some before it made no commit, and some from it on do not exist.
     Patch {
         next: usize,
@@ -78,6 +85,18 @@ impl OperationFact {
             }
             OperationFact::Onto { branch: None, onto } => format!("detached HEAD onto {}", onto.words()),
             OperationFact::StoppedAt(commit) => format!("stopped at {}", commit.words()),
+            OperationFact::Left { number, named, is_of_branch } => {
+                let name = |commit: &NamedCommit| match is_of_branch {
+                    true => quoted(&commit.subject),
+                    false => commit.words(),
+                };
+                let more = match number.saturating_sub(named.len()) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let names = named.iter().map(name).collect::<Vec<_>>().join(", ");
+                format!("{} left: {names}{more}", count::of(*number, "commit"))
+            }
             OperationFact::Patch { next, last, left_out, missing } => {
                 let left_out = match left_out {
                     0 => String::new(),
@@ -120,6 +139,7 @@ mod tests {
             subject: "S".into(),
         };
         let bare = NamedCommit { on: None, subject: "x\u{1b}[2J".into(), ..named("x") };
+        let bare_of = |subject: &str| NamedCommit { on: None, subject: subject.into(), ..named("x") };
         let cases: &[(&[OperationFact], &str)] = &[
             (&[], ""),
             (
@@ -139,6 +159,14 @@ mod tests {
                 ": patch 2 of 3, 1 patch left out",
             ),
             (&[OperationFact::Patch { next: 1, last: 3, left_out: 0, missing: 0 }], ": patch 1 of 3"),
+            (
+                &[OperationFact::Left { number: 3, named: vec![bare_of("A, \"b")], is_of_branch: true }],
+                ": 3 commits left: \"A, \"b\" and 2 more",
+            ),
+            (
+                &[OperationFact::Left { number: 1, named: vec![bare_of("A")], is_of_branch: false }],
+                ": 1 commit left: 1a2b3c4 \"A\"",
+            ),
         ];
         for (facts, words) in cases {
             assert_eq!(facts_words(facts), *words);

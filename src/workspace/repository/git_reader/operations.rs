@@ -16,7 +16,7 @@ use super::object_id::ObjectId;
 use super::operation_facts::{NamedCommit, OperationFact};
 use super::packed_refs::RefMap;
 use super::repository_files::{RepositoryFiles, exists, read};
-use rebase_steps::RebaseSteps;
+use rebase_steps::{RebaseIds, RebaseSteps, is_base};
 pub(super) use return_places::ReturnPlaces;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -35,6 +35,10 @@ const OPERATIONS: [(&str, &str); 5] = [
 const LARGEST: u64 = 64 << 10;
 /// Commits of one merge that a row names.
 const MOST_MERGED: usize = 10;
+/// Commits that the row of a cherry-pick names. Where there are more, the list has a row.
+const MOST_PICKED: usize = 10;
+/// Commits that the row of a rebase names of those that are left. They are commits of the branch.
+const MOST_LEFT: usize = 3;
 /// Options of a rebase by the files that git has for them. None of them has a content that git reads.
 const REBASE_OPTIONS: [&str; 4] = ["signoff", "ignore_date", "cdate_is_adate", "allow_rerere_autoupdate"];
 /// Options of `git am` that change its commits: the file is there, and `t` in it.
@@ -49,6 +53,10 @@ pub(super) struct Operations {
     pub(super) places: ReturnPlaces,
     /// The commits that are steps of a rebase which the command began.
     pub(super) steps: Vec<ObjectId>,
+    /// The list of these steps was compared with the commits of the branch.
+    pub(super) are_compared: bool,
+    /// The commit of a step `edit` at which git stopped.
+    pub(super) edited: Option<ObjectId>,
     /// One is in progress that the next command of git may give up. A bisect is none: it moves no branch.
     pub(super) is_open: bool,
 }
@@ -71,6 +79,8 @@ impl Operations {
             explained: BTreeSet::new(),
             events: Vec::new(),
             steps: Vec::new(),
+            are_compared: false,
+            edited: None,
         };
         for name in is.difference(&was) {
             let at = search.events.len();
@@ -81,8 +91,8 @@ impl Operations {
             search.events.push(GitEvent::Operation { name, in_progress: false, facts: Vec::new() });
         }
         let is_open = is.iter().any(|name| *name != "bisect");
-        let OperationSearch { places, explained, events, steps, .. } = search;
-        Operations { events, explained, places, steps, is_open }
+        let OperationSearch { places, explained, events, steps, are_compared, edited, .. } = search;
+        Operations { events, explained, places, steps, are_compared, edited, is_open }
     }
 
     /// True where a row says what is in the file at `rel`, a path in the repository.
@@ -126,6 +136,8 @@ struct OperationSearch<'a> {
     explained: BTreeSet<PathBuf>,
     events: Vec<GitEvent>,
     steps: Vec<ObjectId>,
+    are_compared: bool,
+    edited: Option<ObjectId>,
 }
 
 impl OperationSearch<'_> {
@@ -139,8 +151,8 @@ impl OperationSearch<'_> {
                 [self.onto(dir), self.patch(), self.abort_of_rebase(dir)].into_iter().flatten().collect()
             }
             "bisect" => self.bisect(),
-            "cherry-pick" => self.picked("CHERRY_PICK_HEAD"),
-            "revert" => self.picked("REVERT_HEAD"),
+            "cherry-pick" => self.picked("CHERRY_PICK_HEAD", &[b"pick", b"p"]),
+            "revert" => self.picked("REVERT_HEAD", &[b"revert"]),
             _ => self.sequencer().into_iter().collect(),
         }
     }
@@ -190,12 +202,45 @@ impl OperationSearch<'_> {
         vec![OperationFact::Of(merged)]
     }
 
-    fn picked(&mut self, file: &str) -> Vec<OperationFact> {
-        let picked = self.id(file).and_then(|id| self.commit(id));
-        if picked.is_some() {
-            self.explain(file);
+    fn picked(&mut self, file: &str, commands: &[&[u8]]) -> Vec<OperationFact> {
+        let Some((id, picked)) = self.id(file).and_then(|id| Some((id, self.commit(id)?))) else {
+            return self.sequencer().into_iter().collect();
+        };
+        self.explain(file);
+        let mut facts = vec![OperationFact::Of(vec![picked])];
+        facts.extend(self.sequencer());
+        if let Some(left) = self.left_to_pick(id, commands).filter(|left| left.len() <= MOST_PICKED) {
+            self.explain("sequencer/todo");
+            if !left.is_empty() {
+                facts.push(OperationFact::Left { number: left.len(), named: left, is_of_branch: false });
+            }
         }
-        picked.map(|commit| OperationFact::Of(vec![commit])).into_iter().chain(self.sequencer()).collect()
+        facts
+    }
+
+    /// The commits that come after the one at which git stopped. `None` where the list is not as git writes it.
+    fn left_to_pick(&self, stopped: ObjectId, commands: &[&[u8]]) -> Option<Vec<NamedCommit>> {
+        // git reads a list up to the first NUL.
+        let todo = self.text_in("sequencer/todo").filter(|todo| !todo.contains(&0))?;
+        let lines =
+            todo.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+        let id = |line: &[u8]| {
+            let mut words = line.split(|byte| *byte == b' ');
+            words.next().filter(|word| commands.contains(word))?;
+            let short = words.next()?;
+            let ids = match ObjectId::from_hex(short) {
+                Some(id) => vec![id],
+                None => self.after.objects.of_short_name(short),
+            };
+            let is_commit = |id: &ObjectId| Commit::read(&self.after.objects, id).is_some();
+            let ids: BTreeSet<ObjectId> = ids.into_iter().filter(is_commit).collect();
+            ids.first().filter(|_| ids.len() == 1).copied()
+        };
+        let ids: Vec<ObjectId> = lines.map(id).collect::<Option<_>>()?;
+        // git does not make the first one again.
+        let (first, left) = ids.split_first()?;
+        let left = left.iter().map(|id| self.commit(*id)).collect::<Option<_>>()?;
+        (*first == stopped).then_some(left)
     }
 
     /// Where `git cherry-pick --abort` goes, unless it returns to where the command began.
@@ -227,19 +272,29 @@ impl OperationSearch<'_> {
     }
 
     fn rebase(&mut self) -> Vec<OperationFact> {
-        let mut facts: Vec<OperationFact> = self.onto("rebase-merge").into_iter().collect();
-        let stopped = self.id("REBASE_HEAD");
-        if let Some((id, stopped)) = stopped.and_then(|id| Some((id, self.commit(id)?))) {
+        let orig_head = self.id("rebase-merge/orig-head");
+        let onto = self.id("rebase-merge/onto");
+        let onto = onto.filter(|onto| is_base(self.after, self.shown, (*onto, orig_head), self.budget));
+        let mut facts = Vec::new();
+        if onto.is_some() {
+            facts.extend(self.onto("rebase-merge"));
+        }
+        let head = self.id("REBASE_HEAD").and_then(|id| Some((id, self.commit(id)?)));
+        let mut stopped_id = None;
+        if let Some((id, stopped)) = head {
             self.explain("REBASE_HEAD");
             // Its beginning is what git has there.
             let text = self.text_in("rebase-merge/stopped-sha").unwrap_or_default();
             let name = text.trim_ascii();
             if name.len() >= 4 && id.to_hex().as_bytes().starts_with(name) {
                 self.explain("rebase-merge/stopped-sha");
+                stopped_id = Some(id);
             }
             facts.push(OperationFact::StoppedAt(stopped));
         }
-        let orig_head = self.id("rebase-merge/orig-head");
+        let ids =
+            onto.zip(orig_head).map(|(onto, orig_head)| RebaseIds { onto, orig_head, stopped: stopped_id });
+        let left = ids.and_then(|ids| self.steps(ids));
         facts.extend(self.abort_of_rebase("rebase-merge"));
         let options: Vec<&'static str> = REBASE_OPTIONS
             .into_iter()
@@ -252,7 +307,7 @@ impl OperationSearch<'_> {
         if !options.is_empty() {
             facts.push(OperationFact::Options(options));
         }
-        self.steps(orig_head);
+        facts.extend(left);
         facts
     }
 
@@ -262,7 +317,7 @@ impl OperationSearch<'_> {
         let (orig_head, branch) = (self.id(&file)?, self.head_name(dir)?);
         let is_at = match &branch {
             Some(branch) => self.after.refs.get(branch) == Some(orig_head),
-            None => self.places.has(&orig_head),
+            None => self.places.has_detached(&orig_head),
         };
         // git sets it to the same commit.
         if is_at && self.id("ORIG_HEAD") == Some(orig_head) {
@@ -276,10 +331,11 @@ impl OperationSearch<'_> {
         })
     }
 
-    fn steps(&mut self, orig_head: Option<ObjectId>) {
-        let ids = self.id("rebase-merge/onto").zip(orig_head);
-        let steps = ids.and_then(|ids| RebaseSteps::find(self.sides, self.after, ids, self.budget));
-        let Some(steps) = steps else { return };
+    /// The commits that are left, where the list has all of them and nothing else.
+    fn steps(&mut self, ids: RebaseIds) -> Option<OperationFact> {
+        let steps = RebaseSteps::find(self.sides, (self.after, self.shown), ids, self.budget)?;
+        self.are_compared = true;
+        self.edited = steps.edited;
         if steps.are_plain {
             self.explain("rebase-merge/git-rebase-todo");
         }
@@ -288,6 +344,16 @@ impl OperationSearch<'_> {
         }
         self.events.extend(steps.event(self.budget));
         self.steps = steps.listed;
+        let name = |(id, commit): &(ObjectId, Commit)| NamedCommit {
+            id: id.short(),
+            on: None,
+            subject: commit.subject.clone(),
+        };
+        (steps.are_plain && !steps.left.is_empty()).then(|| OperationFact::Left {
+            number: steps.left.len(),
+            named: steps.left.iter().take(MOST_LEFT).map(name).collect(),
+            is_of_branch: true,
+        })
     }
 
     fn am(&mut self) -> Vec<OperationFact> {

@@ -1,6 +1,6 @@
 //! Refs that differ between the two states, and the commits that are new.
 
-use super::ancestry::{CommitCount, only_in};
+use super::ancestry::{CommitCount, commits_only_in, only_in};
 use super::budget::ReadBudget;
 use super::commit::Commit;
 use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
@@ -12,6 +12,7 @@ use super::reached_before::{ReachedBefore, peeled};
 use super::refs::{RefChange, RefReader};
 use super::stored_content::{ContentFate, note_events, ref_content, removed_notes};
 use super::tree_diff::{compare_trees, with_message};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 const MOST_COMMITS: usize = 200;
 /// Refs that have a row; a fetch of a large project may bring more.
 const MOST_REFS: usize = 500;
+/// Commits that the row of a ref names of those that it drops.
+const MOST_NAMED: usize = 3;
 /// Other refs that may have a commit which one ref drops.
 const MOST_OTHER_REFS: usize = 2_000;
 
@@ -77,9 +80,13 @@ pub(super) fn ref_events(
         renamed.iter().map(|(from, to)| GitEvent::BranchRenamed { from: from.clone(), to: to.clone() }),
     );
     let mut other_refs = None;
+    let has_bisect = |side: &RepositorySide<'_>| side.refs.has_file("BISECT_LOG");
+    let (has_begun, has_ended) =
+        (has_bisect(after) && !has_bisect(before), has_bisect(before) && !has_bisect(after));
     for change in changes.iter().filter(|change| !renamed_names.contains(&change.name)) {
         // Stash entries are counted in their reflog: as a ref, each of them seems to drop the one before.
-        let is_bisect = change.name.starts_with("refs/bisect") && leads_to_commit(after, change);
+        let is_bisect = change.name.starts_with("refs/bisect")
+            && (has_begun && leads_to_commit(after, change) || has_ended && change.new.is_none());
         if change.name == Path::new("refs/stash") || is_bisect {
             continue;
         }
@@ -110,7 +117,8 @@ pub(super) fn ref_events(
             }
             _ => DroppedCommits::default(),
         };
-        events.push(GitEvent::Head { from: old_head, to, dropped });
+        let is_unborn = after.refs.head_commit().is_none();
+        events.push(GitEvent::Head { from: old_head, to, is_unborn, dropped });
     }
     RefEvents { events, tips, commits: new_commits.shown().iter().map(|(id, ..)| *id).collect() }
 }
@@ -218,7 +226,8 @@ fn ref_event(
             }
             let content = ref_content(after, new, ContentFate::Added, budget);
             let dropped = if may_drop {
-                dropped_commits((before, after), old, Some(new), all_after, budget)
+                let dropped = dropped_commits((before, after), old, Some(new), all_after, budget);
+                rewritten((before, after), (old, new), new_commits.shown(), dropped, budget)
             } else {
                 DroppedCommits::default()
             };
@@ -257,9 +266,56 @@ pub(super) fn dropped_commits(
     let are_lost = lost.number > 0;
     match (new, are_lost) {
         (None, false) => DroppedCommits::default(),
-        (None, true) => DroppedCommits { number: lost.number, at_least: lost.at_least, are_lost },
-        (Some(_), _) => DroppedCommits { number, at_least, are_lost },
+        (None, true) => DroppedCommits {
+            number: lost.number,
+            at_least: lost.at_least,
+            are_lost,
+            ..DroppedCommits::default()
+        },
+        (Some(_), _) => DroppedCommits { number, at_least, are_lost, ..DroppedCommits::default() },
     }
+}
+
+/// Without the commits for which the ref has a new one with the same subject and author, and with a row.
+fn rewritten(
+    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
+    (old, new): (ObjectId, ObjectId),
+    shown: &[(ObjectId, Commit, PathBuf)],
+    dropped: DroppedCommits,
+    budget: &ReadBudget,
+) -> DroppedCommits {
+    let objects = [&after.objects, &before.objects];
+    let only = |from, other| commits_only_in(&objects, from, &[other], &BTreeSet::new(), budget);
+    let gone = only(old, new);
+    if dropped.number == 0 || dropped.at_least || gone.at_least || gone.commits.len() != dropped.number {
+        return dropped;
+    }
+    let mut made = only(new, old).commits;
+    made.retain(|(id, _)| shown.iter().any(|(known, ..)| known == id));
+    let gone_commits = gone.commits;
+    let mut left = gone_commits.clone();
+    left.retain(|(_, gone)| {
+        let is_it = |(_, made): &(ObjectId, Commit)| {
+            (&made.subject, &made.author) == (&gone.subject, &gone.author)
+                && made.parents.len() == gone.parents.len()
+        };
+        made.iter().position(is_it).map(|at| made.remove(at)).is_none()
+    });
+    // Commits of one second come in any order.
+    let mut order = Vec::new();
+    let mut at = Some(old);
+    while let Some((id, commit)) = at.and_then(|at| gone_commits.iter().find(|(id, _)| *id == at)) {
+        order.push(*id);
+        at = commit.parents.first().copied();
+    }
+    left.sort_by_key(|(id, _)| Reverse(order.iter().position(|known| known == id)));
+    let rewritten = dropped.number - left.len();
+    if rewritten == 0 {
+        return dropped;
+    }
+    let named = left.iter().take(MOST_NAMED).map(|(_, commit)| commit.subject.clone()).collect();
+    let are_lost = dropped.are_lost && !left.is_empty();
+    DroppedCommits { number: left.len(), are_lost, rewritten, named, at_least: false }
 }
 
 /// Commits to which only refs of the state after the change lead, the oldest first.

@@ -66,6 +66,11 @@ impl<'a> RefReader<'a> {
         })
     }
 
+    /// True where the directory with `HEAD` has such a file.
+    pub(super) fn has_file(&self, name: &str) -> bool {
+        exists(self.files, &self.own.join(name))
+    }
+
     /// True where the refs are in another format, which is not read.
     pub(super) fn is_reftable(&self) -> bool {
         exists(self.files, &self.common.join("reftable"))

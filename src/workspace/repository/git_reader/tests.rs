@@ -9,6 +9,8 @@ use std::process::Command;
 
 #[path = "command_list.rs"]
 mod command_list;
+#[path = "forged_tests.rs"]
+mod forged_tests;
 #[path = "proved_tests.rs"]
 mod proved_tests;
 #[path = "stored_tests.rs"]

@@ -184,7 +184,7 @@ impl KnownCommits<'_> {
                 let known: BTreeSet<&[u8]> = old.map(lines).into_iter().flatten().collect();
                 lines(new).all(|line| known.contains(line) || self.is_fetched_ref(line))
             }
-            ["rr-cache", _, name] => !name.starts_with("postimage"),
+            ["rr-cache", _, name] => !name.starts_with("postimage") && !self.has_resolution(rel, name),
             // Why `git worktree` neither moves nor removes the work tree.
             ["locked"] => false,
             names => self.is_proved(names, new),

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A rebase, `git am`, a cherry-pick and a merge that stopped at a conflict, as the person left them.
-fn stopped(operation: &str) -> Vec<&'static str> {
+pub(super) fn stopped(operation: &str) -> Vec<&'static str> {
     let mut commands = vec![
         "!git switch -q -c topic; for i in 1 2 3; do echo t$i > b.txt; git commit -qam \"topic $i\"; done; git branch other main; git switch -q main",
         "b.txt=m/",
@@ -118,11 +118,7 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
             "am in progress: patch 1 of 3, 1 patch missing, with signoff",
         ),
         (&[patches], format!("{am}; echo x > .git/rebase-apply/msg"), "rebase-apply/msg: +1 -0"),
-        (
-            &[],
-            format!("{rebase}; git rev-parse other > .git/rebase-merge/onto"),
-            "rebase in progress: topic onto other (X), stopped at X \"topic 1\"",
-        ),
+        (&[], format!("{rebase}; git rev-parse other > .git/rebase-merge/onto"), "rebase-merge/onto: +1 -0"),
         (
             &[],
             format!("{rebase}; git rev-parse other > .git/rebase-merge/orig-head"),
@@ -232,17 +228,22 @@ fn an_operation_that_git_itself_begins_has_one_row() {
         (
             &[],
             "git cherry-pick main..topic",
-            &["cherry-pick in progress: X \"topic 1\"", "sequencer/todo: +3 -0"],
+            &["cherry-pick in progress: X \"topic 1\", 2 commits left: X \"topic 2\", X \"topic 3\""],
         ),
         (
             &["switch -q topic"],
             "git rebase main",
-            &["HEAD is detached at X", "rebase in progress: topic onto main (X), stopped at X \"topic 1\""],
+            &[
+                "HEAD is detached at X",
+                "rebase in progress: topic onto main (X), stopped at X \"topic 1\", 2 commits left: \"topic 2\", \"topic 3\"",
+            ],
         ),
         (
             &["switch -q topic"],
             "GIT_EDITOR=true git -c sequence.editor='sed -i 2,3s/pick/squash/' rebase -q -i other",
-            &["! branch topic moved from X to X (drops 3 commits; no other ref has them)"],
+            &[
+                "! branch topic moved from X to X (drops 2 commits: \"topic 2\", \"topic 3\"; no other ref has them; 1 commit rewritten)",
+            ],
         ),
         (
             &[patches],

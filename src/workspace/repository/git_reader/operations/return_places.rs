@@ -14,8 +14,11 @@ use std::path::{Path, PathBuf};
 const MOST_COMMITS: usize = 500;
 
 pub(in crate::workspace::repository::git_reader) struct ReturnPlaces {
-    /// Where the branch that is checked out was, where it is, and the commits with rows between them.
+    /// Where the branch that is checked out is; where it was, and the commits with rows between them, if its commits lead back
+    /// there: otherwise they are in place of commits of the person.
     commits: BTreeSet<ObjectId>,
+    /// Where `HEAD` was.
+    old_head: Option<ObjectId>,
     /// Where refs were that the command changed, and what has a row.
     known: BTreeSet<ObjectId>,
     /// What was checked out before and after, by the full names.
@@ -31,30 +34,53 @@ impl ReturnPlaces {
     ) -> ReturnPlaces {
         let (was, is) = (before.refs.head(), after.refs.head());
         let old_head = before.refs.head_commit();
-        let mut commits = BTreeSet::new();
-        commits.extend(match &is {
-            // The commit at the old `HEAD` belongs to another branch where the command switched.
-            Some(HeadPosition::Branch(branch)) => before.refs.get(branch),
+        let base = match (&was, &is) {
+            (_, Some(HeadPosition::Branch(branch))) if before.refs.get(branch).is_some() => {
+                before.refs.get(branch)
+            }
+            // The commits of a new branch are the command's where the branch before has those of the person.
+            (Some(HeadPosition::Branch(was)), Some(HeadPosition::Branch(_)))
+                if after.refs.get(was) == old_head =>
+            {
+                None
+            }
             _ => old_head,
-        });
-        let mut at = after.refs.head_commit();
+        };
+        let head = after.refs.head_commit();
+        let mut commits = BTreeSet::new();
+        let mut at = head;
         for _ in 0..MOST_COMMITS {
-            let Some(id) = at.filter(|id| commits.insert(*id) && shown.contains(id)) else { break };
+            let Some(id) = at.filter(|id| commits.insert(*id) && base != Some(*id) && shown.contains(id))
+            else {
+                break;
+            };
             at = Commit::read(&after.objects, &id).and_then(|commit| commit.parents.first().copied());
         }
+        if base.is_some_and(|base| !commits.contains(&base)) {
+            commits = head.into_iter().collect();
+        }
         let moved = sides.changed.iter().filter_map(|(path, _)| path.strip_prefix(sides.dir).ok());
-        let moved = moved.filter(|name| name.starts_with("refs")).filter_map(|name| before.refs.get(name));
+        // A ref that was only packed is where it was.
+        let moved = moved.filter(|name| name.starts_with("refs"));
+        let moved =
+            moved.filter_map(|name| before.refs.get(name).filter(|id| after.refs.get(name) != Some(*id)));
         let known = moved.chain(old_head).chain(shown.iter().copied()).collect();
         let branch = |head| match head {
             Some(HeadPosition::Branch(name)) => Some(name),
             _ => None,
         };
-        ReturnPlaces { commits, known, branches: [was, is].into_iter().filter_map(branch).collect() }
+        let branches = [was, is].into_iter().filter_map(branch).collect();
+        ReturnPlaces { commits, old_head, known, branches }
     }
 
     /// True where nothing of the person is lost when the branch that is checked out goes there.
     pub(in crate::workspace::repository::git_reader) fn has(&self, id: &ObjectId) -> bool {
         self.commits.contains(id)
+    }
+
+    /// True for where `HEAD` was, too: an operation with a detached `HEAD` returns there, and moves no branch.
+    pub(in crate::workspace::repository::git_reader) fn has_detached(&self, id: &ObjectId) -> bool {
+        self.has(id) || self.old_head == Some(*id)
     }
 
     /// True for what `ORIG_HEAD` has after an ordinary command that is over.
@@ -65,7 +91,7 @@ impl ReturnPlaces {
     /// True for the short name of a branch that was or is checked out, and for a commit at which `HEAD` was.
     pub(in crate::workspace::repository::git_reader) fn has_start(&self, text: &[u8]) -> bool {
         match (ObjectId::from_hex(text), std::str::from_utf8(text)) {
-            (Some(id), _) => self.has(&id),
+            (Some(id), _) => self.has_detached(&id),
             (None, Ok(name)) => self.branches.contains(&Path::new("refs/heads").join(name)),
             (None, Err(_)) => false,
         }

@@ -50,6 +50,17 @@ impl KnownCommits<'_> {
             || combined(message).is_some_and(|parts| parts.iter().all(|part| self.is_of_step(part)))
     }
 
+    /// The message that a rebase has for the commit at which it stopped, alone or in a squash.
+    pub(super) fn is_message_of_stop(&self, text: &[u8]) -> bool {
+        let message = self.without_conflicts(text);
+        let stopped = read(self.sides.after, &self.sides.dir.join("REBASE_HEAD"), 4 << 10);
+        let stopped = stopped.and_then(|text| ObjectId::from_hex(text.trim_ascii()));
+        let commit = stopped.and_then(|id| Commit::read(&self.after.objects, &id));
+        let parts = std::str::from_utf8(message.trim_ascii()).ok().and_then(combined);
+        commit.is_some_and(|commit| has_message(&commit, &message))
+            || parts.is_some_and(|parts| parts.iter().all(|part| self.is_of_step(part)))
+    }
+
     /// True for the message of a commit that is a step of the rebase which the command began, and for any other that is known.
     fn is_of_step(&self, message: &str) -> bool {
         let is_step = |id| {

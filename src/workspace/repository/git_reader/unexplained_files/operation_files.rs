@@ -53,8 +53,8 @@ impl KnownCommits<'_> {
                 Some(is_current(self.rebase_steps()) || is_current(self.sequencer_steps()))
             }
             ["MERGE_HEAD" | "MERGE_MODE" | "MERGE_AUTOSTASH"] if goes_on("MERGE_HEAD") => Some(false),
-            // `git am --abort` returns there.
-            ["ORIG_HEAD"] if goes_on("rebase-apply") => Some(false),
+            // `git am --abort` returns there, and a person who gives up a rebase looks for the branch there.
+            ["ORIG_HEAD"] if goes_on("rebase-apply") || goes_on("rebase-merge") => Some(false),
             ["MERGE_MSG"] if old.is_some() && self.is_message_of_person() => {
                 // `git commit` in the middle of a rebase takes it.
                 let is_taken = self.after.refs.head_commit().is_some_and(|head| self.shown.contains(&head));
@@ -115,7 +115,7 @@ impl KnownCommits<'_> {
         match name {
             "git-rebase-todo" | "done" => true,
             "stopped-sha" => steps.is_current(new),
-            "message" => self.is_next_message(new),
+            "message" => self.is_message_of_stop(new),
             "author-script" => self.is_known_author(new),
             "rewritten-list" | "rewritten-pending" => self.are_names(new),
             _ => false,

@@ -76,7 +76,11 @@ impl StepSides<'_> {
             if !exists(files, &path) {
                 return Some(Vec::new());
             }
+            // git reads a list up to the first NUL.
             let text = String::from_utf8(read(files, &path, LARGEST_LIST)?).ok()?;
+            if text.contains('\0') {
+                return None;
+            }
             let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
             Some(lines.map(String::from).collect())
         };

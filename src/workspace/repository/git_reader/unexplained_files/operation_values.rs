@@ -8,6 +8,7 @@ use super::message_text::{has_message, without_comments};
 use super::{KnownCommits, lines};
 use crate::workspace::repository::git_reader::budget::LARGEST_OBJECT;
 use crate::workspace::repository::git_reader::commit::Commit;
+use crate::workspace::repository::git_reader::git_index::read_index;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
 use crate::workspace::repository::git_reader::repository_files::{exists, read};
 use std::path::Path;
@@ -47,7 +48,7 @@ impl KnownCommits<'_> {
             ["sequencer" | "rebase-apply", "abort-safety"] => {
                 is_empty || is_head() || id.is_some_and(|id| self.operations.places.has(&id))
             }
-            ["sequencer", "todo"] => is_listed_elsewhere(text),
+            ["sequencer", "todo"] => has_command(text) || !has_step(text),
             ["sequencer", "opts"] => is_empty,
             ["rebase-merge", name] => self.is_proved_of_rebase(name, text),
             ["rebase-apply", name] => self.is_proved_of_am(name, text),
@@ -64,12 +65,15 @@ impl KnownCommits<'_> {
             // Steps that were made are commits with rows.
             "done" => lines(text).count() <= 1,
             "msgnum" | "end" => is_number(text),
-            "git-rebase-todo" => is_listed_elsewhere(text),
-            "message" | "message-squash" | "message-fixup" => is_empty || self.is_next_message(text),
+            // Where nothing compared the list with the branch, it may leave out every step.
+            "git-rebase-todo" => has_command(text) || self.operations.are_compared && !has_step(text),
+            "message" => is_empty || self.is_message_of_stop(text),
+            "message-squash" | "message-fixup" => is_empty || self.is_next_message(text),
             "author-script" => is_empty || self.is_known_author(text),
             "strategy" => is_empty || matches!(word, b"ort" | b"recursive"),
             "strategy_opts" => is_empty,
-            "amend" => ObjectId::from_hex(word).is_some_and(|id| self.after.refs.head_commit() == Some(id)),
+            "amend" => ObjectId::from_hex(word)
+                .is_some_and(|id| self.operations.edited == Some(id) && !self.has_conflict()),
             "squash-onto" => self.text_of("rebase-merge/onto").is_some_and(|onto| onto.trim_ascii() == word),
             "rewritten-list" | "rewritten-pending" => self.are_names(text),
             "current-fixups" => lines(text).all(|line| {
@@ -87,6 +91,11 @@ impl KnownCommits<'_> {
             | "keep_redundant_commits" => is_flag(word),
             _ => false,
         }
+    }
+
+    fn has_conflict(&self) -> bool {
+        let index = read_index(self.sides.after, self.sides.dir, self.width);
+        index.map_or(true, |index| index.entries.values().any(|entry| entry.staged.is_none()))
     }
 
     fn is_proved_of_am(&self, name: &str, text: &[u8]) -> bool {
@@ -126,7 +135,9 @@ impl KnownCommits<'_> {
             | ["description" | "locked" | "ORIG_HEAD"]
             | ["hooks", ..] => false,
             // git solves the conflict no more as the person did.
-            ["rr-cache", _, name] if name.starts_with("postimage") => self.is_expired(rel),
+            ["rr-cache", _, name] if name.starts_with("postimage") || self.has_resolution(rel, name) => {
+                self.is_expired(rel)
+            }
             // git itself writes it again, and removes it never.
             ["COMMIT_EDITMSG"] => {
                 let message = without_comments(old);
@@ -143,6 +154,13 @@ impl KnownCommits<'_> {
             }
             _ => true,
         }
+    }
+
+    /// True for a `preimage` with a `postimage`: git finds the resolution by the one and takes it from the other.
+    pub(super) fn has_resolution(&self, rel: &Path, name: &str) -> bool {
+        let Some(number) = name.strip_prefix("preimage") else { return false };
+        let file = self.sides.dir.join(rel).with_file_name(format!("postimage{number}"));
+        exists(self.sides.after, &file)
     }
 
     fn text_of(&self, rel: &str) -> Option<Vec<u8>> {
@@ -215,10 +233,15 @@ fn is_flag(word: &[u8]) -> bool {
     word.len() <= 20 && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
 }
 
-/// Commands in a list of steps are a fact, and the file is listed by itself; comments are no steps.
-fn is_listed_elsewhere(text: &[u8]) -> bool {
+/// Commands in a list of steps are a fact, and the file is listed by itself.
+fn has_command(text: &[u8]) -> bool {
     let is_command = |line: &[u8]| matches!(line.split(u8::is_ascii_whitespace).next(), Some(b"exec" | b"x"));
-    lines(text).any(is_command) || lines(text).all(|line| line.starts_with(b"#"))
+    lines(text).any(is_command)
+}
+
+/// Comments are no steps.
+fn has_step(text: &[u8]) -> bool {
+    text.contains(&0) || lines(text).any(|line| !line.starts_with(b"#"))
 }
 
 /// `Name <address>` of three assignments for a shell.
