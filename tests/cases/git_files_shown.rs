@@ -453,3 +453,44 @@ fn what_was_staged_and_is_nowhere_any_more_has_a_row_with_its_lines() {
     pty.until("the question", |s| joined(s).contains("what was staged of b.txt") && s.contains("apply all"));
     pty.until("its line", |s| s.contains("- STAGED") && s.contains("+ other"));
 }
+
+/// Story: a person whose repository is not in `.git` had a row about the extension at every `git add`, and lost an edit after a
+/// yes.
+#[test]
+fn an_index_in_a_directory_of_git_of_any_name_loses_the_notes_for_speed() {
+    if !has_view() {
+        return;
+    }
+    let before = "git init -q --separate-git-dir data .; printf '#!/bin/sh\\nprintf \"tok\\\\0\"\\n' > ../fsm; chmod +x ../fsm; \
+                  git config core.fsmonitor $PWD/../fsm; git update-index --fsmonitor; git status; echo MY >> a.txt; \
+                  git update-index --no-fsmonitor-valid a.txt; git status";
+    let txn = changed(before, "echo n > n.txt; git add n.txt; git update-index --fsmonitor-valid a.txt");
+    let listed = txn.run(["changes"]).stdout;
+    assert!(listed.contains("index: 1 staged (n.txt)") && !listed.contains("FSMN"), "{listed}");
+    assert_eq!(txn.run(["apply"]).code, 0);
+    assert_eq!(txn.sh(&txn.tree, &format!("{IDENTITY} git status --short -uno > ../said")), 0);
+    let said = std::fs::read_to_string(txn.tree.parent().unwrap().join("said")).unwrap();
+    assert_eq!(said, " M a.txt\nA  n.txt\n");
+}
+
+/// Story: `git am --abort` of the person's own operation was "removes 21 files (1647 bytes)": all of them were git's own.
+#[test]
+fn the_end_of_an_operation_is_no_large_loss() {
+    if !has_view() {
+        return;
+    }
+    let stopped = "for n in 1 2 3 4 5; do echo $n >> a.txt; git commit -qam \"Part $n\"; done; git format-patch -q -5 -o ../mails; \
+                   git reset -q --hard HEAD~5; echo other > a.txt; git commit -qam Other; git am ../mails/*.patch || true; \
+                   test $(ls .git/rebase-apply | wc -l) -gt 20";
+    let txn = changed(stopped, "git am --abort");
+    let listed = txn.run(["changes"]).stdout;
+    assert!(listed.contains("ended") && !listed.contains("logs/HEAD"), "{listed}");
+    let out = txn.run(["apply"]);
+    assert_eq!(out.code, 0, "{out:#?}");
+    assert!(!txn.tree.join(".git/rebase-apply").exists());
+    // The directory of an operation hides no other loss.
+    let more = format!("{stopped}; mkdir docs; for n in $(seq 21); do echo $n > docs/$n; done");
+    let txn = changed(&more, "git am --abort; rm -r docs");
+    assert_ne!(txn.run(["apply"]).code, 0);
+    assert!(txn.tree.join("docs/21").exists());
+}

@@ -161,7 +161,7 @@ fn a_repository_that_another_command_changed_is_marked_and_cannot_be_applied() {
     let mine = git(&pty, &["rev-parse", "--short=7", "HEAD"]);
     pty.answer("a");
     let happened = format!("branch main moved to {mine}");
-    ready(&pty, &format!(".git cannot be applied: {happened}; ask the agent to repeat its work"));
+    ready(&pty, &format!(".git cannot be applied: {happened}; ask the agent to rebase onto {mine}"));
     let screen = pty.screen();
     let words = joined(&screen);
     let refusal = "not applied: the repository is in use or has changed in the meantime:";

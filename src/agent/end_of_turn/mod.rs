@@ -188,7 +188,14 @@ impl<'a> ApplyQuestionFlow<'a> {
 
     /// What is pending; the decision where it cannot be read.
     fn pending(&self) -> Result<PendingSet, TurnDecision> {
-        let set = self.view.changes(LayerKind::Pending).map(Arc::new).map_err(|e| {
+        let read = || {
+            let set = self.view.changes(LayerKind::Pending)?;
+            match self.view.follow_repositories(&set)? {
+                true => self.view.changes(LayerKind::Pending),
+                false => Ok(set),
+            }
+        };
+        let set = read().map(Arc::new).map_err(|e: std::io::Error| {
             self.events.notice(format!("cannot read the pending changes: {e}"));
             TurnDecision::Nothing
         })?;

@@ -70,9 +70,7 @@ pub(super) fn all_conflicts(list: &[ListedChange]) -> usize {
 pub(super) fn blocked_words(list: &[ListedChange]) -> String {
     let moved = list.iter().find_map(|row| Some((row.repository.as_ref()?, row.moved.as_ref()?)));
     match moved {
-        Some((name, happened)) => format!(
-            "{name} cannot be applied: {happened}; ask the agent to repeat its work (\"please rebase\") or discard it"
-        ),
+        Some((name, why)) => format!("{name} cannot be applied: {why}"),
         None => conflict_words(list.iter().filter(|row| row.is_conflict).count()),
     }
 }

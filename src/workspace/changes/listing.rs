@@ -70,10 +70,10 @@ impl ListedChange {
     }
 
     /// Says that something else changed the repository of the row since.
-    pub fn mark_moved(&mut self, (happened, words): (&str, &str)) {
+    pub fn mark_moved(&mut self, (happened, words): (&str, &str), advice: &str) {
         let gap = if self.note.is_empty() { "" } else { " " };
         self.note.push_str(&format!("{gap}({words})"));
-        (self.moved, self.needs_care) = (Some(happened.into()), true);
+        (self.moved, self.needs_care) = (Some(format!("{happened}; {advice}")), true);
     }
 
     /// No answer can apply it.

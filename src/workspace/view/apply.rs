@@ -105,8 +105,11 @@ impl View {
             if self.apply_progress().is_cancelled() { Err(ApplyError::Cancelled { left: 0 }) } else { Ok(()) }
         };
         stop()?;
-        let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
+        let mut set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
         stop()?;
+        if self.follow_repositories(&set).map_err(ApplyError::Journal)? {
+            set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
+        }
         let classes = self.classify(&set);
         let choice = View::completed(&set, &classes, choice);
         refuse_unapproved(&set, &classes, &choice, approval)?;

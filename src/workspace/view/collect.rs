@@ -373,7 +373,7 @@ impl EffectsCollector<'_> {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let several = kind == FileType::RegularFile && stat.st_nlink > 1;
         let mut known = self.nodes.remove(rel);
-        let left = leave_caches_out(&path, upper, (name, stat))?;
+        let left = leave_caches_out(&path, &at.now, upper, (name, stat))?;
         known = known.filter(|_| left.is_none());
         let stat = left.as_ref().unwrap_or(stat);
         // A size that differs needs no reading of the command's file, and nothing equals a missing file.

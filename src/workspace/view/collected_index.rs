@@ -44,16 +44,20 @@ pub(super) fn is_refreshed_index(
 
 /// Leaves out of an index in a command's layer what git notes there in order not to look at files, and returns what the file
 /// is then. git makes these notes again; made by a command, they could hide the person's changes. An index that cannot be
-/// written here, or that is in no `.git`, gets a row that says so.
+/// written here, or that is in no directory of git, gets a row that says so.
 pub(super) fn leave_caches_out(
     path: &Path,
+    now: &OpenStackDir,
     upper: &OwnedFd,
     (name, stat): (&OsStr, &Stat),
 ) -> io::Result<Option<Stat>> {
     // Another name of the file would not have what is read here.
     let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_nlink == 1;
     let has_size = u64::try_from(stat.st_size).is_ok_and(|size| size <= LARGEST);
-    if name != "index" || !is_file || !has_size || !path.ancestors().skip(1).any(is_git_name) {
+    if name != "index" || !is_file || !has_size {
+        return Ok(None);
+    }
+    if !path.ancestors().skip(1).any(is_git_name) && !is_git_dir(now, upper)? {
         return Ok(None);
     }
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -67,6 +71,15 @@ pub(super) fn leave_caches_out(
     file.set_len((at + bytes.len()) as u64)?;
     file.set_times(times)?;
     entry(upper, name)
+}
+
+/// A bare repository and the target of `--separate-git-dir` have any name.
+fn is_git_dir(now: &OpenStackDir, upper: &OwnedFd) -> io::Result<bool> {
+    let has = |name: &str| {
+        let name = OsStr::new(name);
+        Ok::<bool, io::Error>(entry(upper, name)?.is_some() || now.stat(name)?.is_some())
+    };
+    Ok(has("HEAD")? && (has("objects")? || has("commondir")?))
 }
 
 fn read(file: &File) -> io::Result<Vec<u8>> {

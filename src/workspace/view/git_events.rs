@@ -1,5 +1,6 @@
 //! What pending changes mean to their repositories, and the list of these meanings for the person.
 
+use super::follow_repository::FollowBlock;
 use super::repository_move::moved_words;
 use super::stack::LayerStack;
 use super::{LayerKind, View};
@@ -42,7 +43,9 @@ impl View {
             let name = Some(visible::path(&shown(&repository)));
             let row = rows.iter_mut().find(|row| row.repository == name);
             let happened = moved.to_string();
-            row.into_iter().for_each(|row| row.mark_moved((&happened, &moved_words(&happened))));
+            let follows = self.follow(set, &repository);
+            let advice = moved.advice(matches!(follows, Ok(Err(FollowBlock::NotOnTop))));
+            row.into_iter().for_each(|row| row.mark_moved((&happened, &moved_words(&happened)), &advice));
         }
         if rows.iter().any(|row| row.is_conflict || row.is_blocked()) {
             rows = care_first(rows);
@@ -264,7 +267,7 @@ fn reasons(contents: &[ProtectedContent]) -> Option<String> {
 pub(super) struct WorkspaceFiles<'a>(pub(super) &'a View);
 
 /// The workspace as it would be.
-struct PendingFiles<'a>(&'a View);
+pub(super) struct PendingFiles<'a>(pub(super) &'a View);
 
 impl RepositoryFiles for WorkspaceFiles<'_> {
     fn real(&self, path: &Path) -> Option<PathBuf> {

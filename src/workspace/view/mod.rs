@@ -28,6 +28,7 @@ mod discards;
 mod effect_counts;
 mod effect_kind;
 mod file_stamp;
+mod follow_repository;
 mod git_events;
 pub(in crate::workspace) mod git_state;
 mod job_record;

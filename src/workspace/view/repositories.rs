@@ -66,7 +66,7 @@ impl View {
         stat_at(path).ok().flatten().is_some()
     }
 
-    fn has(&self, shelf: LayerKind, path: &Path) -> bool {
+    pub(super) fn has(&self, shelf: LayerKind, path: &Path) -> bool {
         let Some((index, rel)) = self.locate(path) else { return false };
         self.stack(index, self.layer_set(shelf).depth).stat(&rel).ok().flatten().is_some()
     }

@@ -1,10 +1,13 @@
 //! What happened to a repository since the command ran whose changes of it are pending: then they are not applied.
 
+use super::follow_repository::is_joined;
 use super::git_state::{is_state, scan};
+use super::stack::node_at;
 use super::{LayerKind, View};
 use crate::text::{regular_file, visible};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeClasses;
+use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -79,6 +82,17 @@ impl fmt::Display for RepositoryMove {
 }
 
 impl RepositoryMove {
+    /// What the person can do, as it follows the reason. Commits on top of a branch that moved can be applied; after any other
+    /// move the agent must begin from the present state.
+    pub(super) fn advice(&self, is_rebase_enough: bool) -> String {
+        match self {
+            RepositoryMove::Ref { happened: RefMove::Moved, at: Some(at), .. } if is_rebase_enough => {
+                format!("ask the agent to rebase onto {at}, or discard it")
+            }
+            _ => "discard it, then ask the agent to repeat its work".into(),
+        }
+    }
+
     /// What the file of state at `path` says.
     fn of(repository: &Path, path: &Path, is_new: bool) -> RepositoryMove {
         let rel = path.strip_prefix(repository).unwrap_or(path);
@@ -154,6 +168,18 @@ impl View {
         named.or(found.first()).cloned()
     }
 
+    /// The same, also where only files moved that git adds lines to or writes for every commit, as a branch that was made and
+    /// deleted leaves the reflog of `HEAD`: an apply cannot write the pending ones over them.
+    pub(super) fn move_under(&self, set: &ChangeSet, repository: &Path) -> Option<RepositoryMove> {
+        let own = || set.changes.iter().filter(|change| change.path.starts_with(repository));
+        let is_rewritten = |path: &Path| path.strip_prefix(repository).is_ok_and(is_joined);
+        let differs = |path: &Path, before: &PathState| node_at(path).is_ok_and(|now| now != *before);
+        self.repository_move(repository).or_else(|| {
+            let moved = own().find(|c| is_rewritten(&c.path) && differs(&c.path, &*c.before))?;
+            Some(RepositoryMove::File { path: moved.path.to_path_buf(), is_new: false })
+        })
+    }
+
     /// The repositories whose pending state cannot be applied, each with why not. Hooks and settings are applied without
     /// that state.
     pub(super) fn moved_repositories(
@@ -161,10 +187,21 @@ impl View {
         set: &ChangeSet,
         classes: &ChangeClasses,
     ) -> Vec<(PathBuf, RepositoryMove)> {
-        let state = set.changes.iter().filter(|change| classes.runner(&change.path).is_none());
-        let mut repositories: BTreeSet<PathBuf> = BTreeSet::new();
-        repositories.extend(state.filter_map(|change| set.repository_of(&change.path)));
-        let moved = |dir: PathBuf| Some((dir.clone(), self.repository_move(&dir)?));
-        repositories.into_iter().filter_map(moved).collect()
+        let moved = |dir: PathBuf| {
+            let happened = self.move_under(set, &dir)?;
+            // An apply makes them changes of the present state.
+            let is_on_top = matches!(self.follow(set, &dir), Ok(Ok(_)));
+            (!is_on_top).then_some((dir, happened))
+        };
+        state_repositories(set, classes).into_iter().filter_map(moved).collect()
     }
+}
+
+/// The repositories whose state the changes touch. Hooks and settings are no part of it.
+pub(super) fn state_repositories(set: &ChangeSet, classes: &ChangeClasses) -> BTreeSet<PathBuf> {
+    let state = set.changes.iter().filter(|change| classes.runner(&change.path).is_none());
+    // `collect` would first make a list with a path for each change.
+    let mut repositories = BTreeSet::new();
+    repositories.extend(state.filter_map(|change| set.repository_of(&change.path)));
+    repositories
 }

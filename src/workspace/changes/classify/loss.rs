@@ -64,10 +64,26 @@ pub(super) fn paths_of<'a>(
     paths
 }
 
+/// Directories in which git stores an operation, until the operation ends.
+const OPERATIONS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
+
+/// True for a file of an operation whose directory is removed: git does so at its end, and a row says that it ended.
+fn is_of_ended_operation(set: &ChangeSet, path: &Path) -> bool {
+    let Some(repository) = set.repositories.nearest(path) else { return false };
+    let of = |name: &&str| {
+        let dir = repository.join(name);
+        path.starts_with(&dir)
+            && set.get(&dir).is_some_and(|c| c.before.is_directory() && c.after.is_absent())
+    };
+    OPERATIONS.iter().any(|name| of(&name))
+}
+
 /// Files that are deleted or nearly empty: an edit of many files is not a loss, and an emptied file is.
 fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
     let moved = moved(set);
-    let others = set.changes.iter().filter(|c| !repository_loss::is_judged_there(set, &c.path));
+    let is_judged =
+        |path: &Path| repository_loss::is_judged_there(set, path) || is_of_ended_operation(set, path);
+    let others = set.changes.iter().filter(move |c| !is_judged(&c.path));
     others.filter(move |c| {
         let gone = !c.after.is_file() && !moved.contains(&c.path);
         c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size() / 2)

@@ -106,7 +106,7 @@ fn committed(entries: &IndexEntries) -> impl Iterator<Item = (&[u8], Option<Tree
     entries.iter().map(|(path, entry)| (path.as_slice(), entry.staged.filter(|_| !entry.is_intent)))
 }
 
-fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
+pub(super) fn parse(bytes: &[u8], width: usize) -> Result<GitIndex, IndexNotRead> {
     let number = |at: usize| {
         let four: [u8; 4] = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
         usize::try_from(u32::from_be_bytes(four)).ok()

@@ -29,6 +29,7 @@ mod looks;
 mod loose_objects;
 mod object_id;
 mod object_store;
+mod on_top;
 mod operation_facts;
 mod operations;
 mod pack;
@@ -65,6 +66,7 @@ pub use event::{
 };
 pub(in crate::workspace) use git_sides::GitSides;
 pub(in crate::workspace) use index_end::{IndexEnd, end_without_caches};
+pub(in crate::workspace) use on_top::{are_on_top, has_staged_nothing_since};
 pub use operation_facts::{NamedCommit, OperationFact};
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;

@@ -43,7 +43,7 @@ const ENDS: [&str; 19] = [
     "rewrite",
     "Merge made by the * strategy.",
 ];
-const ALONE: [&str; 3] = ["update by push", "initial pull", "forced-update"];
+const ALONE: [&str; 4] = ["am --abort", "update by push", "initial pull", "forced-update"];
 /// Words of a command line: `pull --rebase origin main`.
 const MOST_WORDS: usize = 6;
 
@@ -113,6 +113,7 @@ mod tests {
     fn only_the_words_of_git_are_ordinary() {
         let is = |message: &str| is_ordinary(message.as_bytes(), Some(b"Add x: y"));
         for message in [
+            "am --abort",
             "commit: Add x: y",
             "commit (initial): Add x: y",
             "rebase (pick): Add x: y",

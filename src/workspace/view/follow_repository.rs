@@ -1,0 +1,228 @@
+//! Pending changes of a repository that moved on in the workspace in the meantime. Where their commits are on top of what the
+//! repository is now, they count from then on as changes of that: an apply of them is a fast-forward, and loses nothing.
+
+use super::base::BaseRecord;
+use super::git_events::{PendingFiles, WorkspaceFiles};
+use super::git_state::{is_state, scan};
+use super::repository_move::state_repositories;
+use super::stack::node_at;
+use super::stage::StagedEntry;
+use super::{LayerKind, View};
+use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::files::open::open_regular;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::repository::git_reader::{
+    GitSides, are_on_top, consent_deadline, has_staged_nothing_since,
+};
+use rustix::fs::OFlags;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files of an operation that is not finished: its command continues from the state at which it stopped.
+const UNFINISHED: [&str; 6] =
+    ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"];
+/// Files that git writes for every commit or reset; to replace them loses nothing.
+const REWRITTEN: [&str; 2] = ["COMMIT_EDITMSG", "ORIG_HEAD"];
+/// The largest reflog that is joined.
+const LARGEST_LOG: u64 = 16 << 20;
+
+/// Why the pending changes of a repository cannot count as changes of what it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FollowBlock {
+    /// A branch that moved is not in the history of the pending one: a rebase would help.
+    NotOnTop,
+    Other,
+}
+
+/// What becomes of the records of a repository: `None` for a change that the workspace has already.
+type FollowedRecords = BTreeMap<Arc<Path>, Option<(BaseRecord, StagedEntry)>>;
+
+impl View {
+    /// Pending changes of each repository that are on top of what it is now count from now on as changes of that. Returns true
+    /// where there were any: then `set` is not what is pending any more. Call it before a question or an apply.
+    pub fn follow_repositories(&self, set: &ChangeSet) -> io::Result<bool> {
+        if set.repositories.is_empty() {
+            return Ok(false);
+        }
+        let mut followed = FollowedRecords::new();
+        for repository in state_repositories(set, &self.classify(set)) {
+            if self.move_under(set, &repository).is_some() {
+                followed.extend(self.follow(set, &repository)?.unwrap_or_default());
+            }
+        }
+        if followed.is_empty() {
+            return Ok(false);
+        }
+        self.claim()?;
+        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().collect();
+        let mut keep = Vec::with_capacity(bases.len());
+        for base in bases {
+            match followed.remove(&base.path) {
+                Some(record) => keep.extend(record),
+                None => keep.push((base, StagedEntry::Keep)),
+            }
+        }
+        // What is new in the repository has no record yet.
+        keep.extend(followed.into_values().flatten());
+        keep.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        self.rebuild(keep)?;
+        Ok(true)
+    }
+
+    /// The records with which the pending changes of a repository are changes of what it is now.
+    pub(super) fn follow(
+        &self,
+        set: &ChangeSet,
+        repository: &Path,
+    ) -> io::Result<Result<FollowedRecords, FollowBlock>> {
+        const OTHER: io::Result<Result<FollowedRecords, FollowBlock>> = Ok(Err(FollowBlock::Other));
+        let own = || set.changes.iter().filter(|change| change.path.starts_with(repository));
+        // A command that removed objects did not know which of them the new commits need.
+        let removes_object = |path: &Path| set.repositories.is_object(path);
+        if own().any(|c| c.before.is_file() && c.after.is_absent() && removes_object(&c.path))
+            || UNFINISHED.iter().any(|name| repository.join(name).symlink_metadata().is_ok())
+        {
+            return OTHER;
+        }
+        let scan = scan(repository)?;
+        if scan.lock().is_some() {
+            return OTHER;
+        }
+        let (mut followed, mut on_top) = (FollowedRecords::new(), Vec::<PathBuf>::new());
+        let mut index_then = None;
+        let bases = self.layer_set(LayerKind::Pending).bases().iter().collect::<Vec<_>>();
+        let known = |path: &Path| bases.binary_search_by(|base| (*base.path).cmp(path)).is_ok();
+        for path in scan.state.iter().filter(|path| !known(path)) {
+            let rel = path.strip_prefix(repository).unwrap_or(&path);
+            if !is_followed_ref(rel) || self.has(LayerKind::Pending, &path) && set.get(&path).is_some() {
+                return OTHER;
+            }
+            let now = node_at(&path)?;
+            self.store_state(&path, &now);
+            let path: Arc<Path> = path.as_path().into();
+            followed.insert(Arc::clone(&path), Some((BaseRecord::of(path, now), StagedEntry::Keep)));
+        }
+        for base in bases.into_iter().filter(|base| base.path.starts_with(repository)) {
+            let path = Arc::clone(&base.path);
+            let rel = path.strip_prefix(repository).unwrap_or(&path);
+            let now = node_at(&path)?;
+            if !base.raced && now == *base.node {
+                continue;
+            }
+            let change = set.get(&path);
+            if change.is_some_and(|change| *change.after == now) {
+                followed.insert(path, None);
+                continue;
+            }
+            let same =
+                |put| Some((BaseRecord { node: now.clone().into(), raced: false, ..base.clone() }, put));
+            let is_loose_object = set.repositories.is_object(&path)
+                && !set.repositories.is_object_store(&path)
+                && now.is_file();
+            let record = if is_loose_object && base.node.is_absent() {
+                // An object has the name of its content: the workspace has it already.
+                None
+            } else if is_followed_ref(rel) {
+                if !now.is_file() {
+                    return OTHER;
+                }
+                on_top.extend(change.map(|_| rel.to_path_buf()));
+                same(StagedEntry::Keep)
+            } else if rel == Path::new("index") {
+                if !base.raced && self.says_the_same(&base.node, &path)? {
+                    continue;
+                }
+                // Where no change takes its place, the index stays the person's.
+                if change.is_some() || set.get(&repository.join("HEAD")).is_some() {
+                    index_then = Some(base.node.clone());
+                }
+                same(StagedEntry::Keep)
+            } else if is_log(rel) && change.is_some() {
+                let Some(joined) = self.joined_log(&base, &now)? else { return OTHER };
+                let attrs = change.and_then(|change| change.after.attrs().cloned()).unwrap_or_default();
+                same(StagedEntry::File(joined, attrs))
+            } else if is_rewritten(rel) && now.is_file() {
+                same(StagedEntry::Keep)
+            } else if is_state(repository, &path) || set.repositories.is_object(&path) && now.is_file() {
+                return OTHER;
+            } else {
+                // Settings and the like are merged, or in conflict, as any file.
+                continue;
+            };
+            self.store_state(&path, &now);
+            followed.insert(path, record);
+        }
+        let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
+        let sides = GitSides::of(repository, (&before, &after), &[], consent_deadline());
+        if let Some(then) = index_then {
+            let bytes = match then.hash().map(|hash| self.objects().get(hash)) {
+                Some(Ok(bytes)) => Some(bytes),
+                None if then.is_absent() => None,
+                _ => return OTHER,
+            };
+            if !has_staged_nothing_since(&sides, bytes.as_deref()) {
+                return OTHER;
+            }
+            // The index is that of the commit at `HEAD`.
+            on_top.push("HEAD".into());
+        }
+        match are_on_top(&sides, &on_top) {
+            true => Ok(Ok(followed)),
+            false => Ok(Err(FollowBlock::NotOnTop)),
+        }
+    }
+
+    /// The reflog of the workspace, and the lines that the changes add to it. `None` where either did more than to add lines.
+    fn joined_log(&self, base: &BaseRecord, now: &PathState) -> io::Result<Option<Vec<u8>>> {
+        let Some((index, rel)) = self.locate(&base.path) else { return Ok(None) };
+        let then = match base.node.hash() {
+            Some(hash) => match self.objects().get(hash) {
+                Ok(bytes) => bytes,
+                Err(_) => return Ok(None),
+            },
+            None if base.node.is_absent() => Vec::new(),
+            None => return Ok(None),
+        };
+        let Ok(opened) = open_regular(&base.path, OFlags::RDONLY) else { return Ok(None) };
+        let pending = self.stack(index, 1).open(&rel)?;
+        let (mut log, mut added) = (Vec::new(), Vec::new());
+        opened.file.take(LARGEST_LOG).read_to_end(&mut log)?;
+        pending.take(LARGEST_LOG).read_to_end(&mut added)?;
+        if Some(blake3::hash(&log)) != now.hash() || !log.starts_with(&then) {
+            return Ok(None);
+        }
+        let Some(lines) = added.strip_prefix(then.as_slice()) else { return Ok(None) };
+        log.extend_from_slice(lines);
+        Ok(Some(log))
+    }
+
+    /// Stored, so that an index written again can be distinguished from one that says something else.
+    fn store_state(&self, path: &Path, node: &PathState) {
+        if let PathState::File { hash, size, .. } = node
+            && let Ok(opened) = open_regular(path, OFlags::RDONLY)
+        {
+            let mut content = opened.file;
+            drop(self.objects().put_file(&mut content, *hash, *size));
+        }
+    }
+}
+
+/// A branch, a tag or a branch of a remote. Entries of the stash are numbered: each is the base of the one after it.
+fn is_followed_ref(rel: &Path) -> bool {
+    ["refs/heads", "refs/tags", "refs/remotes"].iter().any(|dir| rel.starts_with(dir))
+}
+
+/// A file that changes with every commit and says nothing about the state of the repository.
+pub(super) fn is_joined(rel: &Path) -> bool {
+    is_log(rel) || is_rewritten(rel)
+}
+
+fn is_rewritten(rel: &Path) -> bool {
+    REWRITTEN.iter().any(|name| rel == Path::new(name))
+}
+
+fn is_log(rel: &Path) -> bool {
+    rel.starts_with("logs") && rel != Path::new("logs/refs/stash")
+}

@@ -1,0 +1,133 @@
+//! The person changes the repository while changes of it are pending: nothing of either side is lost, and an agent that puts its
+//! commits on top of the person's gets them applied.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::pty::{Pty, shell};
+use crate::support::require::require;
+use placet::sandbox::SandboxBackend;
+use std::process::Command;
+
+const IDENTITY: &str = "git config user.name A; git config user.email a@example.org";
+
+fn has_view() -> bool {
+    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
+}
+
+fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn ready(pty: &Pty, text: &str) {
+    pty.until(text, |s| joined(s).contains(text) && !s.contains("a moment"));
+}
+
+/// The prompt says how many changes are pending.
+fn keep(pty: &mut Pty) {
+    pty.answer("k");
+    pty.until("a prompt with what is pending", |s| s.contains("] \u{b1}") && s.trim_end().ends_with('>'));
+}
+
+/// The person's own git, in another terminal.
+fn git(pty: &Pty, words: &[&str]) -> String {
+    let identity = ["-c", "user.name=Me", "-c", "user.email=me@example.org"];
+    let mut git = Command::new("git");
+    git.arg("-C").arg(pty.tree.path()).args(identity).args(words);
+    let done = git.env("HOME", pty.home()).output().unwrap();
+    assert!(done.status.success(), "{words:?}: {done:?}");
+    String::from_utf8(done.stdout).unwrap().trim().to_string()
+}
+
+/// A repository with one commit, and the question about a second one of the agent.
+fn question() -> Pty {
+    let mut pty = shell().size(100, 40).arg("--mode").arg("ask").file("a.txt", "one\n").open();
+    for words in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-qm", "Start"]] {
+        git(&pty, words);
+    }
+    pty.line(&format!("run {IDENTITY}; echo two >> a.txt; git commit -qam Second"));
+    ready(&pty, "a apply all");
+    pty
+}
+
+/// Story: the question said "please rebase", and no rebase could ever be applied: each ended with "branch main moved".
+#[test]
+fn commits_on_top_of_those_of_the_person_are_applied() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = question();
+    std::fs::write(pty.tree.path().join("mine.txt"), "mine\n").unwrap();
+    git(&pty, &["add", "mine.txt"]);
+    git(&pty, &["commit", "-qm", "Mine"]);
+    let mine = git(&pty, &["rev-parse", "HEAD"]);
+    pty.answer("a");
+    let short = &mine[..7];
+    ready(
+        &pty,
+        &format!("branch main moved to {short}; ask the agent to rebase onto {short}, or discard it"),
+    );
+    keep(&mut pty);
+    // What is not on top stays refused.
+    pty.line("run git commit -q --allow-empty -m Third");
+    ready(&pty, &format!("ask the agent to rebase onto {short}"));
+    keep(&mut pty);
+    pty.line(&format!("run git reset -q --hard {mine} && git cherry-pick ORIG_HEAD~1"));
+    ready(&pty, "a apply all");
+    let screen = pty.screen();
+    assert!(screen.contains("\"Second\" on main") && !screen.contains("cannot be applied"), "{screen}");
+    for noise in ["drops", "removed", "logs/HEAD"] {
+        assert!(!screen.contains(noise), "{noise}: {screen}");
+    }
+    pty.answer("a");
+    pty.until_prompt("");
+    assert_eq!(git(&pty, &["log", "--format=%s"]), "Second\nMine\nStart");
+    assert_eq!((pty.read("a.txt").as_str(), pty.read("mine.txt").as_str()), ("one\ntwo\n", "mine\n"));
+    assert_eq!(git(&pty, &["status", "--short"]), "");
+    let log = git(&pty, &["reflog", "--format=%gs"]);
+    assert!(log.contains("commit: Mine") && log.starts_with("cherry-pick: Second"), "{log}");
+    assert_eq!(git(&pty, &["fsck", "--strict", "--no-dangling"]), "");
+    pty.line("/undo");
+    pty.until("the undo", |s| s.contains("undid"));
+    assert_eq!(git(&pty, &["rev-parse", "HEAD"]), mine);
+    assert_eq!((pty.read("a.txt").as_str(), git(&pty, &["status", "--short"]).as_str()), ("one\n", ""));
+    assert_eq!(git(&pty, &["fsck", "--strict", "--no-dangling"]), "");
+}
+
+/// What the person staged and did not commit is nowhere else: the agent's index does not take its place.
+#[test]
+fn what_the_person_staged_in_the_meantime_is_not_replaced() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = question();
+    git(&pty, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
+    std::fs::write(pty.tree.path().join("staged.txt"), "staged\n").unwrap();
+    git(&pty, &["add", "staged.txt"]);
+    std::fs::remove_file(pty.tree.path().join("staged.txt")).unwrap();
+    let mine = git(&pty, &["rev-parse", "HEAD"]);
+    keep(&mut pty);
+    pty.line(&format!("run git reset -q --hard {mine} && git cherry-pick ORIG_HEAD"));
+    ready(&pty, "discard it, then ask the agent to repeat its work");
+    assert!(!pty.screen().contains("a apply all"), "{}", pty.screen());
+    keep(&mut pty);
+    assert_eq!(git(&pty, &["show", ":staged.txt"]), "staged");
+    assert_eq!(git(&pty, &["rev-parse", "HEAD"]), mine);
+}
+
+/// Story: a branch that was made and deleted while the question was open left lines in the reflog of `HEAD`; `a` said again and
+/// again that nothing was applied.
+#[test]
+fn lines_that_only_the_reflog_got_in_the_meantime_are_joined() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = question();
+    for words in [&["checkout", "-qb", "zz"][..], &["checkout", "-q", "main"], &["branch", "-qD", "zz"]] {
+        git(&pty, words);
+    }
+    pty.answer("a");
+    pty.until_prompt("");
+    assert_eq!(git(&pty, &["log", "--format=%s"]), "Second\nStart");
+    let log = git(&pty, &["reflog", "--format=%gs"]);
+    assert!(log.starts_with("commit: Second\ncheckout: moving from zz to main"), "{log}");
+    assert_eq!(git(&pty, &["fsck", "--strict", "--no-dangling"]), "");
+}
