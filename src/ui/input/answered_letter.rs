@@ -84,7 +84,7 @@ impl AnsweredLetter {
             Some(since) if gap(since) <= GOES_ON => {
                 let first = since.saturating_duration_since(self.at);
                 self.is_followed_by_another = first > AT_ONCE && gap(since) * 2 < first;
-                let letters = if self.is_followed_by_another { "" } else { &self.letters };
+                let letters = if self.is_followed_by_another { "" } else { self.letters.as_str() };
                 KeyAfterAnswer::GoesOn { letters: letters.into() }
             }
             None | Some(_) => KeyAfterAnswer::Ends,
