@@ -44,6 +44,9 @@ pub trait FullScreenPane {
         None
     }
 
+    /// A key that decides or opens an editor did not count: what a letter opened was just opened.
+    fn came_too_early(&mut self, _key: KeyEvent) {}
+
     /// True when a letter opened it, which a person may have typed as the first of a text.
     fn is_opened_by_letter(&self) -> bool {
         false
@@ -119,6 +122,10 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
                 && let Some(role) = pane.guarded(*key)
             {
                 guard.press(*key, role, now);
+                if matches!(role, KeyRole::Mark | KeyRole::Editor) && guard.due().is_none() {
+                    pane.came_too_early(*key);
+                    dirty = true;
+                }
                 input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
                 continue;
             }
@@ -129,6 +136,9 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
                     input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
                 }
                 continue;
+            }
+            if matches!(&typed, TerminalInput::Key(key) if !matches!(key.code, KeyCode::Char(_))) {
+                guard.end_text();
             }
             // The result of this key must be drawn before another key applies it.
             guard.touch(now);

@@ -20,6 +20,8 @@ fn protected_question() -> Pty {
 /// None of `keys` answers what is on the screen, and each shows the keys again.
 fn nothing_answers(pty: &mut Pty, keys: &[&str], reminder: &str) {
     for key in keys {
+        // Longer than the time in which two letters are a text.
+        std::thread::sleep(Duration::from_millis(1_000));
         pty.answer(key);
         pty.until("the reminder", |s| s.contains(reminder));
         assert!(pty.screen().trim_end().ends_with("\n>"), "{key:?} is in the draft\n{}", pty.screen());
@@ -39,6 +41,7 @@ fn each_key_of_the_question_about_a_protected_file_does_what_its_row_says() {
         // `a` and `k` are keys of the question about the other changes.
         nothing_answers(&mut pty, &["a", "k", "z"], "these keys answer: y yes, apply this file");
         assert!(!pty.exists(".envrc"));
+        std::thread::sleep(Duration::from_millis(1_000));
         keys.iter().for_each(|key| pty.answer(key));
         pty.until(end, |s| s.contains(end));
         pty.until("a prompt", |s| s.trim_end().ends_with('>'));
@@ -71,6 +74,7 @@ fn each_key_of_the_question_about_a_budget_does_what_its_row_says() {
         pty.until("keys to count", |s| !s.contains("a moment"));
         nothing_answers(&mut pty, &["y", "n", "a"], "these keys answer: g continue, up to $0.0001 more");
         assert_eq!(server.requests().len(), 1, "a wrong key went on");
+        std::thread::sleep(Duration::from_millis(1_000));
         pty.answer(key);
         pty.until_prompt("");
         assert_eq!(server.requests().len(), requests, "{key:?}\n{}", pty.screen());
@@ -87,6 +91,7 @@ fn each_key_of_the_question_of_a_hook_does_what_its_row_says() {
         pty.until("the question", |s| s.contains("a hook asks: continue?") && s.contains("look first"));
         pty.until("keys to count", |s| !s.contains("a moment"));
         nothing_answers(&mut pty, &["a", "g", "s"], "these keys answer: y yes");
+        std::thread::sleep(Duration::from_millis(1_000));
         pty.answer(key);
         pty.until_prompt("");
         assert_eq!(pty.transcript().contains("1│the content"), runs, "{key:?}\n{}", pty.screen());

@@ -23,9 +23,9 @@ fn permission_question() -> Pty {
     pty
 }
 
-/// A key whose bytes come in one piece, as a terminal sends them.
+/// A key whose bytes come in one piece, as a terminal sends them, after the time in which letters belong together.
 fn press(pty: &mut Pty, key: &str) {
-    std::thread::sleep(Duration::from_millis(600));
+    std::thread::sleep(Duration::from_millis(1_600));
     pty.send(key);
     std::thread::sleep(Duration::from_millis(200));
 }
@@ -107,17 +107,17 @@ fn a_wrong_key_at_the_apply_question_shows_the_keys_and_changes_nothing() {
         assert!(screen.trim_end().ends_with("\n>"), "{key:?} is in the draft\n{screen}");
         assert_eq!(pty.read("a.txt"), "old\n", "{key:?}");
     }
-    pty.answer("y");
+    press(&mut pty, "y");
     pty.until("the reminder", |s| s.contains("these keys answer: a apply all"));
     // A wrong key takes back what was pressed once.
-    pty.answer("d");
+    press(&mut pty, "d");
     pty.until("the second press", |s| s.contains("press d again"));
-    pty.answer("y");
+    press(&mut pty, "y");
     pty.until("the reminder", |s| s.contains("these keys answer") && !s.contains("press d again"));
-    pty.answer("d");
+    press(&mut pty, "d");
     pty.until("the second press again", |s| s.contains("press d again"));
-    pty.answer("y");
-    pty.answer("a");
+    press(&mut pty, "y");
+    press(&mut pty, "a");
     pty.until("the change", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "new\n");
     pty.until_prompt("");
@@ -176,7 +176,7 @@ fn a_wrong_key_at_the_permission_question_shows_the_keys_and_runs_nothing() {
         assert!(screen.trim_end().ends_with("\n>"), "{key:?} is in the draft\n{screen}");
         assert!(!pty.exists("first"), "{key:?}");
     }
-    pty.answer("x");
+    press(&mut pty, "x");
     pty.until("the reminder", |s| s.contains("these keys answer: y yes"));
     pty.answer("w");
     pty.until("the reason", |s| s.contains("w the call"));
@@ -282,6 +282,29 @@ fn a_slow_text_whose_first_letter_applied_is_whole_at_the_prompt() {
     pty.until("the message", |s| s.trim_end().ends_with("> now"));
 }
 
+/// Story: the `a` of `don't do that`, 0.8 s a letter, applied everything, and `add a test too` at a permission question left
+/// an empty draft.
+#[test]
+fn a_slow_sentence_that_is_no_answer_is_whole_in_the_draft() {
+    for (typed, gap) in [("don't do that", 800), ("yes but keep", 500)] {
+        let mut pty = apply_question();
+        type_slowly(&mut pty, typed, gap);
+        pty.until(&format!("the draft at {gap} ms"), |s| s.trim_end().ends_with(&format!("\n> {typed}")));
+        assert_eq!(pty.read("a.txt"), "old\n");
+    }
+    for (typed, gap) in [("keep it", 800), ("don't", 500)] {
+        let mut pty = permission_question();
+        type_slowly(&mut pty, typed, gap);
+        pty.until(&format!("the draft at {gap} ms"), |s| s.trim_end().ends_with(&format!("\n> {typed}")));
+        assert!(!pty.exists("first"));
+    }
+    // Discarded by the first two letters: the text is whole at the prompt.
+    let mut pty = apply_question();
+    type_slowly(&mut pty, "dd if it", 500);
+    pty.until("the whole text", |s| s.trim_end().ends_with("> dd if it"));
+    pty.until("what the letters did", |s| s.contains("d answered the question (discard all)"));
+}
+
 /// Story: `yes but keep price.py` ran `rm -rf src` without a sandbox.
 #[test]
 fn a_command_that_destroys_data_needs_enter() {
@@ -319,6 +342,12 @@ fn a_text_that_opened_the_review_decides_nothing_in_it() {
     }
     let screen = pty.screen();
     assert!(screen.contains("0/1 hunk"), "{screen}");
+    // More slowly, no editor opens, and the screen says so.
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(800));
+        pty.send("e");
+    }
+    pty.until("the reason", |s| s.contains("e came too early") && s.contains("0/1 hunk"));
     pty.answer("a");
     pty.until("the decision", |s| s.contains("1/1 hunk"));
     assert_eq!(pty.read("a.txt"), "old\n");

@@ -27,8 +27,10 @@ fn the_question_about_a_loop_is_answered_by_its_keys_and_no_other() {
     for key in ["n", "\x1b"] {
         let (server, mut pty) = repeating();
         for wrong in ["a", "x", "\r", "1"] {
+            std::thread::sleep(Duration::from_millis(1_000));
             pty.answer(wrong);
         }
+        std::thread::sleep(Duration::from_millis(1_000));
         pty.until("the question still", |s| s.contains("Continue?") && s.contains("y yes"));
         assert_eq!(server.requests().len(), 2, "a wrong key went on");
         pty.answer(key);

@@ -109,7 +109,8 @@ impl PromptEditor {
     fn look_for_text(&mut self, draft: &UnfinishedLine) {
         let answered = self.answered.take().filter(|letter| draft.before.is_empty() || letter.is_followed());
         let (Some(pump), Some(teller)) = (&self.keys.pump, self.keys.teller.clone()) else { return };
-        let report: TextReporter = Box::new(move |words| print_above(&teller, margin_mark::marked(&words)));
+        let report: TextReporter =
+            Box::new(move |words| print_above(&teller, margin_mark::for_terminal(&words)));
         pump.follow_answer(answered.map(|letter| (letter, report)));
     }
 

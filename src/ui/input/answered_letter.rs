@@ -1,9 +1,10 @@
-//! A letter that answered a question, and the text of which it may have been the first letter.
+//! Letters that answered a question, and the text of which they may have been the first.
 //!
 //! No wait is long enough to know that a letter is alone: some people type one letter in a second. So what follows the
-//! answer is looked at. Two letters that follow in the pace of the first gap are a text: the letter that answered is put
-//! back in front of it. Someone who answers, reads, and then begins to type is faster between two letters than between the
-//! answer and the first of them. No I/O, no clock.
+//! answer is looked at. Letters that follow at once, or in the pace of the first gap, are a text: the letters that answered
+//! are put back in front of it. Someone who answers, reads, and then begins to type is faster between two letters than
+//! between the answer and the first of them: that is another text, and the person learns what the letter did. No I/O, no
+//! clock.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -11,16 +12,24 @@ use std::time::{Duration, Instant};
 /// How long after the answer, and after its first letter, a text may go on.
 const GOES_ON: Duration = Duration::from_secs(2);
 
+/// How soon a letter follows the one before it in a text: nobody reads what the answer did in less.
+const AT_ONCE: Duration = Duration::from_millis(600);
+
 /// A letter that answered, and what followed it.
 #[derive(Clone, Debug)]
 pub struct AnsweredLetter {
+    /// With those before it that belong to it, as where it had to be pressed twice.
+    letters: String,
     letter: char,
     /// What the letter chose, as the row of keys names it.
     chosen: String,
     /// `/undo` reverts what it did.
     is_undoable: bool,
     at: Instant,
-    next: Option<(char, Instant)>,
+    /// When the first letter after it was read.
+    next: Option<Instant>,
+    /// The text after it is another one.
+    is_followed_by_another: bool,
 }
 
 /// What a key is to the letter that answered before it.
@@ -28,16 +37,34 @@ pub struct AnsweredLetter {
 pub enum KeyAfterAnswer {
     /// It may go on with a text.
     MayGoOn,
-    /// It goes on with a text, which has these letters so far, without those of the key.
-    GoesOn { letter: char, next: char },
+    /// It goes on with a text, which began with these letters; with none, where it is another text.
+    GoesOn { letters: String },
     /// It does not, and no later key does.
     Ends,
 }
 
 impl AnsweredLetter {
-    /// `letter` was pressed at `at`.
-    pub fn new(letter: char, at: Instant, chosen: &str, is_undoable: bool) -> AnsweredLetter {
-        AnsweredLetter { letter, chosen: chosen.into(), is_undoable, at, next: None }
+    /// The last of `letters` was pressed at `at`, and answered.
+    pub fn new(letters: &str, at: Instant, chosen: &str, is_undoable: bool) -> AnsweredLetter {
+        let letter = letters.chars().last().unwrap_or(' ');
+        AnsweredLetter {
+            letters: letters.into(),
+            letter,
+            chosen: chosen.into(),
+            is_undoable,
+            at,
+            next: None,
+            is_followed_by_another: false,
+        }
+    }
+
+    pub fn letters(&self) -> &str {
+        &self.letters
+    }
+
+    /// When the letter was pressed.
+    pub fn at(&self) -> Instant {
+        self.at
     }
 
     /// A key that was read at `at`.
@@ -51,13 +78,14 @@ impl AnsweredLetter {
         let gap = |from: Instant| at.saturating_duration_since(from);
         match self.next {
             None if gap(self.at) <= GOES_ON => {
-                self.next = Some((letter, at));
+                self.next = Some(at);
                 KeyAfterAnswer::MayGoOn
             }
-            Some((next, since))
-                if gap(since) <= GOES_ON && gap(since) * 2 >= since.saturating_duration_since(self.at) =>
-            {
-                KeyAfterAnswer::GoesOn { letter: self.letter, next }
+            Some(since) if gap(since) <= GOES_ON => {
+                let first = since.saturating_duration_since(self.at);
+                self.is_followed_by_another = first > AT_ONCE && gap(since) * 2 < first;
+                let letters = if self.is_followed_by_another { "" } else { self.letters.as_str() };
+                KeyAfterAnswer::GoesOn { letters: letters.into() }
             }
             None | Some(_) => KeyAfterAnswer::Ends,
         }
@@ -71,7 +99,9 @@ impl AnsweredLetter {
     /// What the person has to know: their text is in `place`.
     pub fn words(&self, place: &str) -> String {
         let undo = if self.is_undoable { "; /undo reverts it" } else { "" };
-        format!("{} answered the question ({}){undo}; your text is in {place}", self.letter, self.chosen)
+        let place =
+            if self.is_followed_by_another { String::new() } else { format!("; your text is in {place}") };
+        format!("{} answered the question ({}){undo}{place}", self.letter, self.chosen)
     }
 }
 
@@ -82,7 +112,7 @@ mod tests {
     /// What each key is, typed in so many milliseconds after the answer.
     fn followed(keys: &[(u64, char)]) -> Vec<KeyAfterAnswer> {
         let start = Instant::now();
-        let mut answered = AnsweredLetter::new('a', start, "apply all", true);
+        let mut answered = AnsweredLetter::new("a", start, "apply all", true);
         let key = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
         let at = |millis| start + Duration::from_millis(millis);
         keys.iter().map(|(millis, c)| answered.follow(key(*c), at(*millis))).collect()
@@ -90,14 +120,17 @@ mod tests {
 
     #[test]
     fn letters_in_the_pace_of_the_answer_are_its_text() {
-        let text = |next| KeyAfterAnswer::GoesOn { letter: 'a', next };
+        let text = || KeyAfterAnswer::GoesOn { letters: "a".into() };
         use KeyAfterAnswer::{Ends, MayGoOn};
         for (keys, each) in [
-            (&[(310, ' '), (620, 't')][..], vec![MayGoOn, text(' ')]),
-            (&[(1_000, 'd'), (1_800, 'd')], vec![MayGoOn, text('d')]),
-            (&[(2_000, 'l'), (4_000, 's')], vec![MayGoOn, text('l')]),
+            (&[(310, ' '), (620, 't')][..], vec![MayGoOn, text()]),
+            (&[(1_000, 'd'), (1_800, 'd')], vec![MayGoOn, text()]),
+            (&[(2_000, 'l'), (4_000, 's')], vec![MayGoOn, text()]),
+            // The first letter, and the rest faster.
+            (&[(330, 'd'), (480, 'd')], vec![MayGoOn, text()]),
+            (&[(600, 'd'), (660, 'd')], vec![MayGoOn, text()]),
             // The answer, then a message in the usual pace.
-            (&[(900, 'n'), (1_050, 'o')], vec![MayGoOn, Ends]),
+            (&[(900, 'n'), (1_050, 'o')], vec![MayGoOn, KeyAfterAnswer::GoesOn { letters: String::new() }]),
             (&[(2_001, 'n')], vec![Ends]),
             (&[(500, '/')], vec![Ends]),
             (&[(500, '!')], vec![Ends]),
@@ -109,7 +142,7 @@ mod tests {
     #[test]
     fn the_words_say_what_the_letter_did() {
         let words =
-            |is_undoable| AnsweredLetter::new('k', Instant::now(), "keep", is_undoable).words("the prompt");
+            |is_undoable| AnsweredLetter::new("k", Instant::now(), "keep", is_undoable).words("the prompt");
         assert_eq!(words(false), "k answered the question (keep); your text is in the prompt");
         assert_eq!(
             words(true),

@@ -26,6 +26,9 @@ const ROLLED: Duration = Duration::from_millis(20);
 /// How long after a key that only moves an answer counts. Longer than the time between two keys of typed text, because
 /// Space moves, too.
 const MOVED: Duration = Duration::from_millis(200);
+/// How long after a letter opened what is shown no letter gives the terminal to an editor: what a slow hand types next would
+/// be written into a file.
+pub const NO_TEXT: Duration = Duration::from_millis(1_500);
 /// The least time between two presses of a key that confirms: keys that are held down repeat every 30 to 110 ms.
 const REPEAT: Duration = Duration::from_millis(150);
 
@@ -43,6 +46,8 @@ pub enum KeyRole {
     /// It marks what a later key applies or discards. A person reads and marks many times in a row, so the time between
     /// two marks is short; but what was typed before the marks were on the screen, and a burst, mark nothing.
     Mark,
+    /// It gives the terminal to an editor, and is otherwise as a mark.
+    Editor,
     /// It ends a line of text that was typed at the question.
     EndOfText,
 }
@@ -60,6 +65,8 @@ pub struct KeyGuard {
     confirmation: Option<KeyConfirmation>,
     /// A letter opened what is shown, and no pause of [`QUIET`] followed: the next letters may belong to the same text.
     follows_letter: bool,
+    /// The same, and neither a pause of [`NO_TEXT`] nor a key that types nothing followed.
+    may_be_text: bool,
 }
 
 /// A key was pressed once and has to be pressed again.
@@ -73,7 +80,7 @@ struct KeyConfirmation {
 impl KeyGuard {
     /// For what a letter opened. No key marks anything before a pause in the typing.
     pub fn after_letter() -> KeyGuard {
-        KeyGuard { follows_letter: true, ..KeyGuard::default() }
+        KeyGuard { follows_letter: true, may_be_text: true, ..KeyGuard::default() }
     }
 
     /// Another question is open: it has not been seen.
@@ -92,10 +99,16 @@ impl KeyGuard {
     /// Something was read that is no answer: typed, pasted, or of no meaning.
     pub fn touch(&mut self, at: Instant) {
         let is_pause =
-            self.drawn.is_some() && is_after(self.drawn, QUIET, at) && is_after(self.last, QUIET, at);
-        self.follows_letter &= !is_pause;
+            |time| self.drawn.is_some() && is_after(self.drawn, time, at) && is_after(self.last, time, at);
+        self.follows_letter &= !is_pause(QUIET);
+        self.may_be_text &= !is_pause(NO_TEXT);
         self.last = Some(at);
         self.held = None;
+    }
+
+    /// A key was read that types nothing: what follows is no text.
+    pub fn end_text(&mut self) {
+        self.may_be_text = false;
     }
 
     /// A key was read that only moves what is shown. Within a burst it is like every other key of the burst.
@@ -153,7 +166,8 @@ impl KeyGuard {
             KeyRole::Letter => self.may_answer(before, at).then_some(LETTER_ALONE),
             KeyRole::Look => Some(LETTER_ALONE),
             KeyRole::Confirm => self.confirms(before, at).then_some(confirms_after(key)),
-            KeyRole::Mark => {
+            KeyRole::Editor if self.may_be_text => None,
+            KeyRole::Mark | KeyRole::Editor => {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
                 (drawn && !self.follows_letter && is_after(before, ALONE, at)).then_some(ALONE)
             }
@@ -237,7 +251,7 @@ pub fn is_plain(key: KeyEvent) -> bool {
 
 /// Marks are keys of a table, which names their modifiers. A key that only repeats does not count.
 fn counts(key: KeyEvent, role: KeyRole) -> bool {
-    key.kind == KeyEventKind::Press && (role == KeyRole::Mark || is_plain(key))
+    key.kind == KeyEventKind::Press && (matches!(role, KeyRole::Mark | KeyRole::Editor) || is_plain(key))
 }
 
 /// How long a key that confirms must stay alone: no text begins with Enter.

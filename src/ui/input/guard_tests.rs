@@ -248,6 +248,37 @@ fn what_a_letter_opened_takes_no_mark_before_a_pause() {
     }
 }
 
+/// Story: the `r` of `really? use a constant`, 0.8 s a letter, opened the review, and its `e` an editor.
+#[test]
+fn what_a_letter_opened_gives_no_editor_before_a_long_pause_or_a_key_that_types_nothing() {
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    let opens = |letters: &[u64], moved: Option<u64>, pressed: u64| {
+        let mut guard = KeyGuard::after_letter();
+        guard.drawn(at(0));
+        letters.iter().for_each(|millis| guard.touch(at(*millis)));
+        if let Some(moved) = moved {
+            guard.end_text();
+            guard.touch(at(moved));
+        }
+        guard.press(key('e'), KeyRole::Editor, at(pressed));
+        guard.take_due_key(at(pressed + 100)).is_some()
+    };
+    for pace in [100, 500, 800, 1_000, 1_400] {
+        let letters: Vec<u64> = (1..20).map(|n| n * pace).collect();
+        assert!(!opens(&[], None, pace), "{pace}");
+        assert!(!opens(&letters, None, 20 * pace), "{pace}");
+    }
+    assert!(opens(&[], None, 1_500));
+    assert!(opens(&[400, 2_000], None, 2_400));
+    assert!(opens(&[], Some(600), 800));
+    // One that was opened otherwise.
+    let mut guard = KeyGuard::default();
+    guard.drawn(at(0));
+    guard.press(key('e'), KeyRole::Editor, at(100));
+    assert_eq!(guard.take_due_key(at(150)), Some(key('e')));
+}
+
 /// Story: `do it` was typed where `d` had to be pressed again: the first letter discarded everything.
 #[test]
 fn a_text_confirms_nothing() {

@@ -380,11 +380,11 @@ impl PtyProxyShared {
         match step {
             KeyAfterAnswer::MayGoOn => {}
             KeyAfterAnswer::Ends => *kept = None,
-            KeyAfterAnswer::GoesOn { letter, .. } => {
+            KeyAfterAnswer::GoesOn { letters } => {
                 if let Some((answered, report)) = kept.take() {
                     report(answered.words("the prompt"));
                 }
-                self.write(&[HOME, letter.encode_utf8(&mut [0; 4]).as_bytes(), END].concat());
+                self.write(&[HOME, letters.as_bytes(), END].concat());
             }
         }
     }

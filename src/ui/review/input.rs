@@ -186,7 +186,11 @@ impl Review {
             }
             ReviewOverlay::None => {
                 let action = map.action(key);
-                action.is_some_and(|it| it.decides() || it.opens_editor()).then_some(KeyRole::Mark)
+                match action {
+                    Some(action) if action.opens_editor() => Some(KeyRole::Editor),
+                    Some(action) if action.decides() => Some(KeyRole::Mark),
+                    _ => None,
+                }
             }
             _ => None,
         }

@@ -21,7 +21,7 @@ use crate::ui::input::guard::KeyRole;
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::{PictureDisplay, PlacedPicture};
 use crate::ui::{Theme, editor};
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -330,6 +330,13 @@ fn open(program: &str, file: &ReviewFile, line: usize) -> std::io::Result<Editor
 impl FullScreenPane for ReviewPane<'_> {
     fn guarded(&self, key: KeyEvent) -> Option<KeyRole> {
         self.review.guarded(key, &self.desk.keys)
+    }
+
+    fn came_too_early(&mut self, key: KeyEvent) {
+        if let KeyCode::Char(letter) = key.code {
+            let words = format!("{letter} came too early: wait a moment, and press it again");
+            self.review.say(sanitize::line(&words));
+        }
     }
 
     fn is_opened_by_letter(&self) -> bool {

@@ -31,10 +31,14 @@ fn a_key_that_is_no_answer_leaves_the_question_and_its_keys_in_place() {
         assert!(answer.try_recv().is_err(), "{code:?}");
         // Nothing became a draft, and nothing is sent.
         assert_eq!(b.live.draft(), InputDraft::default(), "{code:?}");
-        b.pass(600);
+        b.pass(1_500);
         b.key(KeyCode::Char('a'));
         assert_eq!(answer.try_recv(), Ok('a'), "{code:?}");
     }
+}
+
+pub(super) fn a_change() -> DisplayDetail {
+    detail(vec![change("a.txt", 0, "old\n", "new\n")])
 }
 
 #[test]
@@ -298,11 +302,9 @@ fn a_text_where_no_draft_is_toggles_and_decides_nothing_and_the_row_says_so() {
 fn a_key_that_did_something_is_no_letter_of_a_text() {
     let mut b = bench_of(120, 16);
     let mut answer = b.ask_to_apply(detail(vec![change("a.txt", 0, "old\n", "new\n")]));
-    // Too early, but no text: `d` was alone.
     b.key(KeyCode::Char('d'));
     assert!(b.screen().contains("press d again"), "{}", b.screen());
-    b.key(KeyCode::Char('k'));
-    b.pass(600);
+    b.pass(1_500);
     // Looking and looking again is no text, either.
     for key in ['p', ' ', 'p'] {
         b.key(KeyCode::Char(key));

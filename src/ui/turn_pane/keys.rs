@@ -67,8 +67,7 @@ impl TurnPane {
     pub fn answer_due_key(&mut self, now: Instant) -> Option<TurnPaneAction> {
         let pressed = self.guard.last_typed().unwrap_or(now);
         let key = self.guard.take_due_key(now)?;
-        // It was alone: what follows is another text.
-        self.letters.clear();
+        self.letters.key_was_alone();
         if let Some(open) = self.question.as_mut().filter(|open| open.is_check_key(key)) {
             let output = open.output_key(key);
             if output.is_none() {
@@ -79,10 +78,14 @@ impl TurnPane {
         let is_apply = key.code == KeyCode::Char('a');
         let applies = is_apply && self.question.as_ref().is_some_and(PaneQuestion::is_about_changes);
         let chosen = self.question.as_ref().and_then(|open| open.chosen_by(key.code));
+        let is_given_twice = self.question.as_ref().is_some_and(|open| open.is_pressed(key));
         let answered = PaneQuestion::answer_key(&mut self.question, key);
-        self.answered = chosen
-            .filter(|_| self.question.is_none() && self.composer.is_empty())
-            .map(|(letter, chosen)| AnsweredLetter::new(letter, pressed, &chosen, applies));
+        self.answered = None;
+        if let Some((letter, chosen)) = chosen.filter(|_| self.question.is_none() && self.composer.is_empty())
+        {
+            let letters = self.letters.take_answer(letter, is_given_twice);
+            self.answered = Some(AnsweredLetter::new(&letters, pressed, &chosen, applies));
+        }
         match &self.question {
             Some(open) if open.wants_confirmation() => self.guard.confirm(),
             _ => self.guard.clear_confirmation(),
@@ -138,32 +141,27 @@ impl TurnPane {
         action
     }
 
-    /// The key goes on with the text of which the letter that answered last was the first: all of it goes to the draft.
+    /// The key goes on with the text of which the letter that answered last was the first: all of it goes to the draft. At
+    /// a question, [`TypedLetters`] has the letters that answered the one before.
+    ///
+    /// [`TypedLetters`]: super::question::TypedLetters
     fn takes_text_of_answer(&mut self, key: KeyEvent, at: Instant) -> bool {
+        if self.question.is_some() && self.focus != QuestionFocus::Draft {
+            return false;
+        }
         let has_draft = !self.facts.questions_only;
-        let is_answering = self.question.as_ref().is_some_and(|open| open.typed().is_some());
-        let step = match &mut self.answered {
-            Some(answered) if !is_answering => answered.follow(key, at),
-            _ => KeyAfterAnswer::Ends,
-        };
-        let (letter, next) = match step {
+        let step = self.answered.as_mut().map_or(KeyAfterAnswer::Ends, |answered| answered.follow(key, at));
+        let letters = match step {
             KeyAfterAnswer::MayGoOn => return false,
-            KeyAfterAnswer::GoesOn { letter, next } if has_draft => (letter, next),
+            KeyAfterAnswer::GoesOn { letters } if has_draft => letters,
             KeyAfterAnswer::GoesOn { .. } | KeyAfterAnswer::Ends => {
                 self.answered = None;
                 return false;
             }
         };
         self.notices.extend(self.answered.take().map(|answered| answered.words("your draft")));
-        // At a question that opened in the meantime, the first letter after the answer was a key.
-        let typed = if self.composer.is_empty() { next.to_string() } else { self.composer.take() };
-        self.composer.set(&format!("{letter}{typed}"));
-        if let Some(open) = &mut self.question {
-            open.give_up_text(&next.to_string());
-            self.letters.clear();
-            self.guard.clear_confirmation();
-            self.focus = QuestionFocus::Draft;
-        }
+        let typed = self.composer.take();
+        self.composer.set(&format!("{letters}{typed}"));
         self.edit(key);
         self.guard.touch(at);
         true
@@ -226,13 +224,18 @@ impl TurnPane {
         let is_typing = open.typed().is_some();
         match key.code {
             // The letter for yes was no answer without its Enter: it is the first of a text.
-            KeyCode::Char(letter) if is_plain && open.awaits_enter() && letter != 'y' => {
+            KeyCode::Char(letter)
+                if is_plain && open.awaits_enter() && letter != 'y' && !self.letters.goes_on(at) =>
+            {
                 self.letters.clear();
-                return Some(TypedText { text: format!("y{letter}"), since: at, is_beginning: true });
+                let text = format!("y{letter}");
+                return Some(TypedText { text, since: at, is_beginning: true, answered: 0 });
             }
             // A blank alone opens a row, also right after the key that shows the patch.
             KeyCode::Char(' ') if !self.letters.goes_on(at) || open.has_only_looked(&self.letters) => {}
-            KeyCode::Char(letter) if is_plain && !is_typing => return self.letters.add(letter, at),
+            KeyCode::Char(letter) if is_plain && !is_typing => {
+                return self.letters.add(letter, at, open.letter_use(key));
+            }
             _ => {}
         }
         self.letters.clear();
@@ -249,11 +252,14 @@ impl TurnPane {
         if open.wants_text() && is_read {
             return open.begin_text(&typed.text);
         }
-        open.give_up_text(if typed.is_beginning { &typed.text } else { "" });
+        let typed_here = typed.text.get(typed.answered..).unwrap_or_default();
+        open.give_up_text(if typed.is_beginning { typed_here } else { "" });
         if self.focus == QuestionFocus::QuestionAlone {
             return open.ignore_text();
         }
         self.letters.clear();
+        let answered = self.answered.take().filter(|_| typed.answered > 0);
+        self.notices.extend(answered.map(|answered| answered.words("your draft")));
         self.composer.insert(&typed.text);
         self.focus = QuestionFocus::Draft;
     }

@@ -368,7 +368,12 @@ impl TurnPane {
             (false, false) => QuestionFocus::Draft,
         };
         self.guard.reset();
-        self.letters.clear();
+        self.letters = match &self.answered {
+            Some(answered) if !self.facts.questions_only => {
+                TypedLetters::after_answer(answered.letters(), answered.at())
+            }
+            _ => TypedLetters::default(),
+        };
         self.end_text()
     }
 

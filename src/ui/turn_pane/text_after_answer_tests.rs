@@ -5,11 +5,14 @@ use super::*;
 /// One letter each `millis`, as a slow hand types them.
 fn type_slowly(b: &mut TurnPaneHarness, text: &str, millis: u64) {
     for c in text.chars() {
-        let pressed = b.now;
-        b.key(KeyCode::Char(c));
+        let next = b.now + Duration::from_millis(millis);
+        b.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), b.now);
+        if let Some(due) = b.live.due().filter(|due| *due <= next) {
+            b.now = due;
+            b.live.answer_due_key(due);
+        }
         b.screen();
-        let waited = b.now.saturating_duration_since(pressed);
-        b.pass(millis.saturating_sub(u64::try_from(waited.as_millis()).unwrap()));
+        b.now = next;
     }
 }
 
@@ -87,7 +90,9 @@ fn a_message_after_an_answer_begins_with_its_own_letter() {
     assert_eq!(answer.try_recv().unwrap(), 'a');
     b.pass(700);
     b.type_text("now the tests");
-    assert!(b.live.take_notices().is_empty());
+    // Also then the person learns what the letter did.
+    let said: Vec<String> = b.live.take_notices().iter().map(ToString::to_string).collect();
+    assert_eq!(said, ["◆ a answered the question (apply all)"]);
     assert_eq!(b.live.take_drafts(), ("now the tests".into(), None));
 }
 
@@ -106,4 +111,116 @@ fn a_text_does_not_answer_the_next_question() {
     type_slowly(&mut b, " yes", 600);
     assert!(second.try_recv().is_err());
     assert_eq!(b.live.take_drafts(), ("a yes".into(), None));
+}
+
+/// Story: the first letter, a short think, and then the rest of `add a test too` in the usual pace.
+#[test]
+fn a_text_whose_first_letter_came_slowly_is_whole() {
+    for first in [330, 400, 500, 590] {
+        let mut b = bench_of(120, 24);
+        let mut answer = b.ask_to_apply(text());
+        type_slowly(&mut b, "a", first);
+        type_slowly(&mut b, "dd a test too", 150);
+        assert_eq!(answer.try_recv(), Ok('a'), "{first}");
+        assert_eq!(b.live.take_drafts().0, "add a test too", "{first}");
+        assert_eq!(b.live.take_notices().len(), 1, "{first}");
+    }
+}
+
+/// What became of a text: the answer of the question, the draft, and what was said.
+fn typed_at(
+    text: &str,
+    millis: u64,
+    asks: impl Fn(&mut TurnPaneHarness) -> Box<dyn FnMut() -> bool>,
+) -> (bool, String, bool) {
+    let mut b = bench_of(120, 24);
+    let mut is_answered = asks(&mut b);
+    type_slowly(&mut b, text, millis);
+    let said = b.live.take_notices().iter().any(|line| line.to_string().contains(" answered the question"));
+    (is_answered(), b.live.take_drafts().0, said)
+}
+
+const SENTENCES: [&str; 7] = [
+    "add a test too",
+    "keep the old rate",
+    "don't do that",
+    "yes but keep price.py",
+    "a test is missing",
+    "no, not that",
+    "dd if it is wrong",
+];
+
+/// Story: the `a` of `don't do that`, 0.8 s a letter, applied everything, and half of the sentence was lost.
+#[test]
+fn no_letter_of_a_sentence_is_lost_at_the_apply_question() {
+    for text in SENTENCES {
+        for millis in [100, 200, 299, 350, 500, 650, 800, 1_000] {
+            let (is_answered, draft, said) = typed_at(text, millis, |b| {
+                let mut answer = b.ask_to_apply(DisplayDetail::Text("all of it".into()));
+                Box::new(move || answer.try_recv().is_ok())
+            });
+            assert_eq!(draft, text, "{millis}");
+            // Only a sentence that begins with a key may decide, and not in the pace of an ordinary typist.
+            let begins_with_key = text.starts_with("k") || text.starts_with("a ") || text.starts_with("dd");
+            let adds = text.starts_with("ad");
+            assert_eq!(is_answered, millis > 300 && (begins_with_key || adds), "{text} {millis}");
+            assert_eq!(said, is_answered, "{text} {millis}");
+        }
+    }
+}
+
+#[test]
+fn no_letter_of_a_sentence_is_lost_at_a_permission_question() {
+    for text in SENTENCES {
+        for millis in [100, 200, 299, 350, 500, 650, 800, 1_000] {
+            let (is_answered, draft, said) = typed_at(text, millis, |b| {
+                b.grants = false;
+                let mut answer = b.ask(DisplayDetail::Text("touch first".into()));
+                b.screen();
+                b.pass(1_000);
+                Box::new(move || answer.try_recv().is_ok())
+            });
+            assert_eq!(draft, text, "{millis}");
+            let begins_with_key = text.starts_with(['y', 'n']);
+            assert_eq!(is_answered, millis > 300 && begins_with_key, "{text} {millis}");
+            assert_eq!(said, is_answered, "{text} {millis}");
+        }
+    }
+}
+
+/// Story: `y` came too early, `y` was pressed again as the screen asked, and the third `y` made a draft of all three.
+#[test]
+fn a_letter_that_the_next_question_offers_answers_it() {
+    let mut b = bench_of(120, 24);
+    let mut first = b.ask(text());
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('y'));
+    assert_eq!(first.try_recv().unwrap(), ApprovalReply::Yes);
+    let mut second = b.ask(text());
+    b.screen();
+    b.pass(250);
+    b.key(KeyCode::Char('y'));
+    assert!(b.screen().contains("y came too early: press it again"), "{}", b.screen());
+    b.pass(840);
+    b.key(KeyCode::Char('y'));
+    assert_eq!(second.try_recv().unwrap(), ApprovalReply::Yes);
+    assert_eq!(b.live.take_drafts().0, "");
+
+    // `p` shows the patch, and `a` applies.
+    let mut third = b.ask_to_apply(answers::a_change());
+    b.key(KeyCode::Char('p'));
+    b.screen();
+    b.pass(600);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(third.try_recv().unwrap(), 'a');
+    // One question after the other, each with a key of its row.
+    for (key, keys) in [('k', 600), ('a', 700), ('k', 900)] {
+        let mut next = b.ask_to_apply(answers::a_change());
+        b.pass(keys - 500);
+        b.key(KeyCode::Char(key));
+        assert_eq!(next.try_recv().unwrap(), key);
+    }
+    assert_eq!(b.live.take_drafts().0, "");
+    assert!(b.live.take_notices().is_empty());
 }

@@ -28,6 +28,7 @@ struct TurnPaneHarness {
     size: (u16, u16),
     typed: Option<String>,
     destroys: bool,
+    grants: bool,
 }
 
 fn bench() -> TurnPaneHarness {
@@ -51,7 +52,15 @@ fn bench_of(width: u16, height: u16) -> TurnPaneHarness {
         PasteStore::default(),
         now,
     );
-    TurnPaneHarness { live, now, scrollback: Vec::new(), size: (width, height), typed: None, destroys: false }
+    TurnPaneHarness {
+        live,
+        now,
+        scrollback: Vec::new(),
+        size: (width, height),
+        typed: None,
+        destroys: false,
+        grants: true,
+    }
 }
 
 impl TurnPaneHarness {
@@ -141,8 +150,8 @@ impl TurnPaneHarness {
             tool: "run_command".into(),
             reason: "a command, without a sandbox (ask mode)".into(),
             preview: CallPreview { line: "run cargo test".into(), detail },
-            always: Some(Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
-            pattern: Some(Grant::Pattern { patterns: vec!["cargo test *".into()] }),
+            always: self.grants.then(|| Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
+            pattern: self.grants.then(|| Grant::Pattern { patterns: vec!["cargo test *".into()] }),
             typed: self.typed.clone(),
             destroys: self.destroys,
             why: "allow: nothing\n  cargo test\n    = no rule or grant matches\n".into(),

@@ -5,7 +5,7 @@
 use super::any_question::{AnyQuestion, PATCH, RUN_CHECKS};
 use super::confirmation::is_given_twice;
 use super::pane_question::PaneQuestion;
-use super::typed_letters::TypedLetters;
+use super::typed_letters::{LetterUse, TypedLetters};
 use crate::agent::{ApprovalReply, QuestionChoice, ReasonReader, UserPrompt};
 use crate::tools::UserReply;
 use crate::ui::input::guard::{KeyRole, is_plain};
@@ -41,7 +41,7 @@ pub(in crate::ui::turn_pane) enum QuestionOutcome {
 
 impl PaneQuestion {
     /// The key is the one that has to be pressed again.
-    fn is_pressed(&self, key: KeyEvent) -> bool {
+    pub(in crate::ui::turn_pane) fn is_pressed(&self, key: KeyEvent) -> bool {
         self.confirmed.is_some_and(|pressed| key.code == KeyCode::Char(pressed))
     }
 
@@ -126,6 +126,32 @@ impl PaneQuestion {
         }
     }
 
+    /// What a letter is that follows others, or that others may follow.
+    pub(in crate::ui::turn_pane) fn letter_use(&self, key: KeyEvent) -> LetterUse {
+        let KeyCode::Char(letter) = key.code else { return LetterUse::Neutral };
+        let is_choice = matches!(self.asked, AnyQuestion::Choice(_));
+        // Somebody who reads what the second press would do says no at once.
+        let differs = self.confirmed.is_some_and(|awaited| letter != awaited) && letter != 'n';
+        match self.meaning(key) {
+            _ if self.awaits_enter && letter != 'y' => LetterUse::OtherThanAwaited,
+            _ if self.looks(key) => LetterUse::Look,
+            _ if !letter.is_alphanumeric() => LetterUse::Neutral,
+            QuestionKeyKind::Nothing => LetterUse::NoKey,
+            _ if is_choice && differs => LetterUse::OtherThanAwaited,
+            _ => LetterUse::Key,
+        }
+    }
+
+    /// The letter shows something, and decides nothing.
+    fn looks(&self, key: KeyEvent) -> bool {
+        match (key.code, &self.asked) {
+            (KeyCode::Char('w'), AnyQuestion::Call(question)) => !question.why.is_empty(),
+            (KeyCode::Char(PATCH), _) => self.changes.is_some(),
+            (KeyCode::Char(' '), _) => self.changes.is_some() && !self.shows_patch,
+            _ => self.is_check_key(key),
+        }
+    }
+
     /// The key was no answer: what was about to be done is off, and the row of keys shows itself.
     pub(in crate::ui::turn_pane) fn remind(&mut self) {
         self.confirmed = None;
@@ -142,13 +168,13 @@ impl PaneQuestion {
         self.ignored_text = true;
     }
 
-    /// `text` was typed at the question, and is for the draft: what its letters began is off, and what its first letter
-    /// showed is hidden again.
+    /// `text` was typed at the question, and is for the draft: what its letters began is off, and what they showed is
+    /// hidden again. The last letter made a text of it, and showed nothing.
     pub(in crate::ui::turn_pane) fn give_up_text(&mut self, text: &str) {
         (self.confirmed, self.unmet, self.too_early) = (None, None, None);
         self.awaits_enter = false;
         (self.typing, self.types_reason, self.reminds) = (None, false, false);
-        let toggles = text.chars().take_while(|c| *c == PATCH).count();
+        let toggles = text.chars().rev().skip(1).filter(|c| *c == PATCH).count();
         if self.changes.is_some() && toggles % 2 == 1 {
             self.shows_patch = !self.shows_patch;
         }

@@ -1,20 +1,51 @@
-//! Letters that follow each other at a question: a text that was meant for the draft.
+//! Letters that follow each other at a question: keys, or a text that was meant for the draft.
 //!
-//! One letter is a key. Two different ones, each within [`QUIET`] of the one before, are the beginning of a text, and so is
-//! each letter that follows the text within that time. The same letter twice is a key that was pressed again. A letter that
-//! answered is no part of a text: see [`TypedLetters::clear`]. No I/O, no clock.
+//! One letter is a key. Two different ones are a text
+//!
+//! - within [`QUIET`] of each other,
+//! - or within [`TOGETHER`], if one of them is no key of the question, or the first waits for its second press.
+//!
+//! What follows a text within the same time belongs to it. The same letter twice is a key that was pressed again. The
+//! letters that answered the question before may be the first of a text: see [`TypedLetters::after_answer`]. No I/O, no
+//! clock.
 
 use crate::ui::input::guard::QUIET;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How close together letters are that belong to one text, where it is clear that they are no answers. Somebody who
+/// pressed a wrong key and reads the row of keys is slower.
+const TOGETHER: Duration = Duration::from_millis(1_500);
+
+/// What a letter is to the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui::turn_pane) enum LetterUse {
+    /// It answers.
+    Key,
+    /// It only shows something.
+    Look,
+    /// It is pressed where another letter waits for its second press.
+    OtherThanAwaited,
+    /// It is no key of the question.
+    NoKey,
+    /// A blank or a mark: it is a part of a text, and does not show that there is one.
+    Neutral,
+}
 
 /// Letters that were typed one after the other, the last of them now.
 #[derive(Debug, Default)]
 pub(in crate::ui::turn_pane) struct TypedLetters {
     text: String,
-    /// A text was recognized: what follows belongs to it.
-    is_text: bool,
+    last: Option<char>,
+    /// A text was recognized: what follows within this time belongs to it.
+    is_text: Option<Duration>,
     /// When the first and the last of them were read.
     times: Option<(Instant, Instant)>,
+    /// The last of them was alone for so long that it counted as a key.
+    was_alone: bool,
+    /// One of them is no key of the question.
+    has_no_key: bool,
+    /// So many bytes of them answered the question before.
+    answered: usize,
 }
 
 /// A text, from its first letter on.
@@ -25,31 +56,97 @@ pub(in crate::ui::turn_pane) struct TypedText {
     pub(in crate::ui::turn_pane) since: Instant,
     /// It begins here: the letters before its last one were taken for keys.
     pub(in crate::ui::turn_pane) is_beginning: bool,
+    /// So many bytes of it answered the question before.
+    pub(in crate::ui::turn_pane) answered: usize,
 }
 
 impl TypedLetters {
+    /// `letters` answered the question before; the last of them was read at `at`.
+    pub(in crate::ui::turn_pane) fn after_answer(letters: &str, at: Instant) -> TypedLetters {
+        TypedLetters {
+            text: letters.into(),
+            times: Some((at, at)),
+            was_alone: true,
+            answered: letters.len(),
+            ..TypedLetters::default()
+        }
+    }
+
     /// A letter that was read at `at`. Returns the text as soon as the letters are one.
-    pub(in crate::ui::turn_pane) fn add(&mut self, letter: char, at: Instant) -> Option<TypedText> {
-        if !self.goes_on(at) {
+    pub(in crate::ui::turn_pane) fn add(
+        &mut self,
+        letter: char,
+        at: Instant,
+        letter_use: LetterUse,
+    ) -> Option<TypedText> {
+        // Where no draft is, a letter that was taken for one of a text counts when it is pressed again.
+        let is_again =
+            self.is_text == Some(TOGETHER) && self.last == Some(letter) && letter_use == LetterUse::Key;
+        if !self.goes_on(at) || is_again {
             self.clear();
         }
+        self.last = Some(letter);
+        let is_close = self.is_close(at);
+        let differs = self.text.chars().any(|before| before != letter);
+        // After an answer, a blank that shows nothing is the one between two words.
+        let is_no_key = match letter_use {
+            LetterUse::NoKey => true,
+            LetterUse::Neutral => letter == ' ' && self.answered > 0,
+            LetterUse::Key | LetterUse::Look | LetterUse::OtherThanAwaited => false,
+        };
         self.text.push(letter);
         let since = self.times.map_or(at, |(first, _)| first);
         self.times = Some((since, at));
-        let first = self.text.chars().next();
-        let was_text = self.is_text;
-        self.is_text |= self.text.chars().any(|letter| Some(letter) != first);
-        let text = || TypedText { text: std::mem::take(&mut self.text), since, is_beginning: !was_text };
-        self.is_text.then(text)
+        let was_text = self.is_text.is_some();
+        self.has_no_key |= is_no_key;
+        if !was_text && differs {
+            let shows_text = match letter_use {
+                LetterUse::OtherThanAwaited => true,
+                LetterUse::Neutral | LetterUse::Look => false,
+                LetterUse::Key | LetterUse::NoKey => self.has_no_key,
+            };
+            self.is_text = match (is_close && !self.was_alone, shows_text) {
+                (true, _) => Some(QUIET),
+                (false, true) => Some(TOGETHER),
+                (false, false) => None,
+            };
+        }
+        self.was_alone = false;
+        self.is_text?;
+        Some(TypedText {
+            text: std::mem::take(&mut self.text),
+            since,
+            is_beginning: !was_text,
+            answered: std::mem::take(&mut self.answered),
+        })
     }
 
-    /// A letter that is read at `at` belongs to those before it.
+    /// A letter that is read at `at` may belong to those before it.
     pub(in crate::ui::turn_pane) fn goes_on(&self, at: Instant) -> bool {
+        let within = self.is_text.unwrap_or(TOGETHER);
+        self.times.is_some_and(|(_, last)| at.saturating_duration_since(last) < within)
+    }
+
+    /// A letter that is read at `at` follows the one before it as the next letter of a word.
+    fn is_close(&self, at: Instant) -> bool {
         self.times.is_some_and(|(_, last)| at.saturating_duration_since(last) < QUIET)
     }
 
+    /// The last letter was a key.
+    pub(in crate::ui::turn_pane) fn key_was_alone(&mut self) {
+        self.was_alone = true;
+    }
+
+    /// The letters up to `key`, which answered. The same key that was pressed in vain before is not a part of a text, unless
+    /// it had to be pressed twice.
+    pub(in crate::ui::turn_pane) fn take_answer(&mut self, key: char, is_given_twice: bool) -> String {
+        let typed = std::mem::take(self);
+        let is_whole = typed.text.ends_with(key) && typed.answered == 0;
+        if is_whole && (is_given_twice || !typed.is_only(key)) { typed.text } else { key.into() }
+    }
+
     pub(super) fn is_only(&self, key: char) -> bool {
-        !self.is_text && self.text.chars().all(|letter| letter == key)
+        self.is_text.is_none() && self.text.chars().all(|letter| letter == key)
     }
 
     /// What comes next is the beginning of something else.
@@ -59,33 +156,5 @@ impl TypedLetters {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    /// The text that the letters with their times in milliseconds make, and when it began.
-    fn typed(letters: &[(u64, char)]) -> Option<(String, u64)> {
-        let start = Instant::now();
-        let mut typed = TypedLetters::default();
-        let texts = letters.iter().filter_map(|(at, c)| typed.add(*c, start + Duration::from_millis(*at)));
-        let since = |text: &TypedText| u64::try_from((text.since - start).as_millis()).unwrap();
-        texts.last().map(|text| (text.text.clone(), since(&text)))
-    }
-
-    #[test]
-    fn two_different_letters_close_together_are_a_text() {
-        for (letters, text) in [
-            (&[(0, 'n'), (0, 'o')][..], Some(("no", 0))),
-            (&[(0, 'n'), (400, 'o')], Some(("no", 0))),
-            (&[(0, 'n'), (400, 'n'), (800, 'o')], Some(("nno", 0))),
-            (&[(0, 'a'), (600, 'b'), (700, ' ')], Some(("b ", 600))),
-            (&[(0, 'n'), (400, 'o'), (800, ' ')], Some((" ", 0))),
-            (&[(0, 'n'), (400, 'o'), (800, ' '), (1_300, 'd')], Some((" ", 0))),
-            (&[(0, 'n'), (500, 'o')], None),
-            (&[(0, 'a'), (1, 'a'), (2, 'a')], None),
-            (&[(0, 'a')], None),
-        ] {
-            assert_eq!(typed(letters), text.map(|(text, since)| (text.to_string(), since)), "{letters:?}");
-        }
-    }
-}
+#[path = "typed_letters_tests.rs"]
+mod tests;
