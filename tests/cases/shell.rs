@@ -537,7 +537,7 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     let mut pty = shell().size(40, 12).arg("--mode").arg("ask").file("a.txt", "x\n").open();
     pty.line(&format!("create b.txt with \"{}\"", long.replace('\n', "\\n")));
     asked(&pty);
-    pty.until("its row", |s| s.contains("1 difference closed"));
+    pty.until("its row", |s| s.contains("lines hidden: PageDown shows more"));
     for _ in 0..200 {
         if pty.screen().contains("+ line 29") {
             break;

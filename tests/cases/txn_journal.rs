@@ -55,7 +55,7 @@ fn a_repository_that_moved_on_or_is_locked_is_left_alone() {
     }
     let moves = [
         ("index", "echo x > c; git add c; rm c", ".git/index"),
-        ("HEAD", "git checkout -q --detach", ".git/HEAD"),
+        ("HEAD", "git checkout -q --detach", "HEAD moved to"),
         ("a branch", "git branch side", "side"),
         ("a lock", "touch .git/refs/heads/main.lock", "main.lock"),
         ("another lock", "touch .git/index.lock", "index.lock"),
