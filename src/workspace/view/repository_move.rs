@@ -175,7 +175,7 @@ impl View {
         let is_rewritten = |path: &Path| path.strip_prefix(repository).is_ok_and(is_joined);
         let differs = |path: &Path, before: &PathState| node_at(path).is_ok_and(|now| now != *before);
         self.repository_move(repository).or_else(|| {
-            let moved = own().find(|c| is_rewritten(&c.path) && differs(&c.path, &*c.before))?;
+            let moved = own().find(|c| is_rewritten(&c.path) && differs(&c.path, &c.before))?;
             Some(RepositoryMove::File { path: moved.path.to_path_buf(), is_new: false })
         })
     }

@@ -70,12 +70,12 @@ const OPERATIONS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
 /// True for a file of an operation whose directory is removed: git does so at its end, and a row says that it ended.
 fn is_of_ended_operation(set: &ChangeSet, path: &Path) -> bool {
     let Some(repository) = set.repositories.nearest(path) else { return false };
-    let of = |name: &&str| {
+    let of = |name: &str| {
         let dir = repository.join(name);
         path.starts_with(&dir)
             && set.get(&dir).is_some_and(|c| c.before.is_directory() && c.after.is_absent())
     };
-    OPERATIONS.iter().any(|name| of(&name))
+    OPERATIONS.iter().any(|name| of(name))
 }
 
 /// Files that are deleted or nearly empty: an edit of many files is not a loss, and an emptied file is.
