@@ -6,6 +6,7 @@
 //! between the answer and the first of them: that is another text, and the person learns what the letter did. No I/O, no
 //! clock.
 
+use super::guard::ALONE;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
@@ -81,7 +82,8 @@ impl AnsweredLetter {
                 self.next = Some(at);
                 KeyAfterAnswer::MayGoOn
             }
-            Some(since) if gap(since) <= GOES_ON => {
+            // What comes in one piece was not typed by hand.
+            Some(since) if (ALONE..=GOES_ON).contains(&gap(since)) => {
                 let first = since.saturating_duration_since(self.at);
                 self.is_followed_by_another = first > AT_ONCE && gap(since) * 2 < first;
                 let letters = if self.is_followed_by_another { "" } else { self.letters.as_str() };
@@ -131,6 +133,8 @@ mod tests {
             (&[(600, 'd'), (660, 'd')], vec![MayGoOn, text()]),
             // The answer, then a message in the usual pace.
             (&[(900, 'n'), (1_050, 'o')], vec![MayGoOn, KeyAfterAnswer::GoesOn { letters: String::new() }]),
+            // A line in one piece.
+            (&[(400, 'n'), (412, 'o')], vec![MayGoOn, Ends]),
             (&[(2_001, 'n')], vec![Ends]),
             (&[(500, '/')], vec![Ends]),
             (&[(500, '!')], vec![Ends]),

@@ -31,7 +31,7 @@ fn a_key_that_is_no_answer_leaves_the_question_and_its_keys_in_place() {
         assert!(answer.try_recv().is_err(), "{code:?}");
         // Nothing became a draft, and nothing is sent.
         assert_eq!(b.live.draft(), InputDraft::default(), "{code:?}");
-        b.pass(1_500);
+        b.pass(600);
         b.key(KeyCode::Char('a'));
         assert_eq!(answer.try_recv(), Ok('a'), "{code:?}");
     }
@@ -222,7 +222,7 @@ fn a_text_confirms_nothing() {
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     b.key(KeyCode::Char('d'));
     assert!(b.screen().contains("press d again"), "{}", b.screen());
-    b.pass(1_000);
+    b.pass(1_500);
     for c in "do it".chars() {
         b.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), b.now);
         b.pass(200);

@@ -129,15 +129,21 @@ impl PaneQuestion {
     /// What a letter is that follows others, or that others may follow.
     pub(in crate::ui::turn_pane) fn letter_use(&self, key: KeyEvent) -> LetterUse {
         let KeyCode::Char(letter) = key.code else { return LetterUse::Neutral };
-        let is_choice = matches!(self.asked, AnyQuestion::Choice(_));
-        // Somebody who reads what the second press would do says no at once.
-        let differs = self.confirmed.is_some_and(|awaited| letter != awaited) && letter != 'n';
+        // Somebody who reads what the second press would do says no, or asks for the review, at once.
+        let decides = match &self.asked {
+            AnyQuestion::Choice(question) => {
+                let mut choices = question.choices.iter();
+                choices.any(|choice| choice.key == letter && (choice.consents || choice.twice))
+            }
+            AnyQuestion::Call(_) | AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_) => false,
+        };
+        let differs = self.confirmed.is_some_and(|awaited| letter != awaited);
         match self.meaning(key) {
             _ if self.awaits_enter && letter != 'y' => LetterUse::OtherThanAwaited,
             _ if self.looks(key) => LetterUse::Look,
             _ if !letter.is_alphanumeric() => LetterUse::Neutral,
             QuestionKeyKind::Nothing => LetterUse::NoKey,
-            _ if is_choice && differs => LetterUse::OtherThanAwaited,
+            _ if decides && differs => LetterUse::OtherThanAwaited,
             _ => LetterUse::Key,
         }
     }

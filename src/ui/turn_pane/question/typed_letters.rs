@@ -3,7 +3,8 @@
 //! One letter is a key. Two different ones are a text
 //!
 //! - within [`QUIET`] of each other,
-//! - or within [`TOGETHER`], if one of them is no key of the question, or the first waits for its second press.
+//! - or within [`TOGETHER`], if the second is no key of the question, or would apply or discard where the first waits for
+//!   its second press. A key of the question stays a key after a wrong one.
 //!
 //! What follows a text within the same time belongs to it. The same letter twice is a key that was pressed again. The
 //! letters that answered the question before may be the first of a text: see [`TypedLetters::after_answer`]. No I/O, no
@@ -23,7 +24,7 @@ pub(in crate::ui::turn_pane) enum LetterUse {
     Key,
     /// It only shows something.
     Look,
-    /// It is pressed where another letter waits for its second press.
+    /// It would decide where another letter waits for its second press.
     OtherThanAwaited,
     /// It is no key of the question.
     NoKey,
@@ -42,8 +43,6 @@ pub(in crate::ui::turn_pane) struct TypedLetters {
     times: Option<(Instant, Instant)>,
     /// The last of them was alone for so long that it counted as a key.
     was_alone: bool,
-    /// One of them is no key of the question.
-    has_no_key: bool,
     /// So many bytes of them answered the question before.
     answered: usize,
 }
@@ -88,23 +87,20 @@ impl TypedLetters {
         self.last = Some(letter);
         let is_close = self.is_close(at);
         let differs = self.text.chars().any(|before| before != letter);
-        // After an answer, a blank that shows nothing is the one between two words.
-        let is_no_key = match letter_use {
-            LetterUse::NoKey => true,
+        let typed_here = self.text.get(self.answered..).unwrap_or_default();
+        let shows_text = match letter_use {
+            LetterUse::OtherThanAwaited => true,
+            // One wrong key right after an answer is no text yet.
+            LetterUse::NoKey => typed_here.chars().any(|before| before != letter),
+            // After an answer, a blank that shows nothing is the one between two words.
             LetterUse::Neutral => letter == ' ' && self.answered > 0,
-            LetterUse::Key | LetterUse::Look | LetterUse::OtherThanAwaited => false,
+            LetterUse::Key | LetterUse::Look => false,
         };
         self.text.push(letter);
         let since = self.times.map_or(at, |(first, _)| first);
         self.times = Some((since, at));
         let was_text = self.is_text.is_some();
-        self.has_no_key |= is_no_key;
         if !was_text && differs {
-            let shows_text = match letter_use {
-                LetterUse::OtherThanAwaited => true,
-                LetterUse::Neutral | LetterUse::Look => false,
-                LetterUse::Key | LetterUse::NoKey => self.has_no_key,
-            };
             self.is_text = match (is_close && !self.was_alone, shows_text) {
                 (true, _) => Some(QUIET),
                 (false, true) => Some(TOGETHER),

@@ -43,19 +43,19 @@ fn two_different_letters_close_together_are_a_text() {
 }
 
 #[test]
-fn slow_letters_are_a_text_if_one_is_no_key_or_another_is_awaited() {
+fn slow_letters_are_a_text_if_the_second_is_no_key_or_would_decide_where_another_is_awaited() {
     for (letters, text) in [
         (&[(0, 'a', NoKey, false), (1_000, 'd', NoKey, false)][..], Some(("ad", 0))),
-        (&[(0, 'y', NoKey, false), (1_499, 'a', Key, false)], Some(("ya", 0))),
-        (&[(0, 'm', NoKey, false), (800, ' ', Neutral, false), (1_600, 'y', Key, false)], Some(("m y", 0))),
+        (&[(0, 'a', NoKey, false), (800, ' ', Neutral, false), (1_600, 't', NoKey, false)], Some(("a t", 0))),
+        (&[(0, 'n', Key, false), (1_499, 'o', NoKey, false)], Some(("no", 0))),
         (&[(0, 'd', Key, true), (800, 'o', NoKey, false)], Some(("do", 0))),
         (&[(0, 'd', Key, true), (800, 'a', OtherThanAwaited, false)], Some(("da", 0))),
         (&[(0, 'd', Key, true), (400, 'a', OtherThanAwaited, false)], Some(("da", 0))),
-        // What follows a slow text belongs to it as long; a key of it that is pressed again does not.
+        // What follows a slow text belongs to it as long.
         (&[(0, 'd', Key, true), (800, 'o', NoKey, false), (2_200, 'a', Key, false)], Some(("a", 0))),
-        (&[(0, 'x', NoKey, false), (600, 'a', Key, false), (1_600, 'a', Key, false)], Some(("xa", 0))),
         // A wrong key, the row of keys, and then the right one.
-        (&[(0, 'y', NoKey, false), (1_500, 'a', Key, false)], None),
+        (&[(0, 'y', NoKey, false), (600, 'a', Key, false)], None),
+        (&[(0, 'x', NoKey, false), (1_500, 'z', NoKey, false)], None),
         (&[(0, 'z', NoKey, false), (800, 'z', NoKey, false)], None),
         (&[(0, 'd', Key, true), (1_500, 'a', OtherThanAwaited, false)], None),
         (&[(0, 'd', Key, true), (800, 'd', Key, true)], None),
@@ -73,12 +73,14 @@ fn slow_letters_are_a_text_if_one_is_no_key_or_another_is_awaited() {
 #[test]
 fn letters_that_answered_before_are_the_first_of_a_text_that_no_key_of_the_next_question_begins() {
     for (after, letters, text) in [
-        ("y", &[(600, 'e', NoKey, false)][..], Some(("ye", 0))),
-        ("y", &[(200, 'e', NoKey, false)], Some(("ye", 0))),
-        ("a", &[(600, ' ', Neutral, false), (1_200, 'y', Key, false)], Some(("a y", 0))),
+        ("y", &[(600, 'e', NoKey, false), (1_200, 's', NoKey, false)][..], Some(("yes", 0))),
+        ("y", &[(200, 'e', NoKey, false), (400, 's', NoKey, false)], Some(("yes", 0))),
+        ("a", &[(600, ' ', Neutral, false)], Some(("a ", 0))),
         ("a", &[(600, 'n', Key, false), (1_200, 'd', NoKey, false)], Some(("and", 0))),
-        ("dd", &[(900, 'o', NoKey, false)], Some(("ddo", 0))),
+        ("dd", &[(900, 'o', NoKey, false), (1_800, 'n', NoKey, false)], Some(("ddon", 0))),
         ("n", &[(600, 'a', Key, true), (1_200, 'n', Key, true)], None),
+        ("n", &[(600, 'a', NoKey, false), (1_200, 'n', Key, true)], None),
+        ("a", &[(600, 'a', NoKey, false), (1_200, 'n', Key, true)], None),
         ("y", &[(600, 'y', Key, false), (1_500, 'y', Key, true)], None),
         ("y", &[(600, 'p', Look, false), (1_500, 'a', Key, true)], None),
         ("y", &[(600, ' ', Look, false), (1_500, 'a', Key, true)], None),
