@@ -73,7 +73,7 @@ impl RebaseSteps {
         // What the rebase has made, and what git goes over without a step, because it stays as it is.
         let made = commits_on(after, onto, |id| shown.contains(id) || of_branch.contains(id))?;
         let find = |step: &ListedStep| commits.iter().find(|(id, _)| step.takes(id));
-        let done = DoneList::new(&done, stopped, (&commits, &made));
+        let done = DoneList::new(&done, stopped, &commits, &made);
         let in_left: BTreeSet<ObjectId> = left.iter().filter_map(find).map(|(id, _)| *id).collect();
         let listed: BTreeSet<ObjectId> = done
             .steps
@@ -185,7 +185,8 @@ impl DoneList<'_> {
     fn new<'a>(
         steps: &'a [ListedStep],
         stopped: Option<ObjectId>,
-        (commits, made): (&[(ObjectId, Commit)], &[(ObjectId, Commit)]),
+        commits: &[(ObjectId, Commit)],
+        made: &[(ObjectId, Commit)],
     ) -> DoneList<'a> {
         let mut found = DoneList { steps, not_made: BTreeSet::new(), are_made: true, edited: None };
         let mut next = 0;
