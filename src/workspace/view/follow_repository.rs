@@ -2,6 +2,7 @@
 //! repository is now, they count from then on as changes of that: an apply of them is a fast-forward, and loses nothing.
 
 use super::base::BaseRecord;
+use super::followed_files::{FollowBlock, is_followed_ref, is_log, is_rewritten};
 use super::git_events::{PendingFiles, WorkspaceFiles};
 use super::git_state::{is_state, scan};
 use super::repository_move::state_repositories;
@@ -23,18 +24,8 @@ use std::sync::Arc;
 /// Files of an operation that is not finished: its command continues from the state at which it stopped.
 const UNFINISHED: [&str; 6] =
     ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"];
-/// Files that git writes for every commit or reset; to replace them loses nothing.
-const REWRITTEN: [&str; 2] = ["COMMIT_EDITMSG", "ORIG_HEAD"];
 /// The largest reflog that is joined.
 const LARGEST_LOG: u64 = 16 << 20;
-
-/// Why the pending changes of a repository cannot count as changes of what it is now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FollowBlock {
-    /// A branch that moved is not in the history of the pending one: a rebase would help.
-    NotOnTop,
-    Other,
-}
 
 /// What becomes of the records of a repository: `None` for a change that the workspace has already.
 type FollowedRecords = BTreeMap<Arc<Path>, Option<(BaseRecord, StagedEntry)>>;
@@ -207,22 +198,4 @@ impl View {
             drop(self.objects().put_file(&mut content, *hash, *size));
         }
     }
-}
-
-/// A branch, a tag or a branch of a remote. Entries of the stash are numbered: each is the base of the one after it.
-fn is_followed_ref(rel: &Path) -> bool {
-    ["refs/heads", "refs/tags", "refs/remotes"].iter().any(|dir| rel.starts_with(dir))
-}
-
-/// A file that changes with every commit and says nothing about the state of the repository.
-pub(super) fn is_joined(rel: &Path) -> bool {
-    is_log(rel) || is_rewritten(rel)
-}
-
-fn is_rewritten(rel: &Path) -> bool {
-    REWRITTEN.iter().any(|name| rel == Path::new(name))
-}
-
-fn is_log(rel: &Path) -> bool {
-    rel.starts_with("logs") && rel != Path::new("logs/refs/stash")
 }

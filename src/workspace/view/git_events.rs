@@ -1,6 +1,6 @@
 //! What pending changes mean to their repositories, and the list of these meanings for the person.
 
-use super::follow_repository::FollowBlock;
+use super::followed_files::FollowBlock;
 use super::repository_move::moved_words;
 use super::stack::LayerStack;
 use super::{LayerKind, View};

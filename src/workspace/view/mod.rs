@@ -29,6 +29,7 @@ mod effect_counts;
 mod effect_kind;
 mod file_stamp;
 mod follow_repository;
+mod followed_files;
 mod git_events;
 pub(in crate::workspace) mod git_state;
 mod job_record;

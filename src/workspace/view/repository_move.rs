@@ -1,6 +1,6 @@
 //! What happened to a repository since the command ran whose changes of it are pending: then they are not applied.
 
-use super::follow_repository::is_joined;
+use super::followed_files::is_joined;
 use super::git_state::{is_state, scan};
 use super::stack::node_at;
 use super::{LayerKind, View};
