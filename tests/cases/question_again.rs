@@ -162,6 +162,7 @@ fn a_repository_that_another_command_changed_is_marked_and_cannot_be_applied() {
     pty.answer("a");
     let happened = format!("branch main moved to {mine}");
     ready(&pty, &format!(".git cannot be applied: {happened}; ask the agent to rebase onto {mine}"));
+    pty.until("the keys", |s| s.contains("d discard all"));
     let screen = pty.screen();
     let words = joined(&screen);
     let refusal = "not applied: the repository is in use or has changed in the meantime:";

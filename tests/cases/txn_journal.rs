@@ -61,6 +61,10 @@ fn a_repository_that_moved_on_or_is_locked_is_left_alone() {
         ("another lock", "touch .git/index.lock", "index.lock"),
     ];
     for (what, line, named) in moves {
+        // A new branch of the person is in no change's way: see below.
+        if named == "side" {
+            continue;
+        }
         let txn = Txn::on_disk();
         repository(&txn);
         txn.hold(&format!("{GIT} echo more >> a; git commit -qam second; git tag t"));
@@ -73,6 +77,15 @@ fn a_repository_that_moved_on_or_is_locked_is_left_alone() {
         let other = txn.snap();
         assert_eq!(differences(&before, &other).len(), 1, "{what}");
     }
+    let txn = Txn::on_disk();
+    repository(&txn);
+    txn.hold(&format!("{GIT} echo more >> a; git commit -qam second; git tag t"));
+    assert_eq!(txn.sh(&txn.tree, &format!("{GIT} git branch side")), 0);
+    assert_eq!(txn.run(["apply"]).code, 0);
+    let both = format!(
+        "{GIT} git rev-parse -q --verify side t && test $(git rev-parse side) = $(git rev-parse main~1)"
+    );
+    assert_eq!(txn.sh(&txn.tree, &both), 0, "the person's branch stays where it was");
     // The same after it landed: nothing of the repository goes back.
     for (what, line, _) in moves {
         let txn = Txn::on_disk();
