@@ -82,9 +82,8 @@ fn a_repository_that_moved_on_or_is_locked_is_left_alone() {
     txn.hold(&format!("{GIT} echo more >> a; git commit -qam second; git tag t"));
     assert_eq!(txn.sh(&txn.tree, &format!("{GIT} git branch side")), 0);
     assert_eq!(txn.run(["apply"]).code, 0);
-    let both = format!(
-        "{GIT} git rev-parse -q --verify side t && test $(git rev-parse side) = $(git rev-parse main~1)"
-    );
+    let both =
+        format!("{GIT} git rev-parse -q --verify t && test $(git rev-parse side) = $(git rev-parse main~1)");
     assert_eq!(txn.sh(&txn.tree, &both), 0, "the person's branch stays where it was");
     // The same after it landed: nothing of the repository goes back.
     for (what, line, _) in moves {
