@@ -351,6 +351,9 @@ def tour(shell):
             term.picture("tour-end")
         term.rest(3)
         term.save_recording("tour")
+        # The line is `exit`: the recorder does not end when its terminal is closed.
+        term.key("Return")
+        term.rest(1)
 
 
 def menus(shell):

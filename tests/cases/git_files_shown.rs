@@ -422,7 +422,7 @@ fn what_was_staged_and_is_nowhere_any_more_has_a_row_with_its_lines() {
         return;
     }
     let staged = "echo STAGED > b.txt; git add b.txt; echo other > b.txt";
-    let row = "index: what was staged of b.txt is in no commit and no file any more";
+    let row = "index: drops staged changes of b.txt that are in no commit and no file";
     let lost = ["git reset -q", "git add b.txt", "git commit -qam all", "git rm -q --cached -f b.txt"];
     for agent in lost {
         let txn = changed(staged, agent);
@@ -440,17 +440,21 @@ fn what_was_staged_and_is_nowhere_any_more_has_a_row_with_its_lines() {
         (staged, "git mv b.txt c.txt"),
         ("echo STAGED > b.txt; git add b.txt", "git reset -q"),
         ("echo STAGED > b.txt; git add b.txt", "git reset -q --hard"),
+        ("ln -s there l; git add l", "git reset -q"),
+        ("git config core.autocrlf true; printf 'STAGED\\r\\n' > b.txt; git add b.txt", "git reset -q"),
         ("echo STAGED > b.txt", "git add b.txt"),
     ];
     for (before, agent) in kept {
         let all = rows(before, agent);
-        assert!(!all.contains("is in no commit and no file"), "{before}; {agent}: {all}");
+        assert!(!all.contains("in no commit and no file"), "{before}; {agent}: {all}");
     }
     let mut pty = in_repository();
     pty.line("!echo STAGED > b.txt; git add b.txt; echo other > b.txt; echo stored");
     pty.until("the staged file", |s| s.lines().any(|line| line.trim_end() == "stored"));
     pty.line("run git add b.txt");
-    pty.until("the question", |s| joined(s).contains("what was staged of b.txt") && s.contains("apply all"));
+    pty.until("the question", |s| {
+        joined(s).contains("drops staged changes of b.txt") && s.contains("apply all")
+    });
     pty.until("its line", |s| s.contains("- STAGED") && s.contains("+ other"));
 }
 

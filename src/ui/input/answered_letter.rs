@@ -10,8 +10,8 @@ use super::guard::ALONE;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// How long after the answer, and after its first letter, a text may go on.
-const GOES_ON: Duration = Duration::from_secs(2);
+/// How long after the answer, and after its first letter, a letter may belong to the text.
+const CONTINUES_WITHIN: Duration = Duration::from_secs(2);
 
 /// How soon a letter follows the one before it in a text: nobody reads what the answer did in less.
 const AT_ONCE: Duration = Duration::from_millis(600);
@@ -36,10 +36,10 @@ pub struct AnsweredLetter {
 /// What a key is to the letter that answered before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyAfterAnswer {
-    /// It may go on with a text.
-    MayGoOn,
-    /// It goes on with a text, which began with these letters; with none, where it is another text.
-    GoesOn { letters: String },
+    /// It may be the second letter of a text.
+    MayContinue,
+    /// It continues a text, which began with these letters; with none, where it is another text.
+    Continues { letters: String },
     /// It does not, and no later key does.
     Ends,
 }
@@ -78,16 +78,16 @@ impl AnsweredLetter {
         }
         let gap = |from: Instant| at.saturating_duration_since(from);
         match self.next {
-            None if gap(self.at) <= GOES_ON => {
+            None if gap(self.at) <= CONTINUES_WITHIN => {
                 self.next = Some(at);
-                KeyAfterAnswer::MayGoOn
+                KeyAfterAnswer::MayContinue
             }
             // What comes in one piece was not typed by hand.
-            Some(since) if (ALONE..=GOES_ON).contains(&gap(since)) => {
+            Some(since) if (ALONE..=CONTINUES_WITHIN).contains(&gap(since)) => {
                 let first = since.saturating_duration_since(self.at);
                 self.is_followed_by_another = first > AT_ONCE && gap(since) * 2 < first;
                 let letters = if self.is_followed_by_another { "" } else { self.letters.as_str() };
-                KeyAfterAnswer::GoesOn { letters: letters.into() }
+                KeyAfterAnswer::Continues { letters: letters.into() }
             }
             None | Some(_) => KeyAfterAnswer::Ends,
         }
@@ -122,19 +122,22 @@ mod tests {
 
     #[test]
     fn letters_in_the_pace_of_the_answer_are_its_text() {
-        let text = || KeyAfterAnswer::GoesOn { letters: "a".into() };
-        use KeyAfterAnswer::{Ends, MayGoOn};
+        let text = || KeyAfterAnswer::Continues { letters: "a".into() };
+        use KeyAfterAnswer::{Ends, MayContinue};
         for (keys, each) in [
-            (&[(310, ' '), (620, 't')][..], vec![MayGoOn, text()]),
-            (&[(1_000, 'd'), (1_800, 'd')], vec![MayGoOn, text()]),
-            (&[(2_000, 'l'), (4_000, 's')], vec![MayGoOn, text()]),
+            (&[(310, ' '), (620, 't')][..], vec![MayContinue, text()]),
+            (&[(1_000, 'd'), (1_800, 'd')], vec![MayContinue, text()]),
+            (&[(2_000, 'l'), (4_000, 's')], vec![MayContinue, text()]),
             // The first letter, and the rest faster.
-            (&[(330, 'd'), (480, 'd')], vec![MayGoOn, text()]),
-            (&[(600, 'd'), (660, 'd')], vec![MayGoOn, text()]),
+            (&[(330, 'd'), (480, 'd')], vec![MayContinue, text()]),
+            (&[(600, 'd'), (660, 'd')], vec![MayContinue, text()]),
             // The answer, then a message in the usual pace.
-            (&[(900, 'n'), (1_050, 'o')], vec![MayGoOn, KeyAfterAnswer::GoesOn { letters: String::new() }]),
+            (
+                &[(900, 'n'), (1_050, 'o')],
+                vec![MayContinue, KeyAfterAnswer::Continues { letters: String::new() }],
+            ),
             // A line in one piece.
-            (&[(400, 'n'), (412, 'o')], vec![MayGoOn, Ends]),
+            (&[(400, 'n'), (412, 'o')], vec![MayContinue, Ends]),
             (&[(2_001, 'n')], vec![Ends]),
             (&[(500, '/')], vec![Ends]),
             (&[(500, '!')], vec![Ends]),

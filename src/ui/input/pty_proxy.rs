@@ -70,7 +70,7 @@ struct PtyProxyShared {
     may_refresh: AtomicBool,
     /// The key that was passed on last came alone, as a hand types it.
     by_hand: AtomicBool,
-    /// The letter that answered the last question: the line may go on with its text.
+    /// The letter that answered the last question: the line may continue its text.
     answered: Mutex<Option<(AnsweredLetter, TextReporter)>>,
 }
 
@@ -128,7 +128,7 @@ impl PtyProxy {
         Ok(PtyProxy(Arc::new(shared)))
     }
 
-    /// The next line may go on with the text of which this letter was the first. Then the letter is put back.
+    /// The next line may continue the text of which this letter was the first. Then the letter is put back.
     pub fn follow_answer(&self, answered: Option<(AnsweredLetter, TextReporter)>) {
         *self.0.answered.lock().unwrap_or_else(PoisonError::into_inner) = answered;
     }
@@ -369,7 +369,7 @@ impl PtyProxyShared {
         (!typed.intersects(PollFlags::HUP | PollFlags::ERR)).then(Vec::new)
     }
 
-    /// Puts the letter that answered in front of the line, if `token` shows that the line goes on with its text.
+    /// Puts the letter that answered in front of the line, if `token` shows that the line continues its text.
     fn put_letter_back(&self, token: &InputToken) {
         let mut kept = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         let step = match (&mut *kept, &token.input) {
@@ -378,9 +378,9 @@ impl PtyProxyShared {
             _ => return,
         };
         match step {
-            KeyAfterAnswer::MayGoOn => {}
+            KeyAfterAnswer::MayContinue => {}
             KeyAfterAnswer::Ends => *kept = None,
-            KeyAfterAnswer::GoesOn { letters } => {
+            KeyAfterAnswer::Continues { letters } => {
                 if let Some((answered, report)) = kept.take() {
                     report(answered.words("the prompt"));
                 }

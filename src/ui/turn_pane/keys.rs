@@ -141,7 +141,7 @@ impl TurnPane {
         action
     }
 
-    /// The key goes on with the text of which the letter that answered last was the first: all of it goes to the draft. At
+    /// The key continues the text of which the letter that answered last was the first: all of it goes to the draft. At
     /// a question, [`TypedLetters`] has the letters that answered the one before.
     ///
     /// [`TypedLetters`]: super::question::TypedLetters
@@ -152,9 +152,9 @@ impl TurnPane {
         let has_draft = !self.facts.questions_only;
         let step = self.answered.as_mut().map_or(KeyAfterAnswer::Ends, |answered| answered.follow(key, at));
         let letters = match step {
-            KeyAfterAnswer::MayGoOn => return false,
-            KeyAfterAnswer::GoesOn { letters } if has_draft => letters,
-            KeyAfterAnswer::GoesOn { .. } | KeyAfterAnswer::Ends => {
+            KeyAfterAnswer::MayContinue => return false,
+            KeyAfterAnswer::Continues { letters } if has_draft => letters,
+            KeyAfterAnswer::Continues { .. } | KeyAfterAnswer::Ends => {
                 self.answered = None;
                 return false;
             }
@@ -173,7 +173,7 @@ impl TurnPane {
         notices.iter().flat_map(|words| self.notice(words)).collect()
     }
 
-    /// The letter that answered last, if a text may still go on after it.
+    /// The letter that answered last, if a text may still follow it.
     pub(super) fn take_answered(&mut self) -> Option<AnsweredLetter> {
         self.answered.take()
     }
@@ -225,14 +225,14 @@ impl TurnPane {
         match key.code {
             // The letter for yes was no answer without its Enter: it is the first of a text.
             KeyCode::Char(letter)
-                if is_plain && open.awaits_enter() && letter != 'y' && !self.letters.goes_on(at) =>
+                if is_plain && open.awaits_enter() && letter != 'y' && !self.letters.continues(at) =>
             {
                 self.letters.clear();
                 let text = format!("y{letter}");
                 return Some(TypedText { text, since: at, is_beginning: true, answered: 0 });
             }
             // A blank alone opens a row, also right after the key that shows the patch.
-            KeyCode::Char(' ') if !self.letters.goes_on(at) || open.has_only_looked(&self.letters) => {}
+            KeyCode::Char(' ') if !self.letters.continues(at) || open.has_only_looked(&self.letters) => {}
             KeyCode::Char(letter) if is_plain && !is_typing => {
                 return self.letters.add(letter, at, open.letter_use(key));
             }

@@ -111,10 +111,7 @@ fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
     for (path, happened) in [
         (".git/HEAD", "HEAD moved to branch other"),
         (".git/packed-refs", "/.git/packed-refs` changed"),
-        (".git/refs/heads/side", "branch side was created"),
         (".git/refs/heads/main", "branch main moved to 0123456"),
-        (".git/refs/tags/v1", "tag v1 was created"),
-        (".git/refs/remotes/origin/main", "refs/remotes/origin/main was created"),
         (".git/refs/stash", "the stash changed"),
     ] {
         let b = committed();
@@ -135,6 +132,20 @@ fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
         let by = if happened.contains('`') { "" } else { " by another command" };
         let words = format!("{happened}{by}: it cannot be applied)");
         assert!(row.line().ends_with(&words), "{path}: {}", row.line());
+    }
+}
+
+/// Story: a branch that the person made, or a fetch, kept a commit of the agent on another branch from being applied.
+#[test]
+fn a_new_ref_of_the_person_is_in_the_way_of_no_commit_and_stays() {
+    for path in [".git/refs/heads/side", ".git/refs/tags/v1", ".git/refs/remotes/origin/main"] {
+        let b = committed();
+        let words = b.words();
+        let id = format!("{}\n", "0123456789".repeat(4));
+        b.write(path, &id);
+        assert_eq!(b.words(), words, "{path}");
+        lands(&b);
+        assert_eq!(fs::read_to_string(b.root.join(path)).unwrap(), id, "{path}");
     }
 }
 

@@ -105,7 +105,7 @@ fn on_screen(
         CommandStop::with_hint(format!("the terminal failed: {e}"), "your decisions are saved")
     })?;
     // Some terminals drop rows of the usual screen while another one is shown: xterm when it becomes higher and then lower.
-    // The question that follows is about the answer, and at the prompt the person goes on reading there.
+    // The question that follows is about the answer, and at the prompt the person reads on there.
     if pane.was_resized {
         show_last_turn(context);
     }

@@ -81,7 +81,7 @@ impl TypedLetters {
         // Where no draft is, a letter that was taken for one of a text counts when it is pressed again.
         let is_again =
             self.is_text == Some(TOGETHER) && self.last == Some(letter) && letter_use == LetterUse::Key;
-        if !self.goes_on(at) || is_again {
+        if !self.continues(at) || is_again {
             self.clear();
         }
         self.last = Some(letter);
@@ -118,7 +118,7 @@ impl TypedLetters {
     }
 
     /// A letter that is read at `at` may belong to those before it.
-    pub(in crate::ui::turn_pane) fn goes_on(&self, at: Instant) -> bool {
+    pub(in crate::ui::turn_pane) fn continues(&self, at: Instant) -> bool {
         let within = self.is_text.unwrap_or(TOGETHER);
         self.times.is_some_and(|(_, last)| at.saturating_duration_since(last) < within)
     }

@@ -489,7 +489,7 @@ impl GitEvent {
             }
             GitEvent::StagedLost { number, named, patch: _ } => {
                 let files = some_files(*number, named);
-                format!("index: what was staged of {files} is in no commit and no file any more")
+                format!("index: drops staged changes of {files} that are in no commit and no file")
             }
             GitEvent::ConflictsForgotten { number, named } => {
                 format!("index: git can no longer restore the conflict in {}", some_files(*number, named))

@@ -55,6 +55,7 @@ mod tree_diff;
 mod unexplained_files;
 mod unnoticed_changes;
 mod unreached_objects;
+mod work_tree_content;
 mod work_trees;
 
 pub(in crate::workspace) use budget::{ReadDeadline, consent_deadline, deadline};

@@ -146,7 +146,7 @@ fn a_removed_worktree_says_that_its_commits_are_lost() {
     }
 }
 
-/// Story: conflicts that the person had resolved could not be brought back any more, and nothing said so.
+/// Story: git could no longer restore conflicts that the person had resolved, and no row named them.
 #[test]
 fn a_conflict_that_git_can_no_longer_restore_has_a_row() {
     if !has_git() {

@@ -9,8 +9,10 @@ use super::event::GitEvent;
 use super::git_index::GitIndex;
 use super::git_sides::{GitSides, RepositorySide};
 use super::object_id::ObjectId;
+use super::object_store::ObjectReader;
 use super::repository_files::{RepositoryFiles, read};
 use super::tree_diff::{SUBMODULE, TreeEntry, content};
+use super::work_tree_content::is_content_of;
 use super::work_trees::work_trees;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -57,7 +59,7 @@ pub(super) fn staged_losses(
         let is_committed =
             trees.iter_mut().any(|tree| matches!(tree.get(path), Ok(Some(found)) if found.id == staged.id));
         let is_file = |files: &dyn RepositoryFiles, dir: &PathBuf| {
-            is_content(files, &dir.join(OsStr::from_bytes(path)), staged.id)
+            is_file_of(&before.objects, files, &dir.join(OsStr::from_bytes(path)), staged.id)
         };
         if !is_committed && !dirs.iter().any(|dir| is_file(sides.after, dir) || is_file(sides.before, dir)) {
             lost.push((path, staged));
@@ -95,8 +97,17 @@ fn kept_trees<'a>(before: &RepositorySide<'a>, after: &'a RepositorySide<'a>) ->
     commits.into_iter().map(|id| CommitTree::new(&after.objects, Some(id))).collect()
 }
 
-fn is_content(files: &dyn RepositoryFiles, file: &Path, id: ObjectId) -> bool {
-    let found = files.real(file).and_then(|real| real.symlink_metadata().ok());
-    found.is_some_and(|found| found.is_file())
-        && read(files, file, LARGEST).is_some_and(|content| id.names("blob", &content))
+/// True where the file, or the target of the symbolic link, is what was staged.
+fn is_file_of(objects: &ObjectReader<'_>, files: &dyn RepositoryFiles, file: &Path, id: ObjectId) -> bool {
+    let found = files.real(file).and_then(|real| Some((real.symlink_metadata().ok()?, real)));
+    match found {
+        Some((found, real)) if found.is_symlink() => {
+            let target = std::fs::read_link(&real).unwrap_or_default();
+            id.names("blob", target.as_os_str().as_bytes())
+        }
+        Some((found, _)) if found.is_file() => {
+            read(files, file, LARGEST).is_some_and(|content| is_content_of(objects, id, &content))
+        }
+        _ => false,
+    }
 }

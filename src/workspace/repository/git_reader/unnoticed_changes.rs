@@ -11,8 +11,8 @@ use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::repository_files::{RepositoryFiles, read};
 use super::tree_diff::SUBMODULE;
+use super::work_tree_content::is_content_of;
 use super::work_trees::work_trees;
-use sha2::Digest;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 
 /// The largest file whose content is compared. A larger one is named.
 const LARGEST: u64 = 64 << 20;
-const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
 #[derive(Default)]
 pub(super) struct UnnoticedChanges {
@@ -116,40 +115,11 @@ impl Comparison<'_> {
             let target = std::fs::read_link(&real).unwrap_or_default();
             return id.names("blob", target.as_os_str().as_bytes());
         }
-        read(self.files, file, LARGEST).is_some_and(|content| self.is_content(id, &content))
+        read(self.files, file, LARGEST).is_some_and(|content| is_content_of(self.objects, id, &content))
     }
 
     /// True where the file may have changed after its entry was written, within one unit of the clock: then git reads it.
     fn is_racy(&self, file: (u32, u32), entry: (u32, u32)) -> bool {
         self.index.is_some_and(|index| index <= entry || index.0 == entry.0 && file.1 != entry.1)
     }
-
-    /// True for the content itself, and for what git makes the content of: other line ends, a file of LFS.
-    fn is_content(&self, id: ObjectId, content: &[u8]) -> bool {
-        id.names("blob", content)
-            || memchr::memmem::find(content, b"\r\n").is_some() && id.names("blob", &with_line_feeds(content))
-            || self.is_file_of_lfs(id, content)
-    }
-
-    fn is_file_of_lfs(&self, id: ObjectId, content: &[u8]) -> bool {
-        let Some(pointer) = self.objects.get_of(&id, "blob").filter(|blob| blob.starts_with(LFS_POINTER))
-        else {
-            return false;
-        };
-        let hash = sha2::Sha256::digest(content);
-        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        let line = format!("oid sha256:{hex}");
-        pointer.split(|byte| *byte == b'\n').any(|found| found == line.as_bytes())
-    }
-}
-
-fn with_line_feeds(content: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(content.len());
-    for line in content.split_inclusive(|byte| *byte == b'\n') {
-        match line.strip_suffix(b"\r\n") {
-            Some(line) => out.extend([line, b"\n"].concat()),
-            None => out.extend_from_slice(line),
-        }
-    }
-    out
 }
