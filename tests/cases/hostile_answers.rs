@@ -51,8 +51,8 @@ fn applies(pty: &mut Pty) {
 fn a_wrong_key_changes_nothing_and_shows_the_keys_again() {
     let mut pty = asked(shell().size(120, 30));
     for key in WRONG {
-        // Each by itself: letters closer together are a text.
-        pause(600);
+        // Each by itself: letters closer together that are no keys are a text.
+        pause(1_600);
         pty.send(key);
         pause(80);
         still_open(&pty, key);

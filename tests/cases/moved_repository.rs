@@ -134,3 +134,52 @@ fn lines_that_only_the_reflog_got_in_the_meantime_are_joined() {
     assert!(log.starts_with("commit: Second\ncheckout: moving from zz to main"), "{log}");
     assert_eq!(git(&pty, &["fsck", "--strict", "--no-dangling"]), "");
 }
+
+/// What the person does in another terminal while the question about changes of the agent is open, and what `a` then says. The
+/// changes were once applied as a fast-forward: what the person had taken away came back, and what they had committed was taken
+/// back by their next commit.
+#[test]
+fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
+    const COMMIT: &str =
+        "echo two >> a.txt; git -c user.name=A -c user.email=a@example.org commit -qam Second";
+    if !has_view() {
+        return;
+    }
+    let cases: [(&str, &[&[&str]], &str); 6] = [
+        // A commit that was made on the wrong branch.
+        (COMMIT, &[&["branch", "feature"], &["reset", "-q", "--hard", "HEAD~1"]], "branch main moved to"),
+        ("git tag v1", &[&["tag", "v1", "HEAD~1"]], "tag v1"),
+        ("git branch b", &[&["branch", "b", "HEAD~1"]], "branch b"),
+        // An index that was made before a commit takes that back with the next one.
+        ("echo n > n.txt; git add n.txt", &[&["commit", "-qam", "Mine"]], "branch main moved to"),
+        ("git rm -q --cached b.txt", &[&["commit", "-qam", "Mine"]], "branch main moved to"),
+        ("git pack-refs --all", &[&["branch", "-D", "topic"]], "branch topic was deleted"),
+    ];
+    for (agent, person, happened) in cases {
+        let mut pty = shell().size(100, 40).arg("--mode").arg("ask").file("a.txt", "one\n").open();
+        std::fs::write(pty.tree.path().join("b.txt"), "b\n").unwrap();
+        for words in [
+            &["init", "-q", "-b", "main"][..],
+            &["add", "."],
+            &["commit", "-qm", "Start"],
+            &["commit", "-q", "--allow-empty", "-m", "Next"],
+            &["branch", "topic"],
+        ] {
+            git(&pty, words);
+        }
+        pty.line(&format!("run {agent}"));
+        ready(&pty, "a apply all");
+        std::fs::write(pty.tree.path().join("b.txt"), "mine\n").unwrap();
+        for words in person {
+            git(&pty, words);
+        }
+        let state = ["show-ref", "--head", "--dereference"];
+        let (refs, staged) = (git(&pty, &state), git(&pty, &["diff", "--cached"]));
+        pty.answer("a");
+        ready(&pty, happened);
+        ready(&pty, "discard it");
+        assert!(!pty.screen().contains("a apply all  "), "{agent}: {}", pty.screen());
+        assert_eq!((git(&pty, &state), git(&pty, &["diff", "--cached"])), (refs, staged), "{agent}");
+        keep(&mut pty);
+    }
+}

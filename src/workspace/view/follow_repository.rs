@@ -13,17 +13,19 @@ use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::files::open::open_regular;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::repository::git_reader::{
-    GitSides, are_on_top, consent_deadline, has_staged_nothing_since,
+    GitSides, MovedRef, are_on_top, consent_deadline, index_is_on_top,
 };
 use rustix::fs::OFlags;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Files of an operation that is not finished: its command continues from the state at which it stopped.
 const UNFINISHED: [&str; 6] =
     ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"];
+/// A ref is one short line; what is longer, or no regular file, is none.
+const LARGEST_REF: u64 = 4096;
 /// The largest reflog that is joined.
 const LARGEST_LOG: u64 = 16 << 20;
 
@@ -81,13 +83,15 @@ impl View {
         if scan.lock().is_some() {
             return OTHER;
         }
-        let (mut followed, mut on_top) = (FollowedRecords::new(), Vec::<PathBuf>::new());
+        let (mut followed, mut on_top) = (FollowedRecords::new(), Vec::new());
         let mut index_then = None;
         let bases = self.layer_set(LayerKind::Pending).bases().iter().collect::<Vec<_>>();
         let known = |path: &Path| bases.binary_search_by(|base| (*base.path).cmp(path)).is_ok();
         for path in scan.state.iter().filter(|path| !known(path)) {
             let rel = path.strip_prefix(repository).unwrap_or(&path);
-            if !is_followed_ref(rel) || self.has(LayerKind::Pending, &path) && set.get(&path).is_some() {
+            let is_ref = is_followed_ref(rel)
+                && path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= LARGEST_REF);
+            if !is_ref || self.has(LayerKind::Pending, &path) && set.get(&path).is_some() {
                 return OTHER;
             }
             let now = node_at(&path)?;
@@ -104,6 +108,13 @@ impl View {
             }
             let change = set.get(&path);
             if change.is_some_and(|change| *change.after == now) {
+                // `packed-refs` of the changes has a ref whose file git packed, and somebody deleted it.
+                if now.is_absent()
+                    && is_followed_ref(rel)
+                    && set.get(&repository.join("packed-refs")).is_some()
+                {
+                    return OTHER;
+                }
                 followed.insert(path, None);
                 continue;
             }
@@ -116,10 +127,14 @@ impl View {
                 // An object has the name of its content: the workspace has it already.
                 None
             } else if is_followed_ref(rel) {
-                if !now.is_file() {
+                // A tag does not move on: it is a name that the person gave, or moved.
+                if !now.is_file() || change.is_some() && rel.starts_with("refs/tags") {
                     return OTHER;
                 }
-                on_top.extend(change.map(|_| rel.to_path_buf()));
+                if change.is_some() {
+                    let Ok(then) = self.stored_base(&base) else { return OTHER };
+                    on_top.push(MovedRef { name: rel.to_path_buf(), then });
+                }
                 same(StagedEntry::Keep)
             } else if rel == Path::new("index") {
                 if !base.raced && self.says_the_same(&base.node, &path)? {
@@ -127,7 +142,7 @@ impl View {
                 }
                 // Where no change takes its place, the index stays the person's.
                 if change.is_some() || set.get(&repository.join("HEAD")).is_some() {
-                    index_then = Some(base.node.clone());
+                    index_then = Some(base.clone());
                 }
                 same(StagedEntry::Keep)
             } else if is_log(rel) && change.is_some() {
@@ -147,37 +162,35 @@ impl View {
         }
         let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
         let sides = GitSides::of(repository, (&before, &after), &[], consent_deadline());
-        if let Some(then) = index_then {
-            let bytes = match then.hash().map(|hash| self.objects().get(hash)) {
-                Some(Ok(bytes)) => Some(bytes),
-                None if then.is_absent() => None,
-                _ => return OTHER,
-            };
-            if !has_staged_nothing_since(&sides, bytes.as_deref()) {
-                return OTHER;
-            }
-            // The index is that of the commit at `HEAD`.
-            on_top.push("HEAD".into());
+        if !are_on_top(&sides, &on_top) {
+            return Ok(Err(FollowBlock::NotOnTop));
         }
-        match are_on_top(&sides, &on_top) {
-            true => Ok(Ok(followed)),
-            false => Ok(Err(FollowBlock::NotOnTop)),
+        let index_is_on_top = |base: &BaseRecord| {
+            self.stored_base(base).is_ok_and(|then| index_is_on_top(&sides, then.as_deref()))
+        };
+        if index_then.is_some_and(|base| !index_is_on_top(&base)) {
+            return OTHER;
+        }
+        Ok(Ok(followed))
+    }
+
+    /// The content of a file when the command ran; `None` where there was none.
+    fn stored_base(&self, base: &BaseRecord) -> io::Result<Option<Vec<u8>>> {
+        match base.node.hash() {
+            Some(hash) => self.objects().get(hash).map(Some).map_err(io::Error::other),
+            None if base.node.is_absent() => Ok(None),
+            None => Err(io::ErrorKind::InvalidInput.into()),
         }
     }
 
     /// The reflog of the workspace, and the lines that the changes add to it. `None` where either did more than to add lines.
     fn joined_log(&self, base: &BaseRecord, now: &PathState) -> io::Result<Option<Vec<u8>>> {
         let Some((index, rel)) = self.locate(&base.path) else { return Ok(None) };
-        let then = match base.node.hash() {
-            Some(hash) => match self.objects().get(hash) {
-                Ok(bytes) => bytes,
-                Err(_) => return Ok(None),
-            },
-            None if base.node.is_absent() => Vec::new(),
-            None => return Ok(None),
-        };
+        let Ok(then) = self.stored_base(base) else { return Ok(None) };
+        let then = then.unwrap_or_default();
         let Ok(opened) = open_regular(&base.path, OFlags::RDONLY) else { return Ok(None) };
-        let pending = self.stack(index, 1).open(&rel)?;
+        // The changes may have a directory there.
+        let Ok(pending) = self.stack(index, 1).open(&rel) else { return Ok(None) };
         let (mut log, mut added) = (Vec::new(), Vec::new());
         opened.file.take(LARGEST_LOG).read_to_end(&mut log)?;
         pending.take(LARGEST_LOG).read_to_end(&mut added)?;

@@ -25,8 +25,8 @@ pub(super) enum RepositoryMove {
     Locked(PathBuf),
     /// A ref is new, or leads to another commit. `at` is the short name of the commit, where it can be read.
     Ref {
-        name: RefName,
         happened: RefMove,
+        name: RefName,
         at: Option<String>,
     },
     /// `HEAD` is on this branch, or at this commit.
@@ -47,11 +47,12 @@ pub(super) enum RefName {
     Other(PathBuf),
 }
 
+/// A new ref explains least: it alone is in the way of no apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RefMove {
     Moved,
-    Created,
     Deleted,
+    Created,
 }
 
 impl fmt::Display for RepositoryMove {

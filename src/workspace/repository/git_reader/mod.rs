@@ -67,7 +67,7 @@ pub use event::{
 };
 pub(in crate::workspace) use git_sides::GitSides;
 pub(in crate::workspace) use index_end::{IndexEnd, end_without_caches};
-pub(in crate::workspace) use on_top::{are_on_top, has_staged_nothing_since};
+pub(in crate::workspace) use on_top::{MovedRef, are_on_top, index_is_on_top};
 pub use operation_facts::{NamedCommit, OperationFact};
 pub(in crate::workspace) use protected_contents::{ProtectedContent, protected_contents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;

@@ -319,8 +319,11 @@ fn rewritten(
 }
 
 /// Commits to which only refs of the state after the change lead, the oldest first.
+#[derive(Default)]
 struct NewCommits {
     list: Vec<(ObjectId, Commit, PathBuf)>,
+    /// Where the refs were before that have new commits.
+    old_tips: BTreeMap<PathBuf, ObjectId>,
     more: bool,
     /// The refs whose new commits lead back to the commit where the ref was before.
     continued: BTreeSet<(PathBuf, ObjectId)>,
@@ -334,7 +337,7 @@ impl NewCommits {
         reached: &ReachedBefore<'_, '_>,
         budget: &ReadBudget,
     ) -> NewCommits {
-        let mut found = NewCommits { list: Vec::new(), more: false, continued: BTreeSet::new() };
+        let mut found = NewCommits::default();
         let mut seen: BTreeMap<ObjectId, bool> = BTreeMap::new();
         let current = match head {
             Some(HeadPosition::Branch(name)) => Some(name.clone()),
@@ -360,6 +363,7 @@ impl NewCommits {
         });
         for (name, tip, old) in tips {
             found.walk((reached, after), &mut seen, (&name, tip, old), budget);
+            found.old_tips.extend(old.map(|old| (name, old)));
         }
         found.more |= reached.is_unsure();
         found
@@ -412,6 +416,24 @@ impl NewCommits {
         self.list.get(self.list.len().saturating_sub(MOST_COMMITS)..).unwrap_or_default()
     }
 
+    /// The tree against which a commit counts: that of its first parent. That of a merge is the parent through which the branch
+    /// continues: with `git merge -s ours`, a merge that takes a commit of the branch away differs from no other parent.
+    fn tree_before(
+        &self,
+        after: &RepositorySide<'_>,
+        (commit, on): (&Commit, &Path),
+        budget: &ReadBudget,
+    ) -> Option<ObjectId> {
+        let old = self.old_tips.get(on).filter(|_| commit.parents.len() > 1);
+        let leads_on = |old: &ObjectId, parent: &ObjectId| {
+            let left = only_in(&[&after.objects], *old, &[*parent], budget);
+            left.number == 0 && !left.at_least
+        };
+        let own = old.and_then(|old| commit.parents.iter().find(|parent| leads_on(old, parent)));
+        let parent = own.or(commit.parents.first())?;
+        Commit::read(&after.objects, parent).map(|parent| parent.tree)
+    }
+
     fn events(
         &self,
         after: &RepositorySide<'_>,
@@ -421,8 +443,7 @@ impl NewCommits {
         let left_out = self.list.len() - self.shown().len();
         let mut events = Vec::new();
         for (id, commit, on) in self.shown() {
-            let parent = commit.parents.first().and_then(|id| Commit::read(&after.objects, id));
-            let before = parent.map(|parent| parent.tree);
+            let before = self.tree_before(after, (commit, on), budget);
             let (changes, patch) = compare_trees(&after.objects, before, Some(commit.tree), budget);
             events.push(GitEvent::Commit {
                 id: id.short(),
