@@ -231,3 +231,43 @@ fn no_write_of_somebody_who_writes_in_place_is_lost_to_an_apply() {
     let (landed, refused) = contest(in_place, times(500, 10_000));
     assert!(landed > LEAST_LANDED && refused > LEAST_REFUSED, "{landed} {refused}");
 }
+
+/// Story: an apply of 2,500 files took four seconds, and the mode that the person gave to one of them in that time was gone.
+#[test]
+fn a_mode_that_somebody_gives_a_file_while_changes_land_stays() {
+    use std::os::unix::fs::PermissionsExt;
+    const FILES: usize = 60;
+    let b = Bench::new();
+    let file = |n: usize| b.root.join(format!("f{n:02}"));
+    let last = file(FILES - 1);
+    let mode = || std::fs::metadata(&last).unwrap().permissions().mode() & 0o777;
+    let give = |mode| std::fs::set_permissions(&last, PermissionsExt::from_mode(mode)).unwrap();
+    (0..FILES).for_each(|n| std::fs::write(file(n), "before\n").unwrap());
+    let (mut landed, mut refused) = (0_u64, 0_u64);
+    for round in 0..times(120, 3_000) {
+        give(0o644);
+        b.fold(|upper| {
+            (0..FILES).for_each(|n| {
+                std::fs::write(upper.join(format!("f{n:02}")), format!("ours {round}\n")).unwrap();
+            });
+        })
+        .unwrap();
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_micros(round * 331 % 16_000));
+                give(0o600);
+            });
+            match b.apply() {
+                Ok(ApplyOutcome::Landed(_)) => landed += 1,
+                other => {
+                    assert!(!matches!(other, Ok(ApplyOutcome::Nothing)), "{other:?}");
+                    refused += 1;
+                }
+            }
+        });
+        assert_eq!(mode(), 0o600, "round {round}, {:?}", started.elapsed());
+        let _ = b.view.discard_all(LayerKind::Pending);
+    }
+    eprintln!("landed {landed}, refused {refused}");
+}

@@ -312,7 +312,7 @@ fn act_at(
         CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 fault("exchange")?;
-                return exchange(spot, before, after);
+                return exchange(spot, change, (before, after));
             }
             _ => Ok(()),
         },
@@ -364,13 +364,19 @@ fn place(spot: &CommitTarget<'_>, after: &PathState) -> io::Result<()> {
 
 fn exchange(
     spot: &CommitTarget<'_>,
-    before: super::super::Hash,
-    after: super::super::Hash,
+    change: &AppliedChange,
+    (before, after): (super::super::Hash, super::super::Hash),
 ) -> io::Result<Option<QuietFile>> {
-    match exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), after, before)? {
-        ExchangeOutcome::Done(quiet) => Ok(quiet),
-        ExchangeOutcome::Raced => Err(raced()),
+    let (staged, target) = ((&*spot.anchor, &*spot.new), (&*spot.dir, spot.name));
+    let ExchangeOutcome::Done(quiet) = exchange_checked(staged, target, after, before)? else {
+        return Err(raced());
+    };
+    // Somebody may have given the file another mode, owner or attribute since it was looked at.
+    if PathState::read_known(&*spot.anchor, &spot.new, before)? == *change.before {
+        return Ok(quiet);
     }
+    exchange_checked(staged, target, before, after)?;
+    Err(raced())
 }
 
 fn overwrite(spot: &CommitTarget<'_>, before: &PathState) -> io::Result<()> {

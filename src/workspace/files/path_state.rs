@@ -252,6 +252,16 @@ impl PathState {
         Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat)? })
     }
 
+    /// The same for a file by its name, whose content the caller has just read.
+    pub(in crate::workspace) fn read_known(
+        dir: impl AsFd,
+        name: &OsStr,
+        hash: Hash,
+    ) -> std::io::Result<PathState> {
+        let (file, mode) = open_anyway(&dir, name, OFlags::NONBLOCK)?;
+        Ok(with_mode(PathState::of_file_assuming(&file, hash)?, mode))
+    }
+
     /// The same for a file whose content the caller has just written.
     pub(in crate::workspace) fn of_file_assuming(file: &File, hash: Hash) -> std::io::Result<PathState> {
         let stat = rustix::fs::fstat(file)?;
