@@ -118,7 +118,7 @@ fn list(paths: &[PathBuf]) -> String {
 }
 
 /// After so many steps the memory that they took is given back.
-const GIVE_BACK: usize = 1 << 16;
+pub(super) const GIVE_BACK: usize = 1 << 16;
 
 /// Makes all of `steps`, or none. What is there now is compared with each step's `before` first.
 pub(super) fn commit_steps(
