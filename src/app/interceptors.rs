@@ -3,6 +3,7 @@
 use super::AppError;
 use crate::agent::{CallInterceptors, SecretFilter};
 use crate::audit;
+use crate::workspace::LogMarks;
 use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
 use crate::hooks::{Hook, HookEnvironment, HookSet, HookSource, HookSpec};
 use crate::metrics::MetricsFile;
@@ -59,6 +60,7 @@ pub(super) fn gate(
         audit: settings.guard.audit_enabled.then(|| audit::AuditLog::at(audit_places(paths))),
         metrics: settings.network.metrics_enabled.then(|| metrics(paths)),
         secrets,
+        unlogged: LogMarks::default(),
     })
 }
 

@@ -15,6 +15,7 @@ use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::file_rename::FileRename;
+use crate::workspace::hold_point;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::workspace::repository::RepositorySet;
 use std::borrow::Cow;
@@ -156,11 +157,13 @@ impl View {
         }
         drop((parts, repositories, classes));
         let kind = TransactionKind::Apply;
+        // A call has entries of its own.
+        let marks = self.log_marks().filter(|_| losses == LossPolicy::Refused);
         // A choice without a recorded approval was made by the person.
         let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
         let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
-        let applied = match self.commit_with_repositories(label, kind, steps, renames) {
+        let applied = match self.commit_with_repositories((label, kind, marks), steps, renames) {
             Ok(mut entry) => {
                 let dropped = fault("drop").and_then(|()| self.drop_applied(&left, &entry));
                 crash_point();
@@ -183,6 +186,7 @@ impl View {
         };
         // A mark that stays only makes the next look at what is pending compare it once more.
         drop(std::fs::remove_file(mark));
+        hold_point("applied");
         applied
     }
 
