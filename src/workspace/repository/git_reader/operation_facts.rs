@@ -42,6 +42,10 @@ pub enum OperationFact {
         /// They are commits of the branch that is rebased: their subjects are enough.
         is_of_branch: bool,
     },
+    /// The list of its steps is empty or gone: git refuses to continue.
+    NoSteps {
+        is_missing: bool,
+    },
     /// The patch that `git am` applies next. Some before it made no commit, and some from it on do not exist.
     Patch {
         next: usize,
@@ -97,6 +101,8 @@ impl OperationFact {
                 let names = named.iter().map(name).collect::<Vec<_>>().join(", ");
                 format!("{} left: {names}{more}", count::of(*number, "commit"))
             }
+            OperationFact::NoSteps { is_missing: true } => "its list of steps is missing".into(),
+            OperationFact::NoSteps { is_missing: false } => "its list of steps is empty".into(),
             OperationFact::Patch { next, last, left_out, missing } => {
                 let left_out = match left_out {
                     0 => String::new(),
@@ -112,7 +118,7 @@ impl OperationFact {
                 format!("abort moves {} to {}", short(branch), to.words())
             }
             OperationFact::AbortGoesTo(commit) => format!("abort goes to {}", commit.words()),
-            OperationFact::ResetGoesTo(text) => format!("reset goes to {}", visible::guard_line(text)),
+            OperationFact::ResetGoesTo(text) => format!("git bisect reset goes to {}", visible::guard_line(text)),
             OperationFact::AbortDeletesBranch => "abort deletes the branch".into(),
             OperationFact::Options(options) => format!("with {}", options.join(", ")),
         }

@@ -179,6 +179,8 @@ impl KnownCommits<'_> {
                 };
                 is_empty || self.is_known_message(&message) || self.logged.iter().any(is_logged)
             }
+            // `git commit` takes it, and git leaves none where nothing is in progress.
+            ["MERGE_MSG"] if !self.has_message_for_next() => is_empty,
             ["MERGE_MSG" | "SQUASH_MSG" | "TAG_EDITMSG"] => is_empty || self.is_next_message(new),
             ["FETCH_HEAD"] => {
                 let known: BTreeSet<&[u8]> = old.map(lines).into_iter().flatten().collect();

@@ -151,6 +151,28 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
             "rebase-merge/done: +3 -0",
         ),
         (&[], format!("{rebase}; sed -i s/^pick/squash/ {todo}"), "rebase-merge/git-rebase-todo: +2 -0"),
+        (
+            &[],
+            format!("{rebase}; rm {todo}"),
+            "rebase in progress: topic onto main (X), stopped at X \"topic 1\", its list of steps is missing",
+        ),
+        (
+            &[],
+            "git cherry-pick main..topic || true; : > .git/sequencer/todo".into(),
+            "cherry-pick in progress: X \"topic 1\", its list of steps is empty",
+        ),
+        (
+            &[],
+            "git cherry-pick main..topic || true; rm .git/sequencer/todo".into(),
+            "cherry-pick in progress: X \"topic 1\", its list of steps is missing",
+        ),
+        (
+            &[],
+            format!("{rebase}; cp .git/rebase-merge/onto .git/rebase-merge/squash-onto"),
+            "rebase-merge/squash-onto: +1 -0",
+        ),
+        // Nothing is in progress: the next commit takes it.
+        (&[], "git log -1 --format=%B > .git/MERGE_MSG".into(), "MERGE_MSG: +"),
         (&[], format!("{rebase}; echo x > .git/rebase-merge/strange"), "rebase-merge/strange: +1 -0"),
         (
             &[],
@@ -192,7 +214,7 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
             &[],
             "git bisect start; git bisect bad main; git bisect good main~2; echo other > .git/BISECT_START"
                 .into(),
-            "bisect in progress: reset goes to other",
+            "bisect in progress: git bisect reset goes to other",
         ),
         (
             &[],

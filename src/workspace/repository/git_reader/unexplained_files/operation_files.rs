@@ -71,6 +71,11 @@ impl KnownCommits<'_> {
         }
     }
 
+    /// True where an operation is in progress whose next commit takes `MERGE_MSG`.
+    pub(super) fn has_message_for_next(&self) -> bool {
+        MESSAGE_IS_FOR.iter().any(|marker| exists(self.sides.after, &self.sides.dir.join(marker)))
+    }
+
     /// True where the next message belongs to an operation that goes on, and no step of it was made.
     fn is_message_of_person(&self) -> bool {
         let is_there = |files, marker: &&str| exists(files, &self.sides.dir.join(marker));
