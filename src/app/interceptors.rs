@@ -3,12 +3,12 @@
 use super::AppError;
 use crate::agent::{CallInterceptors, SecretFilter};
 use crate::audit;
-use crate::workspace::LogMarks;
 use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
 use crate::hooks::{Hook, HookEnvironment, HookSet, HookSource, HookSpec};
 use crate::metrics::MetricsFile;
 use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, ProtectedPaths};
 use crate::text::regular_file;
+use crate::workspace::LogMarks;
 use globset::{Glob, GlobSetBuilder};
 use std::path::PathBuf;
 use std::sync::RwLock;

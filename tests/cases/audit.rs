@@ -274,7 +274,7 @@ fn an_apply_whose_process_is_killed_before_its_entry_is_logged_by_the_next_start
         std::fs::remove_file(place.beside("hold.reached")).unwrap();
         std::fs::remove_file(&held).unwrap();
     };
-    place.run(["sandbox", "run", "--", "echo beta > a.txt"]).code(0);
+    place.run(["sandbox", "run", "--", "echo beta > a.txt"]).code(3);
     killed(&["apply", "--yes"], 0);
     assert_eq!(place.read("a.txt"), "beta\n");
     for _ in 0..2 {
@@ -286,10 +286,11 @@ fn an_apply_whose_process_is_killed_before_its_entry_is_logged_by_the_next_start
     place.run(["undo"]).code(0).says("undid changes to 1 file");
     place.run(["changes"]).code(0);
     assert_eq!(done_in(&place).len(), 2, "{:?}", done_in(&place));
-    let journal = std::fs::read_dir(place.state_dir().join("journal")).unwrap().next().unwrap().unwrap().path();
-    let marks = std::fs::read_dir(journal).unwrap().filter(|file| {
-        file.as_ref().unwrap().file_name().to_string_lossy().ends_with(".unlogged")
-    });
+    let journal =
+        std::fs::read_dir(place.state_dir().join("journal")).unwrap().next().unwrap().unwrap().path();
+    let marks = std::fs::read_dir(journal)
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().ends_with(".unlogged"));
     assert_eq!(marks.count(), 0);
     place.run(["audit", "verify"]).code(0).says("no changes found");
 }

@@ -5,9 +5,7 @@ use super::interceptor::secrets::SecretFilter;
 use crate::audit::{AuditError, AuditEvent, AuditKind, AuditLog};
 use crate::hooks::HookSet;
 use crate::metrics::MetricsFile;
-use crate::workspace::{
-    ChangeCount, JournalEntry, LogMarks, PassedCheck, ProgramRun, TransactionKind,
-};
+use crate::workspace::{ChangeCount, JournalEntry, LogMarks, PassedCheck, ProgramRun, TransactionKind};
 use std::sync::Arc;
 
 /// The interceptors of every call; `super::interceptor` has the order.

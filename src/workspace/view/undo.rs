@@ -479,7 +479,8 @@ impl View {
         }
         let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
         let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
-        let done = self.commit_with_repositories((label, plan.kind, self.log_marks()), plan.steps, plan.renames);
+        let done =
+            self.commit_with_repositories((label, plan.kind, self.log_marks()), plan.steps, plan.renames);
         done.map(Some)
     }
 }

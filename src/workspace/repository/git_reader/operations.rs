@@ -16,6 +16,7 @@ use super::object_id::ObjectId;
 use super::operation_facts::{NamedCommit, OperationFact};
 use super::packed_refs::RefMap;
 use super::repository_files::{RepositoryFiles, exists, read};
+use super::unexplained_files::mails::subject as mail_subject;
 use rebase_steps::{RebaseIds, RebaseSteps, is_base};
 pub(super) use return_places::ReturnPlaces;
 use std::cell::OnceCell;
@@ -433,7 +434,9 @@ impl OperationSearch<'_> {
         }
         self.explain("rebase-apply/next");
         self.explain("rebase-apply/last");
-        Some(OperationFact::Patch { next, last, left_out: next - 1 - made, missing })
+        let mail = self.text_in(&format!("rebase-apply/{next:04}"));
+        let subject = mail.as_deref().and_then(mail_subject);
+        Some(OperationFact::Patch { next, last, subject, left_out: next - 1 - made, missing })
     }
 
     fn bisect(&mut self) -> Vec<OperationFact> {

@@ -77,7 +77,8 @@ impl KnownCommits<'_> {
             // git makes such a commit where a rebase begins without one.
             "squash-onto" => {
                 let commit = ObjectId::from_hex(word).and_then(|id| Commit::read(&self.after.objects, &id));
-                let is_empty = commit.is_some_and(|it| it.parents.is_empty() && it.message.trim_ascii().is_empty());
+                let is_empty =
+                    commit.is_some_and(|it| it.parents.is_empty() && it.message.trim_ascii().is_empty());
                 is_empty && self.text_of("rebase-merge/onto").is_some_and(|onto| onto.trim_ascii() == word)
             }
             "rewritten-list" | "rewritten-pending" => self.are_names(text),

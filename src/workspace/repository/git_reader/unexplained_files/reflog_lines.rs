@@ -43,6 +43,10 @@ pub(super) fn added_lines<'l>(old: &'l [u8], new: &'l [u8], (was, is): RefEnds) 
     // Lines at the end may have gone with the others.
     let to = |line: &'_ [u8]| ends(line).map(|(_, to)| to);
     let mut at = vec![was, last.and_then(to), old.last().copied().and_then(to)];
+    // Lines of the agent were joined with those of the person: they begin further up, and lead to where the ref was.
+    if was.is_some() && added.iter().any(|line| to(line) == was) {
+        at.extend(old.iter().map(|line| to(line)));
+    }
     for line in &added {
         let (from, to) = ends(line)?;
         if !is_nothing(from) && !at.contains(&Some(from)) {
@@ -170,6 +174,9 @@ mod tests {
             // A ref that moved without a line.
             (&["01 a"], &["01 a", "34 c"], ('3', '4'), Some(1)),
             (&[], &["01 a", "12 b"], ('0', '2'), Some(2)),
+            // The person made 2, the agent 3, and then 4 on top of 2.
+            (&["01 a", "12 b"], &["01 a", "12 b", "13 c", "32 reset", "24 c"], ('2', '4'), Some(3)),
+            (&["01 a", "12 b"], &["01 a", "12 b", "13 c", "34 c"], ('2', '4'), None),
             (&["01 a"], &["01 a", "10 renamed", "02 renamed"], ('1', '2'), Some(2)),
             (&["01 a", "12 b"], &["12 b", "01 a"], ('2', '2'), None),
             (&["01 a", "12 b", "23 c"], &["23 c", "12 b", "01 a"], ('3', '3'), None),
@@ -234,8 +241,18 @@ mod tests {
                 &topic,
                 true,
             ),
-            (&main, &["11 rebase (start): checkout x", "11 checkout: moving from main to topic"], &topic, false),
-            (&main, &["11 rebase (start): checkout x", "12 rebase (pick): y"], &LoggedHead::Detached(id('2')), true),
+            (
+                &main,
+                &["11 rebase (start): checkout x", "11 checkout: moving from main to topic"],
+                &topic,
+                false,
+            ),
+            (
+                &main,
+                &["11 rebase (start): checkout x", "12 rebase (pick): y"],
+                &LoggedHead::Detached(id('2')),
+                true,
+            ),
             (&topic, &["11 checkout: moving from other to topic"], &topic, false),
             (&topic, &["11 checkout: moving from topic to other"], &topic, false),
             (&main, &["11 checkout: moving from main to other"], &topic, false),
