@@ -8,6 +8,7 @@ use crate::hooks::{Hook, HookEnvironment, HookSet, HookSource, HookSpec};
 use crate::metrics::MetricsFile;
 use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, ProtectedPaths};
 use crate::text::regular_file;
+use crate::workspace::LogMarks;
 use globset::{Glob, GlobSetBuilder};
 use std::path::PathBuf;
 use std::sync::RwLock;
@@ -59,6 +60,7 @@ pub(super) fn gate(
         audit: settings.guard.audit_enabled.then(|| audit::AuditLog::at(audit_places(paths))),
         metrics: settings.network.metrics_enabled.then(|| metrics(paths)),
         secrets,
+        unlogged: LogMarks::default(),
     })
 }
 

@@ -57,7 +57,15 @@ impl App {
 
     pub(super) fn guarded(&self, view: View) -> View {
         view.guard(self.workspace.protected(), self.brake());
+        self.mark_decisions(&view);
         view
+    }
+
+    /// Where there is an audit log, what a person decides in `view` is marked until its entry is written.
+    pub(super) fn mark_decisions(&self, view: &View) {
+        if self.gate.audit.is_some() {
+            view.mark_decisions(&self.gate.unlogged);
+        }
     }
 
     pub(super) fn places(&self, name: &str) -> ViewPaths {
@@ -188,7 +196,9 @@ impl App {
     /// Finishes what a crash left of an apply or an undo in this directory. `None` when there was nothing.
     pub fn recover(&self) -> Option<Result<RecoveryReport, std::io::Error>> {
         let view = self.view("recovery");
-        match recover(view.journal(), view.objects()) {
+        let recovered = recover(view.journal(), view.objects());
+        view.journal().log_unlogged(|entry| self.gate.log_recovered(entry).is_ok());
+        match recovered {
             Ok(recovered) if recovered.is_empty() => None,
             // Reported by `App::damage_at_start`.
             Err(_) if view.journal().unlisted().is_some() => None,

@@ -170,7 +170,7 @@ impl SessionState {
         let (mut chosen, approval) = choice.selection(shown, &classes)?;
         let special = set.take_special(&mut chosen);
         let PermittedChanges { choice: mut permitted, waiting, losses, .. } =
-            classes.permitted(&set, &chosen, &approval);
+            classes.permitted(&set, chosen, &approval);
         permitted.extend(special);
         let left = Applied {
             protected: waiting,

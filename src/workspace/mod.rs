@@ -60,6 +60,7 @@ pub use history::journal::{
     AppliedChange, Journal, JournalEntry, PassedCheck, PruneLimits, PruneReport, PruneRoots, TransactionKind,
     TransactionLabel, journals_in, prune,
 };
+pub use history::log_marks::LogMarks;
 pub use history::objects::ObjectStore;
 pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
 pub use history::program_run::ProgramRun;

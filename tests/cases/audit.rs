@@ -1,9 +1,11 @@
 //! The audit log: what stands in it, and that every change of it is found.
 
 use crate::support::binary::Place;
+use crate::support::den::sandbox_or_skip;
 use placet::audit::{
     AuditBreak, AuditError, AuditEvent, AuditKind, AuditLog, AuditPaths, AuditReport, entries, verify,
 };
+use placet::sandbox::SandboxBackend;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -240,6 +242,57 @@ fn a_conversation_names_its_session_and_an_apply_is_written_down() {
     let kinds: Vec<&str> = all.iter().map(|e| e["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["decision", "intent", "result", "apply", "undo"]);
     place.run(["audit", "verify"]).code(0);
+}
+
+/// The kinds of the entries, and of each apply and undo what it did.
+fn done_in(place: &Place) -> Vec<String> {
+    let read = |line: &String| serde_json::from_str::<serde_json::Value>(line).unwrap();
+    let is_decision = |entry: &serde_json::Value| entry["kind"] == "apply" || entry["kind"] == "undo";
+    let words = |entry: serde_json::Value| format!("{}: {}", entry["tool"], entry["outcome"]);
+    told(place).iter().map(read).filter(is_decision).map(words).collect()
+}
+
+/// Story: `kill -9` right after an apply: the files were applied, and the log never had an entry of it.
+#[test]
+fn an_apply_whose_process_is_killed_before_its_entry_is_logged_by_the_next_start() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let place = Place::new().file("a.txt", "alpha\n");
+    let held = place.beside("hold");
+    let killed = |args: &[&str], number: u32| {
+        place.write("../hold", "");
+        let running = place.placet_that_holds(("applied", &held), args).start();
+        while !place.beside("hold.reached").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        // What another placet is doing at the moment is not logged by this one.
+        place.run(["changes"]).code(0);
+        assert_eq!(done_in(&place).len() as u32, number, "{args:?}");
+        running.signal(rustix::process::Signal::KILL);
+        running.end();
+        std::fs::remove_file(place.beside("hold.reached")).unwrap();
+        std::fs::remove_file(&held).unwrap();
+    };
+    place.run(["sandbox", "run", "--", "echo beta > a.txt"]).code(3);
+    killed(&["apply", "--yes"], 0);
+    assert_eq!(place.read("a.txt"), "beta\n");
+    for _ in 0..2 {
+        place.run(["changes"]).code(0);
+        let entry = "\"next start\": \"applied changes to 1 file, number 1 in the journal\"";
+        assert_eq!(done_in(&place), [entry]);
+    }
+    // Nothing is logged twice, and what is logged by its own process leaves nothing to log.
+    place.run(["undo"]).code(0).says("undid changes to 1 file");
+    place.run(["changes"]).code(0);
+    assert_eq!(done_in(&place).len(), 2, "{:?}", done_in(&place));
+    let journal =
+        std::fs::read_dir(place.state_dir().join("journal")).unwrap().next().unwrap().unwrap().path();
+    let marks = std::fs::read_dir(journal)
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().ends_with(".unlogged"));
+    assert_eq!(marks.count(), 0);
+    place.run(["audit", "verify"]).code(0).says("no changes found");
 }
 
 #[test]

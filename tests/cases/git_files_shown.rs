@@ -301,7 +301,10 @@ fn what_the_next_command_of_an_operation_takes_is_on_the_screen() {
         ),
         (
             &format!("{am}; git rev-parse older > .git/ORIG_HEAD"),
-            &[".git: am in progress: patch 1 of 3, abort goes to older (X)", "  rebase-apply/0002: +"],
+            &[
+                ".git: am in progress: patch 1 of 3: \"t1\", abort goes to older (X)",
+                "  rebase-apply/0002 \"t2\": +",
+            ],
         ),
         (
             "git switch -q t; git rebase main; : > .git/rebase-merge/git-rebase-todo",
@@ -348,9 +351,12 @@ fn a_mail_of_git_am_is_shown_once() {
     let lines: Vec<String> =
         listed.lines().map(without_id).filter(|line| !line.contains("reached by")).collect();
     let below: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("  ")).collect();
-    assert_eq!(below.first(), Some(&"am in progress: patch 1 of 1"), "{listed}");
+    assert_eq!(below.first(), Some(&"am in progress: patch 1 of 1: \"T: it\""), "{listed}");
     let of_am: Vec<&&str> = below.iter().filter(|line| line.contains("rebase-apply/")).collect();
-    assert!(matches!(of_am.as_slice(), [mail] if mail.starts_with("rebase-apply/0001: +")), "{listed}");
+    assert!(
+        matches!(of_am.as_slice(), [mail] if mail.starts_with("rebase-apply/0001 \"T: it\": +")),
+        "{listed}"
+    );
 }
 
 /// Story: git took the edited file for clean, and the next `git checkout` wrote over the edit.

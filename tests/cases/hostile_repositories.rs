@@ -451,6 +451,12 @@ fn a_repository_that_goes_is_called_so() {
     let out = ground.hold("git init -q --bare x");
     assert!(out.stderr.contains("A x (new repository, "), "{out:#?}");
     assert!(!out.stderr.contains("! "), "a new bare repository runs nothing: {out:#?}");
+    // Story: the list of what was applied said `M`, as for a commit.
+    let out = ground.txn.run(["apply", "--yes"]).code(0);
+    assert!(out.stdout.contains("A x (new repository, "), "{out:#?}");
+    ground.hold("rm -rf .git");
+    let out = ground.txn.run(["apply", "--apply-protected", ".git"]).code(0);
+    assert!(out.stdout.contains(&line), "{line}\n{out:#?}");
 }
 
 fn count(dir: &Path) -> usize {

@@ -639,6 +639,31 @@ fn new_objects_of_git_are_one_row_that_opens_and_need_not_be_seen() {
     );
 }
 
+/// Story: the review of a stopped rebase listed 16 and more files of git row by row, with nothing to read in them.
+#[test]
+fn files_of_an_operation_are_one_row_that_opens() {
+    let mut bench = Bench::new();
+    bench.mode = Mode::Ask;
+    for (name, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", "x\n"), ("refs/y", "y\n")] {
+        let path = bench.root.join(".git").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    layered(&bench, ".git/rebase-merge/drop_redundant_commits", b"");
+    layered(&bench, ".git/rebase-merge/end", b"3\n");
+    // What has something to read is shown.
+    layered(&bench, ".git/rebase-merge/evil.py", b"import evil\n");
+    let review = review(&bench).unwrap();
+    let words = |file: usize| match &review.files[file].body {
+        ReviewBody::Whole(whole) => whole.words.join("\n"),
+        ReviewBody::Lines(_) => panic!("it has no lines of its own"),
+    };
+    let at = review.files.iter().position(|file| file.name == ".git/2 files of the operation").unwrap();
+    assert!(words(at).contains("A .git/rebase-merge/end"), "{}", words(at));
+    assert!(!words(0).contains("rebase-merge/end") && words(0).contains("+import evil"), "{}", words(0));
+    assert!(review.layout.folded.contains(&at) && review.files[at].units() == 0);
+}
+
 /// A copy of what it was stayed on the shelf, and the person's later edit was not seen through it.
 #[test]
 fn a_file_that_was_changed_and_changed_back_is_the_persons_again() {

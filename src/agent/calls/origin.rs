@@ -5,7 +5,7 @@ use super::interceptor::secrets::SecretFilter;
 use crate::audit::{AuditError, AuditEvent, AuditKind, AuditLog};
 use crate::hooks::HookSet;
 use crate::metrics::MetricsFile;
-use crate::workspace::{PassedCheck, ProgramRun};
+use crate::workspace::{ChangeCount, JournalEntry, LogMarks, PassedCheck, ProgramRun, TransactionKind};
 use std::sync::Arc;
 
 /// The interceptors of every call; `super::interceptor` has the order.
@@ -15,6 +15,8 @@ pub struct CallInterceptors {
     pub audit: Option<AuditLog>,
     pub metrics: Option<MetricsFile>,
     pub secrets: SecretFilter,
+    /// Decisions of this process that the audit log has no entry of yet.
+    pub unlogged: LogMarks,
 }
 
 /// The origin of a call.
@@ -87,6 +89,26 @@ impl CallInterceptors {
             why: Some("approved by the person".into()),
             preview_hash: Some(crate::audit::digest(shown)),
             outcome: Some(shown.lines().next().unwrap_or_default().chars().take(300).collect()),
+            ..AuditEvent::of(kind)
+        };
+        log.append(entry).map(|_| self.unlogged.end())
+    }
+
+    /// Logs a decision whose process was killed after it had done it.
+    pub fn log_recovered(&self, made: &JournalEntry) -> Result<(), AuditError> {
+        let Some(log) = &self.audit else { return Ok(()) };
+        let (kind, done) = match &made.kind {
+            TransactionKind::Apply => (AuditKind::Apply, "applied"),
+            TransactionKind::Undo { .. } => (AuditKind::Undo, "undid"),
+            TransactionKind::Redo { .. } => (AuditKind::Undo, "redid"),
+        };
+        let count = ChangeCount::of_entry(made);
+        let entry = AuditEvent {
+            session: made.label.session.clone(),
+            tool: Some("next start".into()),
+            decision: Some("yes".into()),
+            why: Some("placet was killed before it could record this".into()),
+            outcome: Some(format!("{done} changes to {count}, number {} in the journal", made.id)),
             ..AuditEvent::of(kind)
         };
         log.append(entry).map(|_| ())

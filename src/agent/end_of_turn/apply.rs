@@ -31,7 +31,7 @@ impl ApplyQuestionFlow<'_> {
     ) -> Option<TurnDecision> {
         let mut chosen = View::everything(shown);
         let special = shown.take_special(&mut chosen);
-        let mut chosen = self.view.classify(shown).permitted(shown, &chosen, approval).choice;
+        let mut chosen = self.view.classify(shown).permitted(shown, chosen, approval).choice;
         chosen.extend(special);
         // All of this part waits for answers of its own, and to say that nothing is pending would be wrong.
         if chosen.is_empty() {

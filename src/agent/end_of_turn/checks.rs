@@ -18,7 +18,7 @@ impl ApplyQuestionFlow<'_> {
     fn applied_by_yes(&self, here: &PendingSet) -> ChangeSelection {
         let PendingSet { set, classes, .. } = here;
         let approval = self.approval_of_mode(set, classes).seen(&classes.losses);
-        classes.permitted(set, &View::everything(set), &approval).choice
+        classes.permitted(set, View::everything(set), &approval).choice
     }
 
     /// The checks that passed on exactly what `a` applies; or why it applies nothing.

@@ -159,6 +159,8 @@ fn kind(event: &GitEvent) -> &'static str {
         GitEvent::Operation { in_progress: true, .. } => "operation_begun",
         GitEvent::Operation { in_progress: false, .. } => "operation_ended",
         GitEvent::StepsLeftOut { .. } => "steps_left_out",
+        GitEvent::StepSkipped(_) => "step_skipped",
+        GitEvent::BisectMarked(_) => "bisect_marked",
         GitEvent::Index { .. } => "index",
         GitEvent::HiddenFiles { .. } => "files_hidden",
         GitEvent::StagedLost { .. } => "staged_lost",

@@ -207,10 +207,10 @@ pub fn apply(
     };
     let special = set.take_special(&mut chosen);
     let PermittedChanges { choice, waiting, losses, repositories } =
-        classes.permitted(&set, &chosen, &wanted.approval);
+        classes.permitted(&set, chosen, &wanted.approval);
     let stays = !waiting.is_empty() || !losses.is_empty();
-    // The apply reads what is pending again, and both may have hundreds of thousands of paths.
-    drop((set, chosen));
+    // The apply reads what is pending again, and there may be hundreds of thousands of paths.
+    drop(set);
     let mut told = match choice.is_empty() && special.is_empty() && stays {
         true => UserReport { done: true, ..UserReport::default() },
         false => {
@@ -241,7 +241,7 @@ pub fn permitted(
 ) -> Result<ChangeSelection, NothingPending> {
     let classes = view.classify(set);
     let chosen = wanted.choice(view, set, &classes, shown)?;
-    Ok(classes.permitted(set, &chosen, &wanted.approval).choice)
+    Ok(classes.permitted(set, chosen, &wanted.approval).choice)
 }
 
 /// The large losses in `wanted` that have no approval.
@@ -249,7 +249,7 @@ pub fn losses_of(view: &View, wanted: &ApplyRequest, shown: DisplayPathFn<'_>) -
     let Ok(set) = view.changes(LayerKind::Pending) else { return Vec::new() };
     let classes = view.classify(&set);
     let Ok(chosen) = wanted.choice(view, &set, &classes, shown) else { return Vec::new() };
-    classes.permitted(&set, &chosen, &wanted.approval).losses
+    classes.permitted(&set, chosen, &wanted.approval).losses
 }
 
 impl ApplyRequest {

@@ -159,7 +159,7 @@ impl TransactionAction {
             TransactionAction::Apply { paths } => {
                 let set = pending()?;
                 let chosen = changes::choice(view, &set, paths, &|path| path.into()).unwrap_or_default();
-                let permitted = view.classify(&set).permitted(&set, &chosen, &ChangeApproval::none());
+                let permitted = view.classify(&set).permitted(&set, chosen, &ChangeApproval::none());
                 permitted.choice.keys().map(|path| writes(path)).collect()
             }
             TransactionAction::Undo { entries, path, .. } => {

@@ -2,6 +2,7 @@
 //! and decided as a whole.
 
 use super::file::{PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
+use super::folded_files::{is_new_object, is_of_operation, new_objects, operation_files};
 use super::side_text::SideText;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, count, sanitize, visible};
@@ -42,6 +43,7 @@ pub fn pending(
             file.runs_later = Some(why);
             files.push(file);
             files.extend(new_objects(set, path, &group, &name));
+            files.extend(operation_files(set, path, (&group, objects), &name));
             taken.extend(group);
             continue;
         }
@@ -71,6 +73,7 @@ pub fn pending(
             Some(unit) if group.len() > 1 || set.repository_of(&change.path).is_some() => {
                 files.push(together(set, &unit, &group, objects, &name, &mut room));
                 files.extend(new_objects(set, &unit, &group, &name));
+                files.extend(operation_files(set, &unit, (&group, objects), &name));
                 taken.extend(group);
             }
             _ if change.after.is_directory()
@@ -194,9 +197,11 @@ fn together(
         key.update(own_key(change).as_bytes());
     }
     let repository = set.repository_of(unit).is_some();
-    // New objects are a row of their own: [`new_objects`]. What is listed below with its content is not named twice.
+    // New objects and the files of an operation are rows of their own. What is listed below with its content is not named
+    // twice.
     let has_words = |change: &FileChange| repository && !is_gits_own(set, change, objects);
-    let listed = part.changes.iter().filter(|c| !is_new_object(set, c) && !has_words(c));
+    let is_folded = |c: &FileChange| is_new_object(set, c) || is_of_operation(set, c, objects);
+    let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c));
     let listed: Vec<&FileChange> = listed.collect();
     let mut words: Vec<String> =
         listed.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
@@ -233,53 +238,8 @@ fn together(
     }
 }
 
-/// The objects that were added to a repository, as one folded file: the commits and refs say what they are.
-fn new_objects(
-    set: &ChangeSet,
-    unit: &Path,
-    group: &BTreeSet<Arc<Path>>,
-    name: &dyn Fn(&Path) -> String,
-) -> Option<ReviewFile> {
-    set.repository_of(unit)?;
-    let in_group = group.iter().filter_map(|path| set.get(path));
-    let files: Vec<&FileChange> = in_group.filter(|c| is_new_object(set, c) && c.after.is_file()).collect();
-    if files.is_empty() {
-        return None;
-    }
-    let row = |change: &&FileChange| {
-        format!("{} {} {} bytes", change.verb().letter(), name(&change.path), change.after.size())
-    };
-    let mut words = vec!["stored by git, decided with the repository".to_string()];
-    words.extend(files.iter().take(SHOWN).map(row));
-    if files.len() > SHOWN {
-        words.push(format!("and {} more", files.len() - SHOWN));
-    }
-    let label = count::of(files.len(), "object file");
-    Some(ReviewFile {
-        name: format!("{}/{label}", name(unit)),
-        path: unit.join(&label),
-        paths: Vec::new(),
-        renamed: None,
-        letter: 'A',
-        facts: Vec::new(),
-        care: Vec::new(),
-        runs_later: None,
-        decided_with: Some(unit.to_path_buf()),
-        body: ReviewBody::Whole(WholeChange { words, is_explained: true, ..WholeChange::default() }),
-        key: String::new(),
-    })
-}
-
-/// True for an object that git added, and for a new directory of objects. One that is changed or removed is listed.
-fn is_new_object(set: &ChangeSet, change: &FileChange) -> bool {
-    let is_directory = change.after.is_directory();
-    change.before.is_absent()
-        && (is_directory || change.after.is_file())
-        && set.repositories.is_object_of_git(&change.path, is_directory)
-}
-
 /// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
-fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &ObjectStore) -> bool {
+pub(super) fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &ObjectStore) -> bool {
     let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
     if is_directory(&change.before) && is_directory(&change.after) {
         return true;

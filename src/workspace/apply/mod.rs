@@ -42,6 +42,7 @@ use super::history::journal::{
     AppliedChange, Journal, JournalEntry, RepositoryState, RestrictedDir, TransactionKind, TransactionLabel,
     TransactionState,
 };
+use super::history::log_marks::LogMarks;
 use super::history::objects::ObjectStore;
 use super::history::origin::{OriginMarks, OriginTable};
 use super::repository::RepositorySet;
@@ -118,13 +119,13 @@ fn list(paths: &[PathBuf]) -> String {
 }
 
 /// After so many steps the memory that they took is given back.
-const GIVE_BACK: usize = 1 << 16;
+pub(super) const GIVE_BACK: usize = 1 << 16;
 
 /// Makes all of `steps`, or none. What is there now is compared with each step's `before` first.
 pub(super) fn commit_steps(
     journal: &Journal,
     objects: &ObjectStore,
-    (label, kind): (TransactionLabel, TransactionKind),
+    (label, kind, log_marks): (TransactionLabel, TransactionKind, Option<&LogMarks>),
     mut steps: Vec<ApplyStep>,
     renames: Vec<FileRename>,
     repositories: &RepositorySet,
@@ -172,6 +173,9 @@ pub(super) fn commit_steps(
     }
     let mut entry =
         journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
+    if let Some(marks) = log_marks {
+        marks.begin(journal, entry.id);
+    }
     crash_point();
     progress.enter(ApplyPhase::Staging, files);
     let (staged, made) = staged(journal, objects, &mut entry, (&plans, progress));

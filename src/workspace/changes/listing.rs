@@ -296,6 +296,15 @@ impl ChangeSet {
         RenamedFiles::of(self, &runs_later, objects).among(&rows.iter().filter_map(one).collect())
     }
 
+    /// What happens to a repository of a set that is applied, of which only the paths are known.
+    fn fate_by_path(&self, repository: &Path) -> RepositoryChangeKind {
+        match self.get(repository) {
+            Some(change) if change.before.is_absent() => RepositoryChangeKind::Created,
+            Some(change) if change.after.is_absent() => RepositoryChangeKind::Removed,
+            _ => RepositoryChangeKind::Changed,
+        }
+    }
+
     /// What happens to the repository, and below it what must be seen by itself. `own` are its files that git writes.
     fn repository_listing(
         &self,
@@ -309,7 +318,7 @@ impl ChangeSet {
         let shown = name(repository);
         let change = self.repository_changes.iter().find(|c| *c.path == *repository);
         let is_link_file = |change: &&FileChange| *change.path == *repository && change.before.is_file();
-        let row = match change.map_or(RepositoryChangeKind::Changed, |c| c.fate) {
+        let row = match change.map_or_else(|| self.fate_by_path(repository), |c| c.fate) {
             RepositoryChangeKind::Created if own.is_empty() => {
                 ListedChange::text(format!("A {shown} (new repository)"))
             }

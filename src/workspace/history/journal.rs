@@ -214,7 +214,7 @@ impl Journal {
         Ok(entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok()).collect())
     }
 
-    fn ids(&self, ending: &str) -> Result<Vec<u64>, DamagedRecord> {
+    pub(super) fn ids(&self, ending: &str) -> Result<Vec<u64>, DamagedRecord> {
         let names = self.names()?;
         let id = |name: &String| name.strip_suffix(ending)?.parse().ok();
         let mut ids: Vec<u64> = names.iter().filter_map(id).collect();
@@ -227,7 +227,7 @@ impl Journal {
         self.ids(".json").unwrap_or_default()
     }
 
-    fn file(&self, id: u64, ending: &str) -> PathBuf {
+    pub(super) fn file(&self, id: u64, ending: &str) -> PathBuf {
         self.dir.join(format!("{id:012}{ending}"))
     }
 

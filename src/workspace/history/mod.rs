@@ -6,6 +6,7 @@ pub(super) mod damage;
 pub(super) mod file_rename;
 pub(super) mod journal;
 mod label;
+pub(super) mod log_marks;
 pub(super) mod objects;
 pub(super) mod origin;
 pub(super) mod program_run;

@@ -9,13 +9,15 @@ use super::stage::StagedEntry;
 use super::{LayerKind, View};
 use crate::text::count;
 use crate::text::hunk::{hunks, with_hunks};
-use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
+use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, GIVE_BACK, crash_point, fault};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
 use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use crate::workspace::hold_point;
+use crate::workspace::repository::RepositorySet;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
@@ -118,51 +120,50 @@ impl View {
         {
             return Err(ApplyError::Loss(loss));
         }
-        let mut steps = Vec::with_capacity(choice.len());
+        let chosen = || set.changes.iter().filter(|c| choice.contains_key(&c.path));
         let unmoved = set.unmoved();
-        for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
-            // A file at the path of a pipe, a socket or a device stays, with everything in it. So does such a file that
-            // was moved.
-            if set.special_at(&change.path).is_none() && !unmoved.contains(&change.path) {
-                let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
-                // git may have rewritten its index without a change of meaning: such an index is replaced.
-                if !change.before.is_absent()
-                    && set.repositories.of(&change.path).is_some()
-                    && self.says_the_same(&change.before, &change.path).unwrap_or(false)
-                    && let Ok(now) = node_at(&change.path)
-                {
-                    step.before = now.into();
-                }
-                steps.push(step);
-            }
-        }
+        // A file at the path of a pipe, a socket or a device stays, with everything in it. So does such a file that was
+        // moved.
+        let has_special = set.changes.iter().any(|c| matches!(*c.after, PathState::Special { .. }));
+        let stays: BTreeSet<Arc<Path>> = chosen()
+            .filter(|c| has_special && set.special_at(&c.path).is_some() || unmoved.contains(&c.path))
+            .map(|c| Arc::clone(&c.path))
+            .collect();
+        let special = chosen().find_map(|c| set.special_at(&c.path).filter(|_| has_special));
+        let special = special.map(|c| (c.path.clone(), c.after.to_state()));
+        let raced: Vec<PathBuf> = chosen().filter(|c| c.raced).map(|c| c.path.to_path_buf()).collect();
+        let left = LeftChange::of(&set, &choice);
+        let is_chosen = |one: &&FileRename| choice.contains_key(&one.from) && choice.contains_key(&one.to);
+        let renames = self.renamed(&set).list().iter().filter(is_chosen).cloned().collect();
+        let is_in_part = |(_, part): &(&Arc<Path>, &SelectedPart)| !matches!(part, SelectedPart::Whole);
+        let parts: ChangeSelection =
+            choice.iter().filter(is_in_part).map(|(path, part)| (Arc::clone(path), part.clone())).collect();
+        let ChangeSet { mut changes, repositories, .. } = set;
+        changes.retain(|c| choice.contains_key(&c.path) && !stays.contains(&c.path));
+        // Each of these lists may have hundreds of thousands of paths: none is kept longer than it is needed.
+        drop((choice, stays, unmoved));
+        let steps = self.steps(changes, &parts, &repositories)?;
         if steps.is_empty() {
-            let special = choice.keys().find_map(|path| set.special_at(path));
-            return match special.map(|c| (c.path.clone(), c.after.to_state())) {
+            return match special {
                 Some((path, PathState::Special { what, .. })) => {
                     Err(ApplyError::Special { path: path.to_path_buf(), what })
                 }
                 _ => Ok(ApplyOutcome::Nothing),
             };
         }
-        self.check_repositories(&steps, &set, &classes)?;
-        let raced: Vec<&FileChange> =
-            set.changes.iter().filter(|c| c.raced && choice.contains_key(&c.path)).collect();
+        self.check_repositories(&steps, &repositories, &classes)?;
         if !raced.is_empty() {
-            let conflicts = raced.into_iter().map(|c| c.path.to_path_buf()).collect();
-            return Ok(ApplyOutcome::Changed { merged: Vec::new(), conflicts });
+            return Ok(ApplyOutcome::Changed { merged: Vec::new(), conflicts: raced });
         }
+        drop((parts, repositories, classes));
         let kind = TransactionKind::Apply;
+        // A call has entries of its own.
+        let marks = self.log_marks().filter(|_| losses == LossPolicy::Refused);
         // A choice without a recorded approval was made by the person.
         let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
         let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
-        let left = LeftChange::of(&set, &choice);
-        let is_chosen = |one: &&FileRename| choice.contains_key(&one.from) && choice.contains_key(&one.to);
-        let renames = self.renamed(&set).list().iter().filter(is_chosen).cloned().collect();
-        // From here on the steps are enough, and both may have hundreds of thousands of paths.
-        drop((set, classes, choice));
-        let applied = match self.commit_with_repositories(label, kind, steps, renames) {
+        let applied = match self.commit_with_repositories((label, kind, marks), steps, renames) {
             Ok(mut entry) => {
                 let dropped = fault("drop").and_then(|()| self.drop_applied(&left, &entry));
                 crash_point();
@@ -185,6 +186,7 @@ impl View {
         };
         // A mark that stays only makes the next look at what is pending compare it once more.
         drop(std::fs::remove_file(mark));
+        hold_point("applied");
         applied
     }
 
@@ -228,6 +230,34 @@ impl View {
             titles.push(format!("and {} more", count::of(calls.len() - MOST, "call")));
         }
         titles.join("; ")
+    }
+
+    /// The steps that make `changes`, of which `parts` are not made whole. The memory of the changes is given back on the
+    /// way: there may be hundreds of thousands.
+    fn steps(
+        &self,
+        mut changes: Vec<FileChange>,
+        parts: &ChangeSelection,
+        repositories: &RepositorySet,
+    ) -> Result<Vec<ApplyStep>, ApplyError> {
+        let mut steps = Vec::with_capacity(changes.len());
+        changes.reverse();
+        while let Some(change) = changes.pop() {
+            if changes.len().is_multiple_of(GIVE_BACK) {
+                changes.shrink_to_fit();
+            }
+            let mut step = self.step(&change, parts.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
+            // git may have rewritten its index without a change of meaning: such an index is replaced.
+            if !change.before.is_absent()
+                && repositories.of(&change.path).is_some()
+                && self.says_the_same(&change.before, &change.path).unwrap_or(false)
+                && let Ok(now) = node_at(&change.path)
+            {
+                step.before = now.into();
+            }
+            steps.push(step);
+        }
+        Ok(steps)
     }
 
     fn step(&self, change: &FileChange, part: &SelectedPart) -> Result<ApplyStep, ApplyError> {
@@ -282,16 +312,16 @@ impl View {
     fn check_repositories(
         &self,
         steps: &[ApplyStep],
-        set: &ChangeSet,
+        all: &RepositorySet,
         classes: &ChangeClasses,
     ) -> Result<(), ApplyError> {
         // Hooks and settings are applied by themselves: they do not touch what a commit is made of.
         let state = steps.iter().filter(|s| classes.runner(&s.path).is_none());
         // `collect` would first make a list with a path for each step.
-        let mut repositories: BTreeSet<PathBuf> = BTreeSet::new();
-        repositories.extend(state.filter_map(|s| set.repository_of(&s.path)));
+        let mut repositories: BTreeSet<&Path> = BTreeSet::new();
+        repositories.extend(state.filter_map(|s| all.of(&s.path)));
         for repository in repositories {
-            if let Some(moved) = self.repository_move(&repository) {
+            if let Some(moved) = self.repository_move(repository) {
                 return Err(ApplyError::Repository(moved.to_string()));
             }
         }

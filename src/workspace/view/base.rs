@@ -4,6 +4,7 @@
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
 
 use super::super::Hash;
+use super::file_stamp::{FileStamp, stamp};
 use super::roots::may_hold;
 use crate::workspace::files::path_state::{PathState, raw_option, raw_shared};
 use crate::workspace::files::shared_state::SharedState;
@@ -114,7 +115,12 @@ pub(super) struct BaseIndex {
     fault: Option<DamageKind>,
     /// The length of the file without a last line that a crash cut.
     whole: Option<u64>,
+    /// The version of the file that was read.
+    version: Option<FileStamp>,
 }
+
+/// A shorter file is always read again: that takes no time.
+const LONG: u64 = 1 << 20;
 
 impl BaseIndex {
     /// Reads the records back. A last line that was cut by a crash had no effect yet and is dropped, unless something
@@ -132,7 +138,9 @@ impl BaseIndex {
             unsaved: Vec::new(),
             fault: None,
             whole: None,
+            version: None,
         };
+        bases.version = stamp(&bases.file);
         let shelf = bases.file.parent().unwrap_or(Path::new("/"));
         match open_record(&bases.file) {
             Ok(file) => {
@@ -251,6 +259,12 @@ impl BaseIndex {
     }
 
     pub(super) fn load_again(&mut self) {
+        let is_as_read = self.fault.is_none() && self.whole.is_none() && self.unsaved.is_empty();
+        let is_long = |version: &FileStamp| version.1 > LONG;
+        // With hundreds of thousands of records, both forms of them would be in memory for a moment.
+        if is_as_read && self.version.filter(is_long).is_some_and(|read| stamp(&self.file) == Some(read)) {
+            return;
+        }
         let known = std::mem::take(&mut self.map);
         *self = BaseIndex::load_with(std::mem::take(&mut self.file), &known);
     }
@@ -393,7 +407,7 @@ impl BaseIndex {
         self.map.clear();
         self.origins.clear();
         self.unsaved.clear();
-        (self.fault, self.whole) = (None, None);
+        (self.fault, self.whole, self.version) = (None, None, None);
         match std::fs::remove_file(&self.file) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
             _ => Ok(()),

@@ -183,6 +183,13 @@ impl View {
         }
     }
 
+    /// True where both the person and the pending changes did nothing to a reflog but to add lines since the command began.
+    pub(super) fn only_adds_to_log(&self, path: &Path) -> bool {
+        let base = self.layer_set(LayerKind::Pending).bases().get(path);
+        let joined = base.map(|base| self.joined_log(&base, &node_at(path)?));
+        matches!(joined, Some(Ok(Some(_))))
+    }
+
     /// The reflog of the workspace, and the lines that the changes add to it. `None` where either did more than to add lines.
     fn joined_log(&self, base: &BaseRecord, now: &PathState) -> io::Result<Option<Vec<u8>>> {
         let Some((index, rel)) = self.locate(&base.path) else { return Ok(None) };

@@ -78,7 +78,15 @@ impl View {
                 changes.map(|change| (&*change.path, change.after.is_absent())).collect();
             let sides =
                 GitSides { person_settings, ..GitSides::of(dir, (&before, &after), &changed, deadline) };
-            RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
+            let mut events = compare(&sides);
+            // The person's own lines are in the workspace alone.
+            events.retain(|event| match event {
+                GitEvent::ReflogEntriesRemoved { name, .. } => {
+                    !self.only_adds_to_log(&dir.join("logs").join(name))
+                }
+                _ => true,
+            });
+            RepositoryEvents { path: dir.to_path_buf(), events }
         };
         let there = set.repositories.all().filter(|dir| is_there(dir, &after));
         let mut found: Vec<RepositoryEvents> = there.map(of).collect();

@@ -96,6 +96,7 @@ use super::changes::change_count::ChangeCount;
 use super::changes::renames::RenamedMemo;
 use super::history::damage::DamagedRecord;
 use super::history::journal::{Journal, TransactionLabel};
+use super::history::log_marks::LogMarks;
 use super::history::objects::ObjectStore;
 use super::history::origin::{ChangeOrigin, OriginGuard, RunningCalls, WriteContext};
 use crate::permission::{Permit, ProtectedPaths};
@@ -152,6 +153,7 @@ struct ViewInner {
     landing: AtomicBool,
     /// What is protected here and how much may be lost unasked, if it is not the usual.
     guards: OnceLock<(ProtectedPaths, LossLimit)>,
+    log_marks: OnceLock<LogMarks>,
     /// The calls that run now.
     running: RunningCalls,
     /// The renamed files of the change set that was last asked about.
@@ -255,6 +257,7 @@ impl View {
             claim: Mutex::default(),
             landing: AtomicBool::new(false),
             guards: OnceLock::new(),
+            log_marks: OnceLock::new(),
             running: RunningCalls::default(),
             renamed: Mutex::default(),
             waiting: Mutex::default(),
@@ -348,6 +351,15 @@ impl View {
     /// Sets what is protected here, and how much a turn may remove without a question. Only the first call counts.
     pub fn guard(&self, protected: ProtectedPaths, limit: LossLimit) {
         drop(self.0.guards.set((protected, limit)));
+    }
+
+    /// Sets that the audit log gets an entry after each apply and undo that a person decides. Only the first call counts.
+    pub fn mark_decisions(&self, marks: &LogMarks) {
+        drop(self.0.log_marks.set(marks.clone()));
+    }
+
+    fn log_marks(&self) -> Option<&LogMarks> {
+        self.0.log_marks.get()
     }
 
     pub(in crate::workspace) fn protected(&self) -> ProtectedPaths {

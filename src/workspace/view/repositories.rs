@@ -18,6 +18,7 @@ use crate::workspace::files::open::open_regular;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::file_rename::FileRename;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use crate::workspace::history::log_marks::LogMarks;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -261,11 +262,11 @@ impl View {
         RepositorySet::recognise(places, self.roots(), &exists)
     }
 
-    /// Makes `steps` as one transaction that knows its repositories.
+    /// Makes `steps` as one transaction that knows its repositories. `log_marks` are there where the audit log gets an
+    /// entry afterwards.
     pub(super) fn commit_with_repositories(
         &self,
-        label: TransactionLabel,
-        kind: TransactionKind,
+        (label, kind, log_marks): (TransactionLabel, TransactionKind, Option<&LogMarks>),
         steps: Vec<ApplyStep>,
         renames: Vec<FileRename>,
     ) -> Result<JournalEntry, ApplyError> {
@@ -274,7 +275,7 @@ impl View {
         let landed = commit_steps(
             self.journal(),
             self.objects(),
-            (label, kind),
+            (label, kind, log_marks),
             steps,
             renames,
             &repositories,
@@ -282,6 +283,13 @@ impl View {
         );
         // There may be links that were not there before.
         forget_links();
+        // What the next start has to complete is logged by it.
+        if let Err(error) = &landed
+            && !matches!(error, ApplyError::Half { .. } | ApplyError::Open(_))
+            && let Some(marks) = log_marks
+        {
+            marks.end();
+        }
         landed
     }
 }

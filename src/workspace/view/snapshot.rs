@@ -7,13 +7,13 @@ use super::View;
 use super::collect::CommandEffects;
 use super::effect_kind::EffectAfter;
 pub(super) use super::file_stamp::FileStamp;
+use super::file_stamp::stamp;
 use super::stack::node_at;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
 use crate::workspace::history::origin::{ChangeOrigin, OriginMark, OriginMarks};
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Larger files are left out, and their change is not noticed.
@@ -25,11 +25,6 @@ pub struct WorkspaceSnapshot {
     nodes: BTreeMap<PathBuf, PathState>,
     /// Files that were too large to be stored.
     pub left_out: usize,
-}
-
-fn stamp(path: &Path) -> Option<FileStamp> {
-    let m = std::fs::symlink_metadata(path).ok()?;
-    Some((m.ino(), m.size(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()))
 }
 
 impl View {

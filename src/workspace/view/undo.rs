@@ -479,7 +479,9 @@ impl View {
         }
         let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
         let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
-        self.commit_with_repositories(label, plan.kind, plan.steps, plan.renames).map(Some)
+        let done =
+            self.commit_with_repositories((label, plan.kind, self.log_marks()), plan.steps, plan.renames);
+        done.map(Some)
     }
 }
 

@@ -263,13 +263,13 @@ impl ChangeClasses {
     pub fn permitted(
         &self,
         set: &ChangeSet,
-        choice: &ChangeSelection,
+        choice: ChangeSelection,
         approval: &ChangeApproval,
     ) -> PermittedChanges {
         let chosen = |path: &Path| choice.contains_key(path);
         let waits = |c: &&FileChange| chosen(&c.path) && self.waits(set, c, approval);
         let later: BTreeSet<&Path> = set.changes.iter().filter(waits).map(|c| &*c.path).collect();
-        let mut left = stay(set, choice.clone(), &later);
+        let mut left = stay(set, choice, &later);
         // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
         let mut repositories = Vec::new();

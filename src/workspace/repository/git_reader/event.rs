@@ -1,7 +1,8 @@
 //! What happened to a repository, one value for each row that a person reads.
 
+use super::bisect_marks::BisectMarks;
 use super::commit_patch::CommitPatch;
-use super::event_words::{quoted, short, tree_words};
+use super::event_words::{number_more, quoted, short, some_files, target_words, tree_words};
 use super::operation_facts::{NamedCommit, OperationFact, facts_words};
 pub use super::stored_event::{RefTarget, StashPart, StoredContent, StoredKind};
 use super::tree_diff::TreeChanges;
@@ -134,6 +135,10 @@ pub enum GitEvent {
         in_progress: bool,
         facts: Vec<OperationFact>,
     },
+    /// A rebase of the person went on, and the commit at which it had stopped was not made.
+    StepSkipped(NamedCommit),
+    /// What was marked in a bisect of the person.
+    BisectMarked(BisectMarks),
     /// Commits that a rebase in progress has in no step. The patch lists them where the row cannot name all.
     StepsLeftOut {
         number: usize,
@@ -459,12 +464,11 @@ impl GitEvent {
                 format!("{name} in progress{}", facts_words(facts))
             }
             GitEvent::Operation { name, in_progress: false, facts: _ } => format!("{name} ended"),
+            GitEvent::StepSkipped(commit) => format!("rebase continued without {}", commit.words()),
+            GitEvent::BisectMarked(marks) => format!("bisect: {}", marks.words()),
             GitEvent::StepsLeftOut { number, named, patch: _ } => {
                 let names: Vec<String> = named.iter().map(NamedCommit::words).collect();
-                let more = match number - named.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
+                let more = number_more(*number, names.len());
                 let commits = count::of(*number, "commit");
                 format!("git-rebase-todo: leaves out {commits}: {}{more}", names.join(", "))
             }
@@ -577,22 +581,4 @@ impl IndexNotRead {
             IndexNotRead::Reftable => "the commit at HEAD is not known",
         }
     }
-}
-
-/// `a.txt, b.txt, c.txt and 2 more files`.
-fn some_files(number: usize, named: &[PathBuf]) -> String {
-    let named: Vec<String> = named.iter().map(|path| visible::path(path)).collect();
-    match number.saturating_sub(named.len()) {
-        0 => named.join(", "),
-        more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
-    }
-}
-
-/// What a ref leads to that is no commit: `, annotated: 1 file +4 -0`.
-fn target_words(content: Option<&(RefTarget, StoredContent)>) -> String {
-    let Some((RefTarget { is_annotated, kind }, content)) = content else { return String::new() };
-    let annotated = if *is_annotated { ", annotated" } else { "" };
-    let what = if *kind == "commit" { String::new() } else { format!(", a {kind}") };
-    let lines = content.words().map(|words| format!(": {words}"));
-    format!("{annotated}{what}{}", lines.unwrap_or_default())
 }

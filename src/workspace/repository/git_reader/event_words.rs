@@ -1,9 +1,10 @@
 //! Names, subjects and counts in the rows about a repository, rendered for a person.
 
 use super::commit::LONGEST_SUBJECT;
+use super::stored_event::{RefTarget, StoredContent};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name without the directory that its kind says, its bytes visible.
 pub(super) fn short(name: &Path) -> String {
@@ -36,4 +37,30 @@ pub(super) fn tree_words(changes: &TreeChanges) -> String {
     let modules = modules.map(|words| format!(", {words}")).unwrap_or_default();
     let lines = if added + removed == 0 { String::new() } else { format!(" +{added} -{removed}") };
     format!("{more}{}{lines}{not_text}{modules}", count::of(files, "file"))
+}
+
+/// `a.txt, b.txt, c.txt and 2 more files`.
+pub(super) fn some_files(number: usize, named: &[PathBuf]) -> String {
+    let named: Vec<String> = named.iter().map(|path| visible::path(path)).collect();
+    match number.saturating_sub(named.len()) {
+        0 => named.join(", "),
+        more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
+    }
+}
+
+/// What a ref leads to that is no commit: `, annotated: 1 file +4 -0`.
+pub(super) fn target_words(content: Option<&(RefTarget, StoredContent)>) -> String {
+    let Some((RefTarget { is_annotated, kind }, content)) = content else { return String::new() };
+    let annotated = if *is_annotated { ", annotated" } else { "" };
+    let what = if *kind == "commit" { String::new() } else { format!(", a {kind}") };
+    let lines = content.words().map(|words| format!(": {words}"));
+    format!("{annotated}{what}{}", lines.unwrap_or_default())
+}
+
+/// ` and 2 more` where not all are named.
+pub(super) fn number_more(number: usize, named: usize) -> String {
+    match number.saturating_sub(named) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    }
 }

@@ -74,7 +74,7 @@ fn a_forged_list_of_steps_or_place_has_a_row() {
         (
             &["!git bisect start -q; git bisect bad main; git bisect good main~2"],
             "git update-ref refs/bisect/bad topic".into(),
-            "ref refs/bisect/bad moved from X to X",
+            "bisect: 4 commits left, bad X \"topic 3\"",
         ),
         (&[], "git update-ref refs/bisect/bad topic".into(), "ref refs/bisect/bad created at X"),
         (&[], "echo ref: refs/heads/zzz > .git/HEAD".into(), "switched from branch main to zzz (no commits)"),

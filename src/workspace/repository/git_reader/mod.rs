@@ -7,6 +7,7 @@
 //! their names. The formats are those of gitformat-pack(5), gitformat-index(5) and gitrepository-layout(5).
 
 mod ancestry;
+mod bisect_marks;
 mod budget;
 mod cache_tree;
 mod changed_stores;

@@ -42,10 +42,16 @@ pub enum OperationFact {
         /// They are commits of the branch that is rebased: their subjects are enough.
         is_of_branch: bool,
     },
+    /// The list of its steps is empty or gone: git refuses to continue.
+    NoSteps {
+        is_missing: bool,
+    },
     /// The patch that `git am` applies next. Some before it made no commit, and some from it on do not exist.
     Patch {
         next: usize,
         last: usize,
+        /// The subject of its mail.
+        subject: Option<String>,
         left_out: usize,
         missing: usize,
     },
@@ -97,7 +103,9 @@ impl OperationFact {
                 let names = named.iter().map(name).collect::<Vec<_>>().join(", ");
                 format!("{} left: {names}{more}", count::of(*number, "commit"))
             }
-            OperationFact::Patch { next, last, left_out, missing } => {
+            OperationFact::NoSteps { is_missing: true } => "its list of steps is missing".into(),
+            OperationFact::NoSteps { is_missing: false } => "its list of steps is empty".into(),
+            OperationFact::Patch { next, last, subject, left_out, missing } => {
                 let left_out = match left_out {
                     0 => String::new(),
                     number => format!(", {} left out", count::of(*number, "patch")),
@@ -106,13 +114,16 @@ impl OperationFact {
                     0 => String::new(),
                     number => format!(", {} missing", count::of(*number, "patch")),
                 };
-                format!("patch {next} of {last}{left_out}{missing}")
+                let subject = subject.as_ref().map(|subject| format!(": {}", quoted(subject)));
+                format!("patch {next} of {last}{}{left_out}{missing}", subject.unwrap_or_default())
             }
             OperationFact::AbortMoves { branch, to } => {
                 format!("abort moves {} to {}", short(branch), to.words())
             }
             OperationFact::AbortGoesTo(commit) => format!("abort goes to {}", commit.words()),
-            OperationFact::ResetGoesTo(text) => format!("reset goes to {}", visible::guard_line(text)),
+            OperationFact::ResetGoesTo(text) => {
+                format!("git bisect reset goes to {}", visible::guard_line(text))
+            }
             OperationFact::AbortDeletesBranch => "abort deletes the branch".into(),
             OperationFact::Options(options) => format!("with {}", options.join(", ")),
         }
@@ -155,10 +166,19 @@ mod tests {
                 ": topic onto main (1a2b3c4), abort moves topic to older (1a2b3c4), with signoff, ignore_date",
             ),
             (
-                &[OperationFact::Patch { next: 2, last: 3, left_out: 1, missing: 0 }],
-                ": patch 2 of 3, 1 patch left out",
+                &[OperationFact::Patch {
+                    next: 2,
+                    last: 3,
+                    subject: Some("A".into()),
+                    left_out: 1,
+                    missing: 0,
+                }],
+                ": patch 2 of 3: \"A\", 1 patch left out",
             ),
-            (&[OperationFact::Patch { next: 1, last: 3, left_out: 0, missing: 0 }], ": patch 1 of 3"),
+            (
+                &[OperationFact::Patch { next: 1, last: 3, subject: None, left_out: 0, missing: 0 }],
+                ": patch 1 of 3",
+            ),
             (
                 &[OperationFact::Left { number: 3, named: vec![bare_of("A, \"b")], is_of_branch: true }],
                 ": 3 commits left: \"A, \"b\" and 2 more",

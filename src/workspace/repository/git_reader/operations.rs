@@ -16,6 +16,7 @@ use super::object_id::ObjectId;
 use super::operation_facts::{NamedCommit, OperationFact};
 use super::packed_refs::RefMap;
 use super::repository_files::{RepositoryFiles, exists, read};
+use super::unexplained_files::mails::subject as mail_subject;
 use rebase_steps::{RebaseIds, RebaseSteps, is_base};
 pub(super) use return_places::ReturnPlaces;
 use std::cell::OnceCell;
@@ -153,7 +154,7 @@ impl OperationSearch<'_> {
             "bisect" => self.bisect(),
             "cherry-pick" => self.picked("CHERRY_PICK_HEAD", &[b"pick", b"p"]),
             "revert" => self.picked("REVERT_HEAD", &[b"revert"]),
-            _ => self.sequencer().into_iter().collect(),
+            _ => self.between_picks(),
         }
     }
 
@@ -204,11 +205,12 @@ impl OperationSearch<'_> {
 
     fn picked(&mut self, file: &str, commands: &[&[u8]]) -> Vec<OperationFact> {
         let Some((id, picked)) = self.id(file).and_then(|id| Some((id, self.commit(id)?))) else {
-            return self.sequencer().into_iter().collect();
+            return self.between_picks();
         };
         self.explain(file);
         let mut facts = vec![OperationFact::Of(vec![picked])];
         facts.extend(self.sequencer());
+        facts.extend(self.missing_steps());
         if let Some(left) = self.left_to_pick(id, commands).filter(|left| left.len() <= MOST_PICKED) {
             self.explain("sequencer/todo");
             if !left.is_empty() {
@@ -216,6 +218,11 @@ impl OperationSearch<'_> {
             }
         }
         facts
+    }
+
+    /// git stops at none of the commits.
+    fn between_picks(&mut self) -> Vec<OperationFact> {
+        self.sequencer().into_iter().chain(self.missing_steps()).collect()
     }
 
     /// The commits that come after the one at which git stopped. `None` where the list is not as git writes it.
@@ -249,6 +256,23 @@ impl OperationSearch<'_> {
         let to = self.named(head)?;
         self.explain("sequencer/head");
         Some(OperationFact::AbortGoesTo(to))
+    }
+
+    /// git stops at a step of the list, so a list without one is not what it left.
+    fn missing_steps(&mut self) -> Option<OperationFact> {
+        if !exists(self.sides.after, &self.sides.dir.join("sequencer")) {
+            return None;
+        }
+        let is_missing = !exists(self.sides.after, &self.sides.dir.join("sequencer/todo"));
+        if !is_missing {
+            let todo = self.text_in("sequencer/todo").filter(|todo| !todo.contains(&0))?;
+            let is_step = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
+            if todo.split(|byte| *byte == b'\n').any(|line| is_step(&line)) {
+                return None;
+            }
+            self.explain("sequencer/todo");
+        }
+        Some(OperationFact::NoSteps { is_missing })
     }
 
     /// The branch, and the commit onto which it is rebased.
@@ -295,6 +319,9 @@ impl OperationSearch<'_> {
         let ids =
             onto.zip(orig_head).map(|(onto, orig_head)| RebaseIds { onto, orig_head, stopped: stopped_id });
         let left = ids.and_then(|ids| self.steps(ids));
+        if !exists(self.sides.after, &self.sides.dir.join("rebase-merge/git-rebase-todo")) {
+            facts.push(OperationFact::NoSteps { is_missing: true });
+        }
         facts.extend(self.abort_of_rebase("rebase-merge"));
         let options: Vec<&'static str> = REBASE_OPTIONS
             .into_iter()
@@ -407,7 +434,9 @@ impl OperationSearch<'_> {
         }
         self.explain("rebase-apply/next");
         self.explain("rebase-apply/last");
-        Some(OperationFact::Patch { next, last, left_out: next - 1 - made, missing })
+        let mail = self.text_in(&format!("rebase-apply/{next:04}"));
+        let subject = mail.as_deref().and_then(mail_subject);
+        Some(OperationFact::Patch { next, last, subject, left_out: next - 1 - made, missing })
     }
 
     fn bisect(&mut self) -> Vec<OperationFact> {

@@ -1,6 +1,7 @@
 //! Refs that differ between the two states, and the commits that are new.
 
 use super::ancestry::{CommitCount, commits_only_in, only_in};
+use super::bisect_marks::BisectMarks;
 use super::budget::ReadBudget;
 use super::commit::Commit;
 use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
@@ -83,7 +84,11 @@ pub(super) fn ref_events(
     let has_bisect = |side: &RepositorySide<'_>| side.refs.has_file("BISECT_LOG");
     let (has_begun, has_ended) =
         (has_bisect(after) && !has_bisect(before), has_bisect(before) && !has_bisect(after));
-    for change in changes.iter().filter(|change| !renamed_names.contains(&change.name)) {
+    let (marks, marked) = BisectMarks::find((before, after), &changes, budget).unzip();
+    events.extend(marks.map(GitEvent::BisectMarked));
+    let marked = marked.unwrap_or_default();
+    let has_row = |name: &PathBuf| renamed_names.contains(name) || marked.contains(name);
+    for change in changes.iter().filter(|change| !has_row(&change.name)) {
         // Stash entries are counted in their reflog: as a ref, each of them seems to drop the one before.
         let is_bisect = change.name.starts_with("refs/bisect")
             && (has_begun && leads_to_commit(after, change) || has_ended && change.new.is_none());

@@ -120,7 +120,12 @@ impl StoredKind {
                     }
                 }
             }
-            StoredKind::StateFile(file) => format!("{}: {}", visible::path(file), words()),
+            StoredKind::StateFile(file) if subject.is_empty() => {
+                format!("{}: {}", visible::path(file), words())
+            }
+            StoredKind::StateFile(file) => {
+                format!("{} {}: {}", visible::path(file), quoted(subject), words())
+            }
             StoredKind::Notes(on) => {
                 let on = short(on);
                 let subject = visible::guard_line(subject);

@@ -22,7 +22,7 @@ use std::time::Duration;
 #[path = "unexplained_files/fetched_refs.rs"]
 mod fetched_refs;
 #[path = "unexplained_files/mails.rs"]
-mod mails;
+pub(super) mod mails;
 #[path = "unexplained_files/message_text.rs"]
 mod message_text;
 #[path = "unexplained_files/messages.rs"]
@@ -71,7 +71,7 @@ pub(super) fn unexplained_events(
         rebase_steps: OnceCell::new(),
         sequencer_steps: OnceCell::new(),
     };
-    let mut events = Vec::new();
+    let mut events: Vec<GitEvent> = known.skipped_step().into_iter().collect();
     let mut more = 0;
     for (path, _) in sides.changed {
         let Ok(rel) = path.strip_prefix(sides.dir) else { continue };
@@ -94,8 +94,9 @@ pub(super) fn unexplained_events(
             more += 1;
             continue;
         }
+        let subject = mails::subject_of(rel, texts).unwrap_or_default();
+        let mut content = StoredContent { subject, ..StoredContent::default() };
         let sides = (before.map(blob_content), after.map(blob_content));
-        let mut content = StoredContent::default();
         content.changes.files = 1;
         let none = BlobContent::Text(Vec::new());
         let (old, new) = (sides.0.as_ref().unwrap_or(&none), sides.1.as_ref().unwrap_or(&none));
@@ -179,6 +180,8 @@ impl KnownCommits<'_> {
                 };
                 is_empty || self.is_known_message(&message) || self.logged.iter().any(is_logged)
             }
+            // `git commit` takes it, and git leaves none where nothing is in progress.
+            ["MERGE_MSG"] if !self.has_message_for_next() => is_empty,
             ["MERGE_MSG" | "SQUASH_MSG" | "TAG_EDITMSG"] => is_empty || self.is_next_message(new),
             ["FETCH_HEAD"] => {
                 let known: BTreeSet<&[u8]> = old.map(lines).into_iter().flatten().collect();

@@ -13,6 +13,7 @@ pub(super) fn stopped(operation: &str) -> Vec<&'static str> {
         "rebase" => vec!["switch -q topic", "rebase main"],
         "am" => vec!["!git format-patch -q -o ../p main..topic", "!git am ../p/* || true"],
         "cherry-pick" => vec!["cherry-pick main..topic"],
+        "bisect" => vec!["!git bisect start topic main~1"],
         "merge" => vec![
             "!git switch -q other; echo o > o.txt; git add o.txt; git commit -qm Other; git switch -q main",
             "merge topic",
@@ -47,7 +48,7 @@ fn what_changes_in_an_operation_of_the_person_has_a_row() {
         ("rebase", "git rev-parse topic > .git/rebase-merge/onto", "rebase-merge/onto: +1 -1"),
         ("rebase", "git rev-parse main~1 > .git/rebase-merge/orig-head", "rebase-merge/orig-head: +1 -1"),
         ("rebase", "rm .git/rebase-merge/*", "rebase-merge/git-rebase-todo: +0 -2"),
-        ("am", "rm .git/rebase-apply/0002", "rebase-apply/0002: +0 -"),
+        ("am", "rm .git/rebase-apply/0002", "rebase-apply/0002 \"topic 2\": +0 -"),
         ("rebase", "git rev-parse HEAD > .git/rebase-merge/amend", "rebase-merge/amend: +1 -0"),
         ("rebase", ": > .git/rebase-merge/signoff", "rebase-merge/signoff: +0 -0"),
         ("rebase", "git log -1 --format=%B > .git/MERGE_MSG", "MERGE_MSG: +1 -"),
@@ -99,23 +100,23 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
         (
             &[patches],
             format!("{am}; {older} .git/ORIG_HEAD; {older} .git/rebase-apply/orig-head"),
-            "! am in progress: patch 1 of 3, abort goes to other (X)",
+            "! am in progress: patch 1 of 3: \"topic 1\", abort goes to other (X)",
         ),
         (&[patches], format!("{am}; {older} .git/rebase-apply/orig-head"), "rebase-apply/orig-head: +1 -0"),
         (
             &[patches],
             format!("{am}; rm .git/ORIG_HEAD"),
-            "! am in progress: patch 1 of 3, abort deletes the branch",
+            "! am in progress: patch 1 of 3: \"topic 1\", abort deletes the branch",
         ),
         (
             &[patches],
             format!("{am}; echo 3 > .git/rebase-apply/next"),
-            "am in progress: patch 3 of 3, 2 patches left out",
+            "am in progress: patch 3 of 3: \"topic 3\", 2 patches left out",
         ),
         (
             &[patches],
             format!("{am}; rm .git/rebase-apply/0002; echo t > .git/rebase-apply/sign"),
-            "am in progress: patch 1 of 3, 1 patch missing, with signoff",
+            "am in progress: patch 1 of 3: \"topic 1\", 1 patch missing, with signoff",
         ),
         (&[patches], format!("{am}; echo x > .git/rebase-apply/msg"), "rebase-apply/msg: +1 -0"),
         (&[], format!("{rebase}; git rev-parse other > .git/rebase-merge/onto"), "rebase-merge/onto: +1 -0"),
@@ -151,6 +152,28 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
             "rebase-merge/done: +3 -0",
         ),
         (&[], format!("{rebase}; sed -i s/^pick/squash/ {todo}"), "rebase-merge/git-rebase-todo: +2 -0"),
+        (
+            &[],
+            format!("{rebase}; rm {todo}"),
+            "rebase in progress: topic onto main (X), stopped at X \"topic 1\", its list of steps is missing",
+        ),
+        (
+            &[],
+            "git cherry-pick main..topic || true; : > .git/sequencer/todo".into(),
+            "cherry-pick in progress: X \"topic 1\", its list of steps is empty",
+        ),
+        (
+            &[],
+            "git cherry-pick main..topic || true; rm .git/sequencer/todo".into(),
+            "cherry-pick in progress: X \"topic 1\", its list of steps is missing",
+        ),
+        (
+            &[],
+            format!("{rebase}; cp .git/rebase-merge/onto .git/rebase-merge/squash-onto"),
+            "rebase-merge/squash-onto: +1 -0",
+        ),
+        // Nothing is in progress: the next commit takes it.
+        (&[], "git log -1 --format=%B > .git/MERGE_MSG".into(), "MERGE_MSG: +"),
         (&[], format!("{rebase}; echo x > .git/rebase-merge/strange"), "rebase-merge/strange: +1 -0"),
         (
             &[],
@@ -192,7 +215,7 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
             &[],
             "git bisect start; git bisect bad main; git bisect good main~2; echo other > .git/BISECT_START"
                 .into(),
-            "bisect in progress: reset goes to other",
+            "bisect in progress: git bisect reset goes to other",
         ),
         (
             &[],
@@ -249,10 +272,10 @@ fn an_operation_that_git_itself_begins_has_one_row() {
             &[patches],
             "git am ../p/*",
             &[
-                "am in progress: patch 1 of 3",
-                "rebase-apply/0001: ",
-                "rebase-apply/0002: ",
-                "rebase-apply/0003: ",
+                "am in progress: patch 1 of 3: \"topic 1\"",
+                "rebase-apply/0001 \"topic 1\": ",
+                "rebase-apply/0002 \"topic 2\": ",
+                "rebase-apply/0003 \"topic 3\": ",
             ],
         ),
         (&[], "git revert -n HEAD", &["revert in progress: X \"Main\""]),
@@ -273,6 +296,29 @@ fn an_operation_that_git_itself_begins_has_one_row() {
     }
 }
 
+/// Story: a merge next to an edit of the person left two rows, and the second one said nothing at all.
+#[test]
+fn the_stash_that_a_merge_makes_has_one_row() {
+    if !has_git() {
+        return;
+    }
+    let begin = "!git switch -q other; echo o > o.txt; git add o.txt; git commit -qm Other; git switch -q main; echo mine >> a.txt";
+    let mut ground = Ground::new();
+    run(&mut ground, &stopped(""));
+    run(&mut ground, &[begin]);
+    let rows = ground.rows(|ground| run(ground, &["!git merge -q -m M other"]));
+    let unreached: Vec<&String> = rows.iter().filter(|row| row.contains("reached by no")).collect();
+    assert!(
+        matches!(unreached.as_slice(), [row] if row.starts_with("commit X \"WIP on main: ") && row.contains("1 file +1 -0")),
+        "{rows:#?}"
+    );
+    // One that says something of its own is not that of git.
+    let forged = "!s=$(git stash create); i=$(git commit-tree HEAD^{tree} -p HEAD -m 'index on main: EVIL'); \
+                  git commit-tree $s^{tree} -p HEAD -p $i -m 'WIP on main: x' > /dev/null; git gc -q";
+    let rows = ground.rows(|ground| run(ground, &[forged]));
+    assert!(rows.iter().any(|row| row.contains("1 commit") && row.contains("reached by no")), "{rows:#?}");
+}
+
 #[test]
 fn steps_of_an_operation_of_the_person_have_the_rows_of_their_commits() {
     if !has_git() {
@@ -291,11 +337,12 @@ fn steps_of_an_operation_of_the_person_have_the_rows_of_their_commits() {
         ),
         ("rebase", "git rebase --abort", &["switched from the detached X to branch topic", "rebase ended"]),
         ("am", "git am --abort", &["am ended"]),
+        ("bisect", "git bisect good topic~1", &["bisect: 1 commit left, good X \"topic 2\""]),
         ("cherry-pick", "git cherry-pick --abort", &["cherry-pick ended"]),
         ("merge", "git merge --abort", &["merge ended"]),
         // What is left out has its row.
         ("am", "git am --skip || true", &["rebase-apply/next: +1 -1"]),
-        ("rebase", "git rebase --skip || true", &["rebase-merge/git-rebase-todo: +0 -1"]),
+        ("rebase", "git rebase --skip || true", &["rebase continued without X \"topic 1\""]),
     ];
     for (operation, command, wanted) in cases {
         let mut ground = Ground::new();
@@ -307,7 +354,7 @@ fn steps_of_an_operation_of_the_person_have_the_rows_of_their_commits() {
                 "{operation}: {command}: {row}\n{rows:#?}"
             );
         }
-        let is_quiet = !command.contains("--skip");
+        let is_quiet = *command != "git am --skip || true";
         let of_git = |row: &&String| {
             ["rebase-", "sequencer", "MERGE_", "CHERRY", "ORIG", "REBASE"]
                 .iter()

@@ -198,6 +198,10 @@ impl UnreachedSearch<'_> {
             let parent = commit.parents.first().and_then(|id| Commit::read(self.after, id));
             let trees = (parent.map(|parent| parent.tree), Some(commit.tree));
             let (changes, mut patch) = compare_trees(self.after, trees.0, trees.1, self.budget);
+            // The row of the stash says all that is in it.
+            if patch.is_empty() && !changes.at_least && self.is_index_of_stash((*id, commit), &commits) {
+                continue;
+            }
             // `git stash pop` leaves one of the index, which says no more than its name.
             if patch.is_empty() && !changes.at_least {
                 without_files.insert(*id, "commit");
@@ -221,6 +225,38 @@ impl UnreachedSearch<'_> {
             events.push(self.others(&others));
         }
         events
+    }
+
+    /// True for the part of a stash that has the index, where nothing was staged and git itself wrote the commit: `git merge`
+    /// makes a stash of what is not committed.
+    fn is_index_of_stash(&self, (id, commit): (ObjectId, &Commit), commits: &[(ObjectId, Commit)]) -> bool {
+        let [base] = commit.parents.as_slice() else { return false };
+        let stash = commits.iter().find(|(_, stash)| stash.parents.get(..2) == Some(&[*base, id]));
+        let (Some((stash_id, _)), Some(base_commit)) = (stash, Commit::read(self.after, base)) else {
+            return false;
+        };
+        let parts = |id: &ObjectId| {
+            let text = String::from_utf8(self.after.get_of(id, "commit")?).ok()?;
+            let (head, message) = text.split_once("\n\n")?;
+            let is_own = |line: &&str| !line.starts_with("tree ") && !line.starts_with("parent ");
+            let head: Vec<String> = head.lines().filter(is_own).map(String::from).collect();
+            Some((head, message.to_string()))
+        };
+        let (Some((head, message)), Some((stash_head, stash_message))) = (parts(&id), parts(stash_id)) else {
+            return false;
+        };
+        let Some((branch, at)) = message.strip_prefix("index on ").and_then(|rest| rest.split_once(": "))
+        else {
+            return false;
+        };
+        let Some((short, subject)) = at.trim_end().split_once(' ') else { return false };
+        let is_of_branch =
+            ["WIP on ", "On "].iter().any(|word| stash_message.starts_with(&format!("{word}{branch}: ")));
+        head == stash_head
+            && is_of_branch
+            && short.len() >= 4
+            && base.to_hex().starts_with(short)
+            && subject == base_commit.subject
     }
 
     /// The trees that only a merge made, with their files: each file of them was there before, or is in the index or the work

@@ -4,6 +4,25 @@
 
 use super::message_text::tidy;
 
+use std::path::Path;
+
+/// What a file `rebase-apply/0001` of either state has for its subject.
+pub(super) fn subject_of(rel: &Path, (old, new): (Option<&[u8]>, Option<&[u8]>)) -> Option<String> {
+    let number = rel.strip_prefix("rebase-apply").ok()?.to_str()?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    subject(new.or(old).filter(|_| is_number)?)
+}
+
+/// The subject of a mail as far as it is in one line, for a row: nothing is proved by it.
+pub(in crate::workspace::repository::git_reader) fn subject(mail: &[u8]) -> Option<String> {
+    let end = memchr::memmem::find(mail, b"\n\n").unwrap_or(mail.len());
+    let line =
+        mail.get(..end)?.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Subject: "))?;
+    let subject = String::from_utf8_lossy(line);
+    let subject = without_prefixes(subject.trim());
+    (!subject.is_empty()).then(|| subject.to_string())
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mail {
     /// `Name <address>`.

@@ -8,7 +8,9 @@
 use super::operation_steps::{DoneSteps, StepSides};
 use super::operation_values::is_number;
 use super::{KnownCommits, lines};
+use crate::workspace::repository::git_reader::event::GitEvent;
 use crate::workspace::repository::git_reader::object_id::ObjectId;
+use crate::workspace::repository::git_reader::operation_facts::NamedCommit;
 use crate::workspace::repository::git_reader::repository_files::exists;
 
 /// Each has its operation in progress while it is there.
@@ -71,6 +73,11 @@ impl KnownCommits<'_> {
         }
     }
 
+    /// True where an operation is in progress whose next commit takes `MERGE_MSG`.
+    pub(super) fn has_message_for_next(&self) -> bool {
+        MESSAGE_IS_FOR.iter().any(|marker| exists(self.sides.after, &self.sides.dir.join(marker)))
+    }
+
     /// True where the next message belongs to an operation that goes on, and no step of it was made.
     fn is_message_of_person(&self) -> bool {
         let is_there = |files, marker: &&str| exists(files, &self.sides.dir.join(marker));
@@ -86,6 +93,17 @@ impl KnownCommits<'_> {
     fn step_sides(&self) -> StepSides<'_> {
         let KnownCommits { sides, before, after, shown, .. } = self;
         StepSides { sides, before, after, shown }
+    }
+
+    /// The row of a commit that a rebase of the person left out.
+    pub(super) fn skipped_step(&self) -> Option<GitEvent> {
+        let marker = self.sides.dir.join("rebase-merge");
+        if !exists(self.sides.before, &marker) || !exists(self.sides.after, &marker) {
+            return None;
+        }
+        let (name, subject) = self.rebase_steps()?.skipped.clone()?;
+        let id = name.get(..7).unwrap_or(&name).to_string();
+        Some(GitEvent::StepSkipped(NamedCommit { id, on: None, subject }))
     }
 
     fn rebase_steps(&self) -> Option<&DoneSteps> {

@@ -23,14 +23,14 @@ pub(super) struct StepSides<'a> {
 pub(super) struct DoneSteps {
     /// The beginning of the name of the commit at which git stopped again.
     current: Option<String>,
+    /// The name and the subject of the commit at which it had stopped, where that was left out.
+    pub(super) skipped: Option<(String, String)>,
 }
 
 impl DoneSteps {
     /// True for the name of the commit at which git stopped again.
     pub(super) fn is_current(&self, text: &[u8]) -> bool {
-        let name = text.trim_ascii();
-        ObjectId::from_hex(name).is_some()
-            && self.current.as_ref().is_some_and(|current| name.starts_with(current.as_bytes()))
+        self.current.as_ref().is_some_and(|current| is_name_of(current, text))
     }
 
     /// Of a rebase, where the commit at which it had stopped was made, too.
@@ -44,7 +44,20 @@ impl DoneSteps {
         let (current, before_it) = moved.split_last()?;
         let committed: Vec<&String> = done.last().into_iter().chain(before_it).collect();
         let current = picked(current)?.0.to_string();
-        known.are_commits(&committed).then_some(DoneSteps { current: Some(current) })
+        if known.are_commits(&committed) {
+            return Some(DoneSteps { current: Some(current), skipped: None });
+        }
+        // `git rebase --skip`: git stopped again, and the commit before is not there.
+        let (name, subject) = picked(done.last()?)?;
+        let stopped_again = ["REBASE_HEAD", "rebase-merge/stopped-sha"].iter().all(|file| {
+            let text = read(known.sides.after, &known.sides.dir.join(file), LARGEST_LIST);
+            text.is_some_and(|text| is_name_of(&current, &text))
+        });
+        let committed: Vec<&String> = before_it.iter().collect();
+        let is_skipped = stopped_again
+            && (committed.is_empty() && known.is_head_as_before() || known.are_commits(&committed));
+        let skipped = Some((name.to_string(), subject.to_string()));
+        is_skipped.then_some(DoneSteps { current: Some(current), skipped })
     }
 
     /// Of a cherry-pick or a revert. The step at which it stopped is still in the list.
@@ -55,8 +68,14 @@ impl DoneSteps {
             Some(step) => Some(picked(step)?.0.to_string()),
             None => None,
         };
-        known.are_commits(&moved.iter().collect::<Vec<_>>()).then_some(DoneSteps { current })
+        known.are_commits(&moved.iter().collect::<Vec<_>>()).then_some(DoneSteps { current, skipped: None })
     }
+}
+
+/// True for the whole name of a commit that begins with `short`.
+fn is_name_of(short: &str, text: &[u8]) -> bool {
+    let name = text.trim_ascii();
+    ObjectId::from_hex(name).is_some() && name.starts_with(short.as_bytes())
 }
 
 /// The name and the subject of a step `pick NAME SUBJECT`.
@@ -85,6 +104,11 @@ impl StepSides<'_> {
             Some(lines.map(String::from).collect())
         };
         Some((steps(self.sides.before)?, steps(self.sides.after)?))
+    }
+
+    fn is_head_as_before(&self) -> bool {
+        let head = self.before.refs.head_commit();
+        head.is_some() && head == self.after.refs.head_commit()
     }
 
     /// True where these steps and no other commits are between the two `HEAD`s, and all commits have rows.

@@ -48,7 +48,7 @@ impl KnownCommits<'_> {
             ["sequencer" | "rebase-apply", "abort-safety"] => {
                 is_empty || is_head() || id.is_some_and(|id| self.operations.places.has(&id))
             }
-            ["sequencer", "todo"] => has_command(text) || !has_step(text),
+            ["sequencer", "todo"] => has_command(text),
             ["sequencer", "opts"] => is_empty,
             ["rebase-merge", name] => self.is_proved_of_rebase(name, text),
             ["rebase-apply", name] => self.is_proved_of_am(name, text),
@@ -74,7 +74,13 @@ impl KnownCommits<'_> {
             "strategy_opts" => is_empty,
             "amend" => ObjectId::from_hex(word)
                 .is_some_and(|id| self.operations.edited == Some(id) && !self.has_conflict()),
-            "squash-onto" => self.text_of("rebase-merge/onto").is_some_and(|onto| onto.trim_ascii() == word),
+            // git makes such a commit where a rebase begins without one.
+            "squash-onto" => {
+                let commit = ObjectId::from_hex(word).and_then(|id| Commit::read(&self.after.objects, &id));
+                let is_empty =
+                    commit.is_some_and(|it| it.parents.is_empty() && it.message.trim_ascii().is_empty());
+                is_empty && self.text_of("rebase-merge/onto").is_some_and(|onto| onto.trim_ascii() == word)
+            }
             "rewritten-list" | "rewritten-pending" => self.are_names(text),
             "current-fixups" => lines(text).all(|line| {
                 let line = line.strip_prefix(b"squash ").or_else(|| line.strip_prefix(b"fixup "));

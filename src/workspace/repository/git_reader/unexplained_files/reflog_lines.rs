@@ -12,7 +12,11 @@ use std::collections::BTreeSet;
 const MOVED: &[u8] = b"checkout: moving from ";
 /// Commands whose lines leave `HEAD` where it is: on its branch, or detached. The first commit of a branch may be that of
 /// `git checkout --orphan`, which writes no line.
-const STAY: [&[u8]; 7] = [b"commit", b"reset", b"merge", b"cherry-pick", b"revert", b"am", b"fetch"];
+const STAY: [&[u8]; 9] =
+    [b"commit", b"reset", b"merge", b"cherry-pick", b"revert", b"am", b"fetch", b"pull", b"rebase"];
+/// How lines of a rebase end that detach `HEAD`, and that bring it back to its branch.
+const DETACHED: &[u8] = b": checkout ";
+const RETURNED: &[u8] = b": returning to ";
 
 /// Where a ref was before the lines, and where it is now.
 pub(super) type RefEnds = (Option<ObjectId>, Option<ObjectId>);
@@ -39,6 +43,10 @@ pub(super) fn added_lines<'l>(old: &'l [u8], new: &'l [u8], (was, is): RefEnds) 
     // Lines at the end may have gone with the others.
     let to = |line: &'_ [u8]| ends(line).map(|(_, to)| to);
     let mut at = vec![was, last.and_then(to), old.last().copied().and_then(to)];
+    // Lines of the agent were joined with those of the person: they begin further up, and lead to where the ref was.
+    if was.is_some() && added.iter().any(|line| to(line) == was) {
+        at.extend(old.iter().map(|line| to(line)));
+    }
     for line in &added {
         let (from, to) = ends(line)?;
         if !is_nothing(from) && !at.contains(&Some(from)) {
@@ -73,6 +81,10 @@ pub(super) fn are_moves_of_head(added: &[&[u8]], was: Option<&LoggedHead>, is: O
             }
             // It is on a branch of this name, or detached at what the name leads to.
             places = Some(vec![to.to_string(), id.to_hex()]);
+        } else if let Some(end) = rebase_end(message, DETACHED) {
+            places = (!end.is_empty()).then(|| vec![id.to_hex()]);
+        } else if let Some(end) = rebase_end(message, RETURNED) {
+            places = Some(vec![end.strip_prefix("refs/heads/").unwrap_or(&end).into(), id.to_hex()]);
         } else if is_nothing(was_at) || !STAY.iter().any(|word| message.starts_with(word)) {
             places = None;
         } else if let Some(places) = &mut places {
@@ -83,6 +95,14 @@ pub(super) fn are_moves_of_head(added: &[&[u8]], was: Option<&LoggedHead>, is: O
     }
     let (Some(places), Some(is)) = (places, is) else { return true };
     places.contains(&is.name())
+}
+
+/// What follows `form` in a line of `git rebase` or `git pull --rebase`.
+fn rebase_end(message: &[u8], form: &[u8]) -> Option<String> {
+    let is_rebase = message.starts_with(b"rebase") || message.starts_with(b"pull");
+    let at = memchr::memmem::find(message, b": ").filter(|_| is_rebase)?;
+    let end = message.get(at..)?.strip_prefix(form)?;
+    Some(String::from_utf8_lossy(end).into_owned())
 }
 
 impl LoggedHead {
@@ -154,6 +174,9 @@ mod tests {
             // A ref that moved without a line.
             (&["01 a"], &["01 a", "34 c"], ('3', '4'), Some(1)),
             (&[], &["01 a", "12 b"], ('0', '2'), Some(2)),
+            // The person made 2, the agent 3, and then 4 on top of 2.
+            (&["01 a", "12 b"], &["01 a", "12 b", "13 c", "32 reset", "24 c"], ('2', '4'), Some(3)),
+            (&["01 a", "12 b"], &["01 a", "12 b", "13 c", "34 c"], ('2', '4'), None),
             (&["01 a"], &["01 a", "10 renamed", "02 renamed"], ('1', '2'), Some(2)),
             (&["01 a", "12 b"], &["12 b", "01 a"], ('2', '2'), None),
             (&["01 a", "12 b", "23 c"], &["23 c", "12 b", "01 a"], ('3', '3'), None),
@@ -203,6 +226,33 @@ mod tests {
                 true,
             ),
             (&main, &["01 commit (initial): x"], &topic, true),
+            (&main, &["12 pull: Fast-forward"], &main, true),
+            (&main, &["12 pull: Fast-forward"], &topic, false),
+            // Story: after such a line, any checkout counted as proved, and `git checkout -` went to another branch.
+            (&main, &["12 pull: Fast-forward", "22 checkout: moving from topic to main"], &main, false),
+            (
+                &main,
+                &[
+                    "12 pull --rebase -q (start): checkout 22",
+                    "23 pull --rebase -q (pick): x",
+                    "33 pull --rebase -q (finish): returning to refs/heads/main",
+                    "33 checkout: moving from main to topic",
+                ],
+                &topic,
+                true,
+            ),
+            (
+                &main,
+                &["11 rebase (start): checkout x", "11 checkout: moving from main to topic"],
+                &topic,
+                false,
+            ),
+            (
+                &main,
+                &["11 rebase (start): checkout x", "12 rebase (pick): y"],
+                &LoggedHead::Detached(id('2')),
+                true,
+            ),
             (&topic, &["11 checkout: moving from other to topic"], &topic, false),
             (&topic, &["11 checkout: moving from topic to other"], &topic, false),
             (&main, &["11 checkout: moving from main to other"], &topic, false),
