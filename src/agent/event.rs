@@ -246,20 +246,27 @@ pub struct QuestionChoice {
     pub consents: bool,
     /// The choice cannot be undone: the person presses the key twice in any case.
     pub twice: bool,
+    /// What it applies runs later: Enter has to follow the key, since a letter may be the first of a sentence.
+    pub wants_enter: bool,
 }
 
 impl QuestionChoice {
     pub fn plain(key: char, words: &str) -> QuestionChoice {
-        QuestionChoice { key, words: words.into(), consents: false, twice: false }
+        QuestionChoice { key, words: words.into(), consents: false, twice: false, wants_enter: false }
     }
 
     pub fn consent(key: char, words: &str) -> QuestionChoice {
-        QuestionChoice { key, words: words.into(), consents: true, twice: false }
+        QuestionChoice { consents: true, ..QuestionChoice::plain(key, words) }
+    }
+
+    /// A choice that applies what runs later.
+    pub fn consent_by_enter(key: char, words: &str) -> QuestionChoice {
+        QuestionChoice { wants_enter: true, ..QuestionChoice::consent(key, words) }
     }
 
     /// A choice that cannot be undone.
     pub fn for_good(key: char, words: &str) -> QuestionChoice {
-        QuestionChoice { key, words: words.into(), consents: true, twice: true }
+        QuestionChoice { twice: true, ..QuestionChoice::consent(key, words) }
     }
 }
 

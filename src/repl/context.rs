@@ -32,7 +32,7 @@ pub(crate) struct CommandContext<'r> {
     /// The table of commands, for `/help`: its function is in the table, so it cannot name the table itself.
     pub(super) commands: &'static [SlashCommand],
     /// What the tour tells the person to do in a review.
-    pub(super) in_review: Option<&'static str>,
+    pub(super) in_review: Option<String>,
     /// Gets what stops the work that Ctrl-C is to stop, and `None` when that has ended.
     pub(super) on_turn: Box<dyn Fn(Option<CancellationToken>)>,
 }

@@ -4,6 +4,8 @@
 //! question and key is the real one, so the tour cannot show anything that placet does not do.
 
 use super::output::ShellOutput;
+use crate::ui::keymap::Keymap;
+use crate::ui::review::{ReviewAction, TABLE};
 use ratatui::text::Line;
 
 /// Which step is next.
@@ -27,12 +29,13 @@ const STEPS: [TourStep; 4] = [
     TourStep {
         title: "Tour, 1 of 4: the agent edits a file, and you review the edits",
         words: "The project is made for the tour; Ctrl-C and then Ctrl-D leaves at each prompt. Press Enter to send the \
-                request below, then r for the review. There, a accepts the first change; c comments on the second \
-                one (Enter ends the comment), and r rejects it. Enter shows the summary, and a confirms it.",
+                request below, then r for the review. There, {accept} accepts the first change; {comment} comments \
+                on the second one (Enter ends the comment), and {reject} rejects it. {apply} shows the summary, and \
+                {accept} confirms it.",
         line: r#"replace "0.19" with "0.21" in src/price.py; replace "round(total, 2)" with "total" in src/price.py"#,
         in_review: Some(
-            "Tour: a accepts the first change; c comments on the second, r rejects it; Enter shows the summary, a \
-             there applies",
+            "Tour: {accept} accepts the first change; {comment} comments on the second, {reject} rejects it; {apply} \
+             shows the summary, {accept} there applies",
         ),
     },
     TourStep {
@@ -40,7 +43,9 @@ const STEPS: [TourStep; 4] = [
         words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what \
                 the command deleted. Then press a to apply it all the same.",
         line: "run rm -rf tests README.md",
-        in_review: Some("Tour: q goes back to the question, and a there applies what the command deleted"),
+        in_review: Some(
+            "Tour: {close} goes back to the question, and a there applies what the command deleted",
+        ),
     },
     TourStep {
         title: "Tour, 3 of 4: undo restores what was applied, also after a command",
@@ -76,14 +81,16 @@ impl Tour {
         if self.told != Some(self.step) {
             self.told = Some(self.step);
             output.print(&[Line::default()]);
-            output.paragraphs(&[(step.title, "question"), (step.words, "text")]);
+            let words = with_keys(step.words, &output.keymap("review", TABLE));
+            output.paragraphs(&[(step.title, "question"), (&words, "text")]);
         }
         step.line.into()
     }
 
     /// What the person may do in a review now: the step whose line was sent last says it.
-    pub(super) fn in_review(&self) -> Option<&'static str> {
-        STEPS.get(self.step.checked_sub(1)?)?.in_review
+    pub(super) fn in_review(&self, keys: &Keymap<ReviewAction>) -> Option<String> {
+        let words = STEPS.get(self.step.checked_sub(1)?)?.in_review?;
+        Some(with_keys(words, keys))
     }
 
     /// A step ends when its line was sent; whatever else a person types leaves the tour where it is.
@@ -92,6 +99,18 @@ impl Tour {
             self.step += 1;
         }
     }
+}
+
+/// The words of a step with the keys of the review as the person has set them.
+fn with_keys(words: &str, keys: &Keymap<ReviewAction>) -> String {
+    let named = [
+        ("{accept}", ReviewAction::Accept),
+        ("{reject}", ReviewAction::Reject),
+        ("{comment}", ReviewAction::Comment),
+        ("{apply}", ReviewAction::Enter),
+        ("{close}", ReviewAction::Close),
+    ];
+    named.iter().fold(words.to_string(), |words, (name, action)| words.replace(name, &keys.key(*action)))
 }
 
 #[cfg(test)]
@@ -111,13 +130,30 @@ mod tests {
 
     #[test]
     fn only_the_line_of_a_step_ends_it() {
-        let mut tour = Tour::default();
+        let (mut tour, keys) = (Tour::default(), Keymap::usual("review", TABLE));
         tour.sent("help");
-        assert_eq!((tour.step, tour.in_review()), (0, None));
+        assert_eq!((tour.step, tour.in_review(&keys)), (0, None));
         tour.sent(&format!("{} ", STEPS[0].line));
         assert_eq!(tour.step, 1);
-        assert!(tour.in_review().unwrap().starts_with("Tour: a accepts"));
+        assert!(tour.in_review(&keys).unwrap().starts_with("Tour: a accepts"));
         tour.sent(STEPS[0].line);
         assert_eq!(tour.step, 1);
+    }
+
+    /// Story: the tour named `a` and `c` where the person had put other keys.
+    #[test]
+    fn the_words_name_the_keys_of_the_person() {
+        let own = [("accept", "x"), ("close", "F2"), ("comment", "Ctrl-D"), ("half_down", "Ctrl-N")];
+        let own: Vec<(String, String)> = own.iter().map(|(a, k)| (a.to_string(), k.to_string())).collect();
+        let keys = Keymap::new("review", TABLE, &own).unwrap();
+        let all = STEPS.iter().flat_map(|step| [Some(step.words), step.in_review]).flatten();
+        let all: Vec<String> = all.map(|words| with_keys(words, &keys)).collect();
+        assert!(all.iter().all(|words| !words.contains(['{', '}'])), "{all:?}");
+        assert!(
+            all[0].contains("There, x accepts the first change; Ctrl-D comments on the second"),
+            "{}",
+            all[0]
+        );
+        assert!(all[3].starts_with("Tour: F2 goes back to the question"), "{}", all[3]);
     }
 }

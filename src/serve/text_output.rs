@@ -140,7 +140,8 @@ impl TurnWriter for TextWriter {
                     CallOutcome::Denied => "refused",
                     CallOutcome::Interrupted => "stopped",
                 };
-                self.say(word, &summary.line, (out, side))
+                self.say(word, &summary.line, (&mut *out, &mut *side))?;
+                summary.notes.iter().try_for_each(|note| self.say("note", note, (&mut *out, &mut *side)))
             }
             TurnEvent::Question(question) => {
                 let flag = question.flag.as_ref().map(|f| format!("; {f} allows it")).unwrap_or_default();

@@ -8,6 +8,14 @@ use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1252};
 use std::borrow::Cow;
 use std::fmt;
 
+/// With more stray bytes in a hundred a content may be shown as its size. The name of a person in an encoding that placet
+/// does not know, in a file of code, is far below that.
+const MOST_STRAY: u64 = 30;
+
+/// So many ASCII characters in a row can be read: with them, a content is never shown as its size alone. `strings` has the
+/// same number.
+const READABLE: usize = 4;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextEncoding {
     Utf8,
@@ -93,6 +101,22 @@ impl DetectedEncoding {
         let unrecognised = mark == 0 && !mostly_utf8(body);
         Ok(DetectedEncoding { encoding: TextEncoding::Utf8, mark, stray: true, unrecognised })
     }
+}
+
+impl DetectedEncoding {
+    /// True where most bytes belong to no character, and nothing between them can be read: what is not shown as lines
+    /// must not have a command among them.
+    pub fn is_unreadable(&self, bytes: &[u8]) -> bool {
+        let stray = || bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
+        let is_sign = |byte: &u8| matches!(byte, b' '..=b'~');
+        let has_words = || bytes.split(|byte| !is_sign(byte)).any(|run| run.len() >= READABLE);
+        self.unrecognised && stray() as u64 * 100 > bytes.len() as u64 * MOST_STRAY && !has_words()
+    }
+}
+
+/// True for bytes that are shown as their size: they are not text, or nobody can read it.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    DetectedEncoding::of(bytes).map_or(true, |detected| detected.is_unreadable(bytes))
 }
 
 impl TextEncoding {

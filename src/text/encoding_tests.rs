@@ -54,3 +54,23 @@ proptest! {
         }
     }
 }
+
+/// Story: 300 bytes above 127 without a NUL were shown as 40 rows of `<BC><A1>`.
+#[test]
+fn what_nobody_can_read_is_binary_and_text_with_odd_bytes_is_not() {
+    // As `/dev/urandom` gives them, with the highest bit set.
+    let mut state = 7_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8 | 0x80
+    };
+    let noise: Vec<u8> = (0..300).map(|_| next()).collect();
+    assert!(is_binary(&noise));
+    assert!(is_binary(b"a\0b") && !is_binary(b"") && !is_binary("h\u{e9}llo\n".as_bytes()));
+    assert!(!is_binary(b"caf\xe9 noir\nna\xefve\n"));
+    // A comment in KOI8-R, in a file of code.
+    assert!(!is_binary(b"fn main() {}\n// \xd0\xd2\xc9\xd7\xc5\xd4 \xcd\xc9\xd2\xcf\xd7\xcf\xca\n"));
+    // What is not shown as lines must not have a command among them.
+    let hides: Vec<u8> = [&noise[..], b"\nrm -rf ~\n"].concat();
+    assert!(!is_binary(&hides));
+}

@@ -61,6 +61,7 @@ impl ToolOutput {
             Part::Note(_) | Part::Image(_) => None,
         });
         let mut texts: Vec<&mut String> = parts.chain([&mut self.for_person.line]).collect();
+        texts.extend(&mut self.for_person.notes);
         match &mut self.for_person.detail {
             DisplayDetail::Text(text)
             | DisplayDetail::Matches(MatchedText { text, .. })
@@ -135,6 +136,8 @@ pub struct CallSummary {
     /// How the command ended whose output is the detail.
     pub command: Option<CommandEnd>,
     pub detail_place: DetailPlace,
+    /// What hooks told the model about the call.
+    pub notes: Vec<String>,
 }
 
 /// Where the person sees the detail of a call.
@@ -170,7 +173,13 @@ impl CallSummary {
     }
 
     pub fn new(line: impl Into<String>, detail: DisplayDetail) -> CallSummary {
-        CallSummary { line: line.into(), detail, command: None, detail_place: DetailPlace::Scrollback }
+        CallSummary {
+            line: line.into(),
+            detail,
+            command: None,
+            detail_place: DetailPlace::Scrollback,
+            notes: Vec::new(),
+        }
     }
 
     /// A change that is pending.

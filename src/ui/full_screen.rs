@@ -44,8 +44,13 @@ pub trait FullScreenPane {
         None
     }
 
-    /// A key that decides or opens an editor did not count: what a letter opened was just opened.
+    /// A key that decides, or opens an editor or a field, did not count: what a letter opened was just opened.
     fn came_too_early(&mut self, _key: KeyEvent) {}
+
+    /// The key goes a line up or down.
+    fn moves(&self, _key: KeyEvent) -> bool {
+        false
+    }
 
     /// True when a letter opened it, which a person may have typed as the first of a text.
     fn is_opened_by_letter(&self) -> bool {
@@ -98,6 +103,7 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
     pane.resize(columns, rows);
     let mut dirty = true;
     let mut keyboard = BlockingKeyReader::new()?;
+    let mut last_key: Option<KeyEvent> = None;
     let mut guard = match pane.is_opened_by_letter() {
         true => KeyGuard::after_letter(),
         false => KeyGuard::default(),
@@ -120,9 +126,11 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
             let now = Instant::now();
             if let (TerminalInput::Key(key), GuardCheck::No) = (&typed, checked)
                 && let Some(role) = pane.guarded(*key)
+                && (role != KeyRole::Field || guard.is_in_text(now))
             {
                 guard.press(*key, role, now);
-                if matches!(role, KeyRole::Mark | KeyRole::Editor) && guard.due().is_none() {
+                let is_told = matches!(role, KeyRole::Mark | KeyRole::Editor | KeyRole::Field);
+                if is_told && guard.due().is_none() {
                     pane.came_too_early(*key);
                     dirty = true;
                 }
@@ -137,8 +145,13 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
                 }
                 continue;
             }
-            if matches!(&typed, TerminalInput::Key(key) if !matches!(key.code, KeyCode::Char(_))) {
-                guard.end_text();
+            if let TerminalInput::Key(key) = &typed {
+                // No word has the letters of these keys twice in a row.
+                let is_again = last_key == Some(*key) && pane.moves(*key);
+                if is_again || !matches!(key.code, KeyCode::Char(_)) {
+                    guard.end_text();
+                }
+                last_key = Some(*key);
             }
             // The result of this key must be drawn before another key applies it.
             guard.touch(now);

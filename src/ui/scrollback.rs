@@ -42,6 +42,19 @@ pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: us
     lines
 }
 
+/// What hooks told the model about a call, below its line; `fold` lines of each.
+pub fn call_notes(summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    let lines = |note: &String| {
+        let clean = visible::guard(note);
+        let styled = |line: &str| {
+            let text = Span::styled(line.to_string(), theme.style("notice"));
+            Line::from(vec![Span::raw(margin_mark::UNDER), text])
+        };
+        folded(clean.lines().map(styled), fold, theme)
+    };
+    summary.notes.iter().flat_map(lines).collect()
+}
+
 /// The first line of a call, broken at words where it does not fit. The transcript view has the command as it ran.
 pub fn broken_call(head: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
     let [lead, mark, text] = head.spans.as_slice() else { return vec![head] };

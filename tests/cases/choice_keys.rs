@@ -31,7 +31,7 @@ fn nothing_answers(pty: &mut Pty, keys: &[&str], reminder: &str) {
 #[test]
 fn each_key_of_the_question_about_a_protected_file_does_what_its_row_says() {
     for (keys, end, applies) in [
-        (&["y"][..], "applied changes to 1 file", true),
+        (&["y", "\r"][..], "applied changes to 1 file", true),
         (&["n"], "changes to 1 file are pending", false),
         (&[ESC], "changes to 1 file are pending", false),
         (&["d", "d"], "discarded", false),
@@ -39,7 +39,7 @@ fn each_key_of_the_question_about_a_protected_file_does_what_its_row_says() {
         let mut pty = protected_question();
         assert!(!pty.screen().contains("keep the rest"), "there is no rest\n{}", pty.screen());
         // `a` and `k` are keys of the question about the other changes.
-        nothing_answers(&mut pty, &["a", "k", "z"], "these keys answer: y yes, apply this file");
+        nothing_answers(&mut pty, &["a", "k", "z"], "these keys answer: y Enter yes, apply this file");
         assert!(!pty.exists(".envrc"));
         std::thread::sleep(Duration::from_millis(1_000));
         keys.iter().for_each(|key| pty.answer(key));
@@ -113,7 +113,10 @@ fn an_answer_of_the_terminal_is_no_key_of_a_question_and_no_part_of_a_paste_into
     }
     std::thread::sleep(Duration::from_millis(300));
     let screen = pty.screen();
-    assert!(screen.contains("y yes, apply this file") && screen.trim_end().ends_with("\n>"), "{screen}");
+    assert!(
+        screen.contains("y Enter yes, apply this file") && screen.trim_end().ends_with("\n>"),
+        "{screen}"
+    );
     assert!(!pty.exists(".envrc"));
     // A paste is a draft, whatever comes in the middle of it.
     pty.send(&format!("\x1b[200~yes {ANSWER}and no\x1b[201~"));
@@ -121,7 +124,7 @@ fn an_answer_of_the_terminal_is_no_key_of_a_question_and_no_part_of_a_paste_into
     assert!(!pty.exists(".envrc"));
     pty.answer("\t");
     pty.until("the question", |s| !s.contains("typing goes to your draft"));
-    pty.answer("y");
+    pty.answer("y\r");
     pty.until("the change", |s| s.contains("applied changes to 1 file"));
     pty.until_prompt("yes and no");
     assert_eq!(pty.read(".envrc"), "export A=1");

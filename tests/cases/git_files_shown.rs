@@ -139,14 +139,14 @@ fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
     let mut pty = in_repository();
     pty.line("run (git rev-parse HEAD; head -c 5000000 /dev/zero | tr '\\0' x) > .git/ORIG_HEAD");
     pty.until("the question", |s| {
-        joined(s).contains(".git (changed): apply this repository?") && s.contains("y yes")
+        joined(s).contains(".git (changed): apply this repository?") && s.contains("y Enter yes")
     });
     pty.answer("y");
     pty.until("what was not shown", |s| {
         joined(s).contains("not all of ORIG_HEAD") && joined(s).contains("y again")
     });
     assert!(!pty.exists(".git/ORIG_HEAD"));
-    pty.answer("y");
+    pty.answer("y\r");
     pty.until("that it is applied", |s| s.contains("applied changes"));
     assert!(pty.exists(".git/ORIG_HEAD"));
 }

@@ -350,15 +350,19 @@ fn what_is_remembered_is_a_pending_change_of_a_file() {
     let mut pty =
         with_home(shell().size(100, 40), &[]).file("Cargo.toml", "[package]\nname = \"x\"\n").open();
     pty.line("/init");
-    pty.until("the draft", |screen| screen.contains("+ - Build: `cargo build`") && screen.contains("y yes"));
+    pty.until("the draft", |screen| {
+        screen.contains("+ - Build: `cargo build`") && screen.contains("y Enter yes")
+    });
     assert!(!pty.exists("AGENTS.md"));
-    pty.answer("y");
+    pty.answer("y\r");
     settled(&mut pty, "applied changes to 1 file");
     pty.line("/init");
     settled(&mut pty, "has an AGENTS.md already");
     pty.line("/remember always run clippy");
-    pty.until("the line", |screen| screen.contains("+ - always run clippy") && screen.contains("y yes"));
-    pty.answer("y");
+    pty.until("the line", |screen| {
+        screen.contains("+ - always run clippy") && screen.contains("y Enter yes")
+    });
+    pty.answer("y\r");
     pty.until("applied twice", |screen| screen.matches("applied changes to 1 file").count() == 2);
     assert!(
         pty.read("AGENTS.md").ends_with("\n## Remembered\n\n- always run clippy\n"),
@@ -369,8 +373,8 @@ fn what_is_remembered_is_a_pending_change_of_a_file() {
     pty.line("/remember always run clippy");
     settled(&mut pty, "contains this line already");
     pty.line("/remember --own answer in German");
-    pty.until("the question", |screen| screen.contains("answer in German") && screen.contains("y yes"));
-    pty.answer("y");
+    pty.until("the question", |screen| screen.contains("answer in German") && screen.contains("y Enter yes"));
+    pty.answer("y\r");
     pty.until("the own file", |_| true);
     let own = pty.home().join(".config/placet/AGENTS.md");
     let found = || fs::read_to_string(&own).unwrap_or_default();

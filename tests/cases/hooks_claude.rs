@@ -209,3 +209,18 @@ async fn the_events_of_a_conversation_are_those_of_claude_code() {
         assert!(transcript.contains(words), "{words}\n{transcript}");
     }
 }
+
+/// Story: what a hook told the model about a call was on no screen.
+#[test]
+fn what_a_hook_tells_the_model_about_a_call_is_shown_with_the_call() {
+    let place = Place::new().file("a.txt", "alpha\n");
+    let script = place.beside("hook.sh");
+    let answer = r#"{"hookSpecificOutput":{"additionalContext":"format it with rustfmt"}}"#;
+    std::fs::write(&script, format!("echo '{answer}'\n")).unwrap();
+    let place = place.config(&format!(
+        "[[hooks]]\nname = \"style\"\nformat = \"claude\"\npoint = \"PostToolUse\"\ncommand = \"sh {}\"\n",
+        script.display()
+    ));
+    let out = place.call("read_file", &json!({"path": "a.txt"}), &[]).code(0);
+    out.says("alpha").warns("note: the hook `style`: format it with rustfmt");
+}

@@ -769,7 +769,7 @@ fn the_question_about_the_repository_applies_and_undo_reverts_it() {
     let tree = pty.tree.path().to_path_buf();
     let log = || git(&tree, &["log", "--format=%s"]);
     assert_eq!(log(), "F\n");
-    pty.answer("y");
+    pty.answer("y\r");
     pty.until("that it is applied", |_| log() == "M\nF\n");
     pty.line("/undo");
     pty.until("that it is undone", |_| log() == "F\n");
@@ -816,7 +816,7 @@ fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
         assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{words}");
         pty.until("the commit", |s| s.contains("step 1"));
         assert_eq!(log(), "F\n", "one yes applied what was not shown");
-        pty.answer("y");
+        pty.answer("y\r");
         pty.until("that it is applied", |_| log() == "CI\nF\n");
     }
 }
@@ -835,6 +835,6 @@ fn a_commit_that_was_shown_whole_needs_one_yes() {
     }
     pty.until("the end of the commit", |s| s.contains("step 90"));
     let tree = pty.tree.path().to_path_buf();
-    pty.answer("y");
+    pty.answer("y\r");
     pty.until("that it is applied", |_| git(&tree, &["log", "--format=%s"]) == "CI\nF\n");
 }

@@ -227,13 +227,13 @@ fn sandbox_run_asks_about_each_file_that_runs_later() {
     // The answer of the other question is none here, and neither is what comes in one piece.
     for wrong in ["a", "1"] {
         pty.answer(wrong);
-        pty.until("the answers", |s| s.contains("these keys answer: y yes, apply this file"));
+        pty.until("the answers", |s| s.contains("these keys answer: y Enter yes, apply this file"));
         assert!(!pty.exists(".envrc"), "{wrong:?}");
     }
     pty.send("yes\r");
     std::thread::sleep(std::time::Duration::from_millis(700));
     assert!(!pty.exists(".envrc"));
-    pty.answer("y");
+    pty.answer("y\r");
     pty.until("the second file", |s| s.contains("tasks.json (created): apply"));
     assert!(pty.exists(".envrc") && !pty.exists(".vscode/tasks.json"));
     pty.answer("n");
@@ -282,7 +282,7 @@ fn apply_with_yes_at_a_terminal_asks_about_losses_and_protected_files() {
     pty.send("yes\r");
     std::thread::sleep(std::time::Duration::from_millis(700));
     assert!(!pty.exists(".envrc"));
-    pty.answer("y");
+    pty.answer("y\r");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert!(pty.exists(".envrc") && pty.is_cooked());
 }

@@ -474,7 +474,7 @@ fn the_question_names_what_runs_later_first_and_asks_about_it_alone() {
     pty.until("the second file", |s| s.contains("tasks.json (created): apply this file?"));
     assert!(!pty.exists(".envrc"));
     quiet();
-    pty.send("y");
+    pty.by_hand("y\r");
     pty.until("what is left", |s| s.contains("changes to 1 file are pending"));
     assert!(pty.exists(".vscode/tasks.json") && !pty.exists(".envrc"));
     pty.line("/apply .");

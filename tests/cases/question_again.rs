@@ -48,10 +48,13 @@ fn the_question_about_a_protected_file_comes_again_without_a_yes() {
     pty.line("replace \"A=1\" with \"A=2\" in .envrc");
     ready(&pty, "! .envrc (modified): apply this file?");
     std::fs::write(pty.tree.path().join(".envrc"), "export A=3\n").unwrap();
-    pty.answer("y");
+    pty.answer("y\r");
     ready(&pty, WHY);
     let screen = pty.screen();
-    assert!(screen.contains("r review  n no, keep it pending") && !screen.contains("y yes"), "{screen}");
+    assert!(
+        screen.contains("r review  n no, keep it pending") && !screen.contains("y Enter yes"),
+        "{screen}"
+    );
     pty.answer("n");
     pty.until("the end", |s| s.contains("changes to 1 file are pending"));
     assert_eq!(pty.read(".envrc"), "export A=3\n");
@@ -238,5 +241,49 @@ fn the_last_turn_is_shown_again_where_the_window_changed_in_a_review_from_the_pr
         pty.answer("q");
         pty.until("the prompt", |s| s.trim_end().ends_with("[a] ±1 >"));
         assert_eq!(calls(&pty) > before, !sizes.is_empty(), "{}", pty.screen());
+    }
+}
+
+/// Story: a file of bytes that are no text filled forty rows with `<BC><A1>`, in the question and in the review.
+#[test]
+fn a_file_that_nobody_can_read_is_one_row_with_its_sizes() {
+    let noise: Vec<u8> = (0..300_u32).map(|n| 0x80 | (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let start = shell().size(110, 30).arg("--mode").arg("ask").file("noise.bin", noise);
+    let mut pty = start.file("latin.txt", b"caf\xe9 noir\n").open();
+    pty.line("run head -c 290 noise.bin > n; mv n noise.bin; printf 'caf\\351 blanc\\n' > latin.txt");
+    ready(&pty, "2 files");
+    let screen = pty.screen();
+    assert!(
+        screen.contains("M noise.bin 300 to 290 bytes") && screen.contains("not text: 300 bytes"),
+        "{screen}"
+    );
+    assert!(screen.contains("caf\u{e9} blanc") && !screen.contains("<8"), "{screen}");
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("not text: 300 bytes"));
+    pty.answer("}");
+    pty.until("the key for the bytes", |s| s.contains("+ shows the bytes"));
+    pty.answer("+");
+    pty.until("the bytes", |s| s.contains("00000000: "));
+    pty.answer("-");
+    pty.until("the sizes alone", |s| !s.contains("00000000: ") && s.contains("becomes 290 bytes"));
+}
+
+/// Story: `r`, and `a` 0.3 to 0.6 seconds later: the review was open, the `a` was dropped, and no row said so.
+#[test]
+fn a_key_right_after_the_key_for_the_review_is_named_there() {
+    for millis in [310, 360, 450, 600] {
+        let mut pty = shell().size(100, 30).arg("--mode").arg("ask").file("a.txt", "old\n").open();
+        pty.line("replace \"old\" with \"new\" in a.txt");
+        ready(&pty, "1 file, +1 -1 lines: apply?");
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        pty.send("r");
+        std::thread::sleep(std::time::Duration::from_millis(millis));
+        pty.send("a");
+        pty.until("the row", |s| s.contains("0/1 hunk") && s.contains("a came too early: press it again"));
+        pty.answer("a");
+        pty.until("the decision", |s| s.contains("1/1 hunk"));
+        pty.by_hand("q");
+        ready(&pty, "1 file, +1 -1 lines: apply?");
+        assert!(pty.screen().trim_end().ends_with('>'), "{}", pty.screen());
     }
 }

@@ -225,7 +225,7 @@ fn files_at_home_that_run_later_are_in_the_same_question() {
     pty.until("the question about the file", |screen| {
         screen.contains("! ~/.mine/hooks/start (created): apply this file?")
     });
-    pty.answer("y");
+    pty.answer("y\r");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert_eq!(pty.read("notes.txt"), "one\ntwo\nthree\n");
     assert_eq!(std::fs::read_to_string(pty.home().join(".mine/hooks/start")).unwrap(), "h\n");

@@ -34,10 +34,10 @@ pub(super) fn page(state: &SetupState<'_>) -> WizardPage {
             let hint = match known.is_empty() {
                 true => {
                     "Type or paste it, up to and including /v1, for example https://llm.example.com/v1. What you type \
-                     replaces the address below; Enter takes it."
+                     replaces the address below; {take} takes it."
                 }
                 false => {
-                    "Enter takes the address below. If your server is elsewhere, type or paste its address: it \
+                    "{take} takes the address below. If your server is elsewhere, type or paste its address: it \
                      replaces this one."
                 }
             };

@@ -185,7 +185,7 @@ impl Shell<'_> {
         if decision != TurnDecision::Review {
             return Ok(draft);
         }
-        let after = review_from_question(&mut self.context);
+        let after = review_from_question(&mut self.context, self.early_key.take());
         self.follow(after, draft)
     }
 
@@ -198,6 +198,7 @@ impl Shell<'_> {
             self.remember(&cleared);
         }
         self.prompter.follow_answer(ended.answered);
+        self.early_key = ended.early_key;
         self.review_if(decision, ended.draft)
     }
 
@@ -232,6 +233,7 @@ impl Shell<'_> {
         };
         let (decision, ended) = turn::ask_about_all(&self.context, (&workspace, env.as_ref()), settings);
         self.prompter.follow_answer(ended.answered);
+        self.early_key = ended.early_key;
         self.review_if(decision, draft)
     }
 
@@ -259,6 +261,7 @@ impl Shell<'_> {
         }
         self.signals.turn_ended(&ended.ending);
         self.prompter.follow_answer(ended.answered);
+        self.early_key = ended.early_key;
         let is_unsaved = matches!(ended.ending, TurnEnding::Unsaved(_));
         if let Some(cleared) = ended.cleared {
             self.remember(&cleared);

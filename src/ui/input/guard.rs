@@ -48,6 +48,9 @@ pub enum KeyRole {
     Mark,
     /// It gives the terminal to an editor, and is otherwise as a mark.
     Editor,
+    /// It opens a field for text. It counts at once, except where it may be a letter of a text itself:
+    /// [`KeyGuard::is_in_text`].
+    Field,
     /// It ends a line of text that was typed at the question.
     EndOfText,
 }
@@ -98,10 +101,8 @@ impl KeyGuard {
 
     /// Something was read that is no answer: typed, pasted, or of no meaning.
     pub fn touch(&mut self, at: Instant) {
-        let is_pause =
-            |time| self.drawn.is_some() && is_after(self.drawn, time, at) && is_after(self.last, time, at);
-        self.follows_letter &= !is_pause(QUIET);
-        self.may_be_text &= !is_pause(NO_TEXT);
+        self.follows_letter &= !self.is_pause(QUIET, at);
+        self.may_be_text &= !self.is_pause(NO_TEXT, at);
         self.last = Some(at);
         self.held = None;
     }
@@ -109,6 +110,16 @@ impl KeyGuard {
     /// A key was read that types nothing: what follows is no text.
     pub fn end_text(&mut self) {
         self.may_be_text = false;
+    }
+
+    /// A letter that is read at `at` may belong to the text of which a letter opened what is shown.
+    pub fn is_in_text(&self, at: Instant) -> bool {
+        self.may_be_text && !self.is_pause(NO_TEXT, at)
+    }
+
+    /// Nothing was typed for `time` before `at`, while this was on the screen.
+    fn is_pause(&self, time: Duration, at: Instant) -> bool {
+        self.drawn.is_some() && is_after(self.drawn, time, at) && is_after(self.last, time, at)
     }
 
     /// A key was read that only moves what is shown. Within a burst it is like every other key of the burst.
@@ -167,6 +178,7 @@ impl KeyGuard {
             KeyRole::Look => Some(LETTER_ALONE),
             KeyRole::Confirm => self.confirms(before, at).then_some(confirms_after(key)),
             KeyRole::Editor if self.may_be_text => None,
+            KeyRole::Field => None,
             KeyRole::Mark | KeyRole::Editor => {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
                 (drawn && !self.follows_letter && is_after(before, ALONE, at)).then_some(ALONE)
@@ -198,6 +210,11 @@ impl KeyGuard {
             KeyCode::Char(letter) => Some(letter),
             _ => None,
         }
+    }
+
+    /// The key waits to answer already: it was pressed again before it could be confirmed.
+    pub fn holds(&self, key: KeyEvent) -> bool {
+        self.held.is_some_and(|(held, _)| held.code == key.code)
     }
 
     /// When [`KeyGuard::take_due_key`] may have a key.

@@ -297,3 +297,23 @@ fn a_text_confirms_nothing() {
     assert_eq!(guard.pending_letter(), None);
     assert_eq!(guard.take_due_key(at(3_000)), None);
 }
+
+/// Story: in the review that the `r` of `really? use a constant` opened, `c` began a comment.
+#[test]
+fn a_field_opens_at_once_but_not_within_a_text() {
+    let start = Instant::now();
+    let at = |millis: u64| start + Duration::from_millis(millis);
+    let mut guard = KeyGuard::after_letter();
+    guard.drawn(at(0));
+    for millis in [400, 900, 1_600, 2_900] {
+        assert!(guard.is_in_text(at(millis)), "{millis}");
+        guard.touch(at(millis));
+    }
+    assert!(!guard.is_in_text(at(4_400)));
+    let mut guard = KeyGuard::after_letter();
+    guard.drawn(at(0));
+    assert!(!guard.is_in_text(at(1_500)));
+    guard.end_text();
+    assert!(!guard.is_in_text(at(100)));
+    assert!(!KeyGuard::default().is_in_text(at(0)));
+}

@@ -10,6 +10,7 @@ pub enum ReviewAction {
     NextFile,
     PrevFile,
     NextOpen,
+    Reopen,
     Accept,
     Reject,
     AcceptFile,
@@ -64,6 +65,11 @@ impl ReviewAction {
     pub fn opens_editor(self) -> bool {
         matches!(self, A::Edit | A::Open)
     }
+
+    /// True when what is typed next is the text of a field.
+    pub fn opens_field(self) -> bool {
+        matches!(self, A::Comment | A::CommentFile | A::CommentTurn | A::Search | A::Filter)
+    }
 }
 
 use ReviewAction as A;
@@ -86,6 +92,7 @@ pub const TABLE: &[KeyBinding<ReviewAction>] = &[
     row(A::NextOpen, "next_undecided", ")", "the next undecided hunk"),
     row(A::Accept, "accept", "a", "accept the hunk, or the selected lines"),
     row(A::Reject, "reject", "r", "reject the hunk, or the selected lines"),
+    row(A::Reopen, "reopen", "p", "leave the hunk pending: remove its decision"),
     row(A::AcceptFile, "accept_file", "A", "accept the whole file"),
     row(A::RejectFile, "reject_file", "R", "reject the whole file"),
     row(A::AcceptAll, "accept_all", "Y", "accept all undecided hunks"),
@@ -108,8 +115,13 @@ pub const TABLE: &[KeyBinding<ReviewAction>] = &[
     row(A::Open, "open", "e", "open the file at this line in your editor"),
     row(A::Yank, "yank", "y", "copy the line, or the selected lines, unchanged"),
     row(A::Enter, "apply", "Enter", "unfold; if nothing is folded: apply, after a summary"),
-    row(A::More, "more_context", "+", "show more context around the hunk"),
-    row(A::Less, "less_context", "-", "show less context"),
+    row(
+        A::More,
+        "more_context",
+        "+",
+        "show more context around the hunk, or the bytes of a file that is not text",
+    ),
+    row(A::Less, "less_context", "-", "show less context, or no bytes"),
     row(A::Side, "side_by_side", "s", "switch between side by side and one below the other"),
     row(A::Whitespace, "whitespace", "w", "hide hunks that change only blanks"),
     row(A::Invisibles, "invisibles", "i", "show tabs, blanks and line ends"),

@@ -72,7 +72,7 @@ impl SideConflict<'_> {
     /// True where the lines of both sides are shown.
     fn has_lines(&self) -> bool {
         let Some(SideContents { mine, agents, .. }) = &self.contents else { return false };
-        let is_text = |bytes: &[u8]| SideText::new(bytes.to_vec()).is_some();
+        let is_text = |bytes: &[u8]| SideText::readable(bytes.to_vec()).is_some();
         mine.len() + agents.len() <= LARGEST
             && (is_text(mine) && is_text(agents) || wide_text(mine, agents).is_some())
     }
@@ -89,7 +89,8 @@ impl SideConflict<'_> {
             let title = "what accepting changes is too large to be shown line by line here";
             return (vec![title.to_string()], 1);
         }
-        let (Some(old), Some(new)) = (SideText::new(mine.clone()), SideText::new(agents.clone())) else {
+        let (Some(old), Some(new)) = (SideText::readable(mine.clone()), SideText::readable(agents.clone()))
+        else {
             return wide_text(mine, agents).unwrap_or_default();
         };
         let diff = LineDiff::new(&old.text(), &new.text()).unified(3, usize::MAX);
@@ -134,7 +135,8 @@ impl ReviewLines {
             .into_iter()
             .map(|place| LineConflict { rows: rows(&self.old, place.base), old: place.mine });
         let conflicts = conflicts.collect();
-        let (Some(mine), Some(merged)) = (SideText::new(now.to_vec()), SideText::new(merge.bytes)) else {
+        let (Some(mine), Some(merged)) = (SideText::readable(now.to_vec()), SideText::readable(merge.bytes))
+        else {
             return MergeOutlook::Unknown;
         };
         *self = ReviewLines { is_on_workspace: true, conflicts, ..ReviewLines::new(mine, merged) };
@@ -189,6 +191,7 @@ impl ReviewFile {
         if let ReviewBody::Whole(whole) = &mut self.body {
             whole.conflict = conflict;
             // Its size before is no longer what is there.
+            whole.show_bytes(false);
             (whole.words, whole.left_out) = (words, left_out);
             return;
         }
@@ -230,6 +233,15 @@ impl Review {
             ))
         };
         self.files.iter().find_map(open)
+    }
+
+    /// How many files are in conflict with the workspace, decided or not.
+    pub(super) fn files_in_conflict(&self) -> usize {
+        let is_in_conflict = |file: &&ReviewFile| match &file.body {
+            ReviewBody::Whole(whole) => !whole.conflict.is_empty(),
+            ReviewBody::Lines(lines) => !lines.conflicts.is_empty(),
+        };
+        self.files.iter().filter(is_in_conflict).count()
     }
 
     /// What the summary says of each file in conflict.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Review {
     /// Accepts or rejects the hunk under the cursor and moves to the next, or the selected lines. A unit that has the
-    /// mark already becomes open again.
+    /// mark already keeps it: who presses the key once more than needed has decided nothing else.
     pub(super) fn decide(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
         let selected = self.anchor.is_some();
         let units = match selected {
@@ -35,12 +35,16 @@ impl Review {
             _ => None,
         };
         let several = units.iter().any(|unit| unit.file() != units.first().map_or(0, DecisionUnit::file));
-        let opened = if several { self.set_together(units, mark) } else { self.set(&units, mark) };
+        if several {
+            self.set_together(units, mark);
+        } else {
+            self.set(&units, mark);
+        }
         if selected {
             self.anchor = None;
-        } else if !opened {
+        } else {
             self.go_to_next_hunk();
-            // The files of a commit are decided now: the same key there would take that back.
+            // The files of a commit are decided now: there is nothing to decide there.
             let is_of_owner = |review: &Review| {
                 review.file_here().is_some_and(|f| Some(f) != owner && Some(review.decider(f)) == owner)
             };
@@ -65,13 +69,14 @@ impl Review {
     /// On the head of a file: decides the file and goes on to the next one, as after a hunk.
     fn decide_at_head(&mut self, file: usize, mark: ReviewDecision) -> Vec<ReviewEffect> {
         let units = self.units_of_all(&[file]);
-        if units.is_empty() || !self.set(&units, mark) {
-            // The files of a commit are decided together: the same key at the next one would take that back.
-            let owner = self.decider(file);
-            let mut later = self.rows.hunks.iter().filter(|(_, _, row)| *row > self.cursor);
-            if let Some((_, _, row)) = later.find(|(other, _, _)| self.decider(*other) != owner) {
-                self.cursor = *row;
-            }
+        if !units.is_empty() {
+            self.set(&units, mark);
+        }
+        // The files of a commit are decided together.
+        let owner = self.decider(file);
+        let mut later = self.rows.hunks.iter().filter(|(_, _, row)| *row > self.cursor);
+        if let Some((_, _, row)) = later.find(|(other, _, _)| self.decider(*other) != owner) {
+            self.cursor = *row;
         }
         vec![ReviewEffect::Remember]
     }
@@ -103,11 +108,13 @@ impl Review {
     }
 
     /// Several at once: what runs later is not accepted with others.
-    fn set_together(&mut self, units: Vec<DecisionUnit>, mark: ReviewDecision) -> bool {
+    fn set_together(&mut self, units: Vec<DecisionUnit>, mark: ReviewDecision) {
         let later = |unit: &DecisionUnit| self.files.get(unit.file()).is_some_and(|f| f.runs_later.is_some());
         let (own, units): (Vec<DecisionUnit>, Vec<DecisionUnit>) =
             units.into_iter().partition(|unit| mark == ReviewDecision::Accepted && later(unit));
-        let opened = !units.is_empty() && self.set(&units, mark);
+        if !units.is_empty() {
+            self.set(&units, mark);
+        }
         let first = own.first().and_then(|unit| self.files.get(unit.file()));
         if let Some(name) = first.map(|file| file.name.clone()) {
             let others =
@@ -115,7 +122,6 @@ impl Review {
             let more = if others > 0 { format!(" and {others} more") } else { String::new() };
             self.say(format!("{name}{more} runs later: go to the file and accept it on its own"));
         }
-        opened
     }
 
     /// Everything that is shown and not decided.
@@ -237,18 +243,22 @@ impl Review {
         }
     }
 
-    /// Sets the mark, or removes it where every unit has it; true when it was removed.
-    pub(super) fn set(&mut self, units: &[DecisionUnit], mark: ReviewDecision) -> bool {
-        let takes_back = units.iter().all(|unit| self.mark_of(unit) == CombinedDecision::All(mark));
-        let mark_now = if takes_back { ReviewDecision::Open } else { mark };
-        let words = words(units, mark_now);
+    pub(super) fn set(&mut self, units: &[DecisionUnit], mark: ReviewDecision) {
+        if units.iter().all(|unit| self.mark_of(unit) == CombinedDecision::All(mark)) {
+            return self.say(match mark {
+                ReviewDecision::Accepted => "accepted already",
+                ReviewDecision::Rejected => "rejected already",
+                ReviewDecision::Open => "not decided yet",
+            });
+        }
+        let words = words(units, mark);
         let mut was = Vec::new();
         for unit in units {
             match unit {
                 DecisionUnit::Whole(file) => {
                     if let Some(ReviewBody::Whole(whole)) = self.files.get_mut(*file).map(|f| &mut f.body) {
                         was.push(ReviewUndoItem::Whole { file: *file, was: whole.clone() });
-                        whole.mark = mark_now;
+                        whole.mark = mark;
                     }
                 }
                 DecisionUnit::Hunk(file, hunk) | DecisionUnit::Lines(file, hunk, _) => {
@@ -259,24 +269,22 @@ impl Review {
                         DecisionUnit::Lines(_, _, lines) => {
                             for n in lines {
                                 if let Some(slot) = slot.marks.get_mut(*n) {
-                                    *slot = mark_now;
+                                    *slot = mark;
                                 }
                             }
                         }
-                        _ => slot.marks.fill(mark_now),
+                        _ => slot.marks.fill(mark),
                     }
                 }
             }
         }
         self.follow_decisions();
-        let unseen =
-            if mark_now == ReviewDecision::Accepted { self.unseen_words(units) } else { String::new() };
+        let unseen = if mark == ReviewDecision::Accepted { self.unseen_words(units) } else { String::new() };
         match unseen.as_str() {
             "" => self.say(words.as_str()),
             unseen => self.say(format!("{words}; not on the screen: {unseen}")),
         }
         self.push_undo(&words, was);
-        takes_back
     }
 
     /// Cuts the hunk so that the cursor's line begins a hunk of its own.

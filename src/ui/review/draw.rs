@@ -56,7 +56,12 @@ impl Review {
         let progress = format!(" {decided}/{all} hunks ");
         let name = self.name_above();
         let tallies = if name.is_some() { TALLIES } else { 0 };
-        let room = columns.saturating_sub(tallies);
+        // The rows that explain a conflict may be below the screen or above it.
+        let in_conflict = match self.files_in_conflict() {
+            0 => String::new(),
+            files => format!(" {files} in conflict "),
+        };
+        let room = columns.saturating_sub(tallies + in_conflict.len());
         let title = match name {
             Some(name) => width::cut_middle(name, room.saturating_sub(width::of(&progress))) + " ",
             None => format!("{} ", self.title),
@@ -69,6 +74,7 @@ impl Review {
             say(&count, "status");
         }
         say(&progress, "strong");
+        say(&in_conflict, "warning");
         if accepted > 0 {
             say(&format!(" ✓{accepted}"), "accepted");
         }
@@ -269,7 +275,9 @@ impl Review {
             let hints = self.hints(scene.keys);
             let needed = wide(hints.get(..IMPORTANT).unwrap_or(&hints));
             let fits = |about: &String| width::of(about) + 3 + needed <= columns;
-            if let Some(about) = self.row().and_then(|row| painter.about(row)).filter(fits) {
+            let about =
+                self.row().and_then(|row| painter.about(row)).or_else(|| self.about_bytes(scene.keys));
+            if let Some(about) = about.filter(fits) {
                 row.extend(cells(&about, |_| style("notice")));
                 row.extend(cells("   ", |_| Style::default()));
             }
@@ -281,6 +289,12 @@ impl Review {
         }
         put(buffer, 0, y, window(&row, 0, columns));
         None
+    }
+
+    /// How to see the bytes of the file under the cursor, where they are not text.
+    fn about_bytes(&self, keys: &Keymap<ReviewAction>) -> Option<String> {
+        let ReviewBody::Whole(whole) = &self.files.get(self.row()?.file()?)?.body else { return None };
+        whole.bytes.as_ref().map(|_| format!("{} shows the bytes", keys.key(ReviewAction::More)))
     }
 
     /// The keys of the last line, the most important first: the line is cut at its end.

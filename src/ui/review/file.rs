@@ -4,7 +4,7 @@
 //! a run of changed lines without unchanged lines between them; a decision about a hunk decides all of its lines.
 
 use super::side_text::{DiffSide, SideText};
-use crate::text::hunk;
+use crate::text::{count, hunk};
 use crate::workspace::PathState;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -69,6 +69,8 @@ pub struct WholeChange {
     pub is_explained: bool,
     /// Both sides as pictures, where they are.
     pub pictures: Option<PicturePair>,
+    /// What is applied, where it is not text.
+    pub bytes: Option<BinaryContent>,
     /// The paths at which the workspace has something else than the change was made to, with what it has.
     pub conflict: Vec<(PathBuf, PathState)>,
 }
@@ -78,6 +80,60 @@ pub struct WholeChange {
 pub struct PicturePair {
     pub before: Option<std::sync::Arc<Vec<u8>>>,
     pub after: Option<std::sync::Arc<Vec<u8>>>,
+}
+
+/// A content that is not text, of which the person may see the bytes.
+#[derive(Clone, Debug)]
+pub struct BinaryContent {
+    bytes: Arc<[u8]>,
+    /// How many words there were before the rows of the bytes, while those are shown.
+    words_before: Option<usize>,
+}
+
+/// Bytes in a row, and at most so many rows.
+const BYTES_IN_ROW: usize = 16;
+const BYTE_ROWS: usize = 4096;
+
+impl BinaryContent {
+    pub fn new(bytes: &[u8]) -> BinaryContent {
+        BinaryContent { bytes: bytes.into(), words_before: None }
+    }
+
+    /// Rows as `xxd` writes them: where they are, the bytes, and those that are ASCII.
+    fn rows(&self) -> Vec<String> {
+        let row = |(at, bytes): (usize, &[u8])| {
+            let pairs: Vec<String> =
+                bytes.chunks(2).map(|pair| pair.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
+            let sign =
+                |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' };
+            let signs: String = bytes.iter().map(sign).collect();
+            format!("{:08x}: {:<39}  {signs}", at * BYTES_IN_ROW, pairs.join(" "))
+        };
+        let mut rows: Vec<String> =
+            self.bytes.chunks(BYTES_IN_ROW).enumerate().take(BYTE_ROWS).map(row).collect();
+        let left = self.bytes.len().saturating_sub(BYTES_IN_ROW * BYTE_ROWS);
+        rows.extend((left > 0).then(|| format!("{} more are not shown", count::of(left, "byte"))));
+        rows
+    }
+}
+
+impl WholeChange {
+    /// Shows the bytes, or hides them again; false where nothing changes.
+    pub(super) fn show_bytes(&mut self, shows: bool) -> bool {
+        let Some(content) = &mut self.bytes else { return false };
+        match (content.words_before, shows) {
+            (None, true) => {
+                content.words_before = Some(self.words.len());
+                self.words.extend(content.rows());
+            }
+            (Some(before), false) => {
+                content.words_before = None;
+                self.words.truncate(before);
+            }
+            _ => return false,
+        }
+        true
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What of the change set is in sight: folded files, unchanged lines that were opened, and the filter.
 
-use super::file::{ReviewHunk, ReviewLines};
+use super::file::{ReviewBody, ReviewHunk, ReviewLines};
 use super::state::Review;
 use super::tree::matching;
 
@@ -24,6 +24,13 @@ impl Review {
     /// The unchanged lines around the hunk under the cursor: more of them, or only the usual ones.
     pub(super) fn context(&mut self, more: isize) {
         const STEP: usize = 10;
+        let of_file = self.file_here().and_then(|file| self.files.get_mut(file));
+        if let Some(ReviewBody::Whole(whole)) = of_file.map(|file| &mut file.body) {
+            if whole.show_bytes(more > 0) {
+                self.lay_out();
+            }
+            return;
+        }
         let here = self.row().and_then(|row| row.hunk());
         let near = || {
             let file = self.file_here()?;

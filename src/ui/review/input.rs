@@ -37,6 +37,7 @@ impl Review {
         match action {
             ReviewAction::Accept => self.decide(ReviewDecision::Accepted),
             ReviewAction::Reject => self.decide(ReviewDecision::Rejected),
+            ReviewAction::Reopen => self.decide(ReviewDecision::Open),
             ReviewAction::AcceptFile => self.decide_file(ReviewDecision::Accepted),
             ReviewAction::RejectFile => self.decide_file(ReviewDecision::Rejected),
             ReviewAction::AcceptAll => self.decide_all(ReviewDecision::Accepted),
@@ -97,6 +98,7 @@ impl Review {
         let to = match action {
             ReviewAction::Accept => return Some(self.decide_node(ReviewDecision::Accepted)),
             ReviewAction::Reject => return Some(self.decide_node(ReviewDecision::Rejected)),
+            ReviewAction::Reopen => return Some(self.decide_node(ReviewDecision::Open)),
             ReviewAction::Enter
             | ReviewAction::Move(Move::Right)
             | ReviewAction::Focus
@@ -189,6 +191,7 @@ impl Review {
                 match action {
                     Some(action) if action.opens_editor() => Some(KeyRole::Editor),
                     Some(action) if action.decides() => Some(KeyRole::Mark),
+                    Some(action) if action.opens_field() => Some(KeyRole::Field),
                     _ => None,
                 }
             }

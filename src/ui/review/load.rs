@@ -1,7 +1,7 @@
 //! A change set as files under review: a file with lines is split into hunks, every other change is described by rows
 //! and decided as a whole.
 
-use super::file::{PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
+use super::file::{BinaryContent, PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
 use super::folded_files::{is_new_object, is_of_operation, new_objects, operation_files};
 use super::side_text::SideText;
 use crate::media::{self, sniff};
@@ -321,7 +321,7 @@ fn renamed(
 ) -> Option<ReviewFile> {
     let size = old.before.size() + change.after.size();
     let (before, after) = (old.bytes(objects)?.0, change.bytes(objects)?.1);
-    let (before, after) = (SideText::new(before)?, SideText::new(after)?);
+    let (before, after) = (SideText::readable(before)?, SideText::readable(after)?);
     *room = room.checked_sub(size)?;
     let lines = ReviewLines::new(before, after);
     let mut file = one(change, Some(&old.before), objects, name, &mut 0);
@@ -431,9 +431,15 @@ fn text(change: &FileChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<St
         let pictures = Some(PicturePair { before: side(before), after: side(after) });
         return ReviewBody::Whole(WholeChange { words: vec![words], pictures, ..WholeChange::default() });
     }
-    let (Some(old), Some(new)) = (SideText::new(before.clone()), SideText::new(after.clone())) else {
-        let (words, left_out) = wide_text(&before, &after).unwrap_or_else(|| (vec![sizes(change)], 0));
-        return ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
+    let (Some(old), Some(new)) = (SideText::readable(before.clone()), SideText::readable(after.clone()))
+    else {
+        if let Some((words, left_out)) = wide_text(&before, &after) {
+            return ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
+        }
+        // Of a file that is removed, what is lost.
+        let shown = if after.is_empty() { &before } else { &after };
+        let (words, bytes) = (vec![sizes(change)], Some(BinaryContent::new(shown)));
+        return ReviewBody::Whole(WholeChange { words, bytes, ..WholeChange::default() });
     };
     facts.extend(encodings(&before, &after));
     let lines = ReviewLines::new(old, new);

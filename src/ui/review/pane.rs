@@ -82,7 +82,7 @@ impl<'a> ReviewPane<'a> {
         if let Some(memory) = &desk.memory {
             let notes = SavedReview::load(memory).restore_into(&mut review);
             if !notes.is_empty() {
-                review.say(notes.join("; "));
+                review.say_also(&notes.join("; "));
             }
         }
         if let Some((_, _, row)) = review.rows.hunks.first() {
@@ -334,9 +334,14 @@ impl FullScreenPane for ReviewPane<'_> {
 
     fn came_too_early(&mut self, key: KeyEvent) {
         if let KeyCode::Char(letter) = key.code {
-            let words = format!("{letter} came too early: wait a moment, and press it again");
-            self.review.say(sanitize::line(&words));
+            self.review.note_early_key(letter);
         }
+    }
+
+    fn moves(&self, key: KeyEvent) -> bool {
+        let is_plain = matches!(self.review.overlay, ReviewOverlay::None);
+        let action = self.desk.keys.action(key).filter(|_| is_plain);
+        matches!(action, Some(ReviewAction::Move(Move::Down | Move::Up)))
     }
 
     fn is_opened_by_letter(&self) -> bool {

@@ -15,6 +15,9 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+#[path = "decided_again_tests.rs"]
+mod decided_again;
+
 /// A review with a screen around it, and no terminal.
 struct ReviewHarness {
     review: Review,
@@ -180,6 +183,9 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
         A::NextFile => ("", |_, a| assert!(a.here().starts_with("M docs/long.md"), "{}", a.here())),
         A::PrevFile => ("}}", |_, a| assert!(a.here().starts_with("M docs/long.md"), "{}", a.here())),
         A::NextOpen => ("]ag", |_, a| assert!(a.here().contains("line 5"), "{}", a.here())),
+        A::Reopen => ("ag]", |b, a| {
+            assert_eq!((b.marks(), a.marks()), ("aaa oo o/oo/o".into(), "ooo oo o/oo/o".into()))
+        }),
         A::Accept => ("", |_, a| assert_eq!(a.marks(), "aaa oo o/oo/o")),
         A::Reject => ("", |_, a| assert_eq!(a.marks(), "rrr oo o/oo/o")),
         A::AcceptFile => ("", |_, a| assert_eq!(a.marks(), "aaa aa a/oo/o")),
@@ -332,13 +338,6 @@ fn a_key_on_the_head_of_a_file_decides_the_file_and_goes_on() {
     assert_eq!(desk.press("ga").marks(), "aaa aa a/oo/o");
     assert_eq!(desk.press("r").marks(), "aaa aa a/rr/o");
     assert_eq!(desk.press("gr").marks(), "rrr rr r/rr/o");
-}
-
-#[test]
-fn the_same_key_again_opens_what_it_decided() {
-    let mut desk = ReviewHarness::new(80, 30);
-    assert_eq!(desk.press("a[a").marks(), "ooo oo o/oo/o");
-    assert_eq!(desk.press("Xu").marks(), "ooo oo o/oo/o");
 }
 
 #[test]

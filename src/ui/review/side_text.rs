@@ -3,7 +3,7 @@
 //! Lines end with `\n`, and have the same numbers in text and bytes: line 7 of the text is line 7 of the bytes. A
 //! content whose encoding uses more than one byte for a line feed has no lines here; it is decided as a whole.
 
-use crate::text::{DetectedEncoding, TextEncoding};
+use crate::text::{DetectedEncoding, TextEncoding, is_binary};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -71,6 +71,11 @@ impl SideText {
                 })
             }
         }
+    }
+
+    /// The same, and `None` also for what nobody can read as lines.
+    pub fn readable(bytes: Vec<u8>) -> Option<SideText> {
+        if is_binary(&bytes) { None } else { SideText::new(bytes) }
     }
 
     /// How many lines there are; one that has no line feed counts.

@@ -13,6 +13,7 @@ use super::seen_rows::SeenRows;
 use super::shown_checks::ShownChecks;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
+use crate::text::sanitize;
 use crate::workspace::{ChangeCount, SharedState};
 use std::collections::HashMap;
 use std::path::Path;
@@ -358,6 +359,17 @@ impl Review {
 
     pub fn say(&mut self, text: impl Into<String>) {
         self.message = Some(text.into());
+    }
+
+    /// The same, behind what is said already.
+    pub fn say_also(&mut self, text: &str) {
+        let before = self.message.take().map(|message| message + "; ").unwrap_or_default();
+        self.message = Some(before + text);
+    }
+
+    /// A key that decides, or opens an editor or a field, was pressed before keys counted.
+    pub fn note_early_key(&mut self, letter: char) {
+        self.say(sanitize::line(&format!("{letter} came too early: press it again")));
     }
 
     /// Shows why an action did nothing.

@@ -34,7 +34,7 @@ pub(super) fn words(units: &[DecisionUnit], mark: ReviewDecision) -> String {
     let done = match mark {
         ReviewDecision::Accepted => "accepted",
         ReviewDecision::Rejected => "rejected",
-        ReviewDecision::Open => "open again:",
+        ReviewDecision::Open => "undecided again:",
     };
     let lines: usize =
         units.iter().map(|u| if let DecisionUnit::Lines(_, _, ns) = u { ns.len() } else { 0 }).sum();

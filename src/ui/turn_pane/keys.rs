@@ -16,7 +16,13 @@ use crate::ui::margin_mark;
 use crate::ui::scrollback;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::Line;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// The key of a question about changes that opens the review.
+const REVIEW: char = 'r';
+
+/// How long before a question opens a letter may have been meant for it.
+const SOON: Duration = Duration::from_secs(1);
 
 impl TurnPane {
     /// A paste goes whole to the answer that is being typed, or else to the draft, and never answers anything. A paste
@@ -79,10 +85,13 @@ impl TurnPane {
         let applies = is_apply && self.question.as_ref().is_some_and(PaneQuestion::is_about_changes);
         let chosen = self.question.as_ref().and_then(|open| open.chosen_by(key.code));
         let is_given_twice = self.question.as_ref().is_some_and(|open| open.is_pressed(key));
+        let is_about_changes = self.question.as_ref().is_some_and(PaneQuestion::is_about_changes);
         let answered = PaneQuestion::answer_key(&mut self.question, key);
         self.answered = None;
-        if let Some((letter, chosen)) = chosen.filter(|_| self.question.is_none() && self.composer.is_empty())
-        {
+        self.review_is_next =
+            is_about_changes && key.code == KeyCode::Char(REVIEW) && self.question.is_none();
+        let begins_text = self.question.is_none() && self.composer.is_empty() && !self.review_is_next;
+        if let Some((letter, chosen)) = chosen.filter(|_| begins_text) {
             let letters = self.letters.take_answer(letter, is_given_twice);
             self.answered = Some(AnsweredLetter::new(&letters, pressed, &chosen, applies));
         }
@@ -107,6 +116,10 @@ impl TurnPane {
     /// Handles a key that was read at `at`. A key that waits for its time at this moment does not answer any more: if
     /// the loop did not read keys for a while, it cannot know how close together they came.
     pub fn key(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
+        if self.is_key_of_review(key) || self.is_enter_after_lone_letter(key, at) {
+            self.guard.touch(at);
+            return None;
+        }
         if self.takes_text_of_answer(key, at) {
             return None;
         }
@@ -134,11 +147,56 @@ impl TurnPane {
             (KeyCode::Esc, _) => self.stop(),
             _ => {
                 self.edit(key);
+                self.note_lone_letter(at);
                 None
             }
         };
         self.guard.touch(at);
         action
+    }
+
+    /// The review opens next: a letter that is pressed in the meantime was meant for it, and is no text. The review says
+    /// that it came too early.
+    fn is_key_of_review(&mut self, key: KeyEvent) -> bool {
+        let is_plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+        match key.code {
+            KeyCode::Char(letter) if self.review_is_next && is_plain => {
+                self.early_key = Some(letter);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Notes when the draft became one letter: the question that opens soon may be what the letter was meant for.
+    fn note_lone_letter(&mut self, at: Instant) {
+        let is_lone = self.composer.text().chars().count() == 1;
+        self.lone_letter = is_lone.then(|| self.lone_letter.unwrap_or(at));
+    }
+
+    /// Enter right after an answer and one letter: both were meant for the question that opens now, and are no message.
+    fn is_enter_after_lone_letter(&self, key: KeyEvent, at: Instant) -> bool {
+        let is_recent = |since: Instant| at.saturating_duration_since(since) < SOON;
+        let follows = self.answered.as_ref().is_some_and(|answered| is_recent(answered.at()));
+        key.code == KeyCode::Enter
+            && self.question.is_none()
+            && follows
+            && self.composer.text().chars().count() == 1
+            && self.lone_letter.is_some_and(is_recent)
+    }
+
+    /// Takes a letter out of the draft that was typed right before the question opened, and is one of its keys: it has to be
+    /// pressed again.
+    pub(super) fn take_early_letter(&mut self, now: Instant) {
+        let since = self.lone_letter.take().filter(|since| now.saturating_duration_since(*since) < SOON);
+        let mut letters = self.composer.text().chars();
+        let (Some(since), Some(letter), None) = (since, letters.next(), letters.next()) else { return };
+        let Some(open) = self.question.as_mut().filter(|open| open.offers(letter)) else { return };
+        let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
+        open.is_too_early(key);
+        self.letters.expect_again(letter, since);
+        self.composer.take();
+        self.focus = QuestionFocus::Question;
     }
 
     /// The key continues the text of which the letter that answered last was the first: all of it goes to the draft. At
@@ -203,10 +261,18 @@ impl TurnPane {
             }
             // Esc is an answer, or stops the turn: but not where the person may mean the draft.
             (KeyCode::Esc, QuestionFocus::Draft) => {
+                if self.question.as_mut().is_some_and(PaneQuestion::forget_keys_in_draft) {
+                    self.composer.take();
+                }
                 self.guard.touch(at);
                 self.focus = QuestionFocus::Question;
             }
+            (KeyCode::Enter, QuestionFocus::Draft) if self.asks_about_keys(key) => self.guard.touch(at),
             (code, QuestionFocus::Draft) => {
+                if let Some(open) = &mut self.question {
+                    open.forget_keys_in_draft();
+                    open.began_draft &= code != KeyCode::Enter;
+                }
                 let burst = self.guard.is_burst(at);
                 self.guard.touch(at);
                 // A line that arrives in one piece is looked at before it is sent.
@@ -215,6 +281,13 @@ impl TurnPane {
             (_, QuestionFocus::Question | QuestionFocus::QuestionAlone) => self.press_answer(key, at),
         }
         None
+    }
+
+    /// Enter would send a draft that is a row of the question's keys, pressed quickly: that is asked first.
+    fn asks_about_keys(&mut self, enter: KeyEvent) -> bool {
+        let is_end = self.composer.is_end(enter);
+        let open = self.question.as_mut().filter(|_| is_end);
+        open.is_some_and(|open| open.asks_about_keys(self.composer.text()))
     }
 
     /// The text that the letters typed at the question are, from the first of them to this one.
@@ -260,6 +333,7 @@ impl TurnPane {
         self.letters.clear();
         let answered = self.answered.take().filter(|_| typed.answered > 0);
         self.notices.extend(answered.map(|answered| answered.words("your draft")));
+        open.began_draft = self.composer.is_empty();
         self.composer.insert(&typed.text);
         self.focus = QuestionFocus::Draft;
     }
@@ -281,8 +355,9 @@ impl TurnPane {
             }
             QuestionKeyKind::Answer(KeyRole::EndOfText) if burst => open.remind(),
             QuestionKeyKind::Answer(role) => {
+                open.note_press(key, role == KeyRole::Letter && self.guard.holds(key));
                 self.guard.press(key, role, at);
-                let answers = matches!(role, KeyRole::Answer | KeyRole::Letter);
+                let answers = matches!(role, KeyRole::Answer | KeyRole::Letter | KeyRole::Confirm);
                 if answers && self.guard.due().is_none() {
                     open.is_too_early(key);
                 }

@@ -124,6 +124,7 @@ impl LinearTurn {
                     false => (summary.for_scrollback(), self.facts.fold),
                 };
                 out.extend(plain(&scrollback::call_detail(&summary, &self.theme, fold)));
+                out.extend(plain(&scrollback::call_notes(&summary, &self.theme, fold)));
                 out
             }
             TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question)), now),

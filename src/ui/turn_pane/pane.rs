@@ -73,6 +73,11 @@ pub struct TurnPane {
     pub(super) letters: TypedLetters,
     /// The letter that answered the last question: a text may go on after it.
     pub(super) answered: Option<AnsweredLetter>,
+    /// The person asked for the review, which opens when the turn has ended; and the last letter that was pressed since.
+    pub(super) review_is_next: bool,
+    pub(super) early_key: Option<char>,
+    /// When the draft became a single letter.
+    pub(super) lone_letter: Option<Instant>,
     /// What was found out about a key, for the scrollback.
     pub(super) notices: Vec<String>,
     /// When the terminal got the size that it has.
@@ -127,6 +132,9 @@ impl TurnPane {
             guard: KeyGuard::default(),
             letters: TypedLetters::default(),
             answered: None,
+            review_is_next: false,
+            early_key: None,
+            lone_letter: None,
             notices: Vec::new(),
             size_since: None,
             composer: TextField::new(TextFieldKind::Lines),
@@ -290,7 +298,8 @@ impl TurnPane {
                     true => of_call.flat_map(|line| scrollback::broken_output(line, width)).collect(),
                     false => of_call.collect(),
                 };
-                let of_call = head.into_iter().flatten().chain(of_call).collect();
+                let notes = margin_mark::broken(scrollback::call_notes(&summary, &self.theme, fold), width);
+                let of_call = head.into_iter().flatten().chain(of_call).chain(notes).collect();
                 lines.extend(self.in_order(EndedCall { id, lines: of_call }));
                 lines
             }
@@ -374,6 +383,10 @@ impl TurnPane {
             }
             _ => TypedLetters::default(),
         };
+        self.review_is_next = false;
+        if !self.facts.questions_only {
+            self.take_early_letter(self.news_at);
+        }
         self.end_text()
     }
 

@@ -67,6 +67,8 @@ pub struct TurnPaneResult {
     pub expanded: bool,
     /// The letter that answered last: what is typed at the prompt may go on with its text.
     pub answered: Option<AnsweredLetter>,
+    /// A letter that was pressed after the person asked for the review.
+    pub early_key: Option<char>,
 }
 
 /// Shows a turn until it ends. `stop` is cancelled when the person stops it.
@@ -246,7 +248,7 @@ pub async fn run(
     keep_draft(&drafts, &live);
     let (draft, cleared) = live.take_drafts();
     let (expanded, answered) = (live.is_expanded(), live.take_answered());
-    TurnPaneResult { ending, draft, cleared, expanded, answered }
+    TurnPaneResult { ending, draft, cleared, expanded, answered, early_key: live.early_key }
 }
 
 /// Turns on bracketed paste, and reports of the window's focus.

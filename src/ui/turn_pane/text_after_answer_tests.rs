@@ -2,6 +2,30 @@
 
 use super::*;
 
+impl TurnPaneHarness {
+    /// The question about a file that runs later.
+    fn ask_about_protected(&mut self) -> oneshot::Receiver<char> {
+        let (reply, answer) = oneshot::channel();
+        self.event(TurnEvent::Choice(crate::agent::ChoiceQuestion {
+            subject: crate::agent::ChoiceSubject::Hook,
+            title: "! .envrc (created): apply this file?".into(),
+            reason: "direnv runs it when you enter this directory".into(),
+            detail: answers::a_change(),
+            choices: vec![
+                crate::agent::QuestionChoice::consent_by_enter('y', "yes, apply this file"),
+                crate::agent::QuestionChoice::plain('n', "no, keep it pending"),
+                crate::agent::QuestionChoice::plain('r', "review"),
+                crate::agent::QuestionChoice::for_good('d', "discard it"),
+            ],
+            checks: None,
+            reasons_for: crate::agent::ReasonReader::Agent,
+            reply,
+        }));
+        self.screen();
+        answer
+    }
+}
+
 /// One letter each `millis`, as a slow hand types them.
 fn type_slowly(b: &mut TurnPaneHarness, text: &str, millis: u64) {
     for c in text.chars() {
@@ -223,4 +247,150 @@ fn a_letter_that_the_next_question_offers_answers_it() {
     }
     assert_eq!(b.live.take_drafts().0, "");
     assert!(b.live.take_notices().is_empty());
+}
+
+fn queued(b: &TurnPaneHarness) -> Vec<String> {
+    b.live.queue.lines().into_iter().map(|line| line.text).collect()
+}
+
+fn enter(b: &mut TurnPaneHarness) {
+    b.live.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE), b.now);
+    b.screen();
+    b.pass(100);
+}
+
+/// Story: `r`, and `a` before the review was there: the `a` was dropped without a word, or was a draft.
+#[test]
+fn a_key_between_the_key_for_the_review_and_the_review_is_no_text() {
+    let mut b = bench_of(120, 24);
+    let mut answer = b.ask_to_apply(answers::a_change());
+    b.key(KeyCode::Char('r'));
+    assert_eq!(answer.try_recv().unwrap(), 'r');
+    type_slowly(&mut b, "a", 100);
+    enter(&mut b);
+    assert_eq!((b.live.early_key, queued(&b).len()), (Some('a'), 0));
+    assert_eq!(b.live.take_drafts().0, "");
+}
+
+/// Story: `r a a` and Enter, 0.2 s each, queued the message `raa`.
+#[test]
+fn keys_that_were_pressed_too_quickly_are_no_message_without_a_second_enter() {
+    let words = "raa are keys of the question: Enter sends them as text, Esc takes them back";
+    let typed = || {
+        let mut b = bench_of(120, 24);
+        let answer = b.ask_to_apply(answers::a_change());
+        type_slowly(&mut b, "raa", 200);
+        enter(&mut b);
+        assert!(b.screen().contains(words) && queued(&b).is_empty(), "{}", b.screen());
+        (b, answer)
+    };
+    let (mut b, mut answer) = typed();
+    b.key(KeyCode::Esc);
+    assert!(
+        !b.screen().contains(words) && !b.screen().contains("typing goes to your draft"),
+        "{}",
+        b.screen()
+    );
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert_eq!((answer.try_recv(), b.live.take_drafts().0.as_str()), (Ok('a'), ""));
+    let (mut b, _answer) = typed();
+    enter(&mut b);
+    assert_eq!(queued(&b), ["raa"]);
+    // A word with another letter is a message at once.
+    let mut b = bench_of(120, 24);
+    let _answer = b.ask_to_apply(answers::a_change());
+    type_slowly(&mut b, "stop", 200);
+    enter(&mut b);
+    assert_eq!(queued(&b), ["stop"]);
+}
+
+/// Story: `a`, and `y` before the second question was there: the `y` was a draft, and so was every key after it.
+#[test]
+fn a_letter_right_before_the_question_that_offers_it_is_asked_for_again() {
+    let protected = |b: &mut TurnPaneHarness| b.ask_about_protected();
+    for again in [300, 700, 1_200] {
+        let mut b = bench_of(120, 24);
+        let mut first = b.ask_to_apply(answers::a_change());
+        b.key(KeyCode::Char('a'));
+        assert_eq!(first.try_recv().unwrap(), 'a');
+        type_slowly(&mut b, "y", 50);
+        enter(&mut b);
+        assert!(queued(&b).is_empty());
+        let mut second = protected(&mut b);
+        let screen = b.screen();
+        assert!(screen.contains("y came too early: press it again"), "{screen}");
+        b.pass(again);
+        b.key(KeyCode::Char('y'));
+        b.screen();
+        b.pass(1_000);
+        b.key(KeyCode::Char('y'));
+        b.screen();
+        b.key(KeyCode::Enter);
+        assert_eq!(second.try_recv(), Ok('y'), "{again}: {}", b.screen());
+        assert_eq!(b.live.take_drafts().0, "");
+    }
+    // A text that began before the question is whole, and a letter that the question does not offer stays in the draft.
+    for text in ["no, not that", "x"] {
+        let mut b = bench_of(120, 24);
+        type_slowly(&mut b, &text[..1], 50);
+        let mut second = protected(&mut b);
+        type_slowly(&mut b, &text[1..], 200);
+        assert_eq!(b.live.take_drafts().0, text);
+        assert!(second.try_recv().is_err());
+    }
+}
+
+/// Story: `yes but keep it local`, 0.5 s a letter, applied `.envrc`, which direnv runs.
+#[test]
+fn no_text_applies_a_file_that_runs_later() {
+    for millis in [120, 200, 400, 700, 1_500] {
+        let mut b = bench_of(120, 24);
+        let mut answer = b.ask_about_protected();
+        b.screen();
+        b.pass(2_000);
+        type_slowly(&mut b, "yes but keep it local", millis);
+        assert!(answer.try_recv().is_err(), "{millis}");
+        assert_eq!(b.live.take_drafts().0, "yes but keep it local", "{millis}");
+    }
+    let mut b = bench_of(120, 24);
+    let mut answer = b.ask_about_protected();
+    assert!(b.screen().contains("y Enter yes, apply this file  n no"), "{}", b.screen());
+    b.pass(1_000);
+    b.key(KeyCode::Char('y'));
+    assert!(
+        b.screen().contains("Enter applies it; Esc goes back, and a letter goes to your draft"),
+        "{}",
+        b.screen()
+    );
+    assert!(answer.try_recv().is_err());
+    b.key(KeyCode::Enter);
+    assert_eq!(answer.try_recv(), Ok('y'));
+}
+
+/// Story: the second of two quick `d` was dropped, and nothing said so.
+#[test]
+fn a_second_press_that_came_too_early_is_named_and_the_next_one_counts() {
+    let mut b = bench_of(120, 24);
+    let mut answer = b.ask_to_apply(answers::a_change());
+    type_slowly(&mut b, "dd", 200);
+    b.pass(300);
+    b.live.answer_due_key(b.now);
+    let screen = b.screen();
+    assert!(screen.contains("the second d came too early: press d again to do it"), "{screen}");
+    assert!(!screen.contains("a moment"), "{screen}");
+    b.key(KeyCode::Char('d'));
+    assert_eq!(answer.try_recv(), Ok('d'));
+}
+
+/// Story: the reason for `but use a constant` was `ut use a constant`.
+#[test]
+fn a_word_whose_first_letter_was_the_key_for_a_reason_is_whole() {
+    for (text, reason) in [("but use a constant", "but use a constant"), ("bit is wrong", "it is wrong")] {
+        let mut b = bench_of(120, 24);
+        let _answer = b.ask_to_apply(answers::a_change());
+        type_slowly(&mut b, text, 400);
+        b.key(KeyCode::Enter);
+        assert_eq!(queued(&b), [format!("I have not applied these changes: {reason}")]);
+    }
 }

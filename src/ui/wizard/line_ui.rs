@@ -1,7 +1,7 @@
 //! The same questions without a screen: numbered, and answered with typed lines.
 
 use super::search::matching;
-use super::{ChoiceTyping, Wizard, WizardAnswer, WizardChoice, WizardQuestion};
+use super::{ChoiceTyping, TAKE_KEY, Wizard, WizardAnswer, WizardChoice, WizardQuestion};
 use crate::text::{sanitize, visible};
 use crate::ui::line_ui::{LineUi, number};
 use std::time::Duration;
@@ -16,7 +16,8 @@ pub(super) fn converse(wizard: &mut dyn Wizard, talk: &mut dyn LineUi) {
     while !wizard.is_closed() {
         let page = wizard.page().clone();
         for (line, _) in &page.lines {
-            talk.say(&visible::guard_line(line));
+            // A typed line always ends with it.
+            talk.say(&visible::guard_line(&line.replace(TAKE_KEY, "Enter")));
         }
         let title = visible::guard_line(&page.title).into_owned();
         match page.question {

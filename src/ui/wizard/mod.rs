@@ -63,6 +63,9 @@ pub enum ChoiceTyping {
     Consent,
 }
 
+/// In the lines of a page: the key that takes an answer, as the person has set it.
+pub const TAKE_KEY: &str = "{take}";
+
 /// A question with what a person must know to answer it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WizardPage {

@@ -1,7 +1,9 @@
 //! The questions on a full screen.
 
 use super::search::matching;
-use super::{ChoiceTyping, TextPrefill, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardQuestion};
+use super::{
+    ChoiceTyping, TAKE_KEY, TextPrefill, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardQuestion,
+};
 use crate::config::WrapSetting;
 use crate::text::{sanitize, visible, width};
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
@@ -174,8 +176,10 @@ impl<'w> WizardPane<'w> {
             &Line::styled(visible::guard_line(&page.title).into_owned(), self.theme.style("question")),
             columns,
         ));
+        let take = self.keys.key(PickerAction::Take);
         let line = |(text, label): &(String, &'static str)| {
-            let text = Span::styled(visible::guard_line(text).into_owned(), self.theme.style(label));
+            let text = text.replace(TAKE_KEY, &take);
+            let text = Span::styled(visible::guard_line(&text).into_owned(), self.theme.style(label));
             let width = ProseWidth::new(columns, WrapSetting::Words);
             let lines = prose::lines(ProseIndent::default(), prose::of_spans([text]), width);
             // A path that is longer than the screen is broken, so that all of it is seen.

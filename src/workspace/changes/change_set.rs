@@ -194,7 +194,7 @@ fn as_text(bytes: &[u8]) -> Option<String> {
     if bytes.is_empty() {
         return Some(String::new());
     }
-    let detected = DetectedEncoding::of(bytes).ok()?;
+    let detected = DetectedEncoding::of(bytes).ok().filter(|detected| !detected.is_unreadable(bytes))?;
     Some(detected.encoding.decode(bytes.get(detected.mark..)?).into_owned())
 }
 

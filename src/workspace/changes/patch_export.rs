@@ -5,7 +5,6 @@
 
 use super::change_set::{ChangeSet, FileChange};
 use super::renames::RenamedFiles;
-use crate::text::DetectedEncoding;
 use crate::text::patch::{quoted, unified, write_binary};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::shared_state::SharedState;
@@ -245,7 +244,7 @@ fn block(
         return;
     }
     // What the list counts no lines of has no lines in the patch either.
-    let is_binary = |bytes: &[u8]| bytes.contains(&0) || DetectedEncoding::of(bytes).is_err();
+    let is_binary = |bytes: &[u8]| bytes.contains(&0) || crate::text::is_binary(bytes);
     if is_binary(before) || is_binary(after) {
         write_binary(before, after, out);
         return;

@@ -18,7 +18,7 @@ use crate::workspace::hash::Hash;
 use crate::workspace::repository::files_of_person;
 use crate::workspace::repository::git_reader::{
     GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
-    consent_deadline, deadline, is_bare, leads_to, protected_contents, work_trees,
+    consent_deadline, is_bare, leads_to, protected_contents, work_trees,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -70,7 +70,8 @@ impl View {
     /// person is shown, not for every prompt.
     pub fn git_events(&self, set: &ChangeSet) -> Vec<RepositoryEvents> {
         let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
-        let (deadline, person_settings) = (deadline(), &*files_of_person());
+        // With the short deadline, the same question had more or fewer warnings, as busy as the machine was.
+        let (deadline, person_settings) = (consent_deadline(), &*files_of_person());
         let of = |dir: &Path| {
             let changes =
                 set.changes.iter().filter(|change| set.repositories.nearest(&change.path) == Some(dir));

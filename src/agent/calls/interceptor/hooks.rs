@@ -155,6 +155,10 @@ pub(super) async fn inspect_result(ctx: &CallContext, reach: &[Access], output: 
     ruling.remarks.iter().for_each(|remark| ctx.events.notice(remark));
     let mut output = redacted(output, &ruling);
     output.for_model.extend(additions(&ruling));
+    output
+        .for_person
+        .notes
+        .extend(ruling.additions.iter().map(|(hook, text)| format!("the hook `{hook}`: {text}")));
     match &ruling.action {
         HookAction::Allow | HookAction::Redact(_) => output,
         HookAction::Block(_) => withheld(&output, &ruling.says("blocks it")),

@@ -15,6 +15,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 /// The key that begins a reason for a no.
 pub(super) const REASON: char = 'b';
 
+/// What is left of a word that begins a sentence, after its `b` was taken for the key: none of them is a word.
+const TORN: [&str; 4] = ["ut", "ecause", "efore", "etter"];
+
 /// What a key means to the question, before the guard decides whether the key counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) enum QuestionKeyKind {
@@ -45,14 +48,25 @@ impl PaneQuestion {
         self.confirmed.is_some_and(|pressed| key.code == KeyCode::Char(pressed))
     }
 
-    /// The key for yes was pressed for a call that destroys data: Enter allows the call, and no letter does.
+    /// The key for yes was pressed where Enter has to follow it: Enter allows it, and no letter does.
     pub(in crate::ui::turn_pane) fn awaits_enter(&self) -> bool {
         self.awaits_enter
     }
 
-    /// The call destroys data: a letter may be the first of a text, so a letter alone does not allow the call.
+    /// The call destroys data, or what is applied runs later: a letter may be the first of a text, so a letter alone does
+    /// not allow it.
     pub(super) fn needs_enter(&self) -> bool {
-        matches!(&self.asked, AnyQuestion::Call(question) if question.destroys && question.typed.is_none())
+        match &self.asked {
+            AnyQuestion::Call(question) => question.destroys && question.typed.is_none(),
+            AnyQuestion::Choice(question) => question.choices.iter().any(|choice| choice.wants_enter),
+            AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_) => false,
+        }
+    }
+
+    /// The letter is one of the keys that decide.
+    pub(in crate::ui::turn_pane) fn offers(&self, letter: char) -> bool {
+        let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
+        matches!(self.meaning(key), QuestionKeyKind::Answer(_)) && !self.wants_text() && self.typing.is_none()
     }
 
     /// What a letter chooses, as the row of keys names it.
@@ -207,6 +221,11 @@ impl PaneQuestion {
         }
     }
 
+    /// A key that may answer was pressed; `is_repeat` where it waited to answer already.
+    pub(in crate::ui::turn_pane) fn note_press(&mut self, key: KeyEvent, is_repeat: bool) {
+        self.was_repeated = is_repeat || self.was_repeated && self.is_pressed(key);
+    }
+
     /// A key was pressed once and has to be pressed again.
     pub(in crate::ui::turn_pane) fn wants_confirmation(&self) -> bool {
         self.confirmed.is_some() || self.awaits_enter
@@ -228,9 +247,7 @@ impl PaneQuestion {
         (open.unmet, open.too_early) = (None, None);
         let awaited = std::mem::take(&mut open.awaits_enter);
         match key.code {
-            KeyCode::Enter if awaited && !open.is_too_small => {
-                return PaneQuestion::close(slot, ApprovalReply::Yes);
-            }
+            KeyCode::Enter if awaited && !open.is_too_small => return PaneQuestion::consent(slot),
             KeyCode::Enter | KeyCode::Esc if awaited => return QuestionOutcome::Open,
             _ => {}
         }
@@ -282,6 +299,22 @@ impl PaneQuestion {
         PaneQuestion::close(slot, reply)
     }
 
+    /// Yes, by the key for yes and Enter.
+    fn consent(slot: &mut Option<PaneQuestion>) -> QuestionOutcome {
+        let choices = slot.as_ref().and_then(|open| match &open.asked {
+            AnyQuestion::Choice(question) => Some(&question.choices),
+            AnyQuestion::Call(_) | AnyQuestion::Loop(_) | AnyQuestion::Enquiry(_) => None,
+        });
+        let Some(choices) = choices else { return PaneQuestion::close(slot, ApprovalReply::Yes) };
+        let key = choices.iter().find(|choice| choice.wants_enter).map(|choice| choice.key);
+        if let (Some(key), Some(PaneQuestion { asked: AnyQuestion::Choice(question), .. })) =
+            (key, slot.take())
+        {
+            let _ = question.reply.send(key);
+        }
+        QuestionOutcome::Closed
+    }
+
     /// A key of a question with answers of its own; Esc answers nothing.
     fn choose(
         slot: &mut Option<PaneQuestion>,
@@ -307,6 +340,10 @@ impl PaneQuestion {
                 if !choice.twice {
                     open.show_unseen();
                 }
+                QuestionOutcome::Open
+            }
+            Some(choice) if choice.wants_enter => {
+                (open.awaits_enter, open.confirmed) = (true, None);
                 QuestionOutcome::Open
             }
             Some(choice) => {
@@ -394,6 +431,11 @@ impl PaneQuestion {
         };
         if !field.is_end(key) {
             field.key(key);
+            // The key for a reason was the first letter of a word.
+            if open.types_reason && field.text().strip_suffix(' ').is_some_and(|word| TORN.contains(&word)) {
+                let whole = format!("{REASON}{}", field.text());
+                field.set(&whole);
+            }
             return QuestionOutcome::Open;
         }
         let typed = field.take();

@@ -4,7 +4,7 @@ use super::answer::REASON;
 use super::any_question::AnyQuestion;
 use super::confirmation::{NAMED, NAMED_NARROW, second_words};
 use super::pane_question::{PaneQuestion, QuestionFocus};
-use crate::agent::{MessageUse, PromptAsker, UserPrompt};
+use crate::agent::{MessageUse, PromptAsker, QuestionChoice, UserPrompt};
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::style::Style;
@@ -102,13 +102,17 @@ impl PaneQuestion {
             lines.push(Line::styled(ONE_PIECE, theme.style("warning")));
         }
         if focus == QuestionFocus::Draft {
-            lines.push(Line::styled(
-                "typing goes to your draft; Tab switches to the question",
-                theme.style("warning"),
-            ));
+            let words = match &self.keys_in_draft {
+                Some(keys) => {
+                    let keys = sanitize::line(keys);
+                    format!("{keys} are keys of the question: Enter sends them as text, Esc takes them back")
+                }
+                None => "typing goes to your draft; Tab switches to the question".into(),
+            };
+            lines.push(Line::styled(words, theme.style("warning")));
         } else if let Some(unmet) = &self.unmet {
             lines.push(Line::styled(unmet.clone(), theme.style("warning")));
-        } else if let Some(text) = self.confirmation(columns) {
+        } else if let Some(text) = self.confirmation(columns, focus) {
             lines.push(Line::styled(text, theme.style("warning")));
         } else if self.types_reason {
             let text = match self.asked.is_of_server() {
@@ -184,9 +188,14 @@ impl PaneQuestion {
     }
 
     /// What the key that was pressed once would do.
-    fn confirmation(&self, columns: usize) -> Option<String> {
+    fn confirmation(&self, columns: usize, focus: QuestionFocus) -> Option<String> {
         if self.awaits_enter {
-            return Some("Enter allows it; Esc goes back, and a letter goes to your draft".into());
+            let does = if matches!(self.asked, AnyQuestion::Call(_)) { "allows" } else { "applies" };
+            let letter = match focus {
+                QuestionFocus::QuestionAlone => "",
+                QuestionFocus::Question | QuestionFocus::Draft => ", and a letter goes to your draft",
+            };
+            return Some(format!("Enter {does} it; Esc goes back{letter}"));
         }
         let key = self.confirmed?;
         Some(match &self.asked {
@@ -196,7 +205,11 @@ impl PaneQuestion {
                     return Some(format!("all of it is shown now: press {key} again to do it"));
                 }
                 let named = if columns < NARROW { NAMED_NARROW } else { NAMED };
-                second_words(choice, &self.unseen(named), &format!("press {key}"), "key")
+                let again = match self.was_repeated {
+                    true => format!("the second {key} came too early: press {key}"),
+                    false => format!("press {key}"),
+                };
+                second_words(choice, &self.unseen(named), &again, "key")
             }
             _ => format!("not all of it was shown: press {key} again to allow it unseen"),
         })
@@ -211,8 +224,12 @@ impl PaneQuestion {
         };
         if let AnyQuestion::Choice(question) = &self.asked {
             let choices = question.choices.iter().filter(|choice| !(self.is_too_small && choice.consents));
+            let key_name = |choice: &QuestionChoice| match choice.wants_enter {
+                true => format!("{} Enter", choice.key),
+                false => choice.key.to_string(),
+            };
             let mut labels: Vec<KeyLabel> =
-                choices.map(|choice| label(&choice.key.to_string(), choice.words.clone())).collect();
+                choices.map(|choice| label(&key_name(choice), choice.words.clone())).collect();
             if self.takes_reason() {
                 let words = if named == LookKeyNames::Least { "why not" } else { "no, because ..." };
                 labels.push(label(&REASON.to_string(), words.into()));
@@ -276,6 +293,8 @@ impl PaneQuestion {
             let words = format!("{} came too early: press it again", sanitize::line(&key.to_string()));
             return vec![vec![Span::styled(words, theme.style("warning"))]];
         }
+        // The key that has to be pressed again counts at once.
+        let ready = ready || self.confirmed.is_some() || self.awaits_enter;
         let fitting = MOMENT.get(usize::from(columns < NARROW)..).filter(|_| !ready).unwrap_or_default();
         fitting.iter().map(|words| vec![Span::styled(*words, theme.style("hint"))]).collect()
     }

@@ -21,6 +21,9 @@ pub(in crate::ui::turn_pane) enum QuestionFocus {
     QuestionAlone,
 }
 
+/// A longer draft is no row of keys that were pressed quickly.
+const MOST_KEYS: usize = 4;
+
 /// What a key that answers nothing does to what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) enum LookKey {
@@ -57,6 +60,12 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) pending_letter: Option<char>,
     /// A key that would answer was pressed before keys counted.
     pub(super) too_early: Option<char>,
+    /// The letter that has to be pressed again was pressed twice before that was on the screen.
+    pub(super) was_repeated: bool,
+    /// The draft began with letters that were typed at the question.
+    pub(in crate::ui::turn_pane) began_draft: bool,
+    /// The draft that Enter would have sent: all of it are keys of this question.
+    pub(super) keys_in_draft: Option<String>,
     /// A check was running when the question was last drawn.
     pub(super) had_running_checks: bool,
     /// The answer to the model's question, or the word that allows a call, once its first key was pressed.
@@ -89,6 +98,9 @@ impl PaneQuestion {
             ignored_text: false,
             pending_letter: None,
             too_early: None,
+            was_repeated: false,
+            began_draft: false,
+            keys_in_draft: None,
             had_running_checks: false,
             typing: None,
             types_reason: false,
@@ -239,6 +251,19 @@ impl PaneQuestion {
             }
             _ => self.body.drawn(&self.asked, rows, fits, stands),
         }
+    }
+
+    /// Asks whether `text` is meant as text: all of it are keys of the question. False where it was asked already.
+    pub(in crate::ui::turn_pane) fn asks_about_keys(&mut self, text: &str) -> bool {
+        let may_be_keys = text.chars().count() <= MOST_KEYS && text.chars().all(|letter| self.offers(letter));
+        let asks = self.began_draft && may_be_keys && !text.is_empty() && self.keys_in_draft.is_none();
+        self.keys_in_draft = asks.then(|| text.into());
+        asks
+    }
+
+    /// Whether it was asked, which is asked again after any other key.
+    pub(in crate::ui::turn_pane) fn forget_keys_in_draft(&mut self) -> bool {
+        self.keys_in_draft.take().is_some()
     }
 
     pub(in crate::ui::turn_pane) fn set_pending_letter(&mut self, letter: Option<char>) {

@@ -45,6 +45,8 @@ pub(in crate::ui::turn_pane) struct TypedLetters {
     was_alone: bool,
     /// So many bytes of them answered the question before.
     answered: usize,
+    /// This letter came too early, and the screen asks for it again.
+    expected: Option<char>,
 }
 
 /// A text, from its first letter on.
@@ -71,6 +73,12 @@ impl TypedLetters {
         }
     }
 
+    /// A letter that was read at `at`, before the question was there. It has to be pressed again.
+    pub(in crate::ui::turn_pane) fn expect_again(&mut self, letter: char, at: Instant) {
+        let _ = self.add(letter, at, LetterUse::Key);
+        self.expected = Some(letter);
+    }
+
     /// A letter that was read at `at`. Returns the text as soon as the letters are one.
     pub(in crate::ui::turn_pane) fn add(
         &mut self,
@@ -87,7 +95,8 @@ impl TypedLetters {
         self.last = Some(letter);
         let is_close = self.is_close(at);
         let differs = self.text.chars().any(|before| before != letter);
-        let typed_here = self.text.get(self.answered..).unwrap_or_default();
+        let typed_before = self.text.get(self.answered..).unwrap_or_default().to_string();
+        let typed_here = typed_before.as_str();
         let shows_text = match letter_use {
             LetterUse::OtherThanAwaited => true,
             // One wrong key right after an answer is no text yet.
@@ -100,7 +109,9 @@ impl TypedLetters {
         let since = self.times.map_or(at, |(first, _)| first);
         self.times = Some((since, at));
         let was_text = self.is_text.is_some();
-        if !was_text && differs {
+        let is_expected =
+            self.expected == Some(letter) && typed_before.chars().all(|before| before == letter);
+        if !was_text && differs && !is_expected {
             self.is_text = match (is_close && !self.was_alone, shows_text) {
                 (true, _) => Some(QUIET),
                 (false, true) => Some(TOGETHER),

@@ -16,7 +16,7 @@ const MOST_DELTAS: usize = 50_000;
 pub(super) const DEEPEST_DELTA: usize = 64;
 /// Bytes of the patches of all commits together.
 const MOST_PATCHES: usize = 512 << 10;
-/// The longest that reading may take, on the person's time: the question waits for it.
+/// The longest that reading may take for a list of what was applied or undone, on the person's time.
 const LONGEST: Duration = Duration::from_millis(200);
 /// The same for all repositories of one list: a command can make thousands of them.
 const LONGEST_OF_ALL: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ pub(in crate::workspace) fn deadline() -> ReadDeadline {
 }
 
 /// What needs the person's consent is looked for longer: an answer that no time was left would ask for it on a slow
-/// machine.
+/// machine, and not ask again on a fast one.
 pub(in crate::workspace) fn consent_deadline() -> ReadDeadline {
     ReadDeadline { of_all: Instant::now() + 4 * LONGEST_OF_ALL, each: 2 * LONGEST_OF_ALL }
 }

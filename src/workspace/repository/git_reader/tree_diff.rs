@@ -211,6 +211,7 @@ pub(super) fn blob_content(bytes: Option<Vec<u8>>) -> BlobContent {
         None => BlobContent::Unread,
         Some(bytes) if memchr::memchr(0, &bytes).is_some() => BlobContent::NotText(bytes.len()),
         Some(bytes) if bytes.len() > LARGEST_TEXT => BlobContent::TooLarge(bytes.len()),
+        Some(bytes) if crate::text::is_binary(&bytes) => BlobContent::NotText(bytes.len()),
         Some(bytes) => BlobContent::Text(bytes),
     }
 }
