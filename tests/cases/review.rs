@@ -650,7 +650,7 @@ fn files_of_an_operation_are_one_row_that_opens() {
         std::fs::write(path, text).unwrap();
     }
     layered(&bench, ".git/rebase-merge/drop_redundant_commits", b"");
-    layered(&bench, ".git/rebase-merge/end", b"3\n");
+    layered(&bench, ".git/rebase-merge/quiet", b"");
     // What has something to read is shown.
     layered(&bench, ".git/rebase-merge/evil.py", b"import evil\n");
     let review = review(&bench).unwrap();
@@ -659,8 +659,8 @@ fn files_of_an_operation_are_one_row_that_opens() {
         ReviewBody::Lines(_) => panic!("it has no lines of its own"),
     };
     let at = review.files.iter().position(|file| file.name == ".git/2 files of the operation").unwrap();
-    assert!(words(at).contains("A .git/rebase-merge/end"), "{}", words(at));
-    assert!(!words(0).contains("rebase-merge/end") && words(0).contains("+import evil"), "{}", words(0));
+    assert!(words(at).contains("A .git/rebase-merge/quiet"), "{}", words(at));
+    assert!(!words(0).contains("rebase-merge/quiet") && words(0).contains("+import evil"), "{}", words(0));
     assert!(review.layout.folded.contains(&at) && review.files[at].units() == 0);
 }
 

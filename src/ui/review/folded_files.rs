@@ -1,9 +1,8 @@
 //! Files of a repository that are decided with it and named in a folded row: a person reads what they mean in the rows above.
 
 use super::file::{ReviewBody, ReviewFile, WholeChange};
-use super::load::is_gits_own;
 use crate::text::count;
-use crate::workspace::{ChangeSet, FileChange, ObjectStore};
+use crate::workspace::{ChangeSet, FileChange, GitFileKind, ObjectStore, PathState};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,7 +87,8 @@ pub(super) fn is_of_operation(set: &ChangeSet, change: &FileChange, objects: &Ob
     else {
         return false;
     };
-    OPERATIONS.iter().any(|dir| rel.starts_with(dir)) && is_gits_own(set, change, objects)
+    let is_in_one = OPERATIONS.iter().any(|dir| rel.starts_with(dir));
+    is_in_one && !change.is_directory_alone() && is_gits_own(set, change, objects)
 }
 
 /// True for an object that git added, and for a new directory of objects. One that is changed or removed is listed.
@@ -97,4 +97,17 @@ pub(super) fn is_new_object(set: &ChangeSet, change: &FileChange) -> bool {
     change.before.is_absent()
         && (is_directory || change.after.is_file())
         && set.repositories.is_object_of_git(&change.path, is_directory)
+}
+
+/// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
+pub(super) fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &ObjectStore) -> bool {
+    let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
+    if is_directory(&change.before) && is_directory(&change.after) {
+        return true;
+    }
+    // A `.git` that is a file or a link names another directory, and is read.
+    let Some(own) = set.repositories.git_file(&change.path) else { return false };
+    let is_file = |node: &PathState| node.is_file() || node.is_absent();
+    let holds = || change.bytes(objects).is_some_and(|(a, b)| own.holds(&a) && own.holds(&b));
+    is_file(&change.before) && is_file(&change.after) && (own == GitFileKind::Data || holds())
 }

@@ -2,13 +2,12 @@
 //! and decided as a whole.
 
 use super::file::{BinaryContent, PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
-use super::folded_files::{is_new_object, is_of_operation, new_objects, operation_files};
+use super::folded_files::{is_gits_own, is_new_object, is_of_operation, new_objects, operation_files};
 use super::side_text::SideText;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, count, sanitize, visible};
 use crate::workspace::{
-    ChangeClasses, ChangeKind, ChangeSet, FileChange, GitFileKind, ObjectStore, PathState, RenamedFiles,
-    removed_words,
+    ChangeClasses, ChangeKind, ChangeSet, FileChange, ObjectStore, PathState, RenamedFiles, removed_words,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -236,19 +235,6 @@ fn together(
         body: ReviewBody::Whole(WholeChange { words, left_out, counts, ..WholeChange::default() }),
         key: key.finalize().to_hex().to_string(),
     }
-}
-
-/// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
-pub(super) fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &ObjectStore) -> bool {
-    let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
-    if is_directory(&change.before) && is_directory(&change.after) {
-        return true;
-    }
-    // A `.git` that is a file or a link names another directory, and is read.
-    let Some(own) = set.repositories.git_file(&change.path) else { return false };
-    let is_file = |node: &PathState| node.is_file() || node.is_absent();
-    let holds = || change.bytes(objects).is_some_and(|(a, b)| own.holds(&a) && own.holds(&b));
-    is_file(&change.before) && is_file(&change.after) && (own == GitFileKind::Data || holds())
 }
 
 /// A file that is decided together with others, as rows: its facts, and all of its lines as a difference.

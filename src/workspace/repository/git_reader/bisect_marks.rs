@@ -3,12 +3,10 @@
 use super::ancestry::only_in;
 use super::budget::ReadBudget;
 use super::commit::Commit;
-use super::event_words::number_more;
 use super::git_sides::RepositorySide;
 use super::object_id::ObjectId;
-use super::operation_facts::NamedCommit;
+use super::operation_facts::{BisectMark, BisectMarks, NamedCommit};
 use super::refs::RefChange;
-use crate::text::{count, visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -16,69 +14,39 @@ const DIR: &str = "refs/bisect";
 /// Commits of one word that the row names.
 const MOST_NAMED: usize = 3;
 
-/// The commits of one word: `good`, `bad`, `skip`, or those that the person chose.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BisectMark {
-    word: String,
-    is_removed: bool,
-    number: usize,
-    named: Vec<NamedCommit>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BisectMarks {
-    marks: Vec<BisectMark>,
-    /// Commits among which the first bad one is.
-    left: Option<usize>,
-}
-
-impl BisectMarks {
-    /// The marks, and the names of the refs that they are. `None` where no bisect goes on.
-    pub(super) fn find(
-        (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
-        changes: &[RefChange],
-        budget: &ReadBudget,
-    ) -> Option<(BisectMarks, BTreeSet<PathBuf>)> {
-        if ![before, after].iter().all(|side| side.refs.has_file("BISECT_LOG")) {
-            return None;
-        }
-        let (mut found, mut names) = (BTreeMap::<(bool, &str), Vec<NamedCommit>>::new(), BTreeSet::new());
-        for change in changes {
-            let Some((word, named)) = word_of(&change.name) else { continue };
-            let (is_removed, id) = match (change.old, change.new) {
-                (_, Some(id)) => (false, id),
-                (Some(id), None) => (true, id),
-                (None, None) => continue,
-            };
-            // A ref that leads to something else than its name says has a row of its own.
-            let Some(commit) = Commit::read(&after.objects, &id) else { continue };
-            if named.is_some_and(|named| named != id) {
-                continue;
-            }
-            let commit = NamedCommit { id: id.short(), on: None, subject: commit.subject };
-            found.entry((is_removed, word)).or_default().push(commit);
-            names.insert(change.name.clone());
-        }
-        let marks = found.into_iter().map(|((is_removed, word), mut named)| {
-            let number = named.len();
-            named.truncate(MOST_NAMED);
-            BisectMark { word: word.into(), is_removed, number, named }
-        });
-        let marks = BisectMarks { marks: marks.collect(), left: left(after, budget) };
-        (!names.is_empty()).then_some((marks, names))
+/// The marks, and the names of the refs that they are. `None` where no bisect goes on.
+pub(super) fn bisect_marks(
+    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
+    changes: &[RefChange],
+    budget: &ReadBudget,
+) -> Option<(BisectMarks, BTreeSet<PathBuf>)> {
+    if ![before, after].iter().all(|side| side.refs.has_file("BISECT_LOG")) {
+        return None;
     }
-
-    /// `3 commits left, bad 1a2b3c4 "SUBJECT", good ...`
-    pub(super) fn words(&self) -> String {
-        let left = self.left.map(|number| format!("{} left", count::of(number, "commit")));
-        let mark = |mark: &BisectMark| {
-            let no = if mark.is_removed { "no longer " } else { "" };
-            let named: Vec<String> = mark.named.iter().map(NamedCommit::words).collect();
-            let more = number_more(mark.number, mark.named.len());
-            format!("{no}{} {}{more}", visible::guard_line(&mark.word), named.join(", "))
+    let (mut found, mut names) = (BTreeMap::<(bool, &str), Vec<NamedCommit>>::new(), BTreeSet::new());
+    for change in changes {
+        let Some((word, named)) = word_of(&change.name) else { continue };
+        let (is_removed, id) = match (change.old, change.new) {
+            (_, Some(id)) => (false, id),
+            (Some(id), None) => (true, id),
+            (None, None) => continue,
         };
-        left.into_iter().chain(self.marks.iter().map(mark)).collect::<Vec<_>>().join(", ")
+        // A ref that leads to something else than its name says has a row of its own.
+        let Some(commit) = Commit::read(&after.objects, &id) else { continue };
+        if named.is_some_and(|named| named != id) {
+            continue;
+        }
+        let commit = NamedCommit { id: id.short(), on: None, subject: commit.subject };
+        found.entry((is_removed, word)).or_default().push(commit);
+        names.insert(change.name.clone());
     }
+    let marks = found.into_iter().map(|((is_removed, word), mut named)| {
+        let number = named.len();
+        named.truncate(MOST_NAMED);
+        BisectMark { word: word.into(), is_removed, number, named }
+    });
+    let marks = BisectMarks { marks: marks.collect(), left: left(after, budget) };
+    (!names.is_empty()).then_some((marks, names))
 }
 
 /// The word of a ref of a bisect, and the commit that its name says: `good-ID`, `bad`.

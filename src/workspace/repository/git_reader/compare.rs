@@ -204,7 +204,7 @@ fn index(
     if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
         return vec![GitEvent::IndexNotRead(why)];
     }
-    let lost = staged_losses(sides, (&old, &new), (before, after), budget);
+    let lost = staged_losses(sides, (&old, &new), (before, after, heads.1), budget);
     lost.into_iter().chain(index_events((&old, &new), heads, objects, &unnoticed, budget)).collect()
 }
 

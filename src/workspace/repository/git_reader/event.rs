@@ -1,9 +1,9 @@
 //! What happened to a repository, one value for each row that a person reads.
 
-use super::bisect_marks::BisectMarks;
 use super::commit_patch::CommitPatch;
-use super::event_words::{number_more, quoted, short, some_files, target_words, tree_words};
-use super::operation_facts::{NamedCommit, OperationFact, facts_words};
+use super::event_words::{number_more, quoted, short, some_files, tree_words};
+use super::operation_facts::{BisectMarks, NamedCommit, OperationFact, facts_words};
+use super::stored_event::target_words;
 pub use super::stored_event::{RefTarget, StashPart, StoredContent, StoredKind};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};

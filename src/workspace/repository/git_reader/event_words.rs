@@ -1,7 +1,6 @@
 //! Names, subjects and counts in the rows about a repository, rendered for a person.
 
 use super::commit::LONGEST_SUBJECT;
-use super::stored_event::{RefTarget, StoredContent};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
 use std::path::{Path, PathBuf};
@@ -46,15 +45,6 @@ pub(super) fn some_files(number: usize, named: &[PathBuf]) -> String {
         0 => named.join(", "),
         more => format!("{} and {}", named.join(", "), count::of(more, "more file")),
     }
-}
-
-/// What a ref leads to that is no commit: `, annotated: 1 file +4 -0`.
-pub(super) fn target_words(content: Option<&(RefTarget, StoredContent)>) -> String {
-    let Some((RefTarget { is_annotated, kind }, content)) = content else { return String::new() };
-    let annotated = if *is_annotated { ", annotated" } else { "" };
-    let what = if *kind == "commit" { String::new() } else { format!(", a {kind}") };
-    let lines = content.words().map(|words| format!(": {words}"));
-    format!("{annotated}{what}{}", lines.unwrap_or_default())
 }
 
 /// ` and 2 more` where not all are named.

@@ -3,13 +3,14 @@
 use super::ancestry::only_in;
 use super::budget::ReadBudget;
 use super::commit_tree::CommitTree;
+use super::event::HeadPosition;
 use super::git_index::{GitIndex, parse, read_index};
 use super::git_sides::{GitSides, RepositorySide, width};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::refs::RefReader;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A ref that the pending changes move and that is another one now than when their command ran.
 pub(in crate::workspace) struct MovedRef {
@@ -24,10 +25,7 @@ pub(in crate::workspace) fn are_on_top(sides: &GitSides<'_>, refs: &[MovedRef]) 
     let budget = ReadBudget::new(sides.deadline);
     let (before, after) = both(sides, &budget);
     refs.iter().all(|MovedRef { name, then }| {
-        let then = match then {
-            Some(line) => ObjectId::from_hex(line.trim_ascii()),
-            None => before.refs.packed().and_then(|packed| packed.get(name)),
-        };
+        let then = commit_then(&before, name, then.as_deref());
         // Without a commit of that time, both sides made the ref.
         let (Some(then), Some(now), Some(pending)) = (then, before.refs.get(name), after.refs.get(name))
         else {
@@ -46,46 +44,74 @@ fn is_in_history(side: &RepositorySide<'_>, commit: ObjectId, of: ObjectId, budg
     left.number == 0 && !left.at_least && side.objects.has(&commit)
 }
 
-/// True where the pending index can take the place of the present one: its commit has the one at `HEAD`
-/// in its history, and it has what the person changed in theirs since `then`, all of which they committed.
-pub(in crate::workspace) fn index_is_on_top(sides: &GitSides<'_>, then: Option<&[u8]>) -> bool {
+/// True where the pending index can take the place of the present one: its commit has the one at `HEAD` in its history, and it
+/// takes back neither what was committed nor what was staged since. `then` is the index when the command ran, `ref_then` what the
+/// file of a ref said; `None` where there was none.
+pub(in crate::workspace) fn index_is_on_top(
+    sides: &GitSides<'_>,
+    then: Option<&[u8]>,
+    ref_then: &dyn Fn(&Path) -> Option<Vec<u8>>,
+) -> bool {
     let budget = ReadBudget::new(sides.deadline);
     let (before, after) = both(sides, &budget);
     let (Some(now), Some(pending)) = (before.refs.head_commit(), after.refs.head_commit()) else {
         return false;
     };
-    is_in_history(&after, now, pending, &budget)
-        && loses_nothing_staged((&before, &after), sides, then, &budget)
-}
-
-fn loses_nothing_staged(
-    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
-    sides: &GitSides<'_>,
-    then: Option<&[u8]>,
-    budget: &ReadBudget,
-) -> bool {
+    let head_then = match before.refs.head() {
+        Some(HeadPosition::Branch(name)) => commit_then(&before, &name, ref_then(&name).as_deref()),
+        Some(HeadPosition::Detached(_)) => Some(now),
+        None => None,
+    };
+    let trees = (
+        CommitTree::new(&before.objects, head_then),
+        CommitTree::new(&before.objects, Some(now)),
+        CommitTree::new(&after.objects, Some(pending)),
+    );
     let width = width(&[&before.refs]);
     let read = |files| read_index(files, sides.dir, width);
     let then = then.map_or_else(|| Ok(GitIndex::default()), |bytes| parse(bytes, width));
-    let (Ok(then), Ok(now), Ok(pending)) = (then, read(sides.before), read(sides.after)) else {
+    let (Ok(then), Ok(now_index), Ok(pending_index)) = (then, read(sides.before), read(sides.after)) else {
         return false;
     };
+    is_in_history(&after, now, pending, &budget)
+        && takes_nothing_back([&then, &now_index, &pending_index], trees, &budget)
+}
+
+/// Looks at each path that the pending index has in another state than the present one.
+fn takes_nothing_back(
+    [then, now, pending]: [&GitIndex; 3],
+    (mut head_then, mut head, mut pending_head): (CommitTree<'_, '_>, CommitTree<'_, '_>, CommitTree<'_, '_>),
+    budget: &ReadBudget,
+) -> bool {
     if now.directories != then.directories || now.unexplained != then.unexplained {
         return false;
     }
-    let mut head = CommitTree::new(&before.objects, before.refs.head_commit());
-    let mut pending_head = CommitTree::new(&after.objects, after.refs.head_commit());
-    let paths: BTreeSet<&Vec<u8>> = then.entries.keys().chain(now.entries.keys()).collect();
+    let paths: BTreeSet<&Vec<u8>> =
+        [then, now, pending].into_iter().flat_map(|index| index.entries.keys()).collect();
     paths.into_iter().all(|path| {
         let of = |index: &GitIndex| index.entries.get(path).map(|entry| entry.without_stat());
-        let (was, is, becomes) = (of(&then), of(&now), of(&pending));
+        let (was, is, becomes) = (of(then), of(now), of(pending));
+        if becomes == is {
+            return true;
+        }
+        let (staged, pending_staged) = (is.and_then(|is| is.staged), becomes.and_then(|one| one.staged));
+        let Ok(in_head) = head.get(path) else { return false };
+        // What the person changed in the index is in their commit.
         let is_plain = is.is_none_or(|is| !is.is_hidden && !is.is_intent && is.staged.is_some());
-        let mut committed = || head.get(path).is_ok_and(|entry| entry == is.and_then(|is| is.staged));
-        // Otherwise the pending index was made without it, and the next commit would take it back.
-        let staged = becomes.and_then(|becomes| becomes.staged);
-        let mut is_known = || becomes == is || pending_head.get(path).is_ok_and(|entry| entry == staged);
-        was == is || is_plain && committed() && is_known() && budget.has_time()
+        let is_committed = was == is || is_plain && in_head == staged;
+        // What their commit changed, the pending commit changed again.
+        let is_as_then = was == is && head_then.get(path).is_ok_and(|then| then == in_head);
+        let mut is_changed_again = || pending_head.get(path).is_ok_and(|entry| entry == pending_staged);
+        is_committed && (is_as_then || is_changed_again()) && budget.has_time()
     })
+}
+
+/// The commit to which a ref led whose file said `line`; `None`: it had none.
+fn commit_then(before: &RepositorySide<'_>, name: &Path, line: Option<&[u8]>) -> Option<ObjectId> {
+    match line {
+        Some(line) => ObjectId::from_hex(line.trim_ascii()),
+        None => before.refs.packed()?.get(name),
+    }
 }
 
 fn both<'a>(sides: &GitSides<'a>, budget: &'a ReadBudget) -> (RepositorySide<'a>, RepositorySide<'a>) {

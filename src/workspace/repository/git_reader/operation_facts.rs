@@ -1,6 +1,6 @@
 //! What the row of an operation in progress says of it: what it merges or picks, and where it returns when it is given up.
 
-use super::event_words::{quoted, short};
+use super::event_words::{number_more, quoted, short};
 use crate::text::{count, visible};
 use std::path::PathBuf;
 
@@ -127,6 +127,36 @@ impl OperationFact {
             OperationFact::AbortDeletesBranch => "abort deletes the branch".into(),
             OperationFact::Options(options) => format!("with {}", options.join(", ")),
         }
+    }
+}
+
+/// The commits of one word: `good`, `bad`, `skip`, or those that the person chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BisectMark {
+    pub(super) word: String,
+    pub(super) is_removed: bool,
+    pub(super) number: usize,
+    pub(super) named: Vec<NamedCommit>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BisectMarks {
+    pub(super) marks: Vec<BisectMark>,
+    /// Commits among which the first bad one is.
+    pub(super) left: Option<usize>,
+}
+
+impl BisectMarks {
+    /// `3 commits left, bad 1a2b3c4 "SUBJECT", good ...`
+    pub(super) fn words(&self) -> String {
+        let left = self.left.map(|number| format!("{} left", count::of(number, "commit")));
+        let mark = |mark: &BisectMark| {
+            let no = if mark.is_removed { "no longer " } else { "" };
+            let named: Vec<String> = mark.named.iter().map(NamedCommit::words).collect();
+            let more = number_more(mark.number, mark.named.len());
+            format!("{no}{} {}{more}", visible::guard_line(&mark.word), named.join(", "))
+        };
+        left.into_iter().chain(self.marks.iter().map(mark)).collect::<Vec<_>>().join(", ")
     }
 }
 

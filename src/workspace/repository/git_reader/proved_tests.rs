@@ -146,6 +146,26 @@ fn a_removed_worktree_says_that_its_commits_are_lost() {
     }
 }
 
+/// Story: what was staged in the worktree was gone with its index, on no row.
+#[test]
+fn a_removed_worktree_says_that_what_was_staged_there_is_lost() {
+    if !has_git() {
+        return;
+    }
+    let staged = "!git worktree add -q wt; cd wt; echo STAGED >> a.txt; git add a.txt";
+    let apart = "!cd wt; git show HEAD:a.txt > a.txt";
+    let row = "! index: drops staged changes of wt/a.txt that are in no commit and no file";
+    for (before, command, number) in [
+        (&[staged, apart][..], "worktree remove --force wt", 1),
+        (&[staged, apart], "!rm -rf wt; git worktree prune", 1),
+        (&[staged], "worktree remove --force wt", 0),
+        (&[staged, apart], "!git -C wt commit -qm Keep; git worktree remove --force wt", 0),
+    ] {
+        let (count, rows) = found(before, &[command], row);
+        assert_eq!(count, number, "{command}\n{rows:#?}");
+    }
+}
+
 /// Story: git could no longer restore conflicts that the person had resolved, and no row named them.
 #[test]
 fn a_conflict_that_git_can_no_longer_restore_has_a_row() {

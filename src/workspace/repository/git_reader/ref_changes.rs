@@ -1,7 +1,7 @@
 //! Refs that differ between the two states, and the commits that are new.
 
 use super::ancestry::{CommitCount, commits_only_in, only_in};
-use super::bisect_marks::BisectMarks;
+use super::bisect_marks::bisect_marks;
 use super::budget::ReadBudget;
 use super::commit::Commit;
 use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
@@ -84,7 +84,7 @@ pub(super) fn ref_events(
     let has_bisect = |side: &RepositorySide<'_>| side.refs.has_file("BISECT_LOG");
     let (has_begun, has_ended) =
         (has_bisect(after) && !has_bisect(before), has_bisect(before) && !has_bisect(after));
-    let (marks, marked) = BisectMarks::find((before, after), &changes, budget).unzip();
+    let (marks, marked) = bisect_marks((before, after), &changes, budget).unzip();
     events.extend(marks.map(GitEvent::BisectMarked));
     let marked = marked.unwrap_or_default();
     let has_row = |name: &PathBuf| renamed_names.contains(name) || marked.contains(name);

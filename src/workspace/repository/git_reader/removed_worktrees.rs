@@ -3,10 +3,13 @@
 
 use super::budget::ReadBudget;
 use super::event::{GitEvent, HeadPosition};
-use super::git_sides::{GitSides, RepositorySide};
+use super::git_index::{GitIndex, read_index};
+use super::git_sides::{GitSides, RepositorySide, width};
+use super::object_store::ObjectReader;
 use super::ref_changes::dropped_commits;
 use super::refs::RefReader;
 use super::repository_files::exists;
+use super::staged_losses::staged_losses;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +34,7 @@ pub(super) fn removed_worktrees(
     for name in old.iter().take(MOST).filter(|name| !is_there(name)) {
         let dir = worktrees.join(name);
         let refs = RefReader::new(sides.before, &dir, common);
+        events.extend(lost_with(sides, (name, &dir), common, budget));
         let (Some(HeadPosition::Detached(at)), Some(head)) = (refs.head(), refs.head_commit()) else {
             continue;
         };
@@ -53,4 +57,36 @@ pub(super) fn removed_worktrees(
         }
     }
     events
+}
+
+/// What was staged in a removed worktree and is nowhere else. Its files have rows of their own.
+fn lost_with(
+    sides: &GitSides<'_>,
+    (name, dir): (&OsString, &Path),
+    common: &Path,
+    budget: &ReadBudget,
+) -> Option<GitEvent> {
+    if !budget.has_time() {
+        return None;
+    }
+    let refs = [sides.before, sides.after].map(|files| RefReader::new(files, dir, common));
+    let width = width(&refs.each_ref());
+    let old = read_index(sides.before, dir, width).ok()?;
+    let [before, after] = refs;
+    let before =
+        RepositorySide { refs: before, objects: ObjectReader::new(sides.before, common, width, budget) };
+    let after =
+        RepositorySide { refs: after, objects: ObjectReader::new(sides.after, common, width, budget) };
+    // Where its files were is written in the directory that is gone.
+    let own = GitSides { dir, after: sides.before, ..*sides };
+    let head = match before.refs.head() {
+        Some(HeadPosition::Branch(branch)) => after.refs.get(&branch),
+        _ => None,
+    };
+    let sides = (&before, &after, head);
+    let mut lost = staged_losses(&own, (&old, &GitIndex::default()), sides, budget)?;
+    if let GitEvent::StagedLost { named, .. } = &mut lost {
+        named.iter_mut().for_each(|path| *path = Path::new(name).join(&path));
+    }
+    Some(lost)
 }

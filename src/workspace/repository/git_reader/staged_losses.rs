@@ -27,11 +27,12 @@ const MOST_NAMED: usize = 3;
 const LARGEST: u64 = 64 << 20;
 
 /// The row; `None` where everything that was staged is in the index, in a commit, in a stash entry or in the file. What the file
-/// in the work tree had before is not looked for either: the file has a row of its own.
+/// in the work tree had before is not looked for either: the file has a row of its own. `head` is the commit at which the branch of
+/// the work tree is now.
 pub(super) fn staged_losses(
     sides: &GitSides<'_>,
     (old, new): (&GitIndex, &GitIndex),
-    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
+    (before, after, head): (&RepositorySide<'_>, &RepositorySide<'_>, Option<ObjectId>),
     budget: &ReadBudget,
 ) -> Option<GitEvent> {
     let in_index: BTreeSet<ObjectId> =
@@ -54,8 +55,8 @@ pub(super) fn staged_losses(
         if !matches!(old_head.get(path), Ok(committed) if committed.map(|one| one.id) != Some(staged.id)) {
             continue;
         }
-        let (trees, dirs) =
-            places.get_or_insert_with(|| (kept_trees(before, after), work_trees(sides.dir, sides.after)));
+        let (trees, dirs) = places
+            .get_or_insert_with(|| (kept_trees(before, (after, head)), work_trees(sides.dir, sides.after)));
         let is_committed =
             trees.iter_mut().any(|tree| matches!(tree.get(path), Ok(Some(found)) if found.id == staged.id));
         let is_file = |files: &dyn RepositoryFiles, dir: &PathBuf| {
@@ -82,9 +83,12 @@ pub(super) fn staged_losses(
 }
 
 /// The trees of the commits from `HEAD` now to `HEAD` before, and those of the newest stash entry: its files and its index.
-fn kept_trees<'a>(before: &RepositorySide<'a>, after: &'a RepositorySide<'a>) -> Vec<CommitTree<'a>> {
+fn kept_trees<'a>(
+    before: &RepositorySide<'a>,
+    (after, head): (&'a RepositorySide<'a>, Option<ObjectId>),
+) -> Vec<CommitTree<'a>> {
     let end = before.refs.head_commit();
-    let mut at = after.refs.head_commit();
+    let mut at = head;
     let mut commits = Vec::new();
     while let Some(id) = at.filter(|id| Some(*id) != end && commits.len() < MOST_COMMITS) {
         commits.push(id);

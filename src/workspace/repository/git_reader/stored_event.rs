@@ -92,6 +92,15 @@ fn not_shown(more: usize) -> String {
     if more > 0 { format!(", {more} of them not shown") } else { String::new() }
 }
 
+/// What a ref leads to that is no commit: `, annotated: 1 file +4 -0`.
+pub(super) fn target_words(content: Option<&(RefTarget, StoredContent)>) -> String {
+    let Some((RefTarget { is_annotated, kind }, content)) = content else { return String::new() };
+    let annotated = if *is_annotated { ", annotated" } else { "" };
+    let what = if *kind == "commit" { String::new() } else { format!(", a {kind}") };
+    let lines = content.words().map(|words| format!(": {words}"));
+    format!("{annotated}{what}{}", lines.unwrap_or_default())
+}
+
 impl StoredKind {
     pub(super) fn line(&self, content: &StoredContent) -> String {
         let StoredContent { id, subject, changes, .. } = content;

@@ -172,6 +172,13 @@ fn what_a_command_writes_for_an_abort_or_the_next_commit_is_in_a_row() {
             format!("{rebase}; cp .git/rebase-merge/onto .git/rebase-merge/squash-onto"),
             "rebase-merge/squash-onto: +1 -0",
         ),
+        (
+            &[],
+            format!(
+                "{rebase}; sed -i \"s/^GIT_AUTHOR_DATE=.*/GIT_AUTHOR_DATE='@1 +0000'/\" .git/rebase-merge/author-script"
+            ),
+            "rebase-merge/author-script: +3 -0",
+        ),
         // Nothing is in progress: the next commit takes it.
         (&[], "git log -1 --format=%B > .git/MERGE_MSG".into(), "MERGE_MSG: +"),
         (&[], format!("{rebase}; echo x > .git/rebase-merge/strange"), "rebase-merge/strange: +1 -0"),

@@ -27,7 +27,7 @@ pub(in crate::workspace::repository::git_reader) fn subject(mail: &[u8]) -> Opti
 pub(super) struct Mail {
     /// `Name <address>`.
     pub(super) author: String,
-    date: String,
+    pub(super) date: String,
     /// Without `[PATCH 1/3]`.
     subject: String,
     /// Above the patch.

@@ -115,10 +115,12 @@ impl KnownCommits<'_> {
             "msg" => is_empty || self.is_next_message(text) || self.is_of_mail(|mail| mail.has_body(text)),
             "info" => is_empty || self.is_of_mail(|mail| mail.has_info(text)),
             "author-script" => {
-                let author = author_of(text);
-                is_empty
-                    || self.is_known_author(text)
-                    || author.is_some_and(|author| self.is_of_mail(|mail| mail.author == author))
+                let (author, date) = author_of(text).unwrap_or_default();
+                let is_of = |mail: &Mail| mail.author == author && mail.date == date;
+                // A rebase writes the date in another form than the commit has.
+                let is_rebase = || exists(self.sides.after, &self.sides.dir.join("rebase-apply/rebasing"));
+                let has_author = || self.commits().iter().any(|(_, commit)| commit.author == author);
+                is_empty || self.is_of_mail(is_of) || is_rebase() && has_author()
             }
             "apply-opt" | "applying" | "dirtyindex" | "rebasing" => is_empty,
             "orig-head" => ObjectId::from_hex(word).is_some_and(|id| self.operations.places.has(&id)),
@@ -178,8 +180,19 @@ impl KnownCommits<'_> {
         words.all(|word| word.len() == 2 * self.width && word.iter().all(u8::is_ascii_hexdigit))
     }
 
+    /// The author of a commit, with the date that the commit has.
     pub(super) fn is_known_author(&self, text: &[u8]) -> bool {
-        author_of(text).is_some_and(|author| self.commits().iter().any(|(_, commit)| commit.author == author))
+        let Some((author, date)) = author_of(text) else { return false };
+        let date_of = |id: &ObjectId| {
+            let commit = self.after.objects.get_of(id, "commit")?;
+            let line = lines(&commit).find_map(|line| line.strip_prefix(b"author "))?;
+            let at = memchr::memrchr(b'>', line)?;
+            Some(format!("@{}", String::from_utf8_lossy(line.get(at + 1..)?).trim()))
+        };
+        let is_it = |(id, commit): &(ObjectId, Commit)| {
+            commit.author == author && date_of(id).as_ref() == Some(&date)
+        };
+        self.commits().iter().any(is_it)
     }
 
     /// The mail of the patch that is applied next. It has a row if it is not the person's.
@@ -250,13 +263,14 @@ fn has_step(text: &[u8]) -> bool {
     text.contains(&0) || lines(text).any(|line| !line.starts_with(b"#"))
 }
 
-/// `Name <address>` of three assignments for a shell.
-fn author_of(text: &[u8]) -> Option<String> {
+/// `Name <address>` and the date of three assignments for a shell.
+fn author_of(text: &[u8]) -> Option<(String, String)> {
     let value = |key: &str| {
         let line = lines(text).find_map(|line| line.strip_prefix(key.as_bytes()))?;
         let quoted = std::str::from_utf8(line).ok()?.strip_prefix('\'')?.strip_suffix('\'')?;
         Some(quoted.replace("'\\''", "'"))
     };
     let (name, mail) = (value("GIT_AUTHOR_NAME=")?, value("GIT_AUTHOR_EMAIL=")?);
-    (lines(text).count() == 3).then(|| format!("{name} <{mail}>"))
+    let date = value("GIT_AUTHOR_DATE=")?;
+    (lines(text).count() == 3).then(|| (format!("{name} <{mail}>"), date))
 }
