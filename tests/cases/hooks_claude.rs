@@ -221,6 +221,5 @@ fn what_a_hook_tells_the_model_about_a_call_is_shown_with_the_call() {
         "[[hooks]]\nname = \"style\"\nformat = \"claude\"\npoint = \"PostToolUse\"\ncommand = \"sh {}\"\n",
         script.display()
     ));
-    let out = place.call("read_file", &json!({"path": "a.txt"}), &[]).code(0);
-    out.says("alpha").warns("note: the hook `style`: format it with rustfmt");
+    place.run(["-p", "read a.txt"]).code(0).warns("note: the hook `style`: format it with rustfmt");
 }
