@@ -218,7 +218,7 @@ fn what_a_hook_tells_the_model_about_a_call_is_shown_with_the_call() {
     let answer = r#"{"hookSpecificOutput":{"additionalContext":"format it with rustfmt"}}"#;
     std::fs::write(&script, format!("echo '{answer}'\n")).unwrap();
     let place = place.config(&format!(
-        "[[hooks]]\nname = \"style\"\nformat = \"claude\"\npoint = \"PostToolUse\"\ncommand = \"sh {}\"\n",
+        "provider = \"offline\"\n[[hooks]]\nname = \"style\"\nformat = \"claude\"\npoint = \"PostToolUse\"\ncommand = \"sh {}\"\n",
         script.display()
     ));
     place.run(["-p", "read a.txt"]).code(0).warns("note: the hook `style`: format it with rustfmt");
