@@ -221,5 +221,8 @@ fn what_a_hook_tells_the_model_about_a_call_is_shown_with_the_call() {
         "provider = \"offline\"\n[[hooks]]\nname = \"style\"\nformat = \"claude\"\npoint = \"PostToolUse\"\ncommand = \"sh {}\"\n",
         script.display()
     ));
-    place.run(["-p", "read a.txt"]).code(0).warns("note: the hook `style`: format it with rustfmt");
+    place
+        .run(["-p", r#"call read_file {"path":"a.txt"}"#])
+        .code(0)
+        .warns("note: the hook `style`: format it with rustfmt");
 }
