@@ -145,6 +145,9 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
                 }
                 continue;
             }
+            if matches!(checked, GuardCheck::Meant) {
+                guard.note_meant();
+            }
             if let TerminalInput::Key(key) = &typed {
                 // No word has the letters of these keys twice in a row.
                 let is_again = last_key == Some(*key) && pane.moves(*key);

@@ -146,7 +146,10 @@ fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
         joined(s).contains("not all of ORIG_HEAD") && joined(s).contains("y again")
     });
     assert!(!pty.exists(".git/ORIG_HEAD"));
-    pty.answer("y\r");
+    pty.answer("y");
+    pty.until("the last key", |s| s.contains("Enter applies it"));
+    assert!(!pty.exists(".git/ORIG_HEAD"));
+    pty.answer("\r");
     pty.until("that it is applied", |s| s.contains("applied changes"));
     assert!(pty.exists(".git/ORIG_HEAD"));
 }

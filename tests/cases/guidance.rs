@@ -373,8 +373,8 @@ fn what_is_remembered_is_a_pending_change_of_a_file() {
     pty.line("/remember always run clippy");
     settled(&mut pty, "contains this line already");
     pty.line("/remember --own answer in German");
-    pty.until("the question", |screen| screen.contains("answer in German") && screen.contains("y Enter yes"));
-    pty.answer("y\r");
+    pty.until("the question", |screen| screen.contains("answer in German") && screen.contains("y yes"));
+    pty.answer("y");
     pty.until("the own file", |_| true);
     let own = pty.home().join(".config/placet/AGENTS.md");
     let found = || fs::read_to_string(&own).unwrap_or_default();

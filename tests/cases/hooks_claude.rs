@@ -218,9 +218,11 @@ fn what_a_hook_tells_the_model_about_a_call_is_shown_with_the_call() {
     let answer = r#"{"hookSpecificOutput":{"additionalContext":"format it with rustfmt"}}"#;
     std::fs::write(&script, format!("echo '{answer}'\n")).unwrap();
     let place = place.config(&format!(
-        "[[hooks]]\nname = \"style\"\nformat = \"claude\"\npoint = \"PostToolUse\"\ncommand = \"sh {}\"\n",
+        "provider = \"offline\"\n[[hooks]]\nname = \"style\"\nformat = \"claude\"\npoint = \"PostToolUse\"\ncommand = \"sh {}\"\n",
         script.display()
     ));
-    let out = place.call("read_file", &json!({"path": "a.txt"}), &[]).code(0);
-    out.says("alpha").warns("note: the hook `style`: format it with rustfmt");
+    place
+        .run(["-p", r#"call read_file {"path":"a.txt"}"#])
+        .code(0)
+        .warns("note: the hook `style`: format it with rustfmt");
 }

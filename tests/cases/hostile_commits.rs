@@ -816,7 +816,10 @@ fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
         assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{words}");
         pty.until("the commit", |s| s.contains("step 1"));
         assert_eq!(log(), "F\n", "one yes applied what was not shown");
-        pty.answer("y\r");
+        pty.answer("y");
+        pty.until("the last key", |s| joined(s).contains("Enter applies it"));
+        assert_eq!(log(), "F\n");
+        pty.answer("\r");
         pty.until("that it is applied", |_| log() == "CI\nF\n");
     }
 }

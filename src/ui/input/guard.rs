@@ -70,6 +70,8 @@ pub struct KeyGuard {
     follows_letter: bool,
     /// The same, and neither a pause of [`NO_TEXT`] nor a key that types nothing followed.
     may_be_text: bool,
+    /// A key was meant here: the person uses the keys of what is shown.
+    has_meant: bool,
 }
 
 /// A key was pressed once and has to be pressed again.
@@ -112,9 +114,15 @@ impl KeyGuard {
         self.may_be_text = false;
     }
 
+    /// A key answered or marked something: the next one may open a field. An editor would write what a slow hand types into a
+    /// file, and waits as before.
+    pub fn note_meant(&mut self) {
+        self.has_meant = true;
+    }
+
     /// A letter that is read at `at` may belong to the text of which a letter opened what is shown.
     pub fn is_in_text(&self, at: Instant) -> bool {
-        self.may_be_text && !self.is_pause(NO_TEXT, at)
+        self.may_be_text && !self.has_meant && !self.is_pause(NO_TEXT, at)
     }
 
     /// Nothing was typed for `time` before `at`, while this was on the screen.

@@ -316,4 +316,10 @@ fn a_field_opens_at_once_but_not_within_a_text() {
     guard.end_text();
     assert!(!guard.is_in_text(at(100)));
     assert!(!KeyGuard::default().is_in_text(at(0)));
+    // `r`, then `a` for the first hunk, then `c` for the second.
+    let mut guard = KeyGuard::after_letter();
+    guard.drawn(at(0));
+    assert!(guard.is_in_text(at(800)));
+    guard.note_meant();
+    assert!(!guard.is_in_text(at(800)));
 }
