@@ -145,7 +145,7 @@ fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
     if !has_view() {
         return;
     }
-    let cases: [(&str, &[&[&str]], &str); 6] = [
+    let cases: [(&str, &[&[&str]], &str); 9] = [
         // A commit that was made on the wrong branch.
         (COMMIT, &[&["branch", "feature"], &["reset", "-q", "--hard", "HEAD~1"]], "branch main moved to"),
         ("git tag v1", &[&["tag", "v1", "HEAD~1"]], "tag v1"),
@@ -153,6 +153,9 @@ fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
         // An index that was made before a commit takes that back with the next one.
         ("echo n > n.txt; git add n.txt", &[&["commit", "-qam", "Mine"]], "branch main moved to"),
         ("git rm -q --cached b.txt", &[&["commit", "-qam", "Mine"]], "branch main moved to"),
+        ("git reset -q -- staged.txt", &[&["commit", "-qm", "Mine"]], "branch main moved to"),
+        ("git rebase -q main other", &[&["branch", "-f", "other", "topic"]], "branch other moved to"),
+        ("git checkout -q topic", &[&["branch", "-f", "topic", "other"]], "branch topic moved to"),
         ("git pack-refs --all", &[&["branch", "-D", "topic"]], "branch topic was deleted"),
     ];
     for (agent, person, happened) in cases {
@@ -164,8 +167,20 @@ fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
             &["commit", "-qm", "Start"],
             &["commit", "-q", "--allow-empty", "-m", "Next"],
             &["branch", "topic"],
+            &["checkout", "-qb", "other", "HEAD~1"],
         ] {
             git(&pty, words);
+        }
+        std::fs::write(pty.tree.path().join("a.txt"), "other\n").unwrap();
+        git(&pty, &["commit", "-qam", "Other"]);
+        git(&pty, &["checkout", "-q", "main"]);
+        if agent.contains("rebase") {
+            std::fs::write(pty.tree.path().join("a.txt"), "mine\n").unwrap();
+            git(&pty, &["commit", "-qam", "Conflicts"]);
+        }
+        if agent.contains("staged.txt") {
+            std::fs::write(pty.tree.path().join("staged.txt"), "staged\n").unwrap();
+            git(&pty, &["add", "staged.txt"]);
         }
         pty.line(&format!("run {agent}"));
         ready(&pty, "a apply all");

@@ -84,7 +84,7 @@ impl View {
             return OTHER;
         }
         let (mut followed, mut on_top) = (FollowedRecords::new(), Vec::new());
-        let mut index_then = None;
+        let (mut has_moved_branch, mut has_moved_index) = (false, false);
         let bases = self.layer_set(LayerKind::Pending).bases().iter().collect::<Vec<_>>();
         let known = |path: &Path| bases.binary_search_by(|base| (*base.path).cmp(path)).is_ok();
         for path in scan.state.iter().filter(|path| !known(path)) {
@@ -99,7 +99,7 @@ impl View {
             let path: Arc<Path> = path.as_path().into();
             followed.insert(Arc::clone(&path), Some((BaseRecord::of(path, now), StagedEntry::Keep)));
         }
-        for base in bases.into_iter().filter(|base| base.path.starts_with(repository)) {
+        for base in bases.iter().filter(|base| base.path.starts_with(repository)) {
             let path = Arc::clone(&base.path);
             let rel = path.strip_prefix(repository).unwrap_or(&path);
             let now = node_at(&path)?;
@@ -131,8 +131,9 @@ impl View {
                 if !now.is_file() || change.is_some() && rel.starts_with("refs/tags") {
                     return OTHER;
                 }
+                has_moved_branch |= rel.starts_with("refs/heads");
                 if change.is_some() {
-                    let Ok(then) = self.stored_base(&base) else { return OTHER };
+                    let Ok(then) = self.stored_base(base) else { return OTHER };
                     on_top.push(MovedRef { name: rel.to_path_buf(), then });
                 }
                 same(StagedEntry::Keep)
@@ -140,13 +141,10 @@ impl View {
                 if !base.raced && self.says_the_same(&base.node, &path)? {
                     continue;
                 }
-                // Where no change takes its place, the index stays the person's.
-                if change.is_some() || set.get(&repository.join("HEAD")).is_some() {
-                    index_then = Some(base.clone());
-                }
+                has_moved_index = true;
                 same(StagedEntry::Keep)
             } else if is_log(rel) && change.is_some() {
-                let Some(joined) = self.joined_log(&base, &now)? else { return OTHER };
+                let Some(joined) = self.joined_log(base, &now)? else { return OTHER };
                 let attrs = change.and_then(|change| change.after.attrs().cloned()).unwrap_or_default();
                 same(StagedEntry::File(joined, attrs))
             } else if is_rewritten(rel) && now.is_file() {
@@ -165,16 +163,29 @@ impl View {
         if !are_on_top(&sides, &on_top) {
             return Ok(Err(FollowBlock::NotOnTop));
         }
-        let index_is_on_top = |base: &BaseRecord| {
-            self.stored_base(base).is_ok_and(|then| index_is_on_top(&sides, then.as_deref()))
-        };
-        if index_then.is_some_and(|base| !index_is_on_top(&base)) {
+        let is_changed = |name: &str| set.get(&repository.join(name)).is_some();
+        let is_begun = |name: &&str| self.has(LayerKind::Pending, &repository.join(name));
+        // The work tree of a branch that is checked out, and the place to which an abort returns, are those of then.
+        if has_moved_branch && (is_changed("HEAD") || UNFINISHED.iter().any(|name| is_begun(&name))) {
             return OTHER;
+        }
+        // Where no change takes its place, the index stays the person's.
+        if (has_moved_branch || has_moved_index) && (is_changed("index") || is_changed("HEAD")) {
+            let ref_then = |name: &Path| self.content_then(&bases, &repository.join(name)).ok().flatten();
+            let then = self.content_then(&bases, &repository.join("index"));
+            if !then.is_ok_and(|then| index_is_on_top(&sides, then.as_deref(), &ref_then)) {
+                return OTHER;
+            }
         }
         Ok(Ok(followed))
     }
 
-    /// The content of a file when the command ran; `None` where there was none.
+    /// The content of the file at `path` when the command ran; `None` where there was none, or no record of one.
+    fn content_then(&self, bases: &[BaseRecord], path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let base = bases.binary_search_by(|base| (*base.path).cmp(path)).ok().and_then(|at| bases.get(at));
+        base.map_or(Ok(None), |base| self.stored_base(base))
+    }
+
     fn stored_base(&self, base: &BaseRecord) -> io::Result<Option<Vec<u8>>> {
         match base.node.hash() {
             Some(hash) => self.objects().get(hash).map(Some).map_err(io::Error::other),

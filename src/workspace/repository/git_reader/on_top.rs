@@ -80,7 +80,7 @@ pub(in crate::workspace) fn index_is_on_top(
 /// Looks at each path that the pending index has in another state than the present one.
 fn takes_nothing_back(
     [then, now, pending]: [&GitIndex; 3],
-    (mut head_then, mut head, mut pending_head): (CommitTree<'_, '_>, CommitTree<'_, '_>, CommitTree<'_, '_>),
+    (mut head_then, mut head, mut pending_head): (CommitTree<'_>, CommitTree<'_>, CommitTree<'_>),
     budget: &ReadBudget,
 ) -> bool {
     if now.directories != then.directories || now.unexplained != then.unexplained {
