@@ -166,7 +166,7 @@ impl View {
         let is_changed = |name: &str| set.get(&repository.join(name)).is_some();
         let is_begun = |name: &&str| self.has(LayerKind::Pending, &repository.join(name));
         // The work tree of a branch that is checked out, and the place to which an abort returns, are those of then.
-        if has_moved_branch && (is_changed("HEAD") || UNFINISHED.iter().any(|name| is_begun(&name))) {
+        if has_moved_branch && (is_changed("HEAD") || UNFINISHED.iter().any(is_begun)) {
             return OTHER;
         }
         // Where no change takes its place, the index stays the person's.
