@@ -1,6 +1,6 @@
 //! Applying what the person chose at the end of a turn.
 
-use super::{ApplyQuestionFlow, TurnDecision};
+use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
 use crate::agent::event::{AppliedOverview, TurnEvent};
 use crate::audit::AuditKind;
 use crate::tools::passed_words;
@@ -50,6 +50,19 @@ impl ApplyQuestionFlow<'_> {
         if self.context.stop.is_cancelled() {
             self.events.notice(STOPPED);
             return Some(TurnDecision::Kept);
+        }
+        // A repository that moved since the question was asked: its rows may be others now.
+        match self.view.follow_repositories(set) {
+            Ok(true) if self.asks_again() => {
+                self.events.notice(UPDATED);
+                return None;
+            }
+            Ok(false) => {}
+            Ok(true) => return Some(TurnDecision::Kept),
+            Err(e) => {
+                self.events.notice(format!("not applied: {e}"));
+                return Some(TurnDecision::Kept);
+            }
         }
         let checked = passed_words(&checks);
         let (view, approval, set) = (self.view.clone(), approval.clone(), Arc::clone(set));

@@ -9,7 +9,7 @@ use super::repository_move::state_repositories;
 use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
-use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::open::open_regular;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::repository::git_reader::{
@@ -18,7 +18,7 @@ use crate::workspace::repository::git_reader::{
 use rustix::fs::OFlags;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 /// Files of an operation that is not finished: its command continues from the state at which it stopped.
@@ -94,6 +94,8 @@ impl View {
             if !is_ref || self.has(LayerKind::Pending, &path) && set.get(&path).is_some() {
                 return OTHER;
             }
+            // It may have been in `packed-refs`, and `HEAD` may lead to it now.
+            has_moved_branch |= rel.starts_with("refs/heads");
             let now = node_at(&path)?;
             self.store_state(&path, &now);
             let path: Arc<Path> = path.as_path().into();
@@ -164,9 +166,20 @@ impl View {
             return Ok(Err(FollowBlock::NotOnTop));
         }
         let is_changed = |name: &str| set.get(&repository.join(name)).is_some();
-        let is_begun = |name: &&str| self.has(LayerKind::Pending, &repository.join(name));
+        // That of a linked worktree or a submodule, too.
+        let is_head = |change: &FileChange| {
+            change.path.ends_with("HEAD")
+                && !change
+                    .path
+                    .components()
+                    .any(|part| part.as_os_str() == "logs" || part.as_os_str() == "refs")
+        };
+        let is_unfinished = |change: &FileChange| {
+            let is_one = |part: Component<'_>| UNFINISHED.iter().any(|name| part.as_os_str() == *name);
+            !change.after.is_absent() && change.path.components().any(is_one)
+        };
         // The work tree of a branch that is checked out, and the place to which an abort returns, are those of then.
-        if has_moved_branch && (is_changed("HEAD") || UNFINISHED.iter().any(is_begun)) {
+        if has_moved_branch && own().any(|change| is_head(change) || is_unfinished(change)) {
             return OTHER;
         }
         // Where no change takes its place, the index stays the person's.

@@ -233,6 +233,10 @@ pub fn apply_review(
         let why = format!("nothing was applied: {why}");
         return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
     }
+    if view.follow_repositories(&set)? {
+        let why = "nothing was applied: a repository changed since it was shown: review it again";
+        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
+    }
     let conflicts: Vec<DecidedConflict<'_>> =
         review.files.iter().filter_map(ReviewFile::resolved_conflict).collect();
     if let Some(path) = changed_again(view, review, &conflicts) {

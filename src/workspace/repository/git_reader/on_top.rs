@@ -58,9 +58,17 @@ pub(in crate::workspace) fn index_is_on_top(
         return false;
     };
     let head_then = match before.refs.head() {
-        Some(HeadPosition::Branch(name)) => commit_then(&before, &name, ref_then(&name).as_deref()),
+        Some(HeadPosition::Branch(name)) => {
+            let line = ref_then(&name);
+            let then = commit_then(&before, &name, line.as_deref());
+            // Another ref, or nothing that can be read.
+            if line.is_some() && then.is_none() {
+                return false;
+            }
+            then
+        }
         Some(HeadPosition::Detached(_)) => Some(now),
-        None => None,
+        None => return false,
     };
     let trees = (
         CommitTree::new(&before.objects, head_then),
@@ -83,7 +91,8 @@ fn takes_nothing_back(
     (mut head_then, mut head, mut pending_head): (CommitTree<'_>, CommitTree<'_>, CommitTree<'_>),
     budget: &ReadBudget,
 ) -> bool {
-    if now.directories != then.directories || now.unexplained != then.unexplained {
+    let is_sparse_otherwise = |other: &GitIndex| now.directories != other.directories;
+    if is_sparse_otherwise(then) || is_sparse_otherwise(pending) || now.unexplained != then.unexplained {
         return false;
     }
     let paths: BTreeSet<&Vec<u8>> =
