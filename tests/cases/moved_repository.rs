@@ -165,7 +165,7 @@ fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
         never_taken_back(agent, person, happened, false);
         // A branch that moves after `git pack-refs`, as each `git gc` does it, is a new file.
         if !agent.contains("pack-refs") {
-            never_taken_back(agent, person, "branch", true);
+            never_taken_back(agent, person, "it cannot be applied", true);
         }
     }
 }

@@ -379,6 +379,8 @@ fn hostile_text_changes_no_title_no_clipboard_and_no_mode_wherever_it_is_shown()
     std::thread::sleep(std::time::Duration::from_millis(700));
     pty.send("r");
     pty.until("the review", |s| s.contains(" hunks"));
+    // A letter opened the review: the next ones may belong to the same text.
+    std::thread::sleep(std::time::Duration::from_millis(1_700));
     pty.send("c");
     pty.until("a comment to be typed", |s| s.contains("comment:"));
     pty.send("\x1b[200~said \x1b]0;owned\x07\x1b[?1003h\u{202e}so\x1b[201~");
