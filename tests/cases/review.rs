@@ -595,16 +595,21 @@ import os; os.system(0)
     }
 }
 
-/// Story: the review of one commit began with a screen of `.git/objects/...`, which nobody reads.
-#[test]
-fn new_objects_of_git_are_one_row_that_opens_and_need_not_be_seen() {
-    let mut bench = Bench::new();
-    bench.mode = Mode::Ask;
+/// A repository in the workspace, as far as it needs to be one.
+fn repository_in(bench: &Bench) {
     for (name, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", "x\n"), ("refs/y", "y\n")] {
         let path = bench.root.join(".git").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
+}
+
+/// Story: the review of one commit began with a screen of `.git/objects/...`, which nobody reads.
+#[test]
+fn new_objects_of_git_are_one_row_that_opens_and_need_not_be_seen() {
+    let mut bench = Bench::new();
+    bench.mode = Mode::Ask;
+    repository_in(&bench);
     let object = |n: u8| format!(".git/objects/a{n}/0123456789abcdef0123456789abcdef012345");
     (0..3).for_each(|n| layered(&bench, &object(n), b"zlib"));
     layered(&bench, ".git/refs/heads/main", b"0123456789abcdef0123456789abcdef01234567\n");
@@ -644,11 +649,7 @@ fn new_objects_of_git_are_one_row_that_opens_and_need_not_be_seen() {
 fn files_of_an_operation_are_one_row_that_opens() {
     let mut bench = Bench::new();
     bench.mode = Mode::Ask;
-    for (name, text) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", "x\n"), ("refs/y", "y\n")] {
-        let path = bench.root.join(".git").join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
+    repository_in(&bench);
     layered(&bench, ".git/rebase-merge/drop_redundant_commits", b"");
     layered(&bench, ".git/rebase-merge/quiet", b"");
     // What has something to read is shown.

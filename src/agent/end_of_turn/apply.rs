@@ -7,6 +7,7 @@ use crate::tools::passed_words;
 use crate::workspace::{
     ApplyError, ApplyOutcome, ChangeApproval, ChangeSelection, ChangeSet, PassedCheck, TransactionLabel, View,
 };
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,13 +53,18 @@ impl ApplyQuestionFlow<'_> {
             return Some(TurnDecision::Kept);
         }
         // A repository that moved since the question was asked: its rows may be others now.
-        match self.view.follow_repositories(set) {
+        let (view, shown) = (self.view.clone(), Arc::clone(set));
+        let followed = spawn_blocking(move || view.follow_repositories(&shown)).await;
+        match followed.map_err(io::Error::other).flatten() {
+            Ok(false) => {}
             Ok(true) if self.asks_again() => {
                 self.events.notice(UPDATED);
                 return None;
             }
-            Ok(false) => {}
-            Ok(true) => return Some(TurnDecision::Kept),
+            Ok(true) => {
+                self.events.notice("not applied: a repository changed in the meantime");
+                return Some(TurnDecision::Kept);
+            }
             Err(e) => {
                 self.events.notice(format!("not applied: {e}"));
                 return Some(TurnDecision::Kept);

@@ -3,8 +3,9 @@
 use super::{DisplayPathFn, named, s};
 use crate::text::{count, sanitize};
 use crate::workspace::{
-    AppliedChange, ChangeCount, DamagedPart, DamagedRecord, FileRename, Journal, JournalEntry, PathState,
-    ProgramRun, RepairOutcome, RepairReport, TransactionKind, View, repositories_of, repository_of,
+    AppliedChange, ChangeClasses, ChangeCount, DamagedPart, DamagedRecord, FileRename, Journal, JournalEntry,
+    PathState, ProgramRun, RepairOutcome, RepairReport, TransactionKind, View, repositories_of,
+    repository_of,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,27 +13,17 @@ use std::path::{Path, PathBuf};
 /// Files that transactions changed, without those that git writes, and lines added and removed, as far as their contents are still known.
 pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
     let mut files: BTreeSet<&Path> = BTreeSet::new();
-    let (mut added, mut removed) = (0, 0);
     for change in entries.iter().flat_map(person_changes) {
         if change.before.is_file() || change.after.is_file() {
             files.insert(&change.path);
         }
-        let content = |node: &PathState| match node {
-            PathState::File { hash, size, .. } if *size < 4 << 20 => {
-                let on_disk = || {
-                    let bytes = crate::text::regular_file::read(&change.path, *size).ok();
-                    bytes.filter(|b| blake3::hash(b) == *hash)
-                };
-                String::from_utf8(view.objects().get(*hash).ok().or_else(on_disk)?).ok()
-            }
-            PathState::Absent => Some(String::new()),
-            _ => None,
-        };
-        if let (Some(before), Some(after)) = (content(&change.before), content(&change.after)) {
-            let (more, fewer) = crate::text::LineDiff::new(&before, &after).counts();
-            (added, removed) = (added + more, removed + fewer);
-        }
     }
+    // As the question about the changes counted them: a renamed file has no more lines than what changed in it.
+    let lines = entries.iter().map(|entry| {
+        let set = view.applied_by(entry);
+        set.lines(view.objects(), &view.renamed(&set), &ChangeClasses::default())
+    });
+    let (added, removed) = lines.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed));
     (files.len(), added, removed)
 }
 
@@ -143,8 +134,8 @@ pub(super) fn list<'a>(
         (0, more) => lines.push(format!("and {more} more directories")),
         (more, _) => lines.push(format!("and {}", count::of(more, "more file"))),
     }
-    let whole = |(path, count): (&PathBuf, &usize)| {
-        format!("M {} ({count} file{} of the repository)", named(path, shown), s(*count))
+    let whole = |(path, number): (&PathBuf, &usize)| {
+        format!("M {} ({} of the repository)", named(path, shown), count::of(*number, "file"))
     };
     lines.splice(0..0, repositories.iter().map(whole));
     lines

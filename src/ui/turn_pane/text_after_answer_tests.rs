@@ -368,7 +368,7 @@ fn no_text_applies_a_file_that_runs_later() {
     assert_eq!(answer.try_recv(), Ok('y'));
 }
 
-/// Story: the second of two quick `d` was dropped, and nothing said so.
+/// Story: the second of two quick `d` was dropped without a row.
 #[test]
 fn a_second_press_that_came_too_early_is_named_and_the_next_one_counts() {
     let mut b = bench_of(120, 24);

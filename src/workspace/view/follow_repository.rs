@@ -18,7 +18,7 @@ use crate::workspace::repository::git_reader::{
 use rustix::fs::OFlags;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Files of an operation that is not finished: its command continues from the state at which it stopped.
@@ -167,19 +167,18 @@ impl View {
         }
         let is_changed = |name: &str| set.get(&repository.join(name)).is_some();
         // That of a linked worktree or a submodule, too.
-        let is_head = |change: &FileChange| {
-            change.path.ends_with("HEAD")
-                && !change
-                    .path
-                    .components()
-                    .any(|part| part.as_os_str() == "logs" || part.as_os_str() == "refs")
+        let is_head = |rel: &Path| {
+            rel.ends_with("HEAD")
+                && !rel.components().any(|part| part.as_os_str() == "logs" || part.as_os_str() == "refs")
         };
-        let is_unfinished = |change: &FileChange| {
-            let is_one = |part: Component<'_>| UNFINISHED.iter().any(|name| part.as_os_str() == *name);
-            !change.after.is_absent() && change.path.components().any(is_one)
+        let is_unfinished =
+            |rel: &Path| rel.components().any(|part| UNFINISHED.iter().any(|name| part.as_os_str() == *name));
+        let binds_branch = |change: &FileChange| {
+            let rel = change.path.strip_prefix(repository).unwrap_or(&change.path);
+            is_head(rel) || !change.after.is_absent() && is_unfinished(rel)
         };
         // The work tree of a branch that is checked out, and the place to which an abort returns, are those of then.
-        if has_moved_branch && own().any(|change| is_head(change) || is_unfinished(change)) {
+        if has_moved_branch && own().any(binds_branch) {
             return OTHER;
         }
         // Where no change takes its place, the index stays the person's.

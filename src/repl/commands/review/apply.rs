@@ -213,7 +213,8 @@ pub type ReviewApply<'a> = Box<dyn FnOnce() -> ApplyReport + 'a>;
 
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
 /// losses in what was accepted; it is true where there are none. `run` runs the apply and shows how far it is. Applying is
-/// all or nothing; when it fails every decision stays remembered, and when the person stopped it nothing is discarded. Nothing is done where other changes are pending now than the review showed.
+/// all or nothing; when it fails every decision stays remembered, and when the person stopped it nothing is discarded.
+/// Nothing is done where other changes are pending now than the review showed, or a repository changed since.
 pub fn apply_review(
     workspace: &Workspace,
     view: &View,

@@ -95,8 +95,7 @@ impl TypedLetters {
         self.last = Some(letter);
         let is_close = self.is_close(at);
         let differs = self.text.chars().any(|before| before != letter);
-        let typed_before = self.text.get(self.answered..).unwrap_or_default().to_string();
-        let typed_here = typed_before.as_str();
+        let typed_here = self.text.get(self.answered..).unwrap_or_default().to_string();
         let shows_text = match letter_use {
             LetterUse::OtherThanAwaited => true,
             // One wrong key right after an answer is no text yet.
@@ -109,8 +108,7 @@ impl TypedLetters {
         let since = self.times.map_or(at, |(first, _)| first);
         self.times = Some((since, at));
         let was_text = self.is_text.is_some();
-        let is_expected =
-            self.expected == Some(letter) && typed_before.chars().all(|before| before == letter);
+        let is_expected = self.expected == Some(letter) && typed_here.chars().all(|before| before == letter);
         if !was_text && differs && !is_expected {
             self.is_text = match (is_close && !self.was_alone, shows_text) {
                 (true, _) => Some(QUIET),

@@ -1,4 +1,4 @@
-//! What a command marked in a bisect that goes on: one row for all refs of it. Each commit is in the row by its name.
+//! What a command marked in a bisect that is in progress: one row for all of its refs, which names the commits.
 
 use super::ancestry::only_in;
 use super::budget::ReadBudget;
@@ -14,7 +14,7 @@ const DIR: &str = "refs/bisect";
 /// Commits of one word that the row names.
 const MOST_NAMED: usize = 3;
 
-/// The marks, and the names of the refs that they are. `None` where no bisect goes on.
+/// The marks, and the names of the refs that they are. `None` where no bisect is in progress before and after.
 pub(super) fn bisect_marks(
     (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
     changes: &[RefChange],

@@ -135,7 +135,7 @@ pub enum GitEvent {
         in_progress: bool,
         facts: Vec<OperationFact>,
     },
-    /// A rebase of the person went on, and the commit at which it had stopped was not made.
+    /// A rebase of the person continued, and the commit at which it had stopped was not made.
     StepSkipped(NamedCommit),
     /// What was marked in a bisect of the person.
     BisectMarked(BisectMarks),

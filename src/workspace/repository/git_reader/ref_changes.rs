@@ -421,8 +421,9 @@ impl NewCommits {
         self.list.get(self.list.len().saturating_sub(MOST_COMMITS)..).unwrap_or_default()
     }
 
-    /// The tree against which a commit counts: that of its first parent. That of a merge is the parent through which the branch
-    /// continues: with `git merge -s ours`, a merge that takes a commit of the branch away differs from no other parent.
+    /// The tree against which a commit counts: that of its first parent. A merge counts against the parent through which the
+    /// branch continues. A merge with `-s ours` that is made elsewhere takes commits of the branch away, and is the same as its
+    /// first parent.
     fn tree_before(
         &self,
         after: &RepositorySide<'_>,
