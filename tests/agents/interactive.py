@@ -172,6 +172,8 @@ def way(agent, args, server, terminal, work):
     # The review: the hunk of README.md is rejected, and commented.
     terminal.key("r")
     terminal.until("the review", lambda screen: "accept" in screen and "reject" in screen and "send back" not in screen)
+    # For a moment after the letter that opened the review, letters that open a field are taken for more of a text.
+    time.sleep(2)
     terminal.key("f")
     terminal.type("README")
     terminal.key("Enter")
