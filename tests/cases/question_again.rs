@@ -164,7 +164,8 @@ fn a_repository_that_another_command_changed_is_marked_and_cannot_be_applied() {
     let mine = git(&pty, &["rev-parse", "--short=7", "HEAD"]);
     pty.answer("a");
     let happened = format!("branch main moved to {mine}");
-    ready(&pty, &format!(".git cannot be applied: {happened}; ask the agent to rebase onto {mine}"));
+    let advice = format!("git add -A && git reset --keep {mine} && git cherry-pick ..ORIG_HEAD");
+    ready(&pty, &format!(".git cannot be applied: {happened}; ask the agent to run `{advice}`"));
     pty.until("the keys", |s| s.contains("d discard all"));
     let screen = pty.screen();
     let words = joined(&screen);
