@@ -13,13 +13,27 @@ use crate::text::sanitize;
 use crate::text::visible::{self, LineBreaks};
 use std::path::{Path, PathBuf};
 
+const NO_LINES: &str = "no line changes";
+
 /// The files of a patch.
 pub fn of_patch(patch: &PatchSet) -> Vec<ReviewFile> {
     patch.files.iter().map(one).collect()
 }
 
-/// A binary file of which only the name is known.
-pub fn binary_file(name: &str) -> ReviewFile {
+/// Adds a binary file of which only the name is known. A file that the patch has with this name, as one that is new or was
+/// removed, is the same one: nothing says that it is empty.
+pub fn add_binary_file(files: &mut Vec<ReviewFile>, name: &str) {
+    let binary = binary_file(name);
+    let Some(file) = files.iter_mut().find(|file| file.path == binary.path) else {
+        return files.push(binary);
+    };
+    if let (ReviewBody::Whole(known), ReviewBody::Whole(mut whole)) = (&file.body, binary.body) {
+        whole.words.extend(known.words.iter().filter(|words| *words != NO_LINES).cloned());
+        file.body = ReviewBody::Whole(whole);
+    }
+}
+
+fn binary_file(name: &str) -> ReviewFile {
     let path = PathBuf::from(name);
     let words = vec!["a binary file; the diff has no more information".to_string()];
     ReviewFile {
@@ -119,7 +133,7 @@ fn one(file: &FilePatch) -> ReviewFile {
     let body = body.unwrap_or_else(|| {
         let what = match &file.body {
             FilePatchBody::Binary(binary) => binary_words(file.kind, binary),
-            FilePatchBody::Hunks(_) => "no line changes".into(),
+            FilePatchBody::Hunks(_) => NO_LINES.into(),
         };
         let words = std::iter::once(what).chain(facts.drain(..)).collect();
         ReviewBody::Whole(WholeChange { words, ..WholeChange::default() })
