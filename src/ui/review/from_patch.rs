@@ -5,6 +5,7 @@
 use super::file::{
     PartBoundary, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
+use super::load::wide_text;
 use super::side_text::SideText;
 use crate::text::patch::{
     BinaryPatch, BinarySide, FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
@@ -13,6 +14,8 @@ use crate::text::sanitize;
 use crate::text::visible::{self, LineBreaks};
 use std::path::{Path, PathBuf};
 
+/// The largest content of a binary patch that is unpacked to be shown as text.
+const LARGEST_TEXT: usize = 1 << 20;
 const NO_LINES: &str = "no line changes";
 
 /// The files of a patch.
@@ -131,6 +134,13 @@ fn one(file: &FilePatch) -> ReviewFile {
         FilePatchBody::Binary(_) => None,
     };
     let body = body.unwrap_or_else(|| {
+        if let FilePatchBody::Binary(binary) = &file.body
+            && let Some((before, after)) = binary.contents(LARGEST_TEXT)
+            && let Some((mut words, left_out)) = wide_text(&before, &after)
+        {
+            words.splice(1..1, facts.drain(..));
+            return ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
+        }
         let what = match &file.body {
             FilePatchBody::Binary(binary) => binary_words(file.kind, binary),
             FilePatchBody::Hunks(_) => NO_LINES.into(),
