@@ -197,7 +197,7 @@ impl App {
     pub fn recover(&self) -> Option<Result<RecoveryReport, std::io::Error>> {
         let view = self.view("recovery");
         let recovered = recover(view.journal(), view.objects());
-        view.journal().log_unlogged(|entry| self.gate.log_recovered(entry).is_ok());
+        view.journal().log_unlogged(|entry, name| self.gate.log_recovered(entry, name).is_ok());
         match recovered {
             Ok(recovered) if recovered.is_empty() => None,
             // Reported by `App::damage_at_start`.

@@ -71,6 +71,10 @@ pub struct AuditEvent {
     /// The session's classification, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taint: Option<String>,
+    /// What was applied or undone: the directory of the journal, and the number there. A start after a kill finds the entry
+    /// by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<String>,
 }
 
 impl AuditEvent {
@@ -86,6 +90,7 @@ impl AuditEvent {
             preview_hash: None,
             outcome: None,
             taint: None,
+            transactions: Vec::new(),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{AuditEntry, AuditError, AuditEvent, AuditKind};
 use crate::text::regular_file;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -81,6 +81,29 @@ impl AuditLog {
 
     pub fn places(&self) -> &AuditPaths {
         &self.places
+    }
+
+    /// True where the log has an entry about this transaction.
+    pub fn has_transaction(&self, transaction: &str) -> Result<bool, AuditError> {
+        let at = |e: io::Error| AuditError::File { path: self.places.log.clone(), reason: e.to_string() };
+        let Some(key) = AuditKey::read(&self.places.key)? else { return Ok(false) };
+        let log = match regular_file::open(&self.places.log) {
+            Ok(log) => log,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(e) => return Err(at(e)),
+        };
+        for line in BufReader::new(log).split(b'\n') {
+            let line = line.map_err(at)?;
+            // Most lines do not name it, and are not parsed.
+            if memchr::memmem::find(&line, transaction.as_bytes()).is_some()
+                && let Some(found) = AuditLine::read(&String::from_utf8_lossy(&line))
+                && found.entry.note.transactions.iter().any(|one| one == transaction)
+                && found.is_genuine(&key)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Adds an entry and returns its number. If this fails, the caller must not act: the entry may not exist.

@@ -15,12 +15,12 @@ use super::start;
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::repl::{ReviewApply, TurnNumbers, apply_review, blamed, memory_of, review_of, taken_by};
-use crate::text::patch::{PatchSet, StripLevels, parse};
+use crate::text::patch::{PatchSet, StripLevels, parse, unquoted};
 use crate::text::visible;
 use crate::tools::{CheckBoard, passed_checks, passed_words};
 use crate::ui::line_ui;
 use crate::ui::review::{
-    Review, ReviewChecks, ReviewOpenedFrom, ReviewOutcome, ReviewSubject, binary_file, of_patch,
+    Review, ReviewChecks, ReviewOpenedFrom, ReviewOutcome, ReviewSubject, add_binary_file, of_patch,
 };
 use crate::workspace::{LargeLoss, LayerKind, TransactionLabel};
 use std::fs::File;
@@ -53,7 +53,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
         other => other.map_err(|e| CliError::new(&e).hint(e.hint()))?,
     };
     let mut files = of_patch(&patch);
-    files.extend(binary.iter().map(|name| binary_file(name)));
+    binary.iter().for_each(|name| add_binary_file(&mut files, name));
     if args.what.as_deref().is_none_or(|w| !is_patch(w, app.cwd())) {
         // git was asked for whole files: what did not change is folded.
         files.iter_mut().filter_map(|f| f.lines_mut()).for_each(|lines| lines.opened.clear());
@@ -276,7 +276,8 @@ fn without_binary_notes(text: Vec<u8>) -> (Vec<u8>, Vec<String>) {
         let line = String::from_utf8_lossy(line).trim_end().to_string();
         let (old, new) = line.strip_prefix("Binary files ")?.strip_suffix(" differ")?.rsplit_once(" and ")?;
         let side = if new == "/dev/null" { old } else { new };
-        Some(side.strip_prefix("a/").or(side.strip_prefix("b/")).unwrap_or(side).to_string())
+        let side = unquoted(side.as_bytes()).unwrap_or_else(|| side.to_string());
+        Some(side.strip_prefix("a/").or(side.strip_prefix("b/")).unwrap_or(&side).to_string())
     };
     let names: Vec<String> = text.split(|b| *b == b'\n').filter_map(name).collect();
     if names.is_empty() {

@@ -119,6 +119,17 @@ pub fn is_binary(bytes: &[u8]) -> bool {
     DetectedEncoding::of(bytes).map_or(true, |detected| detected.is_unreadable(bytes))
 }
 
+/// UTF-8 text with a few NUL bytes, and how many: a shell runs such a script. `None` for anything else, as for bytes with as many
+/// control characters as a program file has.
+pub fn text_with_nuls(bytes: &[u8]) -> Option<(&str, usize)> {
+    /// At most one control character in so many bytes.
+    const RARE: usize = 20;
+    let text = std::str::from_utf8(bytes).ok()?;
+    let is_control = |byte: &&u8| **byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
+    let nuls = memchr::memchr_iter(0, bytes).count();
+    (nuls > 0 && bytes.iter().filter(is_control).count() * RARE <= bytes.len()).then_some((text, nuls))
+}
+
 impl TextEncoding {
     /// The bytes as text; bytes that cannot be decoded become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {

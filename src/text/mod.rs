@@ -23,7 +23,7 @@ pub mod word_diff;
 
 pub use did_you_mean::nearest;
 pub use diff::{LineDiff, UnifiedDiff, for_model};
-pub use encoding::{DetectedEncoding, NotText, TextEncoding, UnencodableChar, is_binary};
+pub use encoding::{DetectedEncoding, NotText, TextEncoding, UnencodableChar, is_binary, text_with_nuls};
 pub use last_words::last_words;
 pub use line_end::{LineEnd, LineEndCounts};
 pub use range_set::RangeSet;

@@ -296,6 +296,35 @@ fn an_apply_whose_process_is_killed_before_its_entry_is_logged_by_the_next_start
     place.run(["audit", "verify"]).code(0).says("no changes found");
 }
 
+/// Story: a kill between the entry and the removal of its mark: the next start added a second entry.
+#[test]
+fn an_apply_that_is_logged_already_is_not_logged_by_the_next_start() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let place = Place::new().file("a.txt", "alpha\n");
+    place.run(["sandbox", "run", "--", "echo beta > a.txt"]).code(3);
+    place.run(["apply", "--yes"]).code(0);
+    let journal =
+        std::fs::read_dir(place.state_dir().join("journal")).unwrap().next().unwrap().unwrap().path();
+    let mark = journal.join("000000000001.unlogged");
+    std::fs::write(&mark, "").unwrap();
+    place.run(["changes"]).code(0);
+    assert!(!mark.exists());
+    let logged = done_in(&place);
+    assert!(logged.len() == 1 && !logged[0].contains("next start"), "{logged:?}");
+    let name = format!("{}/1", journal.file_name().unwrap().to_str().unwrap());
+    let log = std::fs::read_to_string(log_of(&place)).unwrap();
+    assert!(log.contains(&format!("\"transactions\":[\"{name}\"]")), "{log}");
+    // An entry that placet did not write is none.
+    let forged = log.replace("placet apply", "placet qpply");
+    assert_ne!(forged, log);
+    std::fs::write(log_of(&place), forged).unwrap();
+    std::fs::write(&mark, "").unwrap();
+    place.run(["changes"]).code(0);
+    assert_eq!(done_in(&place).len(), 2, "{:?}", done_in(&place));
+}
+
 #[test]
 fn a_log_that_cannot_be_written_stops_the_call() {
     let place = Place::new();

@@ -23,6 +23,54 @@ fn what_is_pending_ends_with_three_and_lands_when_it_is_applied() {
     assert_eq!(place.read("a.txt"), "x");
 }
 
+/// Story: `placet changes --patch | git apply`, and `placet apply` ended with "nothing was applied: files changed in the meantime".
+#[test]
+fn what_the_workspace_has_already_counts_as_applied() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    const CHANGE: &str = "sed -i s/b/B/ a.txt; rm gone.txt; mkdir d; echo q > d/q.txt; chmod +x x.sh";
+    let place = Place::new().file("a.txt", "a\nb\n").file("gone.txt", "gone\n").file("x.sh", "x\n");
+    let sh = |line: &str| {
+        let done = std::process::Command::new("sh").args(["-c", line]).current_dir(&place.tree).status();
+        assert!(done.unwrap().success(), "{line}");
+    };
+    place.run(["sandbox", "run", "--", CHANGE]).code(3);
+    let patch = place.run(["changes", "--patch"]).code(0).stdout.clone();
+    place.write("../p.patch", &patch);
+    sh("git apply ../p.patch");
+    place
+        .run(["apply", "--yes"])
+        .code(0)
+        .says("5 paths in the workspace already had the change: a.txt, d, d/q.txt, ...");
+    place.run(["changes"]).code(0).warns("nothing is pending");
+    place.run(["undo"]).code(0).says("nothing to undo");
+
+    // The rest is applied, and an undo leaves what the person wrote.
+    place.run(["sandbox", "run", "--", "echo c >> a.txt; echo new > n.txt"]).code(3);
+    place.write("a.txt", "a\nB\nc\n");
+    let said = place.run(["apply", "--yes"]).code(0).stdout.clone();
+    assert!(
+        said.contains("applied changes to 1 file") && said.contains("already had the change: a.txt"),
+        "{said}"
+    );
+    assert_eq!(place.read("n.txt"), "new\n");
+    place.run(["undo"]).code(0).says("undid changes to 1 file");
+    assert_eq!(place.read("a.txt"), "a\nB\nc\n");
+    assert!(!place.tree.join("n.txt").exists());
+
+    // Another byte, another mode, or another kind of file is not the same.
+    for other in
+        ["echo N > n.txt", "echo n > n.txt; chmod 600 n.txt", "echo n > m; ln -s m n.txt", "mkdir n.txt"]
+    {
+        place.run(["sandbox", "run", "--", "echo n > n.txt"]).code(3);
+        sh(other);
+        place.run(["apply", "--yes"]).code(1).warns("nothing was applied: files changed in the meantime");
+        place.run(["discard"]).code(0);
+        sh("rm -rf n.txt m");
+    }
+}
+
 /// Story: two applies of one session, an hour apart, went with one undo.
 #[test]
 fn each_apply_of_the_command_line_is_a_turn_of_its_own() {

@@ -5,8 +5,10 @@ use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, shell};
 use crate::support::require::require;
 use placet::sandbox::SandboxBackend;
+use std::path::Path;
 use std::process::Command;
 
+const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 const IDENTITY: &str = "git config user.name A; git config user.email a@example.org";
 
 fn has_view() -> bool {
@@ -32,10 +34,14 @@ fn keep(pty: &mut Pty) {
 
 /// The person's own git, in another terminal.
 fn git(pty: &Pty, words: &[&str]) -> String {
+    git_in(pty.tree.path(), pty.home(), words)
+}
+
+fn git_in(dir: &Path, home: &Path, words: &[&str]) -> String {
     let identity = ["-c", "user.name=Me", "-c", "user.email=me@example.org"];
     let mut git = Command::new("git");
-    git.arg("-C").arg(pty.tree.path()).args(identity).args(words);
-    let done = git.env("HOME", pty.home()).output().unwrap();
+    git.arg("-C").arg(dir).args(identity).args(words);
+    let done = git.env("HOME", home).output().unwrap();
     assert!(done.status.success(), "{words:?}: {done:?}");
     String::from_utf8(done.stdout).unwrap().trim().to_string()
 }
@@ -51,7 +57,13 @@ fn question() -> Pty {
     pty
 }
 
-/// Story: the question said "please rebase", and no rebase could ever be applied: each ended with "branch main moved".
+/// What the question says that the agent can run, so that its commits are on top of `at`.
+fn advised(at: &str) -> String {
+    format!("git add -A && git reset --keep {at} && git cherry-pick ..ORIG_HEAD")
+}
+
+/// Story: the question said "please rebase", and no rebase could ever be applied: each ended with "branch main moved". Later it
+/// could, and `git rebase` refused: in the view, the new file of the person is not tracked.
 #[test]
 fn commits_on_top_of_those_of_the_person_are_applied() {
     if !has_view() {
@@ -61,37 +73,124 @@ fn commits_on_top_of_those_of_the_person_are_applied() {
     std::fs::write(pty.tree.path().join("mine.txt"), "mine\n").unwrap();
     git(&pty, &["add", "mine.txt"]);
     git(&pty, &["commit", "-qm", "Mine"]);
+    std::fs::write(pty.tree.path().join("later.txt"), "not committed\n").unwrap();
     let mine = git(&pty, &["rev-parse", "HEAD"]);
     pty.answer("a");
     let short = &mine[..7];
     ready(
         &pty,
-        &format!("branch main moved to {short}; ask the agent to rebase onto {short}, or discard it"),
+        &format!("branch main moved to {short}; ask the agent to run `{}`, or discard it", advised(short)),
     );
     keep(&mut pty);
     // What is not on top stays refused.
-    pty.line("run git commit -q --allow-empty -m Third");
-    ready(&pty, &format!("ask the agent to rebase onto {short}"));
+    pty.line("run echo third > third.txt; git add third.txt; git commit -qm Third");
+    ready(&pty, &format!("ask the agent to run `{}`", advised(short)));
     keep(&mut pty);
-    pty.line(&format!("run git reset -q --hard {mine} && git cherry-pick ORIG_HEAD~1"));
+    pty.line(&format!("run {}", advised(short)));
     ready(&pty, "a apply all");
     let screen = pty.screen();
-    assert!(screen.contains("\"Second\" on main") && !screen.contains("cannot be applied"), "{screen}");
+    for subject in ["\"Second\" on main", "\"Third\" on main"] {
+        assert!(screen.contains(subject) && !screen.contains("cannot be applied"), "{screen}");
+    }
     for noise in ["drops", "removed", "logs/"] {
         assert!(!screen.contains(noise), "{noise}: {screen}");
     }
     pty.answer("a");
     pty.until_prompt("");
-    assert_eq!(git(&pty, &["log", "--format=%s"]), "Second\nMine\nStart");
+    assert_eq!(git(&pty, &["log", "--format=%s"]), "Third\nSecond\nMine\nStart");
     assert_eq!((pty.read("a.txt").as_str(), pty.read("mine.txt").as_str()), ("one\ntwo\n", "mine\n"));
-    assert_eq!(git(&pty, &["status", "--short"]), "");
+    assert_eq!(git(&pty, &["status", "--short"]), "?? later.txt");
     let log = git(&pty, &["reflog", "--format=%gs"]);
-    assert!(log.contains("commit: Mine") && log.starts_with("cherry-pick: Second"), "{log}");
+    assert!(log.contains("commit: Mine") && log.starts_with("cherry-pick: Third"), "{log}");
     assert_eq!(git(&pty, &["fsck", "--strict", "--no-dangling"]), "");
     pty.line("/undo");
     pty.until("the undo", |s| s.contains("undid"));
     assert_eq!(git(&pty, &["rev-parse", "HEAD"]), mine);
-    assert_eq!((pty.read("a.txt").as_str(), git(&pty, &["status", "--short"]).as_str()), ("one\n", ""));
+    assert_eq!(
+        (pty.read("a.txt").as_str(), git(&pty, &["status", "--short"]).as_str()),
+        ("one\n", "?? later.txt")
+    );
+    assert_eq!(git(&pty, &["fsck", "--strict", "--no-dangling"]), "");
+}
+
+/// Story: the look whether the agent switched branches searched the whole path, so that below a directory with a name of git's
+/// the branch that the person moved was taken back.
+#[test]
+fn a_workspace_below_a_directory_with_a_name_of_git_is_as_any_other() {
+    if !has_view() {
+        return;
+    }
+    for dir in ["logs", "refs"] {
+        let (home, tree) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let at = tree.path().join(dir).join("w");
+        std::fs::create_dir_all(&at).unwrap();
+        let git = |words: &[&str]| git_in(&at, home.path(), words);
+        std::fs::write(at.join("a.txt"), "one\n").unwrap();
+        for words in [
+            &["init", "-q", "-b", "main"][..],
+            &["add", "."],
+            &["commit", "-qm", "Start"],
+            &["branch", "topic"],
+            &["commit", "-q", "--allow-empty", "-m", "Next"],
+        ] {
+            git(words);
+        }
+        let mut pty = shell().size(100, 40).arg("--mode").arg("ask").at(home, tree, &at).open();
+        pty.line("run git checkout -q topic");
+        ready(&pty, "a apply all");
+        git_in(&at, pty.home(), &["branch", "-f", "topic", "main"]);
+        pty.answer("a");
+        ready(&pty, "branch topic moved to");
+        ready(&pty, "discard it, then ask the agent to repeat its work");
+        assert!(!pty.screen().contains("a apply all  "), "{dir}: {}", pty.screen());
+        keep(&mut pty);
+    }
+}
+
+/// The lines that nobody committed are in the same files after the advice as before, and both sides of a file are in the commit.
+#[test]
+fn the_advice_leaves_what_is_not_committed_and_joins_the_lines_of_both() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = shell().size(100, 40).arg("--mode").arg("ask").file("both.txt", LINES).open();
+    let write = |pty: &Pty, name: &str, text: &str| std::fs::write(pty.tree.path().join(name), text).unwrap();
+    for name in ["tracked.txt", "gone.txt", "dirty.txt"] {
+        write(&pty, name, "old\n");
+    }
+    for words in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-qm", "Start"]] {
+        git(&pty, words);
+    }
+    pty.line(&format!(
+        "run {IDENTITY}; sed -i s/1/agent/ both.txt; echo n > new.txt; git add .; git commit -qm Second; echo x > loose.txt"
+    ));
+    ready(&pty, "a apply all");
+    write(&pty, "both.txt", &LINES.replace('9', "mine"));
+    write(&pty, "tracked.txt", "mine\n");
+    write(&pty, "my file.txt", "mine\n");
+    git(&pty, &["rm", "-q", "gone.txt"]);
+    git(&pty, &["add", "."]);
+    git(&pty, &["commit", "-qm", "Mine"]);
+    write(&pty, "dirty.txt", "old\nnot committed\n");
+    let short = git(&pty, &["rev-parse", "--short=7", "HEAD"]);
+    pty.answer("a");
+    ready(&pty, &format!("ask the agent to run `{}`", advised(&short)));
+    keep(&mut pty);
+    pty.line(&format!("run {}", advised(&short)));
+    ready(&pty, "a apply all");
+    pty.answer("a");
+    // What of the file nobody committed yet is joined by placet, and the question comes again.
+    ready(&pty, "both.txt: merged with the current content");
+    ready(&pty, "a apply all");
+    assert!(!pty.screen().contains("dirty.txt"), "{}", pty.screen());
+    pty.answer("a");
+    pty.until_prompt("");
+    assert_eq!(git(&pty, &["log", "--format=%s"]), "Second\nMine\nStart");
+    let both = LINES.replace('1', "agent").replace('9', "mine");
+    assert_eq!(pty.read("both.txt"), both);
+    assert_eq!(git(&pty, &["show", "HEAD:both.txt"]), both.trim());
+    assert_eq!(pty.read("dirty.txt"), "old\nnot committed\n");
+    assert_eq!(git(&pty, &["status", "--short"]), "M dirty.txt\n?? loose.txt");
     assert_eq!(git(&pty, &["fsck", "--strict", "--no-dangling"]), "");
 }
 

@@ -305,6 +305,28 @@ fn a_slow_sentence_that_is_no_answer_is_whole_in_the_draft() {
     pty.until("what the letters did", |s| s.contains("d answered the question (discard all)"));
 }
 
+/// Story: the `a` of `maybe`, 0.6 s a letter, applied everything; `a y` and Enter, typed quickly, was a message.
+#[test]
+fn a_word_that_begins_with_no_key_is_the_draft_and_keys_are_no_message() {
+    for (typed, gap) in [("maybe not", 600), ("my answer", 700), ("skip it", 1_000)] {
+        let mut pty = apply_question();
+        type_slowly(&mut pty, typed, gap);
+        pty.until(&format!("the draft at {gap} ms"), |s| s.trim_end().ends_with(&format!("\n> {typed}")));
+        assert_eq!(pty.read("a.txt"), "old\n");
+    }
+    let mut pty = apply_question();
+    type_slowly(&mut pty, "a y\r", 120);
+    pty.until("the row", |s| {
+        s.contains("a y may be keys of a question: Enter sends it as a message, Esc removes it")
+    });
+    assert_eq!(pty.read("a.txt"), "old\n");
+    pty.answer(ESC);
+    pty.until("the question", |s| s.trim_end().ends_with("\n>") && !s.contains("typing goes to your draft"));
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied changes to 1 file"));
+    pty.until_prompt("");
+}
+
 /// Story: `yes but keep price.py` ran `rm -rf src` without a sandbox.
 #[test]
 fn a_command_that_destroys_data_needs_enter() {

@@ -744,6 +744,23 @@ fn a_difference_with_a_binary_file_shows_the_other_files() {
     assert_eq!(said.code, 2, "{}", said.stdout);
 }
 
+/// Story: a new binary file was in the list twice: empty, and without contents.
+#[test]
+fn a_new_binary_file_of_a_patch_is_one_file() {
+    let place = Place::new();
+    let patch = "diff --git a/n.png b/n.png\nnew file mode 100755\nindex 0000000..2222222\n\
+                 Binary files /dev/null and b/n.png differ\n\
+                 diff --git \"a/\\303\\244.png\" \"b/\\303\\244.png\"\ndeleted file mode 100644\nindex 2222222..0000000\n\
+                 Binary files \"a/\\303\\244.png\" and /dev/null differ\n";
+    let said = place.placet(["review", "-"]).stdin(patch).go();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    insta::assert_snapshot!(said.stdout, @r"
+    hunk 1 of 2, n.png, a binary file; the diff has no more information, undecided
+      mode 755
+    hunk 2 of 2, ä.png, a binary file; the diff has no more information, undecided
+    ");
+}
+
 /// A turn changed lines 5 and 25, the person changed line 5 and line 12 since, and the review is open.
 fn in_conflict() -> (Pty, String) {
     let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();

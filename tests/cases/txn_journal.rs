@@ -54,7 +54,7 @@ fn a_repository_that_moved_on_or_is_locked_is_left_alone() {
         return;
     }
     let moves = [
-        ("index", "echo x > c; git add c; rm c", ".git/index"),
+        ("index", "echo x > c; git add c; rm c", "the index (what is staged) changed"),
         ("HEAD", "git checkout -q --detach", "HEAD moved to"),
         ("a branch", "git branch side", "side"),
         ("a lock", "touch .git/refs/heads/main.lock", "main.lock"),

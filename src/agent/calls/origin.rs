@@ -91,12 +91,15 @@ impl CallInterceptors {
             outcome: Some(shown.lines().next().unwrap_or_default().chars().take(300).collect()),
             ..AuditEvent::of(kind)
         };
-        log.append(entry).map(|_| self.unlogged.end())
+        self.unlogged.logged(|transactions| log.append(AuditEvent { transactions, ..entry })).map(|_| ())
     }
 
-    /// Logs a decision whose process was killed after it had done it.
-    pub fn log_recovered(&self, made: &JournalEntry) -> Result<(), AuditError> {
+    /// Logs a decision whose process was killed after it had done it, unless the process had logged it.
+    pub fn log_recovered(&self, made: &JournalEntry, transaction: String) -> Result<(), AuditError> {
         let Some(log) = &self.audit else { return Ok(()) };
+        if log.has_transaction(&transaction)? {
+            return Ok(());
+        }
         let (kind, done) = match &made.kind {
             TransactionKind::Apply => (AuditKind::Apply, "applied"),
             TransactionKind::Undo { .. } => (AuditKind::Undo, "undid"),
@@ -109,6 +112,7 @@ impl CallInterceptors {
             decision: Some("yes".into()),
             why: Some("placet was killed before it could record this".into()),
             outcome: Some(format!("{done} changes to {count}, number {} in the journal", made.id)),
+            transactions: vec![transaction],
             ..AuditEvent::of(kind)
         };
         log.append(entry).map(|_| ())

@@ -90,6 +90,15 @@ impl BinaryPatch {
         (before, BinarySide { size: size(&self.forward), blob: new })
     }
 
+    /// The old content and the new one, where the patch has both whole, and neither has more than `most` bytes.
+    pub fn contents(&self, most: usize) -> Option<(Vec<u8>, Vec<u8>)> {
+        let whole = |hunk: &BinaryHunk| {
+            let is_whole = hunk.form == BinaryEncoding::Literal && hunk.size <= most;
+            is_whole.then(|| hunk.made_from(&[]).ok()).flatten()
+        };
+        Some((whole(self.back.as_ref()?)?, whole(&self.forward)?))
+    }
+
     /// The new content.
     pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, PatchApplyError> {
         if let Some((before, _)) = &self.blobs

@@ -46,6 +46,11 @@ pub(super) fn read(text: &[u8], line: usize) -> Result<PatchFileName, PatchError
     })
 }
 
+/// A name that git quoted; `None` for any other.
+pub fn unquoted(text: &[u8]) -> Option<String> {
+    text.starts_with(b"\"").then(|| unquote(text, 0).ok())?.map(|(name, _)| name)
+}
+
 /// A whole line as a name, as after `rename from `.
 pub(super) fn whole(text: &[u8], line: usize) -> Result<String, PatchError> {
     if text.starts_with(b"\"") {

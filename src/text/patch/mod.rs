@@ -27,7 +27,7 @@ mod target;
 pub use apply::{Options, PatchEdit, PatchedContent, apply};
 pub use binary::{BinaryPatch, BinarySide};
 pub use error::{HunkError, HunkErrorKind, PatchApplyError, PatchError};
-pub use file_name::StripLevels;
+pub use file_name::{StripLevels, unquoted};
 pub use file_patch::{
     FilePatch, FilePatchBody, FilePatchKind, PatchHunk, PatchLine, PatchLineKind, PatchSet,
 };

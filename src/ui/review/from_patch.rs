@@ -5,6 +5,7 @@
 use super::file::{
     PartBoundary, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
+use super::load::wide_text;
 use super::side_text::SideText;
 use crate::text::patch::{
     BinaryPatch, BinarySide, FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
@@ -13,13 +14,29 @@ use crate::text::sanitize;
 use crate::text::visible::{self, LineBreaks};
 use std::path::{Path, PathBuf};
 
+/// The largest content of a binary patch that is unpacked to be shown as text.
+const LARGEST_TEXT: usize = 1 << 20;
+const NO_LINES: &str = "no line changes";
+
 /// The files of a patch.
 pub fn of_patch(patch: &PatchSet) -> Vec<ReviewFile> {
     patch.files.iter().map(one).collect()
 }
 
-/// A binary file of which only the name is known.
-pub fn binary_file(name: &str) -> ReviewFile {
+/// Adds a binary file of which only the name is known. A file that the patch has with this name, as one that is new or was
+/// removed, is the same one: nothing says that it is empty.
+pub fn add_binary_file(files: &mut Vec<ReviewFile>, name: &str) {
+    let binary = binary_file(name);
+    let Some(file) = files.iter_mut().find(|file| file.path == binary.path) else {
+        return files.push(binary);
+    };
+    if let (ReviewBody::Whole(known), ReviewBody::Whole(mut whole)) = (&file.body, binary.body) {
+        whole.words.extend(known.words.iter().filter(|words| *words != NO_LINES).cloned());
+        file.body = ReviewBody::Whole(whole);
+    }
+}
+
+fn binary_file(name: &str) -> ReviewFile {
     let path = PathBuf::from(name);
     let words = vec!["a binary file; the diff has no more information".to_string()];
     ReviewFile {
@@ -117,9 +134,16 @@ fn one(file: &FilePatch) -> ReviewFile {
         FilePatchBody::Binary(_) => None,
     };
     let body = body.unwrap_or_else(|| {
+        if let FilePatchBody::Binary(binary) = &file.body
+            && let Some((before, after)) = binary.contents(LARGEST_TEXT)
+            && let Some((mut words, left_out)) = wide_text(&before, &after)
+        {
+            words.splice(1..1, facts.drain(..));
+            return ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
+        }
         let what = match &file.body {
             FilePatchBody::Binary(binary) => binary_words(file.kind, binary),
-            FilePatchBody::Hunks(_) => "no line changes".into(),
+            FilePatchBody::Hunks(_) => NO_LINES.into(),
         };
         let words = std::iter::once(what).chain(facts.drain(..)).collect();
         ReviewBody::Whole(WholeChange { words, ..WholeChange::default() })

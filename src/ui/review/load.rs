@@ -5,7 +5,9 @@ use super::file::{BinaryContent, PicturePair, ReviewBody, ReviewFile, ReviewLine
 use super::folded_files::{is_gits_own, is_new_object, is_of_operation, new_objects, operation_files};
 use super::side_text::SideText;
 use crate::media::{self, sniff};
-use crate::text::{DetectedEncoding, LineDiff, count, sanitize, visible};
+use crate::text::{
+    DetectedEncoding, LineDiff, TextEncoding, count, is_binary, sanitize, text_with_nuls, visible,
+};
 use crate::workspace::{
     ChangeClasses, ChangeKind, ChangeSet, FileChange, ObjectStore, PathState, RenamedFiles, removed_words,
 };
@@ -444,7 +446,7 @@ pub(super) fn encodings(before: &[u8], after: &[u8]) -> Option<String> {
         [] => None,
         _ => DetectedEncoding::of(bytes).ok().map(|found| found.encoding.to_string()),
     };
-    let utf8 = crate::text::TextEncoding::Utf8.to_string();
+    let utf8 = TextEncoding::Utf8.to_string();
     match (of(before), of(after)) {
         (Some(was), Some(is)) if was != is => Some(format!("the encoding changes from {was} to {is}")),
         (_, Some(is)) if is != utf8 => Some(format!("text in {is}")),
@@ -452,22 +454,17 @@ pub(super) fn encodings(before: &[u8], after: &[u8]) -> Option<String> {
     }
 }
 
-/// Text in UTF-16 as a difference, which is decided as a whole, and how many of its lines are not shown. `None` where a
-/// side is not text, or where the text does not show all of its bytes: such a file is shown by its size and hash.
+/// Text in UTF-16 or with a few NUL bytes as a difference, which is decided as a whole, and how many of its lines are not shown.
+/// `None` where a side is not text, or where the text does not show all of its bytes: such a file is shown by its size and hash.
 pub(super) fn wide_text(before: &[u8], after: &[u8]) -> Option<(Vec<String>, usize)> {
-    let decoded = |bytes: &[u8]| match bytes {
-        [] => Some((String::new(), String::new())),
-        _ => DetectedEncoding::of(bytes).ok().and_then(|d| {
-            let body = bytes.get(d.mark..).unwrap_or_default();
-            let text = d.encoding.decode(body).into_owned();
-            // Half a surrogate pair is decoded as U+FFFD, whichever half it is: two contents would look the same.
-            let same = d.encoding.encode(&text).is_ok_and(|bytes| *bytes == *body);
-            same.then(|| (text, d.encoding.to_string()))
-        }),
-    };
-    let ((old, _), (new, encoding)) = (decoded(before)?, decoded(after)?);
+    let ((old, was), (new, is)) = (decoded(before)?, decoded(after)?);
     let diff = LineDiff::new(&old, &new).unified(3, 1 << 20);
-    let mut words = vec![format!("text in {encoding}, decided as a whole")];
+    let form = match (was.as_str(), is.as_str()) {
+        (was, "") => format!("text in {was}"),
+        (was, is) if was.is_empty() || was == is => format!("text in {is}"),
+        (was, is) => format!("text in {is}, before in {was}"),
+    };
+    let mut words = vec![format!("{form}, decided as a whole")];
     let all = sanitize::block(&diff.text);
     let left_out = all.split('\n').count().saturating_sub(SHOWN + 1) + diff.left_out;
     words.extend(all.lines().take(SHOWN).map(String::from));
@@ -475,6 +472,23 @@ pub(super) fn wide_text(before: &[u8], after: &[u8]) -> Option<(Vec<String>, usi
         words.push(format!("{left_out} more lines are not shown"));
     }
     Some((words, left_out))
+}
+
+/// The text of a content, and its form in words: two contents with the same text have different forms.
+fn decoded(bytes: &[u8]) -> Option<(String, String)> {
+    if bytes.is_empty() {
+        return Some((String::new(), String::new()));
+    }
+    if let Some((text, nuls)) = text_with_nuls(bytes).filter(|_| is_binary(bytes)) {
+        return Some((text.into(), format!("{} with {}", TextEncoding::Utf8, count::of(nuls, "NUL byte"))));
+    }
+    let found = DetectedEncoding::of(bytes).ok()?;
+    let body = bytes.get(found.mark..).unwrap_or_default();
+    let text = found.encoding.decode(body).into_owned();
+    let mark = if found.mark > 0 { " with a byte order mark" } else { "" };
+    // Half a surrogate pair is decoded as U+FFFD, whichever half it is: two contents would look the same.
+    let same = found.encoding.encode(&text).is_ok_and(|bytes| *bytes == *body);
+    same.then(|| (text, format!("{}{mark}", found.encoding)))
 }
 
 fn sizes(change: &FileChange) -> String {

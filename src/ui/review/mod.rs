@@ -59,7 +59,7 @@ pub use file::{
     AppliedPart, CombinedDecision, LineConflict, PartBoundary, PendingPart, PicturePair, ReviewBody,
     ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
-pub use from_patch::{accepted, binary_file, of_patch, refused_file, whole_file};
+pub use from_patch::{accepted, add_binary_file, of_patch, refused_file, whole_file};
 pub use index_patch::{IndexDirection, file_patch, sections};
 pub use inline_diff::InlineDiffCache;
 pub use load::pending;

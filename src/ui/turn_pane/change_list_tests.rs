@@ -485,7 +485,7 @@ fn a_terminal_without_room_for_the_question_says_so_and_takes_no_yes() {
         b.pass(1_000);
         b.screen();
         b.key(KeyCode::Char('x'));
-        b.pass(1_000);
+        b.pass(1_500);
         b.key(KeyCode::Char('a'));
         assert_eq!(answer.try_recv(), Ok('a'), "{width}x{height}: {}", b.screen());
     }

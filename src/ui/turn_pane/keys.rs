@@ -243,6 +243,12 @@ impl TurnPane {
             self.take_text(&typed, at);
             return None;
         }
+        if is_text && self.focus != QuestionFocus::Draft && self.letters.is_deferred() {
+            self.guard.touch(at);
+            self.guard.clear_confirmation();
+            self.question.as_mut().into_iter().for_each(|open| open.is_too_early(key));
+            return None;
+        }
         if is_for_question && self.question.as_ref().is_some_and(|open| open.is_check_key(key)) {
             self.guard.press(key, KeyRole::Look, at);
             return None;

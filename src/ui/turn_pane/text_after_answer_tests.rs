@@ -193,6 +193,37 @@ fn no_letter_of_a_sentence_is_lost_at_the_apply_question() {
     }
 }
 
+/// Story: `maybe keep it`, 0.6 s a letter: the `a` applied everything.
+#[test]
+fn a_word_that_begins_with_no_key_decides_nothing() {
+    for text in
+        ["maybe keep it", "can you wait", "skip this", "or drop it", "my answer", "mark it", "edit b.py"]
+    {
+        for millis in [100, 200, 299, 350, 501, 650, 800, 1_000, 1_400] {
+            let (is_answered, draft, said) = typed_at(text, millis, |b| {
+                let mut answer = b.ask_to_apply(DisplayDetail::Text("all of it".into()));
+                Box::new(move || answer.try_recv().is_ok())
+            });
+            assert_eq!((is_answered, draft.as_str(), said), (false, text, false), "{millis}");
+        }
+    }
+    // The right key after a wrong one counts when it is pressed again, or after a pause.
+    for (gaps, answers) in [(&[600_u64, 600][..], true), (&[600], false), (&[1_600], true)] {
+        let mut b = bench_of(120, 24);
+        let mut answer = b.ask_to_apply(answers::a_change());
+        b.key(KeyCode::Char('y'));
+        for gap in gaps {
+            b.pass(gap - 60);
+            b.screen();
+            b.key(KeyCode::Char('a'));
+        }
+        let screen = b.screen();
+        assert_eq!(answer.try_recv().is_ok(), answers, "{gaps:?}: {screen}");
+        assert_eq!(screen.contains("a came too early: press it again"), !answers, "{screen}");
+        assert_eq!(b.live.take_drafts().0, "");
+    }
+}
+
 #[test]
 fn no_letter_of_a_sentence_is_lost_at_a_permission_question() {
     for text in SENTENCES {
@@ -275,16 +306,23 @@ fn a_key_between_the_key_for_the_review_and_the_review_is_no_text() {
 /// Story: `r a a` and Enter, 0.2 s each, queued the message `raa`.
 #[test]
 fn keys_that_were_pressed_too_quickly_are_no_message_without_a_second_enter() {
-    let words = "raa are keys of the question: Enter sends them as text, Esc takes them back";
-    let typed = || {
+    let words = "may be keys of a question: Enter sends it as a message, Esc removes it";
+    let typed = |text: &str| {
         let mut b = bench_of(120, 24);
         let answer = b.ask_to_apply(answers::a_change());
-        type_slowly(&mut b, "raa", 200);
+        type_slowly(&mut b, text, 200);
         enter(&mut b);
-        assert!(b.screen().contains(words) && queued(&b).is_empty(), "{}", b.screen());
+        let screen = b.screen();
+        assert!(screen.contains(&format!("{text} {words}")) && queued(&b).is_empty(), "{screen}");
         (b, answer)
     };
-    let (mut b, mut answer) = typed();
+    // Story: `a y` and Enter, typed quickly for the question and the one after it, was a message.
+    for text in ["a y", "ya", "n a"] {
+        let (mut b, mut answer) = typed(text);
+        enter(&mut b);
+        assert_eq!((answer.try_recv().is_err(), queued(&b)), (true, vec![text.to_string()]));
+    }
+    let (mut b, mut answer) = typed("raa");
     b.key(KeyCode::Esc);
     assert!(
         !b.screen().contains(words) && !b.screen().contains("typing goes to your draft"),
@@ -294,7 +332,7 @@ fn keys_that_were_pressed_too_quickly_are_no_message_without_a_second_enter() {
     b.pass(1_000);
     b.key(KeyCode::Char('a'));
     assert_eq!((answer.try_recv(), b.live.take_drafts().0.as_str()), (Ok('a'), ""));
-    let (mut b, _answer) = typed();
+    let (mut b, _answer) = typed("raa");
     enter(&mut b);
     assert_eq!(queued(&b), ["raa"]);
     // A word with another letter is a message at once.
@@ -303,6 +341,12 @@ fn keys_that_were_pressed_too_quickly_are_no_message_without_a_second_enter() {
     type_slowly(&mut b, "stop", 200);
     enter(&mut b);
     assert_eq!(queued(&b), ["stop"]);
+    // So is a word without a key of the question.
+    let mut b = bench_of(120, 24);
+    let _answer = b.ask_to_apply(answers::a_change());
+    type_slowly(&mut b, "ny", 200);
+    enter(&mut b);
+    assert_eq!(queued(&b), ["ny"]);
 }
 
 /// Story: `a`, and `y` before the second question was there: the `y` was a draft, and so was every key after it.

@@ -22,6 +22,8 @@ pub struct LogMarks(Arc<Mutex<Vec<LogMark>>>);
 #[derive(Debug)]
 struct LogMark {
     path: PathBuf,
+    /// As [`Journal::transaction_name`] gives it.
+    transaction: String,
     _lock: File,
 }
 
@@ -33,23 +35,43 @@ impl LogMarks {
         let options = OpenOptions::new().create(true).append(true).mode(0o600).clone();
         let Ok(file) = options.open(&path) else { return };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            let mark = LogMark { path, _lock: file };
+            let mark = LogMark { path, transaction: journal.transaction_name(id), _lock: file };
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(mark);
         }
     }
 
-    /// The audit log has the entries, or nothing was done.
-    pub fn end(&self) {
+    /// Nothing was done: there is nothing to log.
+    pub(in crate::workspace) fn end(&self) {
         for mark in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             drop(std::fs::remove_file(&mark.path));
         }
     }
+
+    /// Calls `append` to write the entry, with the names of the transactions that it is about. Where that fails, they stay
+    /// marked.
+    pub fn logged<T, E>(&self, append: impl FnOnce(Vec<String>) -> Result<T, E>) -> Result<T, E> {
+        let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let marks = std::mem::take(&mut *all());
+        let done = append(marks.iter().map(|mark| mark.transaction.clone()).collect());
+        match done {
+            Ok(_) => marks.iter().for_each(|mark| drop(std::fs::remove_file(&mark.path))),
+            Err(_) => all().extend(marks),
+        }
+        done
+    }
 }
 
 impl Journal {
-    /// Calls `log` with each completed transaction that a process left without an entry in the audit log. The mark is
-    /// removed where `log` gives true. While another process applies something, nothing is done.
-    pub fn log_unlogged(&self, mut log: impl FnMut(&JournalEntry) -> bool) {
+    /// What the audit log calls a transaction: the number alone is in the journal of each workspace.
+    fn transaction_name(&self, id: u64) -> String {
+        let dir = self.dir().file_name().unwrap_or_default();
+        format!("{}/{id}", dir.to_string_lossy())
+    }
+
+    /// Calls `log` with each completed transaction that a process left marked, and with its name: the process may have been
+    /// killed before or after it wrote the entry in the audit log. The mark is removed where `log` gives true. While another
+    /// process applies something, nothing is done.
+    pub fn log_unlogged(&self, mut log: impl FnMut(&JournalEntry, String) -> bool) {
         let Ok(ids) = self.ids(ENDING) else { return };
         if ids.is_empty() {
             return;
@@ -59,7 +81,7 @@ impl Journal {
             let path = self.file(id, ENDING);
             let Some(_mark) = left_mark(&path) else { continue };
             let is_settled = match self.entry(id) {
-                Ok(Some(entry)) => log(&entry),
+                Ok(Some(entry)) => log(&entry, self.transaction_name(id)),
                 // It was removed before it changed anything. An entry that is still open is completed first.
                 Ok(None) => !self.file(id, ".open.json").exists(),
                 // `Journal::damage` has it.

@@ -3,7 +3,7 @@
 use super::selection::{ApplyOutcome, ChangeSelection};
 use super::stack::node_at;
 use super::{LayerKind, View};
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
@@ -18,6 +18,10 @@ use std::path::{Path, PathBuf};
 pub const WRITTEN_IN_PLACE: &str =
     "written in place: the file has several names, or placet cannot set its owner";
 
+/// Choices of so many paths at most are applied again without the changes that the workspace has already: a larger one is not
+/// stored twice.
+const MOST_AGAIN: usize = 20_000;
+
 /// What [`View::apply_and_report`] did.
 #[derive(Debug)]
 pub struct ApplyReport {
@@ -28,6 +32,8 @@ pub struct ApplyReport {
     pub unmoved: Vec<PathBuf>,
     /// Why they are still pending instead.
     pub special_error: Option<io::Error>,
+    /// Chosen changes that the workspace has already, exactly: nothing was left to write.
+    pub already: Vec<PathBuf>,
     /// Conflicts that have no lines to choose: the agent removed or renamed the file, or it is not text.
     pub by_side: Vec<PathBuf>,
 }
@@ -66,12 +72,13 @@ impl View {
         approval: &ChangeApproval,
         label: TransactionLabel,
     ) -> ApplyReport {
-        let result = match choice.is_empty() && !special.is_empty() {
-            true => Ok(ApplyOutcome::Nothing),
-            false => self.apply_approved(choice, approval, label),
+        let (result, already) = match choice.is_empty() && !special.is_empty() {
+            true => (Ok(ApplyOutcome::Nothing), Vec::new()),
+            false => self.apply_rest(choice, approval, label),
         };
         let mut report = ApplyReport {
             result,
+            already,
             special: Vec::new(),
             unmoved: Vec::new(),
             special_error: None,
@@ -93,6 +100,36 @@ impl View {
             report.by_side = self.without_lines(conflicts);
         }
         report
+    }
+
+    /// Applies `choice`. Where all that changed in the meantime is what the chosen changes would write, those are no longer
+    /// pending, and the others are applied. Returns the first with the outcome.
+    fn apply_rest(
+        &self,
+        choice: ChangeSelection,
+        approval: &ChangeApproval,
+        label: TransactionLabel,
+    ) -> (Result<ApplyOutcome, ApplyError>, Vec<PathBuf>) {
+        let again = (choice.len() <= MOST_AGAIN).then(|| (choice.clone(), label.clone()));
+        let result = self.apply_approved(choice, approval, label);
+        let is_all_there = |result: &Result<ApplyOutcome, ApplyError>| matches!(result, Ok(ApplyOutcome::Changed { merged, conflicts }) if merged.is_empty() && conflicts.is_empty());
+        let Some((mut choice, label)) = again.filter(|_| is_all_there(&result)) else {
+            return (result, Vec::new());
+        };
+        let set = match self.changes(LayerKind::Pending) {
+            Ok(set) => set,
+            Err(e) => return (Err(ApplyError::Journal(e)), Vec::new()),
+        };
+        let mut already = Vec::new();
+        choice.retain(|path, _| {
+            let is_pending = set.get(path).is_some();
+            already.extend((!is_pending).then(|| path.to_path_buf()));
+            is_pending
+        });
+        match choice.is_empty() {
+            true => (Ok(ApplyOutcome::Nothing), already),
+            false => (self.apply_approved(choice, approval, label), already),
+        }
     }
 
     /// Those of `conflicts` that have no lines between which a person could choose. The pending changes are read again: a
@@ -144,7 +181,11 @@ impl ApplyReport {
         let name = |path: &Path| visible::path(&shown(path));
         let mut lines = match &self.result {
             Ok(ApplyOutcome::Landed(entry)) => landed(entry, undo, &name),
-            Ok(ApplyOutcome::Nothing) if self.has_special() || self.special_error.is_some() => Vec::new(),
+            Ok(ApplyOutcome::Nothing)
+                if self.has_special() || self.special_error.is_some() || !self.already.is_empty() =>
+            {
+                Vec::new()
+            }
             Ok(ApplyOutcome::Nothing) => vec!["nothing is pending".into()],
             Ok(ApplyOutcome::Changed { merged, conflicts }) => {
                 changed(merged, (conflicts, &self.by_side), &name)
@@ -152,6 +193,7 @@ impl ApplyReport {
             Err(e @ ApplyError::Damage(_)) => vec![format!("not applied: {e}"), REPAIR_HINT.into()],
             Err(e) => vec![format!("not applied: {e}")],
         };
+        lines.extend(already(&self.already, &name));
         let never = "a pipe, socket or device, which is never applied; discarded";
         lines.extend(self.special.iter().map(|path| format!("{}: {never}", name(path))));
         let stays = "a pipe, socket or device, which is never moved; it stays here";
@@ -183,7 +225,11 @@ fn changed(
     name: &dyn Fn(&Path) -> String,
 ) -> Vec<String> {
     let again = "merged with the current content; review it and apply again";
-    let mut lines = vec!["nothing was applied: files changed in the meantime".to_string()];
+    let first = match merged.is_empty() && conflicts.is_empty() {
+        true => "nothing was applied yet: the workspace already had a part of the changes; apply again",
+        false => "nothing was applied: files changed in the meantime",
+    };
+    let mut lines = vec![first.to_string()];
     lines.extend(merged.iter().map(|path| format!("{}: {again}", name(path))));
     lines.extend(
         conflicts
@@ -191,6 +237,18 @@ fn changed(
             .map(|path| format!("{}: {}", name(path), conflict(path, by_side.contains(path), name))),
     );
     lines
+}
+
+/// One line for the changes that the workspace has already.
+fn already(paths: &[PathBuf], name: &dyn Fn(&Path) -> String) -> Option<String> {
+    const NAMED: usize = 3;
+    let (first, _) = paths.split_at_checked(NAMED.min(paths.len()))?;
+    let names: Vec<String> = first.iter().map(|path| name(path)).collect();
+    let more = if paths.len() > NAMED { ", ..." } else { "" };
+    (!paths.is_empty()).then(|| {
+        let what = count::of(paths.len(), "path");
+        format!("{what} in the workspace already had the change: {}{more}", names.join(", "))
+    })
 }
 
 /// Why a change cannot be applied to what is at its path now.
@@ -227,6 +285,7 @@ mod tests {
             special: vec![path.clone()],
             unmoved: vec![path.clone()],
             special_error: None,
+            already: Vec::new(),
             by_side: Vec::new(),
         };
         let what = "a pipe".to_string();
@@ -269,6 +328,7 @@ mod tests {
             special: vec![pipe],
             unmoved: vec![moved],
             special_error: None,
+            already: Vec::new(),
             by_side: Vec::new(),
         };
         assert_eq!(

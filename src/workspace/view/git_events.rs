@@ -1,7 +1,7 @@
 //! What pending changes mean to their repositories, and the list of these meanings for the person.
 
 use super::followed_files::FollowBlock;
-use super::repository_move::moved_words;
+use super::repository_move::{branch_of, moved_words};
 use super::stack::LayerStack;
 use super::{LayerKind, View};
 use crate::permission::Runner;
@@ -44,7 +44,8 @@ impl View {
             let row = rows.iter_mut().find(|row| row.repository == name);
             let happened = moved.to_string();
             let follows = self.follow(set, &repository);
-            let advice = moved.advice(matches!(follows, Ok(Err(FollowBlock::NotOnTop))));
+            let branch = branch_of(&PendingFiles(self), &repository);
+            let advice = moved.advice(matches!(follows, Ok(Err(FollowBlock::NotOnTop))), branch.as_deref());
             row.into_iter().for_each(|row| row.mark_moved((&happened, &moved_words(&happened)), &advice));
         }
         if rows.iter().any(|row| row.is_conflict || row.is_blocked()) {

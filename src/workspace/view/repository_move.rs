@@ -8,6 +8,7 @@ use crate::text::{regular_file, visible};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::repository::git_reader::RepositoryFiles;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub(super) enum RepositoryMove {
     /// `HEAD` is on this branch, or at this commit.
     Head(String),
     Stash,
+    /// What is staged.
+    Index,
     /// Another file of its state.
     File {
         path: PathBuf,
@@ -55,17 +58,24 @@ pub(super) enum RefMove {
     Created,
 }
 
+impl RefName {
+    /// The word for its kind, and the name.
+    fn parts(&self) -> (&'static str, &Path) {
+        match self {
+            RefName::Branch(name) => ("branch ", name),
+            RefName::Tag(name) => ("tag ", name),
+            RefName::Other(name) => ("", name),
+        }
+    }
+}
+
 impl fmt::Display for RepositoryMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RepositoryMove::Unreadable(why) => write!(f, "its state cannot be read: {why}"),
             RepositoryMove::Locked(lock) => write!(f, "`{}` exists", visible::path(lock)),
             RepositoryMove::Ref { name, happened, at } => {
-                let (kind, name) = match name {
-                    RefName::Branch(name) => ("branch ", name),
-                    RefName::Tag(name) => ("tag ", name),
-                    RefName::Other(name) => ("", name),
-                };
+                let (kind, name) = name.parts();
                 let name = visible::path(name);
                 match (happened, at) {
                     (RefMove::Moved, Some(at)) => write!(f, "{kind}{name} moved to {at}"),
@@ -76,6 +86,7 @@ impl fmt::Display for RepositoryMove {
             }
             RepositoryMove::Head(to) => write!(f, "HEAD moved to {}", visible::line(to)),
             RepositoryMove::Stash => f.write_str("the stash changed"),
+            RepositoryMove::Index => f.write_str("the index (what is staged) changed"),
             RepositoryMove::File { path, is_new: true } => write!(f, "`{}` is new", visible::path(path)),
             RepositoryMove::File { path, is_new: false } => write!(f, "`{}` changed", visible::path(path)),
         }
@@ -84,11 +95,21 @@ impl fmt::Display for RepositoryMove {
 
 impl RepositoryMove {
     /// What the person can do, as it follows the reason. Commits on top of a branch that moved can be applied; after any other
-    /// move the agent must begin from the present state.
-    pub(super) fn advice(&self, is_rebase_enough: bool) -> String {
+    /// move the agent must begin from the present state. `branch` is the one that is checked out in the pending changes.
+    pub(super) fn advice(&self, is_rebase_enough: bool, branch: Option<&Path>) -> String {
         match self {
-            RepositoryMove::Ref { happened: RefMove::Moved, at: Some(at), .. } if is_rebase_enough => {
-                format!("ask the agent to rebase onto {at}, or discard it")
+            // `git rebase` refuses: in the view the files of the person's commits are not committed. `git add` stages them as the
+            // new base has them, and `--keep` stops where a file would lose lines that no commit has.
+            RepositoryMove::Ref { happened: RefMove::Moved, name: RefName::Branch(name), at: Some(at) }
+                if is_rebase_enough && branch == Some(name) =>
+            {
+                format!(
+                    "ask the agent to run `git add -A && git reset --keep {at} && git cherry-pick ..ORIG_HEAD`, or discard it"
+                )
+            }
+            RepositoryMove::Ref { happened: RefMove::Moved, name, at: Some(at) } if is_rebase_enough => {
+                let (_, name) = name.parts();
+                format!("ask the agent to rebase {} onto {at}, or discard it", visible::path(name))
             }
             _ => "discard it, then ask the agent to repeat its work".into(),
         }
@@ -108,6 +129,9 @@ impl RepositoryMove {
         }
         if rel == Path::new("logs/refs/stash") {
             return RepositoryMove::Stash;
+        }
+        if rel == Path::new("index") {
+            return RepositoryMove::Index;
         }
         let Ok(name) = rel.strip_prefix("refs") else {
             return RepositoryMove::File { path: path.into(), is_new };
@@ -196,6 +220,12 @@ impl View {
         };
         state_repositories(set, classes).into_iter().filter_map(moved).collect()
     }
+}
+
+/// The branch that `HEAD` names in these files.
+pub(super) fn branch_of(files: &dyn RepositoryFiles, repository: &Path) -> Option<PathBuf> {
+    let head = regular_file::read_to_string(&files.real(&repository.join("HEAD"))?, REF).ok()?;
+    head.lines().next()?.strip_prefix("ref: refs/heads/").map(PathBuf::from)
 }
 
 /// The repositories whose state the changes touch. Hooks and settings are no part of it.

@@ -62,10 +62,10 @@ pub(super) fn write_result(
 ) -> Result<(), ToolError> {
     let outcome = Some(output.outcome.name().into());
     let taint = session_level(ctx);
-    write(&ctx.services.origin, AuditEvent { kind: AuditKind::Result, outcome, taint, ..entry })?;
+    let entry = AuditEvent { kind: AuditKind::Result, outcome, taint, ..entry };
     // A call of a server's tool may have applied or undone something: this is the entry of it.
-    ctx.services.origin.interceptors.unlogged.end();
-    Ok(())
+    let marks = &ctx.services.origin.interceptors.unlogged;
+    marks.logged(|transactions| write(&ctx.services.origin, AuditEvent { transactions, ..entry }))
 }
 
 /// The session's level, if anything is classified.

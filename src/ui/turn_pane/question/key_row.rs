@@ -105,7 +105,7 @@ impl PaneQuestion {
             let words = match &self.keys_in_draft {
                 Some(keys) => {
                     let keys = sanitize::line(keys);
-                    format!("{keys} are keys of the question: Enter sends them as text, Esc takes them back")
+                    format!("{keys} may be keys of a question: Enter sends it as a message, Esc removes it")
                 }
                 None => "typing goes to your draft; Tab switches to the question".into(),
             };

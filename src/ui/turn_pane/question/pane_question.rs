@@ -23,6 +23,8 @@ pub(in crate::ui::turn_pane) enum QuestionFocus {
 
 /// A longer draft is no row of keys that were pressed quickly.
 const MOST_KEYS: usize = 4;
+/// Keys that other questions have.
+const ANYWHERE: [char; 2] = ['y', 'n'];
 
 /// What a key that answers nothing does to what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,10 +255,14 @@ impl PaneQuestion {
         }
     }
 
-    /// Asks whether `text` is meant as text: all of it are keys of the question. False where it was asked already.
+    /// Asks whether `text` is meant as text: all of it may be keys, of this question and of one that a person expects next, as
+    /// `a y` is. False where it was asked already.
     pub(in crate::ui::turn_pane) fn asks_about_keys(&mut self, text: &str) -> bool {
-        let may_be_keys = text.chars().count() <= MOST_KEYS && text.chars().all(|letter| self.offers(letter));
-        let asks = self.began_draft && may_be_keys && !text.is_empty() && self.keys_in_draft.is_none();
+        let letters = || text.chars().filter(|letter| !letter.is_whitespace());
+        let may_be_keys = letters().count() <= MOST_KEYS
+            && letters().all(|letter| self.offers(letter) || ANYWHERE.contains(&letter))
+            && letters().any(|letter| self.offers(letter));
+        let asks = self.began_draft && may_be_keys && self.keys_in_draft.is_none();
         self.keys_in_draft = asks.then(|| text.into());
         asks
     }

@@ -4,7 +4,10 @@
 //!
 //! - within [`QUIET`] of each other,
 //! - or within [`TOGETHER`], if the second is no key of the question, or would apply or discard where the first waits for
-//!   its second press. A key of the question stays a key after a wrong one.
+//!   its second press.
+//!
+//! A key that follows a letter which is no key within [`TOGETHER`] may be the right key after a wrong one, or the second letter
+//! of a word: it has to be pressed again, and another letter makes a text of all of them.
 //!
 //! What follows a text within the same time belongs to it. The same letter twice is a key that was pressed again. The
 //! letters that answered the question before may be the first of a text: see [`TypedLetters::after_answer`]. No I/O, no
@@ -47,6 +50,10 @@ pub(in crate::ui::turn_pane) struct TypedLetters {
     answered: usize,
     /// This letter came too early, and the screen asks for it again.
     expected: Option<char>,
+    /// The first of them is no key of the question.
+    begins_with_no_key: bool,
+    /// The last of them came too early only because of the letters before it.
+    is_deferred: bool,
 }
 
 /// A text, from its first letter on.
@@ -92,7 +99,13 @@ impl TypedLetters {
         if !self.continues(at) || is_again {
             self.clear();
         }
-        self.last = Some(letter);
+        let before = self.last.replace(letter);
+        if self.text.is_empty() {
+            self.begins_with_no_key = letter_use == LetterUse::NoKey;
+        } else if letter_use == LetterUse::Look && before == Some(letter) {
+            // What was shown is hidden again: the person uses the keys.
+            self.begins_with_no_key = false;
+        }
         let is_close = self.is_close(at);
         let differs = self.text.chars().any(|before| before != letter);
         let typed_here = self.text.get(self.answered..).unwrap_or_default().to_string();
@@ -102,13 +115,16 @@ impl TypedLetters {
             LetterUse::NoKey => typed_here.chars().any(|before| before != letter),
             // After an answer, a blank that shows nothing is the one between two words.
             LetterUse::Neutral => letter == ' ' && self.answered > 0,
-            LetterUse::Key | LetterUse::Look => false,
+            // The screen asks for another one again.
+            LetterUse::Key => self.begins_with_no_key && self.expected.is_some(),
+            LetterUse::Look => false,
         };
         self.text.push(letter);
         let since = self.times.map_or(at, |(first, _)| first);
         self.times = Some((since, at));
         let was_text = self.is_text.is_some();
-        let is_expected = self.expected == Some(letter) && typed_here.chars().all(|before| before == letter);
+        let is_expected = self.expected == Some(letter)
+            && (typed_here.chars().all(|before| before == letter) || before == Some(letter));
         if !was_text && differs && !is_expected {
             self.is_text = match (is_close && !self.was_alone, shows_text) {
                 (true, _) => Some(QUIET),
@@ -117,6 +133,13 @@ impl TypedLetters {
             };
         }
         self.was_alone = false;
+        self.is_deferred = self.begins_with_no_key
+            && letter_use == LetterUse::Key
+            && self.is_text.is_none()
+            && self.expected.is_none();
+        if self.is_deferred {
+            self.expected = Some(letter);
+        }
         self.is_text?;
         Some(TypedText {
             text: std::mem::take(&mut self.text),
@@ -124,6 +147,11 @@ impl TypedLetters {
             is_beginning: !was_text,
             answered: std::mem::take(&mut self.answered),
         })
+    }
+
+    /// The last letter is a key, and has to be pressed again.
+    pub(in crate::ui::turn_pane) fn is_deferred(&self) -> bool {
+        self.is_deferred
     }
 
     /// A letter that is read at `at` may belong to those before it.

@@ -53,8 +53,12 @@ fn slow_letters_are_a_text_if_the_second_is_no_key_or_would_decide_where_another
         (&[(0, 'd', Key, true), (400, 'a', OtherThanAwaited, false)], Some(("da", 0))),
         // What follows a slow text belongs to it as long.
         (&[(0, 'd', Key, true), (800, 'o', NoKey, false), (2_200, 'a', Key, false)], Some(("a", 0))),
-        // A wrong key, the row of keys, and then the right one.
+        // A wrong key, the row of keys, and then the right one, which is asked for again.
         (&[(0, 'y', NoKey, false), (600, 'a', Key, false)], None),
+        (&[(0, 'y', NoKey, false), (600, 'a', Key, false), (800, 'a', Key, false)], None),
+        (&[(0, 'm', NoKey, false), (600, 'a', Key, false), (1_200, 'r', Key, false)], Some(("mar", 0))),
+        (&[(0, 'o', NoKey, false), (600, 'w', Look, true), (1_200, 'n', Key, false)], None),
+        (&[(0, 'm', NoKey, false), (600, 'a', Key, false), (1_200, 'y', NoKey, false)], Some(("may", 0))),
         (&[(0, 'x', NoKey, false), (1_500, 'z', NoKey, false)], None),
         (&[(0, 'z', NoKey, false), (800, 'z', NoKey, false)], None),
         (&[(0, 'd', Key, true), (1_500, 'a', OtherThanAwaited, false)], None),
