@@ -212,8 +212,9 @@ fn index(
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
     let is_there = |files| exists(files, &sides.dir.join("index"));
-    // A bare repository has none, and a clone without a checkout begins without one.
-    if !has_changed && (!is_there(sides.after) || HeadTrees::are_equal((before, after))) {
+    // A bare repository has none, and a clone without a checkout begins without one. A HEAD that cannot be read has its own row.
+    let is_known = || after.refs.head().is_some() && !HeadTrees::are_equal((before, after));
+    if !has_changed && !(is_there(sides.after) && is_known()) {
         return Vec::new();
     }
     // Such a HEAD names no commit that could be compared with.

@@ -281,7 +281,12 @@ fn what_goes_with_a_tag_or_with_notes_is_shown() {
             "notes commits deleted, was at X: +0 -1",
             "-lost",
         ),
-        (commit, &["tag -d v1"], "tag v1 deleted, was at X (drops 1 commit; no other ref has it)", ""),
+        (
+            commit,
+            &["tag -d v1"],
+            "tag v1 deleted, was at X (drops 1 commit: \"Third\"; no other ref has it)",
+            "",
+        ),
         (&["tag v1"], &["tag -d v1"], "tag v1 deleted, was at X", ""),
     ];
     for (before, commands, row, line) in cases {
