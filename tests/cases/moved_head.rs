@@ -135,8 +135,19 @@ fn the_lines_that_the_next_commit_takes_back_are_below_the_row() {
     let txn = changed("true", "git update-ref refs/heads/main topic");
     let out = txn.run(["changes", "--json"]);
     assert!(out.stdout.contains("index: 7 staged"), "{}", out.stdout);
-    let question = txn.run(["changes", "--patch"]);
-    assert_eq!(question.code, 0, "{question:#?}");
+    // Nothing changes in the directory of the worktree, and a program learns about it, too.
+    let txn = changed("git worktree add -q wt old", "git update-ref refs/heads/old topic");
+    let report: serde_json::Value = serde_json::from_str(&txn.run(["changes", "--json"]).stdout).unwrap();
+    let is_row = |event: &serde_json::Value| {
+        event["event"] == "index" && event["repository"].as_str().unwrap().ends_with(".git/worktrees/wt")
+    };
+    let events: Vec<&serde_json::Value> = match &report {
+        serde_json::Value::Array(paths) => {
+            paths.iter().filter_map(|path| path["git"].as_array()).flatten().collect()
+        }
+        other => panic!("{other}"),
+    };
+    assert_eq!(events.iter().filter(|event| is_row(event)).count(), 1, "{report}");
     // A file that runs later comes back with it.
     let txn = changed(
         "git switch -q topic; echo x > .envrc; git add .; git commit -qm Env; git switch -q main",

@@ -213,8 +213,9 @@ fn index(
 ) -> Vec<GitEvent> {
     let is_there = |files| exists(files, &sides.dir.join("index"));
     // A bare repository has none, and a clone without a checkout begins without one. A HEAD that cannot be read has its own row.
-    let is_known = || after.refs.head().is_some() && !HeadTrees::are_equal((before, after));
-    if !has_changed && !(is_there(sides.after) && is_known()) {
+    let is_behind =
+        || is_there(sides.after) && after.refs.head().is_some() && !HeadTrees::are_equal((before, after));
+    if !has_changed && !is_behind() {
         return Vec::new();
     }
     // Such a HEAD names no commit that could be compared with.

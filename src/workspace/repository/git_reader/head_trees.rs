@@ -35,7 +35,7 @@ impl<'a> HeadTrees<'a> {
         indexes: (&GitIndex, &GitIndex),
         budget: &ReadBudget,
     ) -> HeadTrees<'a> {
-        let mut walk = TreeWalk {
+        let mut walk = HeadWalk {
             sides: (before, after),
             indexes,
             budget,
@@ -83,7 +83,7 @@ impl<'a> HeadTrees<'a> {
     }
 
     /// The path in the commit at which `HEAD` is now.
-    pub(super) fn new(&mut self, path: &[u8]) -> Result<Option<TreeEntry>, UnreadTree> {
+    pub(super) fn now(&mut self, path: &[u8]) -> Result<Option<TreeEntry>, UnreadTree> {
         match self.differing.get(path) {
             Some((_, new)) => Ok(*new),
             None => self.new.get(path),
@@ -109,7 +109,7 @@ fn both_trees(
     Ok((tree(before)?, tree(after)?))
 }
 
-struct TreeWalk<'a, 's> {
+struct HeadWalk<'a, 's> {
     sides: (&'a RepositorySide<'s>, &'a RepositorySide<'s>),
     indexes: (&'a GitIndex, &'a GitIndex),
     budget: &'a ReadBudget,
@@ -117,7 +117,7 @@ struct TreeWalk<'a, 's> {
     is_complete: bool,
 }
 
-impl TreeWalk<'_, '_> {
+impl HeadWalk<'_, '_> {
     fn directory(
         &mut self,
         (before, after): (Option<ObjectId>, Option<ObjectId>),

@@ -75,7 +75,7 @@ pub(super) fn index_events(
         }
         conflicts |= in_conflict(was) || in_conflict(is);
         if let Some(is) = is.filter(|_| in_conflict(is)) {
-            let head = heads.new(path).ok().flatten();
+            let head = heads.now(path).ok().flatten();
             add_versions(new_objects, (path, head), (is.versions, ""), &mut patch, budget);
             continue;
         }
@@ -83,7 +83,7 @@ pub(super) fn index_events(
             let is_new = !was.is_some_and(|was| was.is_intent);
             announced += usize::from(is_new);
             // The next commit does not have the path.
-            match heads.new(path).ok().flatten() {
+            match heads.now(path).ok().flatten() {
                 Some(head) if is_new => {
                     counts.add_file(new_objects, (Some(head), None), path, &mut patch, budget);
                 }
@@ -134,7 +134,7 @@ pub(super) fn index_events(
             continue;
         }
         resolved += 1;
-        let head = heads.new(path).ok().flatten();
+        let head = heads.now(path).ok().flatten();
         add_versions(new_objects, (path, head), (*versions, "resolved, "), &mut patch, budget);
     }
     patch.is_staged = true;
@@ -180,7 +180,7 @@ fn forgotten_conflicts<'a>(
     let is_forgotten = |path: &&[u8]| {
         let staged = |index: &GitIndex| index.entries.get(*path).map(|entry| (entry.staged, entry.versions));
         let (was, is) = (staged(old), staged(new));
-        was == is && heads.new(path).ok() != Some(is.and_then(|(staged, _)| staged))
+        was == is && heads.now(path).ok() != Some(is.and_then(|(staged, _)| staged))
     };
     gone.filter(is_forgotten).collect()
 }
