@@ -251,9 +251,10 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
     let classes = view.classify(set);
     let lost = lost_paths(set, &classes);
     let git = view.git_events(set);
-    // Those of a repository are with the first path in it.
+    // Those of a repository are with the first path in it, or in the one around it: nothing may change in a linked worktree itself.
     let first = |repository: &RepositoryEvents| {
-        set.changes.iter().map(|c| &c.path).find(|path| path.starts_with(&repository.path))
+        let in_it = |dir: &Path| set.changes.iter().map(|c| &c.path).find(|path| path.starts_with(dir));
+        repository.path.ancestors().find_map(in_it)
     };
     let conflicts = view.conflicts(set);
     let each = |change: &crate::workspace::FileChange| {

@@ -86,6 +86,7 @@ mod mcp_login;
 mod mcp_requests;
 mod menus;
 mod metrics;
+mod moved_head;
 mod moved_repository;
 #[cfg(feature = "object-storage")]
 mod object_storage;

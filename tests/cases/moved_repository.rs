@@ -247,7 +247,7 @@ fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
     if !has_view() {
         return;
     }
-    let cases: [(&str, &[&[&str]], &str); 9] = [
+    let cases: [(&str, &[&[&str]], &str); 12] = [
         // A commit that was made on the wrong branch.
         (COMMIT, &[&["branch", "feature"], &["reset", "-q", "--hard", "HEAD~1"]], "branch main moved to"),
         ("git tag v1", &[&["tag", "v1", "HEAD~1"]], "tag v1"),
@@ -258,13 +258,25 @@ fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
         ("git reset -q -- staged.txt", &[&["commit", "-qm", "Mine"]], "branch main moved to"),
         ("git rebase -q main other", &[&["branch", "-f", "other", "topic"]], "branch other moved to"),
         ("git checkout -q topic", &[&["branch", "-f", "topic", "other"]], "branch topic moved to"),
+        // The files and the index of a new worktree are those of then.
+        ("git worktree add -q wt topic", &[&["branch", "-f", "topic", "other"]], "branch topic moved to"),
+        (
+            "git worktree add -q wt topic",
+            &[&["commit", "-qam", "Mine"], &["fetch", "-q", ".", "main:topic"]],
+            "branch main moved to",
+        ),
+        (
+            "git worktree add -q --no-checkout wt topic",
+            &[&["branch", "-f", "topic", "other"]],
+            "branch topic moved to",
+        ),
         ("git pack-refs --all", &[&["branch", "-D", "topic"]], "branch topic was deleted"),
     ];
     for (agent, person, happened) in cases {
         never_taken_back(agent, person, happened, false);
         // A branch that moves after `git pack-refs`, as each `git gc` does it, is a new file.
         if !agent.contains("pack-refs") {
-            never_taken_back(agent, person, "it cannot be applied", true);
+            never_taken_back(agent, person, happened, true);
         }
     }
 }

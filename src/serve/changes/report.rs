@@ -98,11 +98,12 @@ impl TurnChanges {
     }
 }
 
-/// Gives the events of each repository to the first path in it.
+/// Gives the events of each repository to the first path in it, or in the one around it.
 fn attach(reports: &mut [ChangeReport], git: &[RepositoryEvents]) {
     for repository in git {
-        let first = reports.iter_mut().find(|report| Path::new(&report.path).starts_with(&repository.path));
-        if let Some(first) = first {
+        let in_it = |dir: &Path| reports.iter().position(|report| Path::new(&report.path).starts_with(dir));
+        let first = repository.path.ancestors().find_map(in_it);
+        if let Some(first) = first.and_then(|at| reports.get_mut(at)) {
             first.git.extend(git_reports(repository));
         }
     }

@@ -193,7 +193,7 @@ impl View {
     }
 
     /// The content of the file at `path` when the command ran; `None` where there was none, or no record of one.
-    fn content_then(&self, bases: &[BaseRecord], path: &Path) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn content_then(&self, bases: &[BaseRecord], path: &Path) -> io::Result<Option<Vec<u8>>> {
         let base = bases.binary_search_by(|base| (*base.path).cmp(path)).ok().and_then(|at| bases.get(at));
         base.map_or(Ok(None), |base| self.stored_base(base))
     }

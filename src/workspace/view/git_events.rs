@@ -18,7 +18,7 @@ use crate::workspace::hash::Hash;
 use crate::workspace::repository::files_of_person;
 use crate::workspace::repository::git_reader::{
     GitEvent, GitSides, ProtectedContent, ReadDeadline, RepositoryEvents, RepositoryFiles, compare,
-    consent_deadline, is_bare, leads_to, protected_contents, work_trees,
+    consent_deadline, is_bare, leads_to, moved_worktrees, protected_contents, work_trees,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -88,10 +88,12 @@ impl View {
                 }
                 _ => true,
             });
-            RepositoryEvents { path: dir.to_path_buf(), events }
+            let own = RepositoryEvents { path: dir.to_path_buf(), events };
+            let is_listed = |path: &Path| set.repositories.all().any(|dir| dir == path);
+            std::iter::once(own).chain(moved_worktrees(&sides, &is_listed))
         };
         let there = set.repositories.all().filter(|dir| is_there(dir, &after));
-        let mut found: Vec<RepositoryEvents> = there.map(of).collect();
+        let mut found: Vec<RepositoryEvents> = there.flat_map(of).collect();
         // A linked worktree has its objects from the repository around it, whose rows come first.
         let mut listed = BTreeSet::new();
         for repository in &mut found {

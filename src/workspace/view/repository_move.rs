@@ -9,8 +9,10 @@ use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::repository::git_reader::RepositoryFiles;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Differences that are looked at to name the one that says most.
@@ -115,8 +117,13 @@ impl RepositoryMove {
         }
     }
 
-    /// What the file of state at `path` says.
-    fn of(repository: &Path, path: &Path, is_new: bool) -> RepositoryMove {
+    /// What the file of state at `path` says. `was_packed` is true for a ref that `packed-refs` had when the command ran.
+    fn of(
+        repository: &Path,
+        path: &Path,
+        is_new: bool,
+        was_packed: impl Fn(&Path) -> bool,
+    ) -> RepositoryMove {
         let rel = path.strip_prefix(repository).unwrap_or(path);
         let content = regular_file::read_to_string(path, REF).unwrap_or_default();
         let line = content.lines().next().unwrap_or_default();
@@ -143,9 +150,9 @@ impl RepositoryMove {
             _ => RefName::Other(rel.into()),
         };
         let happened = match (is_new, path.symlink_metadata().is_ok()) {
-            (true, _) => RefMove::Created,
-            (false, true) => RefMove::Moved,
-            (false, false) => RefMove::Deleted,
+            (true, _) if !was_packed(rel) => RefMove::Created,
+            (_, true) => RefMove::Moved,
+            (_, false) => RefMove::Deleted,
         };
         RepositoryMove::Ref { name, happened, at: id }
     }
@@ -181,10 +188,17 @@ impl View {
                 && (base.raced || !self.says_the_same(&base.node, &base.path).unwrap_or(false))
         };
         let changed = bases.iter().filter(is_changed).map(|base| (base.path.to_path_buf(), false));
-        let of = |(path, is_new): (PathBuf, bool)| RepositoryMove::of(repository, &path, is_new);
+        let packed = repository.join("packed-refs");
+        let packed_then = OnceCell::new();
+        let was_packed = |name: &Path| {
+            let content = || self.content_then(&bases.iter().collect::<Vec<_>>(), &packed).ok().flatten();
+            let line = [b" ", name.as_os_str().as_bytes(), b"\n"].concat();
+            let then = packed_then.get_or_init(content).as_deref().unwrap_or_default();
+            memchr::memmem::find(then, &line).is_some()
+        };
+        let of = |(path, is_new): (PathBuf, bool)| RepositoryMove::of(repository, &path, is_new, was_packed);
         let found: BTreeSet<RepositoryMove> = new.chain(changed).take(MOST).map(of).collect();
         // `git pack-refs` and `git gc` remove the files of refs and move no ref.
-        let packed = repository.join("packed-refs");
         let is_packed =
             found.iter().any(|one| matches!(one, RepositoryMove::File { path, .. } if *path == packed));
         let is_removal =

@@ -10,7 +10,7 @@ use crate::workspace::changes::change_count::ChangeCount;
 use crate::workspace::changes::change_set::ChangeKind;
 use crate::workspace::repository::RepositorySet;
 use crate::workspace::repository::git_reader::{
-    GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
+    GitSides, RepositoryEvents, RepositoryFiles, compare, deadline, moved_worktrees,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -80,7 +80,8 @@ impl RunningSummary {
         let events = |dir: &Path| {
             let changed = touched.get(dir).map(Vec::as_slice).unwrap_or_default();
             let sides = GitSides::of(dir, (&before, &after), changed, end);
-            RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
+            let own = RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) };
+            std::iter::once(own).chain(moved_worktrees(&sides, &|path| touched.contains_key(path)))
         };
         let repository = |path: &&Path| {
             let kind = match (has(&before, path), has(&after, path)) {
@@ -89,7 +90,11 @@ impl RunningSummary {
                 (true, true) => ChangeKind::Modified,
             };
             let inside = touched.keys().filter(|dir| dir.starts_with(path) && is_there(dir, &after));
-            let rows = inside.flat_map(|dir| events(dir).rows(path, name)).map(|row| row.text).collect();
+            let rows = inside
+                .flat_map(|dir| events(dir))
+                .flat_map(|events| events.rows(path, name))
+                .map(|row| row.text)
+                .collect();
             RunningRepository { path: path.to_path_buf(), kind, rows }
         };
         let repositories: Vec<RunningRepository> = outermost.iter().map(repository).collect();

@@ -8,7 +8,7 @@ use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::repository::files_of_person;
 use crate::workspace::repository::git_reader::{
-    GitEvent, GitSides, RepositoryEvents, RepositoryFiles, StoredKind, compare, deadline,
+    GitEvent, GitSides, RepositoryEvents, RepositoryFiles, StoredKind, compare, deadline, moved_worktrees,
 };
 use rustix::fs::{MemfdFlags, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,9 +47,10 @@ impl View {
             // Since then the person's own git has noted there what it saw.
             let is_noted = |event: &GitEvent| matches!(event, GitEvent::IndexExtension(_));
             events.retain(|event| !is_noted(event));
-            RepositoryEvents { path: dir.clone(), events }
+            let own = RepositoryEvents { path: dir.clone(), events };
+            std::iter::once(own).chain(moved_worktrees(&sides, &|path| repositories.contains(path)))
         };
-        repositories.iter().filter(|dir| is_there(dir, &after)).map(of).collect()
+        repositories.iter().filter(|dir| is_there(dir, &after)).flat_map(of).collect()
     }
 
     /// The same as a line for each row, with the repository in front; `name` renders a path. A repository of which nothing is

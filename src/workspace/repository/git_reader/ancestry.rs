@@ -23,8 +23,9 @@ const OTHER: u8 = 2;
 
 /// The commits that one history has and others lack.
 pub(super) struct OnlyCommits {
-    /// The oldest first.
+    /// Those that can be read, the oldest first.
     pub(super) commits: Vec<(ObjectId, Commit)>,
+    pub(super) number: usize,
     /// There are more, or some cannot be read.
     pub(super) at_least: bool,
 }
@@ -50,10 +51,11 @@ pub(super) fn commits_only_in(
     budget: &ReadBudget,
 ) -> OnlyCommits {
     let Walked { marks, mut commits, at_least } = walk(objects, from, others, shallow, budget);
+    let number = counted(&marks).count();
     let only = counted(&marks).filter_map(|id| Some((*id, commits.remove(id)??)));
     let mut only: Vec<(ObjectId, Commit)> = only.collect();
     only.sort_by_key(|(id, commit)| (commit.time, *id));
-    OnlyCommits { commits: only, at_least }
+    OnlyCommits { commits: only, number, at_least }
 }
 
 /// The commits that a walk has seen, each with who leads to it.

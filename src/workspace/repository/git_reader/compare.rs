@@ -4,7 +4,8 @@ use super::budget::{ReadBudget, ReadLimit};
 use super::event::{GitEvent, IndexNotRead};
 use super::git_index::read_index;
 use super::git_sides::{GitSides, RepositorySide, common_dir, width};
-use super::index_changes::index_events;
+use super::head_trees::HeadTrees;
+use super::index_changes::{IndexSides, index_events, not_compared};
 use super::lfs_objects::lfs_event;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
@@ -50,15 +51,7 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     if touches("reftable") {
         events.push(GitEvent::RefsNotRead("they are in the reftable format"));
     }
-    let refs_before = RefReader::new(sides.before, sides.dir, &old_common);
-    let refs_after = RefReader::new(sides.after, sides.dir, &common);
-    let width = width(&[&refs_after, &refs_before]);
-    let before = RepositorySide {
-        objects: ObjectReader::new(sides.before, &old_common, width, &budget),
-        refs: refs_before,
-    };
-    let after =
-        RepositorySide { objects: ObjectReader::new(sides.after, &common, width, &budget), refs: refs_after };
+    let (before, after, width) = both_sides(sides, (&old_common, &common), &budget);
     let refs = sides.dir.join("refs");
     let loose: BTreeSet<&Path> = sides
         .changed
@@ -106,9 +99,7 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     events.extend(lfs_event(sides, &budget));
     let mut operations = Operations::find(sides, (&before, &after), &shown, &budget);
     events.append(&mut operations.events);
-    if touches("index") {
-        events.extend(index(sides, &before, &after, width, &budget));
-    }
+    events.extend(index(sides, (&before, &after), touches("index"), width, &budget));
     events.extend(repacked(sides));
     events.extend(reflogs(sides, &after, &budget));
     events.extend(locks(sides));
@@ -128,6 +119,36 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         events.extend(only_files(sides));
     }
     events
+}
+
+/// The rows of a linked worktree in which nothing changes, and whose branch is moved: its index is behind the branch then.
+pub(in crate::workspace) fn compare_moved_worktree(sides: &GitSides<'_>) -> Vec<GitEvent> {
+    let budget = ReadBudget::new(sides.deadline);
+    let (Some(common), Some(old_common)) =
+        (common_dir(sides.after, sides.dir), common_dir(sides.before, sides.dir))
+    else {
+        return vec![GitEvent::ObjectsElsewhere("its objects are in another repository")];
+    };
+    let (before, after, width) = both_sides(sides, (&old_common, &common), &budget);
+    let mut events = index(sides, (&before, &after), false, width, &budget);
+    events.extend(budget.reached().into_iter().map(ReadLimit::words).map(GitEvent::NotAllRead));
+    events
+}
+
+/// Both states, and the bytes of a name of an object.
+fn both_sides<'a>(
+    sides: &GitSides<'a>,
+    (old_common, common): (&'a Path, &'a Path),
+    budget: &'a ReadBudget,
+) -> (RepositorySide<'a>, RepositorySide<'a>, usize) {
+    let old_refs = RefReader::new(sides.before, sides.dir, old_common);
+    let new_refs = RefReader::new(sides.after, sides.dir, common);
+    let width = width(&[&new_refs, &old_refs]);
+    let side = |refs, files, common| RepositorySide {
+        objects: ObjectReader::new(files, common, width, budget),
+        refs,
+    };
+    (side(old_refs, sides.before, old_common), side(new_refs, sides.after, common), width)
 }
 
 /// Names the files that other rows would explain, where there is no other row. Files that are listed by themselves are left out.
@@ -182,30 +203,48 @@ fn lines(files: &dyn RepositoryFiles, path: &Path) -> Option<Vec<u8>> {
     }
 }
 
+/// The rows about the index. Where its file stays as it was, another commit at `HEAD` makes another `git status` of it.
 fn index(
     sides: &GitSides<'_>,
-    before: &RepositorySide<'_>,
-    after: &RepositorySide<'_>,
+    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
+    has_changed: bool,
     width: usize,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
+    let is_there = |files| exists(files, &sides.dir.join("index"));
+    // A bare repository has none, and a clone without a checkout begins without one. A HEAD that cannot be read has its own row.
+    let is_behind =
+        || is_there(sides.after) && after.refs.head().is_some() && !HeadTrees::are_equal((before, after));
+    if !has_changed && !is_behind() {
+        return Vec::new();
+    }
     // Such a HEAD names no commit that could be compared with.
     if [before, after].iter().any(|side| side.refs.is_reftable()) {
         return vec![GitEvent::IndexNotRead(IndexNotRead::Reftable)];
     }
     let read = |files| read_index(files, sides.dir, width);
+    let not_read = |why| match has_changed {
+        true => GitEvent::IndexNotRead(why),
+        false => not_compared(),
+    };
     let (mut old, mut new) = match (read(sides.before), read(sides.after)) {
         (Ok(old), Ok(new)) => (old, new),
-        (Err(why), _) | (_, Err(why)) => return vec![GitEvent::IndexNotRead(why)],
+        (Err(why), _) | (_, Err(why)) => return vec![not_read(why)],
     };
-    let unnoticed = UnnoticedChanges::find(sides, (&old, &new), &after.objects, budget);
-    let heads = (before.refs.head_commit(), after.refs.head_commit());
     let objects = (&before.objects, &after.objects);
-    if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
-        return vec![GitEvent::IndexNotRead(why)];
+    let heads = HeadTrees::find((before, after), (&old, &new), budget);
+    if !has_changed {
+        let unnoticed = UnnoticedChanges::default();
+        let index = IndexSides { before: &old, after: &new, has_changed, unnoticed };
+        return index_events(&index, heads, objects, budget);
     }
-    let lost = staged_losses(sides, (&old, &new), (before, after, heads.1), budget);
-    lost.into_iter().chain(index_events((&old, &new), heads, objects, &unnoticed, budget)).collect()
+    let unnoticed = UnnoticedChanges::find(sides, (&old, &new), &after.objects, budget);
+    if let Err(why) = sparse_directories::expand_differing((&mut old, &mut new), objects, budget) {
+        return vec![not_read(why)];
+    }
+    let lost = staged_losses(sides, (&old, &new), (before, after, after.refs.head_commit()), budget);
+    let index = IndexSides { before: &old, after: &new, has_changed, unnoticed };
+    lost.into_iter().chain(index_events(&index, heads, objects, budget)).collect()
 }
 
 /// Objects that went into packs. That none is lost is looked at elsewhere, by their names.

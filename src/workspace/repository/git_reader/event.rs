@@ -3,8 +3,8 @@
 use super::commit_patch::CommitPatch;
 use super::event_words::{number_more, quoted, short, some_files, tree_words};
 use super::operation_facts::{BisectMarks, NamedCommit, OperationFact, facts_words};
-use super::stored_event::target_words;
 pub use super::stored_event::{RefTarget, StashPart, StoredContent, StoredKind};
+use super::stored_event::{moved_words, target_words};
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
 use crate::workspace::repository::repository_row::RepositoryRow;
@@ -448,7 +448,7 @@ impl GitEvent {
                 format!("{} {} deleted, was at {at}{dropped}{target}", kind.word(), short(name))
             }
             GitEvent::RefMoved { kind, name, from, to, dropped, content } => {
-                let (dropped, target) = (dropped.words(), target_words(content.as_ref()));
+                let (dropped, target) = (dropped.words(), moved_words(content.as_ref()));
                 format!("{} {} moved from {from} to {to}{dropped}{target}", kind.word(), short(name))
             }
             GitEvent::BranchRenamed { from, to } => {

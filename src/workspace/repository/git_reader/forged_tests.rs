@@ -160,16 +160,16 @@ fn rewritten_commits_are_no_loss_where_each_has_a_new_one() {
             "git commit -q --amend --allow-empty --no-edit --date=2001-01-01T00:00".into(),
             moved("1 commit rewritten"),
         ),
-        ("git commit -q --amend -m Other".into(), lost("drops 1 commit; no other ref has it")),
+        ("git commit -q --amend -m Other".into(), lost("drops 1 commit: \"topic 3\"; no other ref has it")),
         (
             "git commit -q --amend --no-edit --author='B <b@x>'".into(),
-            lost("drops 1 commit; no other ref has it"),
+            lost("drops 1 commit: \"topic 3\"; no other ref has it"),
         ),
         (
             format!("git rebase main; git rebase --skip; {resolve}; true"),
             lost("drops 1 commit: \"topic 1\"; no other ref has it; 2 commits rewritten"),
         ),
-        ("git reset -q --hard HEAD~1".into(), lost("drops 1 commit; no other ref has it")),
+        ("git reset -q --hard HEAD~1".into(), lost("drops 1 commit: \"topic 3\"; no other ref has it")),
         // One new commit for two of the same subject.
         (
             "git reset -q --hard HEAD~3; git commit -q --allow-empty -m \"topic 1\"".into(),

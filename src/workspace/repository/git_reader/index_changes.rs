@@ -2,11 +2,12 @@
 
 use super::budget::ReadBudget;
 use super::commit_patch::{BlobContent, CommitPatch};
-use super::commit_tree::CommitTree;
 use super::event::GitEvent;
 use super::git_index::{GitIndex, IndexEntries, IndexEntry};
+use super::head_trees::HeadTrees;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
+use super::sparse_directories::SparseEntries;
 use super::tree_diff::{SUBMODULE, TreeChanges, TreeEntry};
 use super::unnoticed_changes::UnnoticedChanges;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// Paths that are looked up in the tree of a commit. Each of its directories is read once.
+/// Paths that are looked up in the trees of commits. Each of their directories is read once.
 const MOST_LOOKED_UP: usize = 100_000;
 
 /// Paths that a row names.
@@ -22,56 +23,83 @@ const MOST_NAMED: usize = 3;
 /// How the versions of a path in conflict are named, in the order of [`IndexEntry::versions`].
 const VERSIONS: [&str; 3] = ["base", "ours", "theirs"];
 
-/// The rows about the index; none where it says the same. The difference of each changed path to the commit at `HEAD` is below
-/// the row: the next commit has it, whether its content is new or was stored before.
+/// The index before the change set and after it.
+pub(super) struct IndexSides<'a> {
+    pub(super) before: &'a GitIndex,
+    pub(super) after: &'a GitIndex,
+    /// False where the file of the index stays as it was: then only the commit at `HEAD` can be another one.
+    pub(super) has_changed: bool,
+    pub(super) unnoticed: UnnoticedChanges,
+}
+
+impl IndexSides<'_> {
+    /// The paths whose entries differ, and those in which the commits at `HEAD` differ: where a branch moves below an index that
+    /// stays, the next commit takes back what the branch got.
+    fn paths<'s>(&'s self, heads: &'s HeadTrees<'_>) -> BTreeSet<&'s [u8]> {
+        let (before, after) = (&self.before.entries, &self.after.entries);
+        let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).map(|entry| entry.without_stat());
+        let removed = before.keys().filter(|path| !after.contains_key(*path));
+        let all = after.keys().chain(removed).map(Vec::as_slice).take_while(|_| self.has_changed);
+        all.filter(|path| of(before, path) != of(after, path)).chain(heads.differing()).collect()
+    }
+}
+
+/// The rows about the index; none where it says the same of the same commit. The difference of each path to the commit at `HEAD`
+/// is below the row: the next commit has it, whether its content is new or was stored before.
 pub(super) fn index_events(
-    (old_index, new_index): (&GitIndex, &GitIndex),
-    (old_head, new_head): (Option<ObjectId>, Option<ObjectId>),
+    index: &IndexSides<'_>,
+    mut heads: HeadTrees<'_>,
     (old_objects, new_objects): (&ObjectReader<'_>, &ObjectReader<'_>),
-    unnoticed: &UnnoticedChanges,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
+    let (old_index, new_index) = (index.before, index.after);
     let (before, after) = (&old_index.entries, &new_index.entries);
-    let mut old_tree = CommitTree::new(old_objects, old_head);
-    let mut new_tree = CommitTree::new(new_objects, new_head);
+    let (mut old_entries, mut new_entries) =
+        (SparseEntries::new(old_index, old_objects), SparseEntries::new(new_index, new_objects));
     let (mut unstaged, mut announced, mut conflicts, mut looked_up) = (0, 0, false, 0);
     let mut staged: Vec<StagedPath<'_>> = Vec::new();
+    let unnoticed = &index.unnoticed;
     let mut hidden: Vec<&[u8]> = unnoticed.paths.iter().map(Vec::as_slice).collect();
-    let mut at_least = unnoticed.at_least;
+    let mut at_least = unnoticed.at_least || !heads.is_complete();
     let (mut counts, mut patch) = (TreeChanges::default(), CommitPatch::default());
-    let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).map(|entry| entry.without_stat());
     let in_conflict = |entry: Option<IndexEntry>| entry.is_some_and(|entry| entry.staged.is_none());
-    let removed = before.keys().filter(|path| !after.contains_key(*path));
-    for path in after.keys().chain(removed) {
-        let (was, is) = (of(before, path), of(after, path));
-        if was == is {
+    let paths: Vec<Vec<u8>> = index.paths(&heads).into_iter().map(<[u8]>::to_vec).collect();
+    for path in &paths {
+        let (Ok(was), Ok(is)) = (old_entries.get(path), new_entries.get(path)) else {
+            at_least = true;
             continue;
-        }
+        };
+        let (was, is) = (was.map(IndexEntry::without_stat), is.map(IndexEntry::without_stat));
         if is.is_some_and(|is| is.is_hidden) && !was.is_some_and(|was| was.is_hidden) {
             hidden.push(path);
         }
         conflicts |= in_conflict(was) || in_conflict(is);
         if let Some(is) = is.filter(|_| in_conflict(is)) {
-            let head = new_tree.get(path).ok().flatten();
+            let head = heads.now(path).ok().flatten();
             add_versions(new_objects, (path, head), (is.versions, ""), &mut patch, budget);
             continue;
         }
         if let Some(is) = is.filter(|is| is.is_intent) {
-            announced += usize::from(!was.is_some_and(|was| was.is_intent));
+            let is_new = !was.is_some_and(|was| was.is_intent);
+            announced += usize::from(is_new);
             // The next commit does not have the path.
-            match new_tree.get(path).ok().flatten() {
-                Some(head) => counts.add_file(new_objects, (Some(head), None), path, &mut patch, budget),
-                None => {
+            match heads.now(path).ok().flatten() {
+                Some(head) if is_new => {
+                    counts.add_file(new_objects, (Some(head), None), path, &mut patch, budget);
+                }
+                head @ Some(_) => staged.push(StagedPath { path, head, is: None }),
+                None if Some(is) != was => {
                     let nothing = BlobContent::Text(Vec::new());
                     let mode = is.staged.map(|entry| entry.mode);
                     patch.add(path, (None, mode), (&nothing, &nothing), budget);
                 }
+                None => {}
             }
             continue;
         }
         let was_in_conflict = in_conflict(was);
         let (was, is) = (was.and_then(|entry| entry.staged), is.and_then(|entry| entry.staged));
-        if was == is {
+        if was == is && !heads.differs_at(path) {
             continue;
         }
         looked_up += 1;
@@ -79,13 +107,13 @@ pub(super) fn index_events(
             at_least = true;
             break;
         }
-        let (Ok(old), Ok(new)) = (old_tree.get(path), new_tree.get(path)) else {
+        let Ok((old, new)) = heads.both(path) else {
             at_least = true;
             break;
         };
         if is != new {
             staged.push(StagedPath { path, head: new, is });
-        } else if was != old && old == new && !was_in_conflict {
+        } else if was != is && was != old && old == new && !was_in_conflict {
             unstaged += 1;
         }
     }
@@ -98,7 +126,7 @@ pub(super) fn index_events(
     // `git checkout -m` brings these versions back.
     let mut resolved = 0;
     for (path, versions) in &new_index.resolved {
-        let were = of(before, path).map(|entry| entry.versions);
+        let were = before.get(path).map(|entry| entry.versions);
         let is_known =
             were == Some(*versions) || old_index.resolved.iter().any(|old| *old == (path.clone(), *versions));
         if is_known || !budget.has_time() {
@@ -106,7 +134,7 @@ pub(super) fn index_events(
             continue;
         }
         resolved += 1;
-        let head = new_tree.get(path).ok().flatten();
+        let head = heads.now(path).ok().flatten();
         add_versions(new_objects, (path, head), (*versions, "resolved, "), &mut patch, budget);
     }
     patch.is_staged = true;
@@ -117,28 +145,42 @@ pub(super) fn index_events(
     if !hidden.is_empty() {
         events.push(hidden_files(&hidden, budget));
     }
-    let forgotten = forgotten_conflicts((old_index, new_index), &mut new_tree);
+    let forgotten = forgotten_conflicts((old_index, new_index), &mut heads);
     if !forgotten.is_empty() {
         let named = forgotten.iter().take(MOST_NAMED).map(|path| PathBuf::from(OsStr::from_bytes(path)));
         events.push(GitEvent::ConflictsForgotten { number: forgotten.len(), named: named.collect() });
     }
     // One that is as it was says something else where an entry changed.
-    events.extend(new_index.unexplained.iter().cloned().map(GitEvent::IndexExtension));
+    let unexplained = new_index.unexplained.iter().filter(|_| index.has_changed);
+    events.extend(unexplained.cloned().map(GitEvent::IndexExtension));
     events
+}
+
+/// The row where nothing could be compared.
+pub(super) fn not_compared() -> GitEvent {
+    GitEvent::Index {
+        staged: 0,
+        unstaged: 0,
+        announced: 0,
+        in_conflict: 0,
+        resolved: 0,
+        at_least: true,
+        patch: CommitPatch::default(),
+    }
 }
 
 /// Paths whose conflict was resolved and could be brought back, and cannot now. A commit, a reset and a switch forget them, too:
 /// then the path is in the commit at `HEAD` as it is in the index.
 fn forgotten_conflicts<'a>(
     (old, new): (&'a GitIndex, &GitIndex),
-    head: &mut CommitTree<'_>,
+    heads: &mut HeadTrees<'_>,
 ) -> Vec<&'a [u8]> {
     let left: BTreeSet<&[u8]> = new.resolved.iter().map(|(path, _)| path.as_slice()).collect();
     let gone = old.resolved.iter().map(|(path, _)| path.as_slice()).filter(|path| !left.contains(path));
     let is_forgotten = |path: &&[u8]| {
         let staged = |index: &GitIndex| index.entries.get(*path).map(|entry| (entry.staged, entry.versions));
         let (was, is) = (staged(old), staged(new));
-        was == is && head.get(path).ok() != Some(is.and_then(|(staged, _)| staged))
+        was == is && heads.now(path).ok() != Some(is.and_then(|(staged, _)| staged))
     };
     gone.filter(is_forgotten).collect()
 }

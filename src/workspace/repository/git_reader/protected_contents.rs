@@ -322,7 +322,7 @@ impl ContentSearch<'_> {
             return self.other_object(name, &id);
         }
         let readers = [objects, &self.before.objects];
-        let OnlyCommits { commits, at_least } =
+        let OnlyCommits { commits, at_least, .. } =
             commits_only_in(&readers, id, &others, &self.shallow, self.budget);
         if at_least {
             self.unread_but_for_limits("it has more than 5,000 new commits, or some cannot be read");
@@ -510,8 +510,9 @@ impl ContentSearch<'_> {
             Ok(new) => new,
             Err(why) => return self.found.push(ProtectedContent::IndexNotRead(why)),
         };
+        let mut entries = sparse_directories::SparseEntries::new(&new, &self.after.objects);
         for (path, committed, runner) in differing {
-            let entry = match sparse_directories::entry_at(&new, &path, &self.after.objects) {
+            let entry = match entries.get(&path) {
                 Ok(entry) => entry,
                 Err(why) => return self.found.push(ProtectedContent::IndexNotRead(why)),
             };

@@ -129,7 +129,7 @@ fn a_removed_worktree_says_that_its_commits_are_lost() {
         return;
     }
     let worktree = "!git worktree add -q --detach wt; cd wt; git commit -q --allow-empty -m Lost";
-    let row = "! worktree wt removed, its HEAD was at X (drops 1 commit; no other ref has it)";
+    let row = "! worktree wt removed, its HEAD was at X (drops 1 commit: \"Lost\"; no other ref has it)";
     for (before, command, number) in [
         (&[worktree][..], "!rm -rf .git/worktrees", 1),
         (&[worktree], "worktree remove --force wt", 1),

@@ -1,10 +1,11 @@
 //! Refs that differ between the two states, and the commits that are new.
 
-use super::ancestry::{CommitCount, commits_only_in, only_in};
+use super::ancestry::{OnlyCommits, commits_only_in, only_in};
 use super::bisect_marks::bisect_marks;
 use super::budget::ReadBudget;
 use super::commit::Commit;
-use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
+use super::commit_patch::CommitPatch;
+use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind, RefTarget, StoredContent};
 use super::git_sides::RepositorySide;
 use super::object_id::ObjectId;
 use super::packed_refs::RefMap;
@@ -12,7 +13,7 @@ use super::person_identity::PersonIdentity;
 use super::reached_before::{ReachedBefore, peeled};
 use super::refs::{RefChange, RefReader};
 use super::stored_content::{ContentFate, note_events, ref_content, removed_notes};
-use super::tree_diff::{compare_trees, with_message};
+use super::tree_diff::{TreeChanges, compare_trees, with_message};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -225,11 +226,15 @@ fn ref_event(
             Some(GitEvent::RefDeleted { kind, name, at: old.short(), dropped, content })
         }
         (Some(old), Some(new)) => {
+            let lost = match may_drop {
+                true => new_commits.unshown_difference((before, after), (old, new), budget),
+                false => None,
+            };
             // The rows of the new commits already show that the branch continues.
-            if new_commits.continues(&change.name, &old) {
+            if lost.is_none() && new_commits.continues(&change.name, &old) {
                 return None;
             }
-            let content = ref_content(after, new, ContentFate::Added, budget);
+            let content = lost.or_else(|| ref_content(after, new, ContentFate::Added, budget));
             let dropped = if may_drop {
                 let dropped = dropped_commits((before, after), old, Some(new), all_after, budget);
                 rewritten((before, after), (old, new), new_commits.shown(), dropped, budget)
@@ -252,33 +257,47 @@ pub(super) fn dropped_commits(
     budget: &ReadBudget,
 ) -> DroppedCommits {
     let objects = [&after.objects, &before.objects];
-    let own: Vec<ObjectId> = new.into_iter().collect();
-    let CommitCount { number, at_least } = match new {
-        Some(_) => only_in(&objects, old, &own, budget),
-        None => CommitCount { number: 0, at_least: false },
-    };
-    if new.is_some() && number == 0 && !at_least {
+    let only = |others: &[ObjectId]| commits_only_in(&objects, old, others, &BTreeSet::new(), budget);
+    let gone = new.map(|new| only(&[new]));
+    if gone.as_ref().is_some_and(|gone| gone.number == 0 && !gone.at_least) {
         return DroppedCommits::default();
     }
     let lost = match all_after() {
         Some(refs) if refs.len() <= MOST_OTHER_REFS => {
             let tips: BTreeSet<ObjectId> = refs.into_values().chain(after.refs.head_commit()).collect();
-            only_in(&objects, old, &tips.into_iter().collect::<Vec<_>>(), budget)
+            only(&tips.into_iter().collect::<Vec<_>>())
         }
         // Not known: the worse case is assumed.
-        _ => CommitCount { number: number.max(1), at_least: true },
+        _ => {
+            let number = gone.as_ref().map_or(1, |gone| gone.number.max(1));
+            OnlyCommits { commits: Vec::new(), number, at_least: true }
+        }
     };
     let are_lost = lost.number > 0;
-    match (new, are_lost) {
-        (None, false) => DroppedCommits::default(),
-        (None, true) => DroppedCommits {
-            number: lost.number,
-            at_least: lost.at_least,
-            are_lost,
-            ..DroppedCommits::default()
-        },
-        (Some(_), _) => DroppedCommits { number, at_least, are_lost, ..DroppedCommits::default() },
+    if gone.is_none() && !are_lost {
+        return DroppedCommits::default();
     }
+    let OnlyCommits { mut commits, number, at_least } = gone.unwrap_or(lost);
+    sort_by_history(old, &mut commits);
+    let named = if at_least { Vec::new() } else { subjects(&commits) };
+    DroppedCommits { number, at_least, are_lost, named, rewritten: 0 }
+}
+
+/// Sorts commits in the history of `tip`. Commits of one second come in any order otherwise.
+fn sort_by_history(tip: ObjectId, commits: &mut [(ObjectId, Commit)]) {
+    let first: BTreeMap<ObjectId, Option<ObjectId>> =
+        commits.iter().map(|(id, commit)| (*id, commit.parents.first().copied())).collect();
+    let (mut order, mut at) = (BTreeMap::new(), Some(tip));
+    while let Some(id) = at.filter(|id| first.contains_key(id) && !order.contains_key(id)) {
+        order.insert(id, order.len());
+        at = first.get(&id).copied().flatten();
+    }
+    commits.sort_by_key(|(id, _)| Reverse(order.get(id).copied()));
+}
+
+/// The subjects of the first commits.
+fn subjects(commits: &[(ObjectId, Commit)]) -> Vec<String> {
+    commits.iter().take(MOST_NAMED).map(|(_, commit)| commit.subject.clone()).collect()
 }
 
 /// Without the commits for which the ref has a new one with the same subject and author, and with a row.
@@ -297,8 +316,8 @@ fn rewritten(
     }
     let mut made = only(new, old).commits;
     made.retain(|(id, _)| shown.iter().any(|(known, ..)| known == id));
-    let gone_commits = gone.commits;
-    let mut left = gone_commits.clone();
+    let mut left = gone.commits;
+    sort_by_history(old, &mut left);
     left.retain(|(_, gone)| {
         let is_it = |(_, made): &(ObjectId, Commit)| {
             (&made.subject, &made.author) == (&gone.subject, &gone.author)
@@ -306,21 +325,13 @@ fn rewritten(
         };
         made.iter().position(is_it).map(|at| made.remove(at)).is_none()
     });
-    // Commits of one second come in any order.
-    let mut order = Vec::new();
-    let mut at = Some(old);
-    while let Some((id, commit)) = at.and_then(|at| gone_commits.iter().find(|(id, _)| *id == at)) {
-        order.push(*id);
-        at = commit.parents.first().copied();
-    }
-    left.sort_by_key(|(id, _)| Reverse(order.iter().position(|known| known == id)));
     let rewritten = dropped.number - left.len();
     if rewritten == 0 {
         return dropped;
     }
-    let named = left.iter().take(MOST_NAMED).map(|(_, commit)| commit.subject.clone()).collect();
     let are_lost = dropped.are_lost && !left.is_empty();
-    DroppedCommits { number: left.len(), are_lost, rewritten, named, at_least: false }
+    let number = left.len();
+    DroppedCommits { number, are_lost, rewritten, named: subjects(&left), at_least: false }
 }
 
 /// Commits to which only refs of the state after the change lead, the oldest first.
@@ -332,6 +343,14 @@ struct NewCommits {
     more: bool,
     /// The refs whose new commits lead back to the commit where the ref was before.
     continued: BTreeSet<(PathBuf, ObjectId)>,
+    /// The parent against which each commit with a row counts.
+    counted_from: BTreeMap<ObjectId, ObjectId>,
+}
+
+/// True where `commit` is in the history of `parent`.
+fn leads_on(after: &RepositorySide<'_>, commit: ObjectId, parent: ObjectId, budget: &ReadBudget) -> bool {
+    let left = only_in(&[&after.objects], commit, &[parent], budget);
+    left.number == 0 && !left.at_least
 }
 
 impl NewCommits {
@@ -371,6 +390,7 @@ impl NewCommits {
             found.old_tips.extend(old.map(|old| (name, old)));
         }
         found.more |= reached.is_unsure();
+        found.choose_parents(after, budget);
         found
     }
 
@@ -421,23 +441,44 @@ impl NewCommits {
         self.list.get(self.list.len().saturating_sub(MOST_COMMITS)..).unwrap_or_default()
     }
 
-    /// The tree against which a commit counts: that of its first parent. A merge counts against the parent through which the
-    /// branch continues. A merge with `-s ours` that is made elsewhere takes commits of the branch away, and is the same as its
-    /// first parent.
-    fn tree_before(
+    /// The parent against which a commit counts: the first. A merge counts against the parent through which the branch
+    /// continues. A merge with `-s ours` that is made elsewhere takes commits of the branch away, and is the same as its first
+    /// parent.
+    fn choose_parents(&mut self, after: &RepositorySide<'_>, budget: &ReadBudget) {
+        let chosen = self.shown().iter().filter_map(|(id, commit, on)| {
+            let old = self.old_tips.get(on).filter(|_| commit.parents.len() > 1);
+            let own = old
+                .and_then(|old| commit.parents.iter().find(|parent| leads_on(after, *old, **parent, budget)));
+            Some((*id, *own.or(commit.parents.first())?))
+        });
+        self.counted_from = chosen.collect();
+    }
+
+    /// What a branch lost or got where the rows of its new commits do not show that: a merge has one row, and counts there
+    /// against a parent which another branch had.
+    fn unshown_difference(
         &self,
-        after: &RepositorySide<'_>,
-        (commit, on): (&Commit, &Path),
+        (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
+        (old, new): (ObjectId, ObjectId),
         budget: &ReadBudget,
-    ) -> Option<ObjectId> {
-        let old = self.old_tips.get(on).filter(|_| commit.parents.len() > 1);
-        let leads_on = |old: &ObjectId, parent: &ObjectId| {
-            let left = only_in(&[&after.objects], *old, &[*parent], budget);
-            left.number == 0 && !left.at_least
+    ) -> Option<(RefTarget, StoredContent)> {
+        let (mut at, mut has_merge) = (new, false);
+        while let Some(parent) = self.counted_from.get(&at) {
+            has_merge |= self.shown().iter().any(|(id, commit, _)| *id == at && commit.parents.len() > 1);
+            at = *parent;
+        }
+        // Without a merge, the commits that the branch had and has no more are named.
+        if !has_merge || leads_on(after, old, at, budget) || !leads_on(after, old, new, budget) {
+            return None;
+        }
+        let tree = |side: &RepositorySide<'_>, id| Commit::read(&side.objects, &id).map(|commit| commit.tree);
+        let (changes, patch) = match (tree(before, old), tree(after, new)) {
+            (Some(old), Some(new)) => compare_trees(&after.objects, Some(old), Some(new), budget),
+            _ => (TreeChanges { at_least: true, ..TreeChanges::default() }, CommitPatch::default()),
         };
-        let own = old.and_then(|old| commit.parents.iter().find(|parent| leads_on(old, parent)));
-        let parent = own.or(commit.parents.first())?;
-        Commit::read(&after.objects, parent).map(|parent| parent.tree)
+        let is_any = changes.files + changes.submodules > 0 || changes.at_least;
+        let content = StoredContent { id: new.short(), changes, patch, ..StoredContent::default() };
+        is_any.then_some((RefTarget { is_annotated: false, kind: "commit" }, content))
     }
 
     fn events(
@@ -449,7 +490,8 @@ impl NewCommits {
         let left_out = self.list.len() - self.shown().len();
         let mut events = Vec::new();
         for (id, commit, on) in self.shown() {
-            let before = self.tree_before(after, (commit, on), budget);
+            let parent = self.counted_from.get(id).and_then(|id| Commit::read(&after.objects, id));
+            let before = parent.map(|parent| parent.tree);
             let (changes, patch) = compare_trees(&after.objects, before, Some(commit.tree), budget);
             events.push(GitEvent::Commit {
                 id: id.short(),

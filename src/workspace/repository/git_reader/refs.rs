@@ -97,7 +97,12 @@ impl<'a> RefReader<'a> {
 
     /// The commit that `HEAD` leads to; `None` on a branch without one.
     pub(super) fn head_commit(&self) -> Option<ObjectId> {
-        match self.stored(&self.own.join("HEAD"))? {
+        self.head_commit_at(self.own)
+    }
+
+    /// The same of the `HEAD` in the directory of a linked worktree.
+    pub(super) fn head_commit_at(&self, own: &Path) -> Option<ObjectId> {
+        match self.stored(&own.join("HEAD"))? {
             StoredRef::Object(id) => Some(id),
             StoredRef::Symbolic(name) => self.get(&name),
         }

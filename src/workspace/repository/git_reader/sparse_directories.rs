@@ -31,23 +31,33 @@ pub(super) fn expand_differing(
     Ok(())
 }
 
-/// The entry at a path, also of a file in a directory.
-pub(super) fn entry_at(
-    index: &GitIndex,
-    path: &[u8],
-    objects: &ObjectReader<'_>,
-) -> Result<Option<IndexEntry>, IndexNotRead> {
-    if let Some(entry) = index.entries.get(path) {
-        return Ok(Some(*entry));
+/// The entries of an index, also those of files in its directories. Each tree is read once.
+pub(super) struct SparseEntries<'a> {
+    index: &'a GitIndex,
+    objects: &'a ObjectReader<'a>,
+    trees: BTreeMap<&'a [u8], CommitTree<'a>>,
+}
+
+impl<'a> SparseEntries<'a> {
+    pub(super) fn new(index: &'a GitIndex, objects: &'a ObjectReader<'a>) -> SparseEntries<'a> {
+        SparseEntries { index, objects, trees: BTreeMap::new() }
     }
-    for end in memchr::memchr_iter(b'/', path).map(|at| at + 1) {
-        let Some((directory, below)) = path.split_at_checked(end) else { break };
-        if let Some(tree) = index.directories.get(directory) {
-            let found = CommitTree::of_tree(objects, *tree).get(below).map_err(|_| IndexNotRead::Sparse)?;
-            return Ok(found.map(of_file));
+
+    /// The entry at a path.
+    pub(super) fn get(&mut self, path: &[u8]) -> Result<Option<IndexEntry>, IndexNotRead> {
+        if let Some(entry) = self.index.entries.get(path) {
+            return Ok(Some(*entry));
         }
+        for end in memchr::memchr_iter(b'/', path).map(|at| at + 1) {
+            let Some((directory, below)) = path.split_at_checked(end) else { break };
+            if let Some((directory, tree)) = self.index.directories.get_key_value(directory) {
+                let objects = self.objects;
+                let tree = self.trees.entry(directory).or_insert_with(|| CommitTree::of_tree(objects, *tree));
+                return Ok(tree.get(below).map_err(|_| IndexNotRead::Sparse)?.map(of_file));
+            }
+        }
+        Ok(None)
     }
-    Ok(None)
 }
 
 fn of_file(file: TreeEntry) -> IndexEntry {

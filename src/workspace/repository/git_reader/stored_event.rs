@@ -101,6 +101,16 @@ pub(super) fn target_words(content: Option<&(RefTarget, StoredContent)>) -> Stri
     format!("{annotated}{what}{}", lines.unwrap_or_default())
 }
 
+/// The same for a ref that moved. Where it leads to a commit, the content is what the ref lost or got.
+pub(super) fn moved_words(content: Option<&(RefTarget, StoredContent)>) -> String {
+    match content {
+        Some((RefTarget { is_annotated: false, kind: "commit" }, content)) => {
+            format!(": {}", tree_words(&content.changes))
+        }
+        content => target_words(content),
+    }
+}
+
 impl StoredKind {
     pub(super) fn line(&self, content: &StoredContent) -> String {
         let StoredContent { id, subject, changes, .. } = content;

@@ -281,7 +281,12 @@ fn what_goes_with_a_tag_or_with_notes_is_shown() {
             "notes commits deleted, was at X: +0 -1",
             "-lost",
         ),
-        (commit, &["tag -d v1"], "tag v1 deleted, was at X (drops 1 commit; no other ref has it)", ""),
+        (
+            commit,
+            &["tag -d v1"],
+            "tag v1 deleted, was at X (drops 1 commit: \"Third\"; no other ref has it)",
+            "",
+        ),
         (&["tag v1"], &["tag -d v1"], "tag v1 deleted, was at X", ""),
     ];
     for (before, commands, row, line) in cases {
@@ -295,5 +300,30 @@ fn what_goes_with_a_tag_or_with_notes_is_shown() {
         let patch = events[at].patch().map(|patch| String::from_utf8_lossy(&patch.bytes).into_owned());
         assert_eq!(patch.is_none(), line.is_empty(), "{commands:?}: {patch:?}");
         assert!(patch.unwrap_or_default().contains(line), "{commands:?}");
+    }
+}
+
+/// Story: after `git update-ref` the index stayed, and nothing showed what the next commit takes back from the branch.
+#[test]
+fn the_lines_that_an_index_takes_back_from_a_moved_branch_are_shown() {
+    if !has_git() {
+        return;
+    }
+    let mut ground = Ground::new();
+    run(&mut ground, &["switch -q -c up", "c.txt=new/", "add .", "commit -qm Up", "switch -q main"]);
+    for command in ["update-ref refs/heads/main up", "symbolic-ref HEAD refs/heads/up"] {
+        let events = ground.events(|ground| run(ground, &[command]));
+        let index = events.iter().find(|event| event.line().starts_with("index:"));
+        let patch =
+            index.and_then(|event| event.patch()).map(|patch| patch.bytes.clone()).unwrap_or_default();
+        let patch = String::from_utf8(patch).unwrap();
+        assert!(
+            patch.contains("deleted file mode 100644") && patch.contains("\n-new\n"),
+            "{command}: {patch}"
+        );
+        run(
+            &mut ground,
+            &["reset -q --hard up", "symbolic-ref HEAD refs/heads/main", "reset -q --hard up~1"],
+        );
     }
 }

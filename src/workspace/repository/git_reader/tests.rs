@@ -274,7 +274,7 @@ fn hostile_repositories_end_in_rows() {
         ground.git("branch -q -f other HEAD~1");
         ground.git("reset -q --hard HEAD~1");
     });
-    not_read(&rows, "drops 1 commit; no other ref has it");
+    not_read(&rows, "drops 1 commit: \"second\"; no other ref has it");
     // Objects elsewhere.
     let rows = of(&|ground| {
         fs::write(ground.work.join(".git/commondir"), "/etc\n").unwrap();
@@ -404,7 +404,10 @@ fn commits_of_one_second_are_counted_as_they_are() {
             at_once(ground, "reset -q --hard HEAD~1");
             commit(ground, "c", text);
         });
-        assert!(rows.iter().any(|row| row.contains("drops 1 commit; no other ref has it")), "{rows:?}");
+        assert!(
+            rows.iter().any(|row| row.contains("drops 1 commit: \"b\"; no other ref has it")),
+            "{rows:?}"
+        );
     }
 }
 

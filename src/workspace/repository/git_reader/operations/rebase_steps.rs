@@ -62,7 +62,7 @@ impl RebaseSteps {
         let has_done = exists(sides.after, &sides.dir.join("rebase-merge/done"));
         let (done, left) = (if has_done { list("done")? } else { Vec::new() }, list("git-rebase-todo")?);
         let readers = [&after.objects];
-        let OnlyCommits { commits, at_least } =
+        let OnlyCommits { commits, at_least, .. } =
             commits_only_in(&readers, orig_head, &[onto], &BTreeSet::new(), budget);
         if at_least || done.len() + left.len() > MOST_STEPS || commits.len() > MOST_STEPS {
             return None;
