@@ -353,6 +353,15 @@ mod tests {
         }
     }
 
+    /// A layer with a mode of its own would be a change that nobody made.
+    #[test]
+    fn a_layer_without_the_mode_of_its_directory_is_not_made() {
+        let temporary = tempfile::tempdir().unwrap();
+        let unreadable = temporary.path().join("x".repeat(300));
+        assert!(make(&unreadable, Vec::new(), &temporary.path().join("0")).is_err());
+        assert!(!temporary.path().join("0/upper").exists());
+    }
+
     #[test]
     fn a_directory_that_a_process_left_is_used_only_as_it_was_left() {
         let temporary = tempfile::tempdir().unwrap();

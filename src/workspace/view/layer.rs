@@ -3,6 +3,8 @@
 //! A deleted path is a character device 0:0 (a whiteout); a directory that hides the directory below it has
 //! `user.overlay.opaque`. Links in it are never followed: each step starts from an open directory.
 
+use crate::workspace::error::WorkspaceError;
+use crate::workspace::files::open::dir_at;
 use crate::workspace::files::path_state::{FileAttrs, WritableDirGuard, open_anyway};
 use crate::workspace::files::stat_fields::mode_of;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, XattrFlags};
@@ -71,16 +73,34 @@ impl Layer {
     /// The layer's own directory, made when it is first needed. `like` is the directory that it covers: a command sees
     /// the mode of the topmost layer.
     fn root(&self, like: &Path) -> io::Result<OwnedFd> {
-        if !self.dir.exists() {
-            crate::private::make_dir(&self.dir)?;
-            if let Ok(model) = crate::workspace::files::open::dir_at(like).map(File::from) {
-                let stat = rustix::fs::fstat(&model)?;
-                // An owner that cannot be given does not matter: this directory only represents the real directory.
-                let _ = FileAttrs::of(&model, &stat)?.apply_to_layer(&File::open(&self.dir)?);
-            }
+        if !self.dir.exists()
+            && let Err(e) = self.make_root(like)
+        {
+            // With another mode than the real directory, it would be a change that nobody made.
+            let _ = std::fs::remove_dir(&self.dir);
+            return Err(e);
         }
         self.blank.store(false, Ordering::Release);
         self.open_root()
+    }
+
+    fn make_root(&self, like: &Path) -> io::Result<()> {
+        crate::private::make_dir(&self.dir)?;
+        let model = match dir_at(like) {
+            Ok(model) => File::from(model),
+            // It has no mode that a command could see.
+            Err(WorkspaceError::Missing(_) | WorkspaceError::NotDirectory(_) | WorkspaceError::Denied(_)) => {
+                return Ok(());
+            }
+            Err(e) => return Err(io::Error::other(e)),
+        };
+        let attrs = FileAttrs::of(&model, &rustix::fs::fstat(&model)?)?;
+        let made = File::open(&self.dir)?;
+        // An owner that cannot be given does not matter: this directory only represents the real directory.
+        if attrs.apply_to_layer(&made).is_err() {
+            rustix::fs::fchmod(&made, mode_of(attrs.mode | 0o700))?;
+        }
+        Ok(())
     }
 
     fn open_root(&self) -> io::Result<OwnedFd> {
