@@ -132,6 +132,20 @@ fn half_a_surrogate_pair_is_no_text() {
     assert!(super::load::wide_text(b"", &high).is_none() && super::load::wide_text(&low, &whole).is_none());
 }
 
+/// Story: a script that begins with the mark of UTF-16 was one line of Chinese letters, and `sh` runs its lines.
+#[test]
+fn lines_that_a_shell_reads_in_utf_16_are_shown() {
+    let script = b"\xff\xfe\n\necho PWNED > pwned\n#\n";
+    let (words, left_out) = super::load::wide_text(b"echo safe\n", script).unwrap();
+    assert!(left_out == 0 && words.contains(&"  echo PWNED > pwned".to_string()), "{words:?}");
+    let many = [&b"\xff\xfe"[..], &b"\n\necho\n".repeat(3_000)].concat();
+    let (_, left_out) = super::load::wide_text(b"", &many).unwrap();
+    assert!(left_out >= 1_000, "{left_out}");
+    let latin: Vec<u8> = "\u{feff}Write-Host 'one'\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (words, _) = super::load::wide_text(b"", &latin).unwrap();
+    assert!(words.iter().all(|line| !line.contains("a program")), "{words:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]

@@ -468,10 +468,31 @@ pub(super) fn wide_text(before: &[u8], after: &[u8]) -> Option<(Vec<String>, usi
     let all = sanitize::block(&diff.text);
     let left_out = all.split('\n').count().saturating_sub(SHOWN + 1) + diff.left_out;
     words.extend(all.lines().take(SHOWN).map(String::from));
+    let mut as_bytes = readable_bytes(after);
+    let left_out = left_out + as_bytes.len().saturating_sub(SHOWN);
+    as_bytes.truncate(SHOWN);
+    if !as_bytes.is_empty() {
+        words.push("a program that reads it as bytes, such as a shell, also finds:".into());
+        words.extend(as_bytes);
+    }
     if left_out > 0 {
         words.push(format!("{left_out} more lines are not shown"));
     }
     Some((words, left_out))
+}
+
+/// Lines of UTF-16 whose bytes can be read in a row: `sh` runs such a line, and the letters do not show it. Text of Latin letters
+/// has none.
+fn readable_bytes(bytes: &[u8]) -> Vec<String> {
+    /// As many signs in a row as `strings` takes for text.
+    const READABLE: usize = 4;
+    if !DetectedEncoding::of(bytes).is_ok_and(|found| found.encoding.unit() > 1) {
+        return Vec::new();
+    }
+    let is_sign = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t');
+    let can_be_read = |line: &&[u8]| line.split(|byte| !is_sign(byte)).any(|run| run.len() >= READABLE);
+    let lines = bytes.split(|byte| *byte == b'\n').filter(can_be_read);
+    lines.map(|line| format!("  {}", visible::visible(line, visible::LineBreaks::Shown))).collect()
 }
 
 /// The text of a content, and its form in words: two contents with the same text have different forms.

@@ -60,6 +60,7 @@ impl SideText {
                 let bytes = e.into_bytes();
                 let (text, stray) = match detected.encoding {
                     TextEncoding::Utf8 => with_stray(&bytes),
+                    TextEncoding::ShiftJis => with_second_bytes(&bytes),
                     other => (other.decode(&bytes).into_owned(), Vec::new()),
                 };
                 let lines = self::starts(text.as_bytes());
@@ -173,6 +174,28 @@ fn with_stray(bytes: &[u8]) -> (String, Vec<(usize, u8)>) {
     (text, stray)
 }
 
+/// Shift-JIS in which a letter whose second byte means something to a shell is shown as its two bytes: `sh` reads `|` in the last
+/// byte of a katakana, and a backslash in that of many letters.
+fn with_second_bytes(bytes: &[u8]) -> (String, Vec<(usize, u8)>) {
+    let encoding = TextEncoding::ShiftJis;
+    let (mut text, mut stray) = (String::with_capacity(bytes.len()), Vec::new());
+    let (mut rest, mut from) = (bytes, 0);
+    while let step @ 1.. = encoding.ambiguous_step(rest.get(from..).unwrap_or_default()) {
+        let Some(letter) = rest.get(from..from + step) else { break };
+        let [first, second @ (b'|' | b'`' | b'\\')] = *letter else {
+            from += step;
+            continue;
+        };
+        text.push_str(&encoding.decode(rest.get(..from).unwrap_or_default()));
+        stray.push((text.len(), first));
+        text.push(char::REPLACEMENT_CHARACTER);
+        text.push(char::from(second));
+        (rest, from) = (rest.get(from + step..).unwrap_or_default(), 0);
+    }
+    text.push_str(&encoding.decode(rest));
+    (text, stray)
+}
+
 /// Where the `part`th part of a line begins: not inside a character, and not inside text that looks like a sign of
 /// [`crate::text::visible`], which the two halves could imitate one below the other.
 fn bound(line: &str, part: usize) -> usize {
@@ -228,6 +251,19 @@ mod tests {
         assert!(parts.len() > 4 && parts.concat() == doc.line(0));
         assert!(parts[1].starts_with("<U+200B>"), "a sign is not cut");
         assert_eq!((doc.parts(1), doc.part(1, 0), doc.part(1, 7)), (1, 0..5, 5..5));
+    }
+
+    /// `sh` runs what follows the second byte of the last letter.
+    #[test]
+    fn a_letter_in_which_a_shell_reads_a_sign_is_shown_as_its_bytes() {
+        let comment = b"# \x83e\x83X\x83g\x82\xc5\x82\xb7\n";
+        let bytes = [&comment[..], b"echo touch x \x83\x7csh\necho \x83\\ \x83\x60\n"].concat();
+        let doc = SideText::new(bytes.clone()).unwrap();
+        assert_eq!(doc.line(0), "# テストです");
+        assert_eq!((doc.line(1), doc.stray(1)), ("echo touch x \u{FFFD}|sh", vec![(13, 0x83)]));
+        assert_eq!((doc.line(2), doc.stray(2).len()), ("echo \u{FFFD}\\ \u{FFFD}`", 2));
+        assert_eq!(doc.bytes(0..3), bytes);
+        assert!(doc.encode("echo \u{FFFD}|").is_none(), "the byte would be lost");
     }
 
     #[test]
