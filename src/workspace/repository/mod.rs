@@ -19,6 +19,7 @@ mod lost_objects;
 mod repository_change;
 mod repository_row;
 mod setting_places;
+mod shared_names;
 mod understood_files;
 
 pub(in crate::workspace) use crate::permission::is_repository;
@@ -39,4 +40,5 @@ pub use git_reader::{
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;
+pub(in crate::workspace) use shared_names::SharedNames;
 pub(in crate::workspace) use understood_files::{StateFileReader, is_name_of_git};
