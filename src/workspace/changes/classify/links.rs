@@ -141,17 +141,19 @@ impl LinkIndex {
         }
         let (file, count) = names_of_file(change)?;
         let known = self.names.get(&file).into_iter().flatten().filter(|name| ***name != *change.path);
-        let mut names: Vec<String> =
+        let names: Vec<String> =
             known.take(MOST_SHOWN).map(|name| format!("`{}`", scope.shown(name))).collect();
         let others = usize::try_from(count - 1).unwrap_or(usize::MAX);
-        let more = others.saturating_sub(names.len());
-        match (more, names.is_empty()) {
-            (0, _) => {}
-            (_, true) => names.push("placet did not find the others".into()),
-            (more, false) => names.push(format!("and {more} more")),
-        }
-        let why =
-            format!("it has {count} names, and the change is a change of all of them: {}", names.join(", "));
+        let names = match (names.is_empty(), others.saturating_sub(names.len())) {
+            (true, 1) => "placet did not find it".into(),
+            (true, _) => "placet did not find them".into(),
+            (false, 0) => names.join(", "),
+            (false, more) => format!("{} and {more} more", names.join(", ")),
+        };
+        let why = match others {
+            1 => format!("the file has another name, which changes, too: {names}"),
+            others => format!("the file has {others} other names, which change, too: {names}"),
+        };
         Some(Runner { by: Runner::PLACET.into(), why })
     }
 
