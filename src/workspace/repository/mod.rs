@@ -15,11 +15,11 @@ mod git_dirs;
 mod git_files;
 pub(in crate::workspace) mod git_reader;
 mod lexical;
+mod linkable_names;
 mod lost_objects;
 mod repository_change;
 mod repository_row;
 mod setting_places;
-mod shared_names;
 mod understood_files;
 
 pub(in crate::workspace) use crate::permission::is_repository;
@@ -37,8 +37,8 @@ pub use git_reader::{
     CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, NamedCommit, OperationFact, RefKind,
     RefTarget, RepositoryEvents, StashPart, StoredContent, StoredKind, TreeChanges,
 };
+pub(in crate::workspace) use linkable_names::LinkableNames;
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;
-pub(in crate::workspace) use shared_names::SharedNames;
 pub(in crate::workspace) use understood_files::{StateFileReader, is_name_of_git};

@@ -15,7 +15,7 @@ use crate::permission::is_git_name;
 use crate::workspace::files::path_state::{FileAttrs, PathState, open_anyway};
 use crate::workspace::files::stat_fields::{file_time, mode_of, permissions};
 use crate::workspace::history::origin::ChangeOrigin;
-use crate::workspace::repository::SharedNames;
+use crate::workspace::repository::LinkableNames;
 use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -209,7 +209,7 @@ impl EffectsCollector<'_> {
             let in_view = path.strip_prefix(root).is_ok_and(|rel| now.stat(rel).is_ok_and(|s| s.is_some()));
             in_view || std::fs::symlink_metadata(path).is_ok()
         };
-        let mut shared = SharedNames::new(root, &exists);
+        let mut shared = LinkableNames::new(root, &exists);
         let mut bases = self.held.bases();
         for mut names in seen.into_values() {
             names.sort_by(|a, b| (a.changed, !a.existed, &a.path).cmp(&(b.changed, !b.existed, &b.path)));

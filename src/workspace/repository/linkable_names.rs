@@ -10,16 +10,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Finds the repositories that names are in, each directory once.
-pub(in crate::workspace) struct SharedNames<'a> {
+pub(in crate::workspace) struct LinkableNames<'a> {
     root: &'a Path,
     /// Answers for the states before and after the change.
     exists: &'a dyn Fn(&Path) -> bool,
     known: HashMap<PathBuf, Option<PathBuf>>,
 }
 
-impl<'a> SharedNames<'a> {
-    pub(in crate::workspace) fn new(root: &'a Path, exists: &'a dyn Fn(&Path) -> bool) -> SharedNames<'a> {
-        SharedNames { root, exists, known: HashMap::new() }
+impl<'a> LinkableNames<'a> {
+    pub(in crate::workspace) fn new(root: &'a Path, exists: &'a dyn Fn(&Path) -> bool) -> LinkableNames<'a> {
+        LinkableNames { root, exists, known: HashMap::new() }
     }
 
     /// False where a repository has at least one of the two names, except for objects of git.
