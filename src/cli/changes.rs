@@ -279,7 +279,11 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
             "before": change.before,
             "after": change.after,
         });
-        if let (false, Some(fields)) = (events.is_empty(), value.as_object_mut()) {
+        let Some(fields) = value.as_object_mut() else { return value };
+        if let Some(twin) = &change.twin {
+            fields.insert("another_name_of".into(), json!(twin.to_string_lossy()));
+        }
+        if !events.is_empty() {
             fields.insert("git".into(), json!(events));
         }
         value

@@ -40,6 +40,7 @@ mod guidance;
 mod guide_blocks;
 mod guide_links;
 mod guide_tables;
+mod hard_links;
 mod headless;
 mod headless_commands;
 mod hooks;

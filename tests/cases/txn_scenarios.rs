@@ -139,7 +139,7 @@ const SCENARIOS: &[Scenario] = &[
     case("sed -i breaks a hard link", "sed -i s/shared/alone/ h2").undone_but(&[("h2", APART)]),
     case("append to one of two names", "echo more >> h2").applied_but(&[("h1", SPLIT), ("h2", SPLIT)])
         .undone_but(&[("h2", APART)]),
-    case("chmod of one of two names", "chmod 600 h2"),
+    case("chmod of one of two names", "chmod 600 h2").protected(&["h2"]),
     case("cp -al", "cp -al d2 d3").by_a_user_too(),
     case("ln -s", "ln -s dir/x s1 && ln -s /etc/hostname s2 && ln -s loop loop"),
     case("chmod", "chmod 600 a.txt && chmod 755 b.txt && chmod 4755 c.txt")

@@ -9,6 +9,19 @@ pub struct Runner {
     pub why: String,
 }
 
+impl Runner {
+    /// No program runs the file: it waits for another reason.
+    pub const PLACET: &str = "placet";
+
+    /// Why a change waits, as a fact of its own.
+    pub fn words(&self) -> String {
+        match self.by == Runner::PLACET {
+            true => self.why.clone(),
+            false => format!("runs later: {}", self.why),
+        }
+    }
+}
+
 /// The meaning of a change to the file at a path, by its name alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathClass {

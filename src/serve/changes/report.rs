@@ -18,6 +18,9 @@ pub struct ChangeReport {
     change: String,
     /// Where a renamed file was before.
     from: Option<String>,
+    /// Of which file the path becomes another name (a hard link).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    another_name_of: Option<String>,
     classification: ReportedClass,
     /// The program that runs or obeys the file later, and when.
     runs_later: Option<ReportedRunner>,
@@ -131,6 +134,7 @@ fn report(
         path: change.path.to_string_lossy().into_owned(),
         change: change.verb().word().into(),
         from: change.moved_from.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        another_name_of: change.twin.as_ref().map(|path| path.to_string_lossy().into_owned()),
         classification: classification(classes, lost, &change.path),
         runs_later: classes.reason_to_wait(&change.path).map(run_by),
         runs_with_build: match classes.of(&change.path) {

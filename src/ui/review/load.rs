@@ -40,7 +40,7 @@ pub fn pending(
         if classes.waiting_repository(path).is_some() {
             let group = classes.approved_with(set, path);
             let mut file = together(set, path, &group, objects, &name, &mut room);
-            file.facts.insert(0, format!("! runs later: {why}"));
+            file.facts.insert(0, format!("! {}", sanitize::line(&runner.words())));
             file.runs_later = Some(why);
             files.push(file);
             files.extend(new_objects(set, path, &group, &name));
@@ -51,7 +51,7 @@ pub fn pending(
         let Some(change) = set.get(path) else { continue };
         let mut file = one(change, set.moved_node(change), objects, &name, &mut room);
         list_removed(&mut file, &set.removed_below(change), objects, &name);
-        file.facts.insert(0, format!("! runs later: {why}"));
+        file.facts.insert(0, format!("! {}", sanitize::line(&runner.words())));
         file.paths
             .extend(set.below(path).into_iter().filter(|below| **below != *path && change.after.is_absent()));
         file.runs_later = Some(why);
@@ -274,9 +274,7 @@ fn one(
     let with = if parts { ", with whatever part is accepted" } else { "" };
     let mut facts: Vec<String> =
         change.attribute_words(from).into_iter().map(|words| format!("{words}{with}")).collect();
-    if let Some(twin) = &change.twin {
-        facts.push(format!("another name of {}", name(twin)));
-    }
+    facts.extend(change.twin_words(name));
     if change.raced {
         facts.push("others changed it at the same time: it can be rejected, but not applied".into());
     }

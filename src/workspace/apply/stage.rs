@@ -15,6 +15,7 @@ use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::history::objects::{ObjectStore, changed};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -22,6 +23,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) type PathError = (PathBuf, io::Error);
@@ -63,13 +65,14 @@ pub(super) fn all(
     (plans, progress): (&[StagePlan], &ApplyProgress),
     made: &mut Vec<usize>,
 ) -> Result<(), PathError> {
+    let names = StagedNames::of(entry, plans);
     // Other names of a file come after the file itself.
     for is_twin in [false, true] {
         let mut from = 0;
         while from < plans.len() {
             let to = plans.len().min(from + BATCH);
             let parts = in_halves(&entry.shut, from..to, |part| {
-                stage_part(objects, entry, (plans, progress), part, is_twin)
+                stage_part(objects, entry, (plans, &names, progress), part, is_twin)
             });
             let mut failed = None;
             for (staged, names, error) in parts {
@@ -102,7 +105,7 @@ pub(super) fn all(
 fn stage_part(
     objects: &ObjectStore,
     entry: &JournalEntry,
-    (plans, progress): (&[StagePlan], &ApplyProgress),
+    (plans, names, progress): (&[StagePlan], &StagedNames, &ApplyProgress),
     part: Range<usize>,
     is_twin: bool,
 ) -> (Vec<StagedChange>, Vec<usize>, Option<PathError>) {
@@ -116,7 +119,14 @@ fn stage_part(
             return (staged, made, Some((change.path.to_path_buf(), stop())));
         }
         progress.step(&change.before, &change.after);
-        match stage_change(objects, entry, (index, change, plan, plans.len()), &mut dirs, &mut made) {
+        let most_names = names.of_change(change);
+        match stage_change(
+            objects,
+            entry,
+            (index, change, plan, plans.len()),
+            most_names,
+            (&mut dirs, &mut made),
+        ) {
             Ok(found) => staged.extend(found),
             Err(error) => return (staged, made, Some((change.path.to_path_buf(), error))),
         }
@@ -128,8 +138,8 @@ fn stage_change(
     objects: &ObjectStore,
     entry: &JournalEntry,
     (index, change, plan, count): (usize, &AppliedChange, &StagePlan, usize),
-    dirs: &mut OpenDirs,
-    made: &mut Vec<usize>,
+    most_names: usize,
+    (dirs, made): (&mut OpenDirs, &mut Vec<usize>),
 ) -> io::Result<Option<StagedChange>> {
     let most = match change.before.is_file() {
         true => MERGEABLE,
@@ -153,7 +163,7 @@ fn stage_change(
     made.push(index);
     let staged = fault("stage").and_then(|()| match twin(entry, change, &dir, &name)? {
         Some(file) => Ok(StagedContent { file, in_place: false }),
-        None => one(objects, change, plan, &dir, &name),
+        None => one(objects, change, (plan, most_names), &dir, &name),
     });
     if staged.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists) {
         // A file that already has this name belongs to another program.
@@ -218,6 +228,33 @@ fn keep_after(objects: &ObjectStore, change: &AppliedChange, plan: &StagePlan, m
     Ok(())
 }
 
+/// How many names of each file this apply takes from a layer. A file of a layer with more names than that stays there
+/// under the others: linked, it would be the same file as what is still pending, and a later write to one would change both.
+struct StagedNames(HashMap<Arc<Path>, usize>);
+
+impl StagedNames {
+    fn of(entry: &JournalEntry, plans: &[StagePlan]) -> StagedNames {
+        let is_linked = |plan: &StagePlan| matches!(plan.source, ContentSource::Layer(_));
+        let linked = || entry.changes.iter().zip(plans).filter(|(_, plan)| is_linked(plan)).map(|(c, _)| c);
+        let mut names: HashMap<Arc<Path>, usize> = HashMap::new();
+        for leader in linked().filter_map(|change| change.twin.as_ref()) {
+            *names.entry(Arc::clone(leader)).or_insert(0) += 1;
+        }
+        if !names.is_empty() {
+            for change in linked().filter(|change| change.twin.is_none()) {
+                if let Some(count) = names.get_mut(&change.path) {
+                    *count += 1;
+                }
+            }
+        }
+        StagedNames(names)
+    }
+
+    fn of_change(&self, change: &AppliedChange) -> usize {
+        self.0.get(change.twin.as_ref().unwrap_or(&change.path)).copied().unwrap_or(1)
+    }
+}
+
 /// A file whose content changes, or that is new.
 fn needs_content(change: &AppliedChange) -> bool {
     change.after.is_file() && !change.before.same_content(&change.after)
@@ -231,13 +268,13 @@ struct StagedContent {
 fn one(
     objects: &ObjectStore,
     change: &AppliedChange,
-    plan: &StagePlan,
+    (plan, most_names): (&StagePlan, usize),
     dir: &OwnedFd,
     name: &OsStr,
 ) -> io::Result<StagedContent> {
     let several = plan.keep_names && change.before.is_file() && has_more_names(&change.path);
     if let (ContentSource::Layer(layer), false) = (&plan.source, several)
-        && link(&layer.file(&change.path)?, dir, name)?
+        && link(&layer.file(&change.path)?, most_names, dir, name)?
     {
         let file = open_named(dir, name)?;
         return Ok(StagedContent { file, in_place: false });
@@ -307,7 +344,12 @@ fn twin(
     }
 }
 
-fn link(from: &Path, dir: &OwnedFd, name: &OsStr) -> io::Result<bool> {
+/// Links a file of a layer that has at most `most_names` there.
+fn link(from: &Path, most_names: usize, dir: &OwnedFd, name: &OsStr) -> io::Result<bool> {
+    let names = rustix::fs::lstat(from).map(|stat| stat.st_nlink).unwrap_or(1);
+    if usize::try_from(names).is_ok_and(|names| names > most_names) {
+        return Ok(false);
+    }
     match rustix::fs::linkat(rustix::fs::CWD, from, dir, name, AtFlags::empty()) {
         Ok(()) => Ok(true),
         // Another file system, no links there, or the kernel's `protected_hardlinks`: the content is

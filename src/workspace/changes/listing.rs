@@ -148,11 +148,13 @@ impl FileChange {
                 text.push_str(&format!(" {} to {} bytes", self.before.size(), self.after.size()));
             }
         }
-        let note = if self.raced { "(changed by others at the same time)" } else { "" };
+        let raced = self.raced.then(|| "(changed by others at the same time)".into());
+        let twin = self.twin_words(name).map(|words| format!("({words})"));
+        let note = twin.into_iter().chain(raced).collect::<Vec<String>>().join(" ");
         ListedChange {
             text,
             lines: lines.filter(|counts| *counts != (0, 0)),
-            note: note.into(),
+            note,
             is_edit: self.before.is_file() && self.after.is_file(),
             paths: vec![self.path.clone()],
             ..ListedChange::default()
@@ -174,8 +176,15 @@ impl FileChange {
             text.push_str(&format!(" {words}"));
         }
         let lines = self.counts_from(old, objects).filter(|counts| *counts != (0, 0));
+        let note = self.twin_words(name).map(|words| format!("({words})")).unwrap_or_default();
         let paths = vec![self.path.clone()];
-        ListedChange { text, lines, is_edit: true, paths, ..ListedChange::default() }
+        ListedChange { text, lines, note, is_edit: true, paths, ..ListedChange::default() }
+    }
+
+    /// Of which file the path becomes another name: a later write to one of the two changes both.
+    pub fn twin_words(&self, name: &dyn Fn(&Path) -> String) -> Option<String> {
+        let twin = self.twin.as_ref().filter(|_| self.after.is_file())?;
+        Some(format!("another name of {}", name(twin)))
     }
 
     /// Which servers made a part of the change.
@@ -190,6 +199,21 @@ impl FileChange {
             }
         }
     }
+}
+
+/// Which of the files in a new directory are other names of files outside of it.
+fn twins_elsewhere(dir: &Path, below: &[&FileChange], name: &dyn Fn(&Path) -> String) -> String {
+    let twin = |change: &&FileChange| change.twin.clone().filter(|twin| !twin.starts_with(dir));
+    let twins: Vec<Arc<Path>> = below.iter().filter_map(twin).collect();
+    if twins.is_empty() {
+        return String::new();
+    }
+    let mut names: Vec<String> = twins.iter().take(MOST_NAMED).map(|twin| name(twin)).collect();
+    if twins.len() > names.len() {
+        names.push(format!("and {} more", twins.len() - names.len()));
+    }
+    let files = count::of(twins.len(), "file");
+    format!("({files} in it: another name of {})", names.join(", "))
 }
 
 /// What a removed directory contained: `the directory and everything in it: 14 files`.
@@ -240,6 +264,7 @@ impl ChangeSet {
                     let paths = below.iter().map(|c| c.path.clone());
                     ListedChange {
                         text: format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path)),
+                        note: twins_elsewhere(&change.path, &below, &name),
                         paths: std::iter::once(change.path.clone()).chain(paths).collect(),
                         ..ListedChange::default()
                     }

@@ -72,7 +72,7 @@ fn rename_patch(
     let before = side(&old.before, contents(old, objects)?.0)?;
     let after = side(&change.after, contents(change, objects)?.1)?;
     let mut bytes = Vec::new();
-    let words = beyond_git(change, Some(&old.before));
+    let words = beyond_git(change, Some(&old.before), &name);
     if !words.is_empty() {
         comment(&mut bytes, &format!("{}: {}", in_words(change, &to), words.join(", ")));
     }
@@ -101,13 +101,13 @@ fn patch_of(
 ) -> PathPatch {
     let (mut bytes, mut missing) = (Vec::new(), 0);
     match name(&change.path) {
-        Some(name) => {
+        Some(own) => {
             // git's two modes are not all that is applied.
-            let words = beyond_git(change, set.moved_node(change));
+            let words = beyond_git(change, set.moved_node(change), name);
             if !words.is_empty() {
-                comment(&mut bytes, &format!("{}: {}", in_words(change, &name), words.join(", ")));
+                comment(&mut bytes, &format!("{}: {}", in_words(change, &own), words.join(", ")));
             }
-            missing = one(change, &name, objects, &mut bytes);
+            missing = one(change, &own, objects, &mut bytes);
         }
         None => comment(&mut bytes, &format!("outside this directory: {}", change.path.display())),
     }
@@ -126,9 +126,15 @@ fn in_words(change: &FileChange, name: &Path) -> String {
 }
 
 /// What the patch itself has no form for: a new file that its owner may run is in it.
-fn beyond_git(change: &FileChange, from: Option<&PathState>) -> Vec<String> {
+fn beyond_git(
+    change: &FileChange,
+    from: Option<&PathState>,
+    name: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Vec<String> {
     let mut words = change.attribute_words(from);
     words.retain(|words| words != "mode 755" || change.after.is_directory());
+    let shown = |path: &Path| name(path).unwrap_or_else(|| path.into()).display().to_string();
+    words.extend(change.twin_words(&shown));
     words
 }
 

@@ -15,6 +15,7 @@ mod git_dirs;
 mod git_files;
 pub(in crate::workspace) mod git_reader;
 mod lexical;
+mod linkable_names;
 mod lost_objects;
 mod repository_change;
 mod repository_row;
@@ -36,6 +37,7 @@ pub use git_reader::{
     CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, NamedCommit, OperationFact, RefKind,
     RefTarget, RepositoryEvents, StashPart, StoredContent, StoredKind, TreeChanges,
 };
+pub(in crate::workspace) use linkable_names::LinkableNames;
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;

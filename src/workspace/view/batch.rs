@@ -11,6 +11,7 @@ use crate::workspace::changes::batch::{FileRewrite, RewriteAction};
 use crate::workspace::files::path_state::{PathState, WritableDirGuard};
 use crate::workspace::history::origin::{ChangeOrigin, WriteContext};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,7 +43,9 @@ impl View {
         let (mut steps, mut holding, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for one in batch {
             let path = &one.at.path;
-            let hold = self.must_stay_pending(path, writer.landing)?;
+            let is_written = matches!(one.after, RewriteAction::Content { .. });
+            let hold = self.must_stay_pending(path, writer.landing)?
+                || is_written && self.changes_other_names(path, writer.landing);
             held.push(hold);
             match hold {
                 false => self.file_apply_steps(path, one.before, &one.after, &mut steps)?,
@@ -85,6 +88,15 @@ impl View {
             }
             WritePolicy::Discard => Err(WorkspaceError::ReadOnly(path.to_path_buf())),
         }
+    }
+
+    /// True when a write to the file at `path` would change it under other names, too: in write mode such a change waits.
+    pub(super) fn changes_other_names(&self, path: &Path, landing: WritePolicy) -> bool {
+        let has_several = || {
+            let meta = std::fs::symlink_metadata(path);
+            meta.is_ok_and(|meta| meta.is_file() && meta.nlink() > 1)
+        };
+        landing == WritePolicy::Apply && self.locate(path).is_some() && has_several()
     }
 
     fn prepare_pending(

@@ -15,6 +15,7 @@ use crate::permission::is_git_name;
 use crate::workspace::files::path_state::{FileAttrs, PathState, open_anyway};
 use crate::workspace::files::stat_fields::{file_time, mode_of, permissions};
 use crate::workspace::history::origin::ChangeOrigin;
+use crate::workspace::repository::LinkableNames;
 use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -199,13 +200,25 @@ impl EffectsCollector<'_> {
 
     /// Of several names of one file, one leads: best one that is in the workspace as it is, then one that was there.
     fn join_names(&mut self) {
+        if self.seen.is_empty() {
+            return;
+        }
+        let seen = std::mem::take(&mut self.seen);
+        let (now, root) = (self.now(), self.root());
+        let exists = |path: &Path| {
+            let in_view = path.strip_prefix(root).is_ok_and(|rel| now.stat(rel).is_ok_and(|s| s.is_some()));
+            in_view || std::fs::symlink_metadata(path).is_ok()
+        };
+        let mut shared = LinkableNames::new(root, &exists);
         let mut bases = self.held.bases();
-        for mut names in std::mem::take(&mut self.seen).into_values() {
+        for mut names in seen.into_values() {
             names.sort_by(|a, b| (a.changed, !a.existed, &a.path).cmp(&(b.changed, !b.existed, &b.path)));
             let mut names = names.into_iter();
             let Some(leader) = names.next() else { continue };
             for name in names.filter(|name| name.changed) {
-                if let Some(base) = bases.get(&name.path) {
+                if shared.may_be_one_file(&leader.path, &name.path)
+                    && let Some(base) = bases.get(&name.path)
+                {
                     bases.set(BaseRecord { twin: Some(Arc::from(leader.path.as_path())), ..base });
                 }
             }

@@ -45,7 +45,7 @@ impl View {
         let (writer, bytes) = (writer.into(), bytes.into());
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         self.drop_scratch().map_err(fail)?;
-        if self.must_stay_pending(path, writer.landing)? {
+        if self.must_stay_pending(path, writer.landing)? || self.changes_other_names(path, writer.landing) {
             let hash = self.stage_write(path, &bytes, before, writer.origin.as_ref())?;
             return Ok(WriteOutcome { hash, in_place: false, held: true });
         }

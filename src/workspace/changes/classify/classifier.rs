@@ -52,7 +52,22 @@ impl<'a> ChangeClassifier<'a> {
         ChangeClassifier { scope, links, completed }
     }
 
+    /// What the change means. A write to a file that has several names changes the file under all of them, so such a change
+    /// waits for an answer of its own, whatever the name is.
     pub(in crate::workspace) fn classify(&self, change: &FileChange) -> ChangeClass {
+        let class = self.by_one_name(change);
+        let Some(names) = self.links.other_names(change, &self.scope) else { return class };
+        match class {
+            ChangeClass::LargeLoss(_) => class,
+            ChangeClass::RunsLater(Runner { by, why }) => {
+                ChangeClass::RunsLater(Runner { by, why: format!("{why}; {}", names.why) })
+            }
+            ChangeClass::Ordinary | ChangeClass::RunsWithBuild(_) => ChangeClass::RunsLater(names),
+        }
+    }
+
+    /// The same without its other names, except for those that are protected.
+    fn by_one_name(&self, change: &FileChange) -> ChangeClass {
         if let Some(loss) = loss::removed_repository(self.scope.set, change) {
             return ChangeClass::LargeLoss(loss);
         }
@@ -280,5 +295,5 @@ pub(in crate::workspace) fn is_reached(path: &Path, roots: &[PathBuf], protected
     let configured = ConfiguredFiles::find([path], &is, &[&outside_content]);
     let set = ChangeSet { configured, ..ChangeSet::new(vec![change]) };
     let classifier = ChangeClassifier::new(&set, roots, protected);
-    set.changes.first().is_some_and(|c| matches!(classifier.classify(c), ChangeClass::RunsLater(_)))
+    set.changes.first().is_some_and(|c| matches!(classifier.by_one_name(c), ChangeClass::RunsLater(_)))
 }

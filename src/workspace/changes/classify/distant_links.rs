@@ -49,7 +49,7 @@ pub(super) fn links(root: &Path, bounds: &SearchBounds) -> Arc<FoundLinks> {
         return Arc::clone(&known.found);
     }
     let (mut links, mut are_many) = (Vec::new(), false);
-    let unseen = walk(root, bounds, &mut |entry, kind| {
+    let unseen = walk(root, bounds, &FILLED_IN_GIT, &mut |entry, kind| {
         if !kind.is_symlink() {
             return;
         }
@@ -85,7 +85,8 @@ pub(super) fn names(
         return (found, None);
     }
     let inodes: BTreeSet<u64> = files.iter().map(|(_, inode)| *inode).collect();
-    let unseen = walk(root, bounds, &mut |entry, kind| {
+    // A second name of a branch moves the branch: its directory is searched, too.
+    let unseen = walk(root, bounds, &["objects", "lfs"], &mut |entry, kind| {
         if kind.is_file()
             && inodes.contains(&entry.ino())
             && let Ok(meta) = entry.metadata()
@@ -100,7 +101,7 @@ pub(super) fn names(
 /// The files and links named `.git` below `root`; `None` where not all of it was looked at.
 pub(in crate::workspace) fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let unseen = walk(root, &SearchBounds::of_program(), &mut |entry, _| {
+    let unseen = walk(root, &SearchBounds::of_program(), &FILLED_IN_GIT, &mut |entry, _| {
         if entry.file_name() == ".git" {
             found.push(entry.path());
         }
@@ -108,11 +109,13 @@ pub(in crate::workspace) fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
     unseen.is_none().then_some(found)
 }
 
-/// Visits what is below `root` on its file system, level by level, as far as the bounds go. Returns why not all of it was
+/// Visits what is below `root` on its file system, level by level, as far as the bounds go, without the directories of these
+/// names in a repository. Returns why not all of it was
 /// visited.
 fn walk(
     root: &Path,
     bounds: &SearchBounds,
+    filled_in_git: &[&str],
     visit: &mut dyn FnMut(&DirEntry, FileType),
 ) -> Option<UnseenLinks> {
     let begun = Instant::now();
@@ -145,7 +148,7 @@ fn walk(
             }
             let name = entry.file_name();
             let filled = FILLED.iter().any(|filled| name == *filled)
-                || in_git && FILLED_IN_GIT.iter().any(|filled| name == *filled);
+                || in_git && filled_in_git.iter().any(|filled| name == *filled);
             if !filled && entry.metadata().is_ok_and(|meta| meta.dev() == device) {
                 queue.push_back(entry.path());
             }

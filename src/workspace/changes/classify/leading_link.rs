@@ -134,7 +134,7 @@ fn by_name(leading: &LeadingPath) -> Runner {
 
 impl ClassifyScope<'_> {
     /// A path below its root, in a reason.
-    fn shown(&self, path: &Path) -> String {
+    pub(super) fn shown(&self, path: &Path) -> String {
         let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok());
         visible::path(below.unwrap_or(path))
     }

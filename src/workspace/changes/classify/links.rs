@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 
 /// The most other names of one changed path that are tried.
 const MOST_NAMES: usize = 1000;
+/// The most other names of one file that a reason names.
+const MOST_SHOWN: usize = 3;
 /// What is large and has no protected links in it.
 const SKIPPED: [&str; 5] = ["objects", "refs", "logs", "node_modules", "cache"];
 
@@ -132,6 +134,29 @@ impl LinkIndex {
         })
     }
 
+    /// That other names of the file change with it, and which.
+    pub(super) fn other_names(&self, change: &FileChange, scope: &ClassifyScope<'_>) -> Option<Runner> {
+        if change.after.is_absent() {
+            return None;
+        }
+        let (file, count) = names_of_file(change)?;
+        let known = self.names.get(&file).into_iter().flatten().filter(|name| ***name != *change.path);
+        let names: Vec<String> =
+            known.take(MOST_SHOWN).map(|name| format!("`{}`", scope.shown(name))).collect();
+        let others = usize::try_from(count - 1).unwrap_or(usize::MAX);
+        let names = match (names.is_empty(), others.saturating_sub(names.len())) {
+            (true, 1) => "placet did not find it".into(),
+            (true, _) => "placet did not find them".into(),
+            (false, 0) => names.join(", "),
+            (false, more) => format!("{} and {more} more", names.join(", ")),
+        };
+        let why = match others {
+            1 => format!("the file has another name, which changes, too: {names}"),
+            others => format!("the file has {others} other names, which change, too: {names}"),
+        };
+        Some(Runner { by: Runner::PLACET.into(), why })
+    }
+
     /// Who runs the file later by a name that is a link to `path`.
     pub(super) fn of_path(&self, path: &Path, scope: &ClassifyScope<'_>) -> Option<Runner> {
         self.found_at(path, scope).or_else(|| Some(self.unseen.as_ref()?.runner()))
@@ -188,17 +213,36 @@ impl LinkIndex {
 
 fn many_links() -> Runner {
     let why = format!("{MOST_NAMES} links or more lead to it; placet did not look at all of them");
-    Runner { by: "placet".into(), why }
+    Runner { by: Runner::PLACET.into(), why }
 }
 
-/// The file of the workspace into which the change is written in place: by a file tool, or because only its mode or
-/// owner changes. All names of such a file change.
+/// The file of the workspace into which the change is written in place, if it has several names. All names of such a file
+/// change.
 fn file_of(change: &FileChange) -> Option<FileId> {
-    if !(change.by_tool || change.before.is_file() && change.before.same_content(&change.after)) {
+    names_of_file(change).map(|(file, _)| file)
+}
+
+/// The same with the number of its names.
+fn names_of_file(change: &FileChange) -> Option<(FileId, u64)> {
+    if !is_written_in_place(change) {
         return None;
     }
     let meta = std::fs::symlink_metadata(&change.path).ok()?;
-    (meta.is_file() && meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+    (meta.is_file() && meta.nlink() > 1).then(|| ((meta.dev(), meta.ino()), meta.nlink()))
+}
+
+/// An apply replaces a file that a command changed. It writes in place what a file tool changed, what only gets another
+/// mode, owner or attribute, and what has an owner that only root can give to a new file.
+fn is_written_in_place(change: &FileChange) -> bool {
+    if change.by_tool {
+        return true;
+    }
+    let (PathState::File { .. }, PathState::File { attrs, .. }) = (&*change.before, &*change.after) else {
+        return false;
+    };
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let is_own = (attrs.uid, attrs.gid) == (user.as_raw(), group.as_raw());
+    change.before.same_content(&change.after) || !is_own && !user.is_root()
 }
 
 /// The directories above changed paths, as far as they are in the workspace.

@@ -86,7 +86,7 @@ impl UnseenLinks {
     }
 
     pub(super) fn runner(&self) -> Runner {
-        Runner { by: "placet".into(), why: self.words() }
+        Runner { by: Runner::PLACET.into(), why: self.words() }
     }
 }
 
