@@ -4,6 +4,7 @@ use crate::agent::{applied_overview, overview};
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::output::is_interactive;
+use crate::repl::pending_elsewhere::lines_about_others;
 use crate::repl::prompt::words;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
@@ -54,6 +55,7 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     let (workspace, view) = context.viewed()?;
     let set = pending_in(&view)?;
     if set.is_empty() {
+        lines_about_others(context).iter().for_each(|line| context.output.note(line));
         return Err(CommandStop::note("nothing is pending"));
     }
     let only = paths(&workspace, rest)?;

@@ -8,6 +8,7 @@ use crate::repl::coming::ComingMessages;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
+use crate::repl::pending_elsewhere::lines_about_others;
 use crate::repl::session_rows::{
     SessionListRow, SessionListing, last_shown, picker_title_columns, session_table, table_room,
     title_columns,
@@ -59,6 +60,8 @@ pub(super) fn new(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResu
         previous = agent.session().map(|session| format!("; the previous session is {}", session.id()));
     }
     context.output.note(&format!("started a new conversation{}", previous.unwrap_or_default()));
+    // What is pending in the conversation before no longer shows in the prompt.
+    lines_about_others(context).iter().for_each(|line| context.output.note(line));
     Ok(CommandFollowUp::Nothing)
 }
 

@@ -182,7 +182,7 @@ fn with_second_bytes(bytes: &[u8]) -> (String, Vec<(usize, u8)>) {
     let (mut rest, mut from) = (bytes, 0);
     while let step @ 1.. = encoding.ambiguous_step(rest.get(from..).unwrap_or_default()) {
         let Some(letter) = rest.get(from..from + step) else { break };
-        let [first, second @ (b'|' | b'`' | b'\\')] = *letter else {
+        let [first, second @ (b'|' | b'`' | b'\\' | b'{' | b'[')] = *letter else {
             from += step;
             continue;
         };

@@ -101,7 +101,9 @@ impl TypedLetters {
         }
         let before = self.last.replace(letter);
         if self.text.is_empty() {
-            self.begins_with_no_key = letter_use == LetterUse::NoKey;
+            // A path, or a list of words.
+            let is_mark = letter_use == LetterUse::Neutral && letter != ' ';
+            self.begins_with_no_key = letter_use == LetterUse::NoKey || is_mark;
         } else if letter_use == LetterUse::Look && before == Some(letter) {
             // What was shown is hidden again: the person uses the keys.
             self.begins_with_no_key = false;
