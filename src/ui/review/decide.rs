@@ -120,9 +120,7 @@ impl Review {
             let others =
                 own.iter().map(DecisionUnit::file).collect::<std::collections::BTreeSet<usize>>().len() - 1;
             let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-            self.say(format!(
-                "{name}{more} waits for an answer of its own: go to the file and accept it on its own"
-            ));
+            self.say(format!("{name}{more} needs its own answer: go to the file and accept it on its own"));
         }
     }
 
