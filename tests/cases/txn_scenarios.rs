@@ -210,6 +210,11 @@ const SCENARIOS: &[Scenario] = &[
     case("an attribute goes", "setfattr -x user.k b.txt && echo edited >> c.txt")
         .after("setfattr -n user.k -v v b.txt && setfattr -n user.k -v v c.txt").needs(&["setfattr"]),
     case("an access list", "setfacl -m u:1:rw a.txt && setfacl -m u:2:rx dir").needs(&["setfacl"]),
+    case("access lists of directories closed to their owner", "setfacl -m u:1234:r dir && chmod 600 dir && setfacl -m u:1234:r d2 \
+        && mkdir n && setfacl -m u:1:rx,d:u:2:rw n && chmod 40 n && setfacl -m u:1:rw a.txt && chmod 40 a.txt && echo x >> c.txt")
+        .needs(&["setfacl"]),
+    case("an access list of a directory that was closed", "setfacl -m u:1234:r dir && echo x >> c.txt").after("chmod 444 dir")
+        .needs(&["setfacl"]),
     case("300 files", "mkdir many && i=0; while [ $i -lt 300 ]; do echo $i > many/f$i; i=$((i+1)); done"),
     case("300 files go", "rm -r many").after("mkdir many && for i in $(seq 300); do echo $i > many/f$i; done"),
     case("deep nesting", "d=deep; for i in $(seq 60); do d=$d/a_long_name_$i; done; mkdir -p $d && echo bottom > $d/f").by_a_user_too(),

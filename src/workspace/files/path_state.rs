@@ -287,6 +287,15 @@ fn with_mode(mut node: PathState, known: Option<u32>) -> PathState {
 }
 
 impl FileAttrs {
+    /// The same for a directory whose own mode is recorded because its owner's bits are eased: the access list, which
+    /// was read with the eased bits, follows.
+    pub(in crate::workspace) fn with_own_mode(self, own: Option<u32>) -> FileAttrs {
+        match own {
+            Some(mode) => FileAttrs { mode, ..self }.with_list_of_mode(),
+            None => self,
+        }
+    }
+
     /// The same with the access list as setting the mode leaves it.
     pub(in crate::workspace) fn with_list_of_mode(mut self) -> FileAttrs {
         let list = self.xattrs.get(access_list::ACCESS).and_then(|list| from_hex(list));

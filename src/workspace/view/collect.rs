@@ -174,8 +174,8 @@ impl EffectsCollector<'_> {
     /// Folds the tree below the open directory `upper`.
     pub(super) fn run(&mut self, upper: &OwnedFd) -> io::Result<()> {
         let (root, model) = (File::from(upper.try_clone()?), self.now().node(Path::new(""))?);
-        let mut attrs = FileAttrs::of(&root, &rustix::fs::fstat(&root)?)?;
-        attrs.mode = layer::own_mode(&root)?.unwrap_or(attrs.mode);
+        let attrs = FileAttrs::of(&root, &rustix::fs::fstat(&root)?)?;
+        let mut attrs = attrs.with_own_mode(layer::own_mode(&root)?);
         // Files are moved out of it.
         rustix::fs::fchmod(&root, mode_of(attrs.mode | 0o700))?;
         if let PathState::Directory { attrs: had } = &model {
@@ -314,7 +314,7 @@ impl EffectsCollector<'_> {
         let (file, mode) = open_anyway(upper, name, rustix::fs::OFlags::DIRECTORY)?;
         let stat = rustix::fs::fstat(&file)?;
         let mode = layer::own_mode(&file)?.or(mode).unwrap_or_else(|| permissions(&stat));
-        let attrs = FileAttrs { mode, ..FileAttrs::of(&file, &stat)? };
+        let attrs = FileAttrs::of(&file, &stat)?.with_own_mode(Some(mode));
         let fd = OwnedFd::from(file);
         if mode & 0o700 != 0o700 {
             // A command may leave a directory that its own user cannot enter; this one goes away when it is folded.

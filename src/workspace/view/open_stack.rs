@@ -125,7 +125,7 @@ impl OpenStackDir {
         let mut node = PathState::read(dir, name)?;
         if let (PathState::Directory { attrs }, NameLocation::Layer(..)) = (&mut node, location) {
             let (own, _) = open_anyway(dir, name, OFlags::DIRECTORY)?;
-            attrs.mode = layer::own_mode(&own)?.unwrap_or(attrs.mode);
+            *attrs = std::mem::take(attrs).with_own_mode(layer::own_mode(&own)?);
         }
         Ok(node)
     }

@@ -57,7 +57,7 @@ impl LayerStack<'_> {
                 {
                     let known =
                         super::layer::own_mode(crate::workspace::files::path_state::dir_anyway(&dir)?)?;
-                    attrs.mode = known.unwrap_or(attrs.mode);
+                    *attrs = std::mem::take(attrs).with_own_mode(known);
                 }
                 Ok(node)
             }
