@@ -8,7 +8,6 @@ use crate::repl::coming::ComingMessages;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
-use crate::repl::pending_elsewhere::lines_about_others;
 use crate::repl::session_rows::{
     SessionListRow, SessionListing, last_shown, picker_title_columns, session_table, table_room,
     title_columns,
@@ -52,16 +51,20 @@ pub(super) fn new(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResu
         said.iter().for_each(|words| context.output.note(words));
     }
     conversation.pinned.clear();
+    let pending = conversation.own_pending();
     let mut previous = None;
     if let Some(agent) = conversation.agent.take() {
         // The next conversation is answered by the provider that answered this one.
         let (provider, model) = (agent.provider_name(), agent.model().name.as_str());
         conversation.answerer = context.app.builder.answerer(Some(provider), Some(model)).ok();
-        previous = agent.session().map(|session| format!("; the previous session is {}", session.id()));
+        previous = agent.session().map(|session| session.id().to_string());
     }
-    context.output.note(&format!("started a new conversation{}", previous.unwrap_or_default()));
-    // What is pending in the conversation before no longer shows in the prompt.
-    lines_about_others(context).iter().for_each(|line| context.output.note(line));
+    let words = previous.as_ref().map(|id| format!("; the previous session is {id}"));
+    context.output.note(&format!("started a new conversation{}", words.unwrap_or_default()));
+    // The prompt no longer shows them.
+    if let Some(id) = previous.filter(|_| pending.total() > 0) {
+        context.output.note(&format!("changes to {pending} stay pending there: /resume {id}"));
+    }
     Ok(CommandFollowUp::Nothing)
 }
 

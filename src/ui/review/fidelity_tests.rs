@@ -135,7 +135,7 @@ fn half_a_surrogate_pair_is_no_text() {
 /// Story: a script that begins with the mark of UTF-16 was one line of Chinese letters, and `sh` runs its lines.
 #[test]
 fn lines_that_a_shell_reads_in_utf_16_are_shown() {
-    let script = b"\xff\xfe\n\necho PWNED > pwned\n#\n";
+    let script = b"\xff\xfe\n\necho PWNED > pwned\n##\n";
     let (words, left_out) = super::load::wide_text(b"echo safe\n", script).unwrap();
     assert!(left_out == 0 && words.contains(&"  echo PWNED > pwned".to_string()), "{words:?}");
     let many = [&b"\xff\xfe"[..], &b"\n\necho\n".repeat(3_000)].concat();
