@@ -197,11 +197,16 @@ struct Names {
 }
 
 /// Pattern, replacement and reason.
-const CHANGING: [(&str, &str, &str); 17] = [
+const CHANGING: [(&str, &str, &str); 18] = [
     (
         r#""(prev|mac|preview_hash|names)":( ?)"[0-9a-f]+""#,
         r#""$1":$2"[HASH]""#,
         "hashes over paths and times",
+    ),
+    (
+        r#""[0-9a-f]{24}/(\d+)""#,
+        r#""[HASH]/$1""#,
+        "transactions of a journal, whose name is a hash of a path",
     ),
     (r"\b1\d{12}\b", "[MILLISECONDS]", "points in time"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "[TIME]", "points in time, in any form"),

@@ -195,7 +195,11 @@ impl Layer {
                         rustix::fs::unlinkat(&at, name, AtFlags::empty())?;
                     }
                     let _eased = WritableDirGuard::of(&at);
-                    rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))?;
+                    match rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755)) {
+                        // Another tool, which writes a file beside this one, has made it just now.
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(e) => return Err(e.into()),
+                    }
                     let made = File::from(rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?);
                     if let Some(attrs) = like(&path) {
                         // A group that the user is not in cannot be given; the directory represents the real directory
