@@ -493,7 +493,7 @@ fn readable_bytes(bytes: &[u8]) -> Vec<String> {
     lines.map(|line| format!("  {}", visible::visible(line, visible::LineBreaks::Shown))).collect()
 }
 
-/// The text of a content, and its form in words: two contents with the same text have different forms.
+/// The text of a content, with its encoding and marks: contents with the same text differ in these.
 fn decoded(bytes: &[u8]) -> Option<(String, String)> {
     if bytes.is_empty() {
         return Some((String::new(), String::new()));
