@@ -11,6 +11,21 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod agent;
+mod apply;
 mod architecture;
-mod cases;
+mod check;
+mod cli;
+mod command;
+mod consent;
+mod git;
+mod guide;
+mod mcp;
+mod media;
+mod provider;
+mod sandbox;
+mod screen;
+mod session;
 mod support;
+mod tool;
+mod toolset;

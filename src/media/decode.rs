@@ -102,7 +102,7 @@ fn refused(kind: PictureFormat, bytes: &[u8], stage: DecodeStage, error: image::
 }
 
 /// How often the pixels are in memory at once while a picture is decoded, in halves. The limits of the decoders count
-/// little more than their output. `tests/cases/hostile_pictures.rs` measures the largest picture of each kind.
+/// little more than their output. `tests/media/hostile_pictures.rs` measures the largest picture of each kind.
 fn decoding(kind: PictureFormat, bytes: &[u8]) -> u64 {
     match kind {
         // The coefficients of all blocks, and a copy of them: 2648 MB were measured for 419 MB of pixels.

@@ -2,15 +2,13 @@
 
 use super::mock_server::MockServer;
 use super::program;
+use super::wait::DEADLINE;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// How long a run may take on a busy machine before it is killed and the test fails.
-pub const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A home, a tree to work in, and a directory beside both.
 pub struct Place {
@@ -217,7 +215,7 @@ impl Running {
     /// The next line of standard output.
     #[track_caller]
     pub fn line(&mut self) -> String {
-        let line = self.lines.recv_timeout(PATIENCE).expect("another line on standard output");
+        let line = self.lines.recv_timeout(DEADLINE).expect("another line on standard output");
         self.seen.extend(&line);
         String::from_utf8(line).unwrap().trim_end().to_string()
     }
@@ -247,14 +245,14 @@ impl Running {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            if self.since.elapsed() > PATIENCE {
+            if self.since.elapsed() > DEADLINE {
                 let _ = self.child.kill();
                 panic!("it did not end; so far: {}", String::from_utf8_lossy(&self.seen));
             }
             std::thread::sleep(Duration::from_millis(2));
         };
         drop(self.stdin.take());
-        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+        while let Ok(line) = self.lines.recv_timeout(DEADLINE) {
             self.seen.extend(line);
         }
         let code = std::os::unix::process::ExitStatusExt::signal(&status).map(|s| 128 + s);

@@ -5,12 +5,16 @@ pub mod binary;
 pub mod broken_calls;
 pub mod den;
 pub mod fixture;
+pub mod forged_notes;
+pub mod guide_page;
 pub mod guide_run;
 pub mod history_rules;
 pub mod live;
+pub mod mcp_client;
 pub mod mock_server;
 pub mod network;
 pub mod output;
+pub mod permit;
 pub mod program;
 pub mod pty;
 pub mod request;
@@ -20,7 +24,4 @@ pub mod special;
 pub mod talk;
 pub mod tool_bench;
 pub mod txn;
-
-/// How long something may take that happens at once on a machine with nothing else to do. Where it does not happen at
-/// once, it takes minutes or never comes: a test with this limit fails for that, and not for a busy machine.
-pub const SOON: std::time::Duration = std::time::Duration::from_secs(20);
+pub mod wait;

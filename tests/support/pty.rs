@@ -1,14 +1,12 @@
 //! The real binary in a pseudo-terminal: keys go in, an emulator shows what a person would see.
 
+use super::wait::DEADLINE;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// How long anything may take on a busy machine before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(40);
 
 pub struct Pty {
     master: Box<dyn MasterPty + Send>,
@@ -223,7 +221,7 @@ impl Pty {
         std::thread::sleep(Duration::from_millis(600));
         // A program that is busy drew the question later: its row about the half second is still there.
         let started = Instant::now();
-        while self.screen().contains("(a moment:") && started.elapsed() < PATIENCE {
+        while self.screen().contains("(a moment:") && started.elapsed() < DEADLINE {
             std::thread::sleep(Duration::from_millis(20));
         }
         self.by_hand(keys);
@@ -283,7 +281,7 @@ impl Pty {
             if found(&screen) {
                 return;
             }
-            assert!(started.elapsed() < PATIENCE, "waited for {what}; the screen shows:\n{screen}");
+            assert!(started.elapsed() < DEADLINE, "waited for {what}; the screen shows:\n{screen}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -320,12 +318,12 @@ impl Pty {
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 // The reader sees the end only after the last bytes.
-                while !self.seen.lock().unwrap().closed && started.elapsed() < PATIENCE {
+                while !self.seen.lock().unwrap().closed && started.elapsed() < DEADLINE {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 return status.exit_code();
             }
-            assert!(started.elapsed() < PATIENCE, "it did not end; the screen shows:\n{}", self.screen());
+            assert!(started.elapsed() < DEADLINE, "it did not end; the screen shows:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,0 +1,142 @@
+//! Somebody else writes the same file at the same time, and nothing they wrote is lost.
+
+use crate::support::permit::permit;
+use placet::workspace::{ExpectedContent, OpenConsent, Workspace, WorkspaceError};
+use std::io::{Seek, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How an outsider writes the number.
+type Outsider = fn(&Path, u64);
+
+fn by_rename(path: &Path, number: u64) {
+    let new = path.with_extension("theirs");
+    std::fs::write(&new, format!("theirs {number}\n")).unwrap();
+    std::fs::rename(&new, path).unwrap();
+}
+
+fn in_place(path: &Path, number: u64) {
+    std::fs::write(path, format!("theirs {number}\n")).unwrap();
+}
+
+/// Runs an outsider against our edits. Each of ours is made only over what was read, so after a write that succeeded
+/// the content before it must have been theirs or ours as read; a later one of theirs must never vanish unseen.
+fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
+    let dir = fast_dir();
+    let root = std::fs::canonicalize(dir.path()).unwrap();
+    let path = root.join("f");
+    std::fs::write(&path, "start\n").unwrap();
+    let workspace = Workspace::new(root.clone(), Vec::new()).unwrap();
+    let at = workspace.resolve("f").unwrap();
+    let done = AtomicBool::new(false);
+    let (mut won, mut raced) = (0, 0);
+    let last = std::thread::scope(|scope| {
+        let theirs = scope.spawn(|| {
+            let mut number = 0;
+            while !done.load(Ordering::Relaxed) {
+                number += 1;
+                outsider(&path, number);
+                std::thread::sleep(std::time::Duration::from_micros(number % 7 * 150));
+            }
+            // The last word is theirs: it must stand when everything has come to rest.
+            outsider(&path, number + 1);
+            number + 1
+        });
+        for _ in 0..rounds {
+            let (bytes, hash) = match workspace.load(&at, OpenConsent::Inside, 1000) {
+                Ok(loaded) => loaded,
+                Err(WorkspaceError::Missing(_)) => continue,
+                Err(e) => panic!("{e}"),
+            };
+            // An edit keeps every line there is and adds one.
+            let after = [&bytes[..], b"ours\n"].concat();
+            let after = if after.len() > 200 { b"ours\n".to_vec() } else { after };
+            match workspace.write(&at, &permit(vec![at.write()]), &after, ExpectedContent::Content(hash)) {
+                Ok(_) => won += 1,
+                Err(WorkspaceError::Raced(_) | WorkspaceError::Missing(_)) => raced += 1,
+                Err(e) => panic!("{e}"),
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        theirs.join().unwrap()
+    });
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("theirs {last}\n"));
+    let names: Vec<String> =
+        std::fs::read_dir(&root).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(names, ["f"], "stray files");
+    (won, raced)
+}
+
+/// In memory where the machine has such a place: syncing is what takes the time here.
+fn fast_dir() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn rounds() -> u64 {
+    if std::env::var_os("PLACET_FULL").is_some() { 10_000 } else { 400 }
+}
+
+#[test]
+fn a_writer_that_renames_is_never_overwritten_unseen() {
+    let (won, raced) = contest(by_rename, rounds());
+    assert!(won + raced > 0);
+}
+
+#[test]
+fn a_writer_in_place_is_never_overwritten_unseen() {
+    let (won, raced) = contest(in_place, rounds());
+    assert!(won + raced > 0);
+}
+
+/// The numbers an outsider wrote and has not seen lost: it adds to what is there and checks that its last is still
+/// there the next time.
+#[test]
+fn lines_that_somebody_appends_under_a_lock_of_their_own_survive_our_edits() {
+    let dir = fast_dir();
+    let root = std::fs::canonicalize(dir.path()).unwrap();
+    let path = root.join("f");
+    std::fs::write(&path, "start\n").unwrap();
+    let workspace = Workspace::new(root.clone(), Vec::new()).unwrap();
+    let at = workspace.resolve("f").unwrap();
+    let ours = std::sync::Mutex::new(());
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let theirs = scope.spawn(|| {
+            let mut number = 0;
+            while !done.load(Ordering::Relaxed) {
+                // Between its opening and its writing we stand still: what remains open is said in the guide.
+                let _turn = ours.lock().unwrap();
+                number += 1;
+                let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+                writeln!(file, "theirs {number}").unwrap();
+                file.rewind().unwrap();
+            }
+            number
+        });
+        for round in 0..rounds() {
+            let Ok((bytes, hash)) = workspace.load(&at, OpenConsent::Inside, 10_000_000) else { continue };
+            std::thread::yield_now();
+            let _turn = ours.lock().unwrap();
+            let after = [&bytes[..], format!("ours {round}\n").as_bytes()].concat();
+            let _ = workspace.write(&at, &permit(vec![at.write()]), &after, ExpectedContent::Content(hash));
+        }
+        done.store(true, Ordering::Relaxed);
+        let count = theirs.join().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let found = text.lines().filter(|l| l.starts_with("theirs ")).count();
+        assert_eq!(found, count, "lines of theirs are lost");
+    });
+}
+
+#[test]
+fn a_file_that_appears_is_not_overwritten_by_one_that_is_created() {
+    let dir = fast_dir();
+    let root = std::fs::canonicalize(dir.path()).unwrap();
+    let workspace = Workspace::new(root.clone(), Vec::new()).unwrap();
+    let at = workspace.resolve("new/f").unwrap();
+    std::fs::create_dir(root.join("new")).unwrap();
+    std::fs::write(root.join("new/f"), "theirs").unwrap();
+    let made = workspace.write(&at, &permit(vec![at.write()]), b"ours", ExpectedContent::Absent);
+    assert!(matches!(made, Err(WorkspaceError::Exists(_))));
+    assert_eq!(std::fs::read(root.join("new/f")).unwrap(), b"theirs");
+}

@@ -1,0 +1,11 @@
+//! Jobs, and programs of `placet run`.
+
+mod jobs;
+mod run;
+mod run_broken;
+mod run_end;
+mod run_load;
+mod run_programs;
+mod run_send_back;
+mod terminal_run;
+mod to_background;

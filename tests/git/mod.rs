@@ -1,0 +1,13 @@
+//! Repositories: what a person sees of them, what waits, and what is applied.
+
+mod git_commands;
+mod git_files_shown;
+mod hostile_commits;
+mod hostile_git_reader;
+mod hostile_git_state;
+mod hostile_hooks_path;
+mod hostile_repositories;
+mod hostile_settings;
+mod moved_head;
+mod moved_repository;
+mod review_index;

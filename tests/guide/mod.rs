@@ -1,0 +1,6 @@
+//! The guide and the reference pages agree with the program.
+
+mod guide_blocks;
+mod guide_links;
+mod guide_tables;
+mod reference;

@@ -1,0 +1,8 @@
+//! Servers of tools, and placet as one.
+
+mod hostile_mcp;
+mod mcp;
+mod mcp_client;
+mod mcp_http;
+mod mcp_login;
+mod mcp_requests;

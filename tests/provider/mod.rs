@@ -1,0 +1,16 @@
+//! Wire formats, servers and their faults.
+
+mod hostile_provider;
+mod provider_command;
+mod provider_conformance;
+mod provider_decode;
+mod provider_encode;
+mod provider_faults;
+mod provider_gateway;
+mod provider_key;
+mod provider_live;
+mod provider_network;
+mod provider_offline;
+mod provider_quirks;
+mod provider_replay;
+mod provider_wires;

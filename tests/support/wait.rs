@@ -1,0 +1,52 @@
+//! Waits: a test waits for what it needs to see, never for time to pass.
+
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+/// How long anything may take on a busy machine. What is seen ends a wait at once, so only a failing test takes this long.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Between two looks: short beside what is waited for, and nearly free.
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// Waits until `done`.
+#[track_caller]
+pub fn until(what: &str, mut done: impl FnMut() -> bool) {
+    until_some(what, || done().then_some(()));
+}
+
+/// Waits for a value.
+#[track_caller]
+pub fn until_some<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let since = Instant::now();
+    loop {
+        if let Some(value) = found() {
+            return value;
+        }
+        assert!(since.elapsed() < DEADLINE, "waited for {what}");
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Waits until a value is `wanted`; a failure shows the value.
+#[track_caller]
+pub fn until_eq<T: PartialEq + Debug>(wanted: &T, mut now: impl FnMut() -> T) {
+    let since = Instant::now();
+    loop {
+        let value = now();
+        if value == *wanted {
+            return;
+        }
+        assert!(since.elapsed() < DEADLINE, "waited for {wanted:?}, it is {value:?}");
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// The same as [`until`] beside other tasks.
+pub async fn until_then(what: &str, mut done: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !done() {
+        assert!(since.elapsed() < DEADLINE, "waited for {what}");
+        tokio::time::sleep(PAUSE).await;
+    }
+}

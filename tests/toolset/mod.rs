@@ -1,0 +1,16 @@
+//! The tools of other systems, and the rules that placet takes from them.
+
+mod dialect_editors;
+mod dialect_scenarios;
+mod dialects;
+mod entrance_words;
+mod rare_tools;
+mod seed_agentos;
+mod seed_agsh;
+mod seed_deepagents;
+mod seed_rules;
+mod seed_triggerfish;
+mod seed_typestack;
+mod tool_set_errors;
+mod tool_sets;
+mod tool_sets_more;

@@ -1,0 +1,49 @@
+//! The guide's table of seed rules is complete: every test it names is there, and every test of a seed is in it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn cases() -> Vec<(String, String)> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/toolset");
+    let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let named =
+        files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let read = |name: &String| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/toolset/{name}.rs"));
+        (name.clone(), std::fs::read_to_string(path).unwrap())
+    };
+    named.iter().map(read).collect()
+}
+
+/// Names of the functions that carry `#[test]`.
+fn tests(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[test]"
+            && let Some(name) = lines.next().and_then(|l| l.trim().strip_prefix("fn ")?.split_once('('))
+        {
+            found.insert(name.0.to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn every_seed_rule_of_the_guide_has_its_test_and_every_seed_test_its_rule() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/adopted-rules.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let rows = guide.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |"));
+    let named: Vec<&str> = rows.map(|row| row.rsplit('`').nth(1).unwrap()).collect();
+    assert!(named.len() >= 60, "{}", named.len());
+    let unique: BTreeSet<String> = named.iter().map(ToString::to_string).collect();
+    assert_eq!(unique.len(), named.len(), "a test stands for one rule");
+    let all: BTreeSet<String> = cases().iter().flat_map(|(_, text)| tests(text)).collect();
+    let missing: Vec<&String> = unique.difference(&all).collect();
+    assert!(missing.is_empty(), "named in the guide and not there: {missing:?}");
+    let seeds = cases().into_iter().filter(|(name, _)| name.starts_with("seed_") && name != "seed_rules");
+    let unnamed: Vec<String> =
+        seeds.flat_map(|(_, text)| tests(&text)).filter(|t| !unique.contains(t)).collect();
+    assert!(unnamed.is_empty(), "tests of seeds that the guide does not name: {unnamed:?}");
+}
