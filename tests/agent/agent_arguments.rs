@@ -1,6 +1,7 @@
 //! Arguments that are not what they should be: never run, never guessed, answered with an error that teaches, and kept
 //! in a history that all wires accept.
 
+use crate::support::is_full;
 use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Agent, TurnEnding};
@@ -89,7 +90,7 @@ async fn unknown_tools_and_equal_ids_are_answered_each_for_itself() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn megabytes_of_arguments_neither_run_nor_wedge_the_conversation() {
     // Ten under PLACET_FULL; two go the same way in a fifth of the time.
-    let megabytes = if std::env::var_os("PLACET_FULL").is_some() { 10 } else { 2 };
+    let megabytes = if is_full() { 10 } else { 2 };
     let huge = "x".repeat(megabytes << 20);
     for (input, ran) in [
         (format!(r#"{{"name":"p","junk":"{huge}"#), 0),

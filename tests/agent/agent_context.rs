@@ -1,6 +1,7 @@
 //! What the server will not take: too long, a picture, a tool. The request is mended, sent once more, and the
 //! conversation goes on; nothing of the errors becomes history.
 
+use crate::support::is_full;
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Agent, TurnEnding, TurnEvent};
@@ -128,7 +129,7 @@ const SHAPES: [Shape; 5] =
 async fn a_conversation_of_any_length_fits_the_second_request() {
     // Each length and shape over each wire, and each shape with each way in which a server refuses. All of them together
     // only under PLACET_FULL.
-    let all = std::env::var_os("PLACET_FULL").is_some();
+    let all = is_full();
     for (wire_number, wire) in ALL_WIRES.into_iter().enumerate() {
         // What is added up in words is Anthropic's and its followers'.
         let is_listed = matches!(wire, Wire::Anthropic | Wire::OpenAi);

@@ -1,8 +1,10 @@
 //! Interrupts: wherever one falls, every call is answered, nothing more starts, and the conversation goes on, in this
 //! process and read back from the store.
 
+use crate::support::is_full;
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
+use crate::support::wait;
 use placet::agent::{ApprovalReply as Answer, ApprovalRequest, TurnEnding, TurnEvent};
 use placet::permission::Mode;
 use serde_json::Value;
@@ -101,8 +103,7 @@ fn stop_at(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wherever_an_interrupt_falls_the_conversation_goes_on() {
-    let counts: &[usize] =
-        if std::env::var_os("PLACET_FULL").is_some() { &[1, 2, 3, 4, 5] } else { &[1, 2, 5] };
+    let counts: &[usize] = if is_full() { &[1, 2, 3, 4, 5] } else { &[1, 2, 5] };
     for wire in ALL_WIRES {
         for at in POINTS {
             for &count in counts {
@@ -190,9 +191,8 @@ async fn a_real_command_dies_with_the_interrupt() {
     let watching = {
         let (stop, pid_file) = (stop.clone(), pid_file.clone());
         async move {
-            while !std::fs::read_to_string(&pid_file).is_ok_and(|t| t.ends_with('\n')) {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
+            let begun = || std::fs::read_to_string(&pid_file).is_ok_and(|t| t.ends_with('\n'));
+            wait::until_then("the command", begun).await;
             stop.cancel();
             Instant::now()
         }

@@ -2,6 +2,7 @@
 
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
+use crate::support::wait;
 use placet::agent::{ApprovalReply as Answer, TurnEnding, TurnEvent};
 use placet::permission::{Mode, ModeCell};
 use serde_json::Value;
@@ -209,9 +210,7 @@ async fn stopping_the_turn_stops_them_all() {
                 break;
             }
         }
-        while talk.server.requests().len() < 3 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        wait::until_then("three requests", || talk.server.requests().len() >= 3).await;
         let since = Instant::now();
         stop.cancel();
         while inbox.recv().await.is_some() {}

@@ -3,6 +3,7 @@
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{Pty, Start, shell};
 use crate::support::talk::{Talk, Wire, turn};
+use crate::support::wait;
 use placet::agent::{TurnEnding, TurnEvent};
 use placet::guidance::{Guidance, GuidancePlaces};
 use serde_json::{Value, json};
@@ -228,9 +229,14 @@ fn a_projects_skill_and_command_are_shown_before_they_are_trusted() {
     assert!(text.contains("Fix the issue 13.") && text.contains("- ship: Ships it"), "{text}");
     // One changed byte, and it is asked again.
     fs::write(pty.tree.path().join(".claude/commands/fix.md"), "Fix $1 now.").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(2100));
-    pty.line("/fix 14");
-    pty.until("the new text", |screen| screen.contains("Fix $1 now."));
+    // Files are looked at again after some time: until then the line has its old text.
+    wait::until("the new text", || {
+        pty.line("/fix 14");
+        pty.until("an answer or a question", |screen| {
+            screen.contains("Fix $1 now.") || screen.trim_end().ends_with("] >")
+        });
+        pty.screen().contains("Fix $1 now.")
+    });
 }
 
 #[test]
@@ -285,14 +291,13 @@ fn a_denied_line_of_a_command_sends_nothing_and_built_in_commands_stay() {
 #[test]
 fn ctrl_c_stops_a_line_of_a_command_and_nothing_is_sent() {
     let server = MockServer::start([]);
-    let file = (".config/placet/commands/slow.md", "State: !`echo begun; sleep 300`");
+    let file = (".config/placet/commands/slow.md", "State: !`echo begun; : > begun; sleep 300`");
     let mut pty = with_home(model(&server), &[file]).arg("--mode").arg("unrestricted").open();
     for times in 1..=2 {
         pty.line("/slow");
-        // The process is there, or will be: a signal before it stops the call, too.
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        wait::until("the command", || std::fs::remove_file(pty.tree.path().join("begun")).is_ok());
         pty.send("\x03");
-        let words = "stopped echo begun; sleep 300; nothing was sent";
+        let words = "stopped echo begun; : > begun; sleep 300; nothing was sent";
         pty.until("the end", |screen| screen.matches(words).count() == times);
         pty.until_prompt("");
     }

@@ -3,6 +3,7 @@
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
 use crate::support::talk::{Talk, WIRES, Wire, start, turn};
+use crate::support::wait;
 use placet::agent::{Agent, TurnEnding, TurnEvent, TurnStart};
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
@@ -267,9 +268,7 @@ async fn stopping_it_leaves_everything_as_it_was() {
     let (events, _inbox) = tokio::sync::mpsc::unbounded_channel();
     let stop = CancellationToken::new();
     let stopper = async {
-        while talk.server.requests().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        wait::until_then("the request", || !talk.server.requests().is_empty()).await;
         stop.cancel();
         std::time::Instant::now()
     };

@@ -630,7 +630,7 @@ impl Played {
 
 #[test]
 fn after_any_sequence_of_edits_each_line_is_its_authors() {
-    let rounds = if crate::support::txn::full() { 400 } else { 12 };
+    let rounds = if crate::support::is_full() { 400 } else { 12 };
     for seed in 1..=rounds {
         let desk = Desk::new(Mode::Ask);
         let model: Model = (0..6).map(|n| (format!("old {n}"), "before".to_string())).collect();

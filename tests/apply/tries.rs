@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
+use crate::support::is_full;
 use crate::support::pty::shell;
 use placet::sandbox::SandboxBackend;
 use placet::workspace::{ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths};
@@ -253,7 +254,7 @@ fn no_order_of_applies_loses_a_line_of_a_try() {
     const FILES: [&str; 3] = ["a.txt", "b.txt", "c.txt"];
     const TRIES: usize = 8;
     let mut random = Random(8);
-    let rounds = if std::env::var("PLACET_FULL").is_ok() { 200 } else { 25 };
+    let rounds = if is_full() { 200 } else { 25 };
     for round in 0..rounds {
         let dir = tempfile::tempdir().unwrap();
         let base = std::fs::canonicalize(dir.path()).unwrap();
@@ -323,7 +324,7 @@ fn a_kill_leaves_each_try_whole() {
     attempt(&place, "first", "create a.txt with \"one\"");
     attempt(&place, "second", "create b.txt with \"two\"");
     let mut random = Random(9);
-    let rounds = if std::env::var("PLACET_FULL").is_ok() { 60 } else { 8 };
+    let rounds = if is_full() { 60 } else { 8 };
     for round in 0..rounds {
         let line = "run for n in 1 2 3; do echo half > of-$n.txt; done; exec sleep 1000";
         let running = place.placet(["--try", "first", "-p", line, "--mode", "ask"]).start();

@@ -2,7 +2,8 @@
 //! chosen or thrown away.
 
 use super::txn_races::{Bench, label};
-use crate::support::txn::{differences, full, snap};
+use crate::support::is_full;
+use crate::support::txn::{differences, snap};
 use placet::workspace::{ApplyOutcome, ChangeSelection, LayerKind, SelectedPart, View, hunks, with_hunks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -239,7 +240,7 @@ fn case(seed: u64) {
 #[test]
 fn random_commands_land_and_come_back_exactly() {
     let only: Option<u64> = std::env::var("PLACET_SEED").ok().and_then(|s| s.parse().ok());
-    let seeds = only.map_or(1..if full() { 5_000 } else { 200 }, |seed| seed..seed + 1);
+    let seeds = only.map_or(1..if is_full() { 5_000 } else { 200 }, |seed| seed..seed + 1);
     let mut failed = Vec::new();
     for seed in seeds {
         if let Err(why) = std::panic::catch_unwind(|| case(seed)) {
@@ -253,7 +254,7 @@ fn random_commands_land_and_come_back_exactly() {
 #[test]
 fn any_subset_of_hunks_lands_as_exactly_those() {
     let mut random = Random(0x5eed);
-    for _ in 0..if full() { 1_000 } else { 60 } {
+    for _ in 0..if is_full() { 1_000 } else { 60 } {
         let b = Bench::new();
         let line = |random: &mut Random| {
             ["a\n", "b\n", "c\r\n", "\n", "é\n", "\u{0}\n"][random.below(6)].as_bytes().to_vec()

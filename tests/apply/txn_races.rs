@@ -1,6 +1,7 @@
 //! Others write the same files, and swap directories for links, while changes land and come back.
 
-use crate::support::txn::{fast_dir, full};
+use crate::support::is_full;
+use crate::support::txn::fast_dir;
 use placet::workspace::{ApplyError, ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths, recover};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -59,7 +60,7 @@ pub fn label() -> TransactionLabel {
 }
 
 fn times(usual: u64, all: u64) -> u64 {
-    if full() { all } else { usual }
+    if is_full() { all } else { usual }
 }
 
 #[test]
@@ -93,8 +94,8 @@ fn a_directory_swapped_for_a_link_leads_nowhere_outside() {
             // On a slow machine it takes longer, and more rounds, until both ends of the race were seen.
             let seen = landed > 5 && refused > 5;
             let patience = Duration::from_secs(if seen { 5 } else { 60 });
-            let enough = round >= times(600, 100_000) && (seen || full());
-            if enough || !full() && started.elapsed() > patience {
+            let enough = round >= times(600, 100_000) && (seen || is_full());
+            if enough || !is_full() && started.elapsed() > patience {
                 break;
             }
             let _ = b.view.discard_all(LayerKind::Pending);

@@ -4,8 +4,9 @@
 //! Each scenario runs plainly in one tree and in the view over an identical one, with the real binary.
 
 use crate::support::den::sandbox_or_skip;
+use crate::support::is_full;
 use crate::support::require::require;
-use crate::support::txn::{Snap, Txn, differences, full, snap};
+use crate::support::txn::{Snap, Txn, differences, snap};
 use placet::sandbox::SandboxBackend;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -387,6 +388,6 @@ fn an_ordinary_user_gets_the_same() {
     {
         return;
     }
-    let fit = |s: &&Scenario| s.user || full() && !s.run.contains("chown") && !s.run.contains("setfacl");
+    let fit = |s: &&Scenario| s.user || is_full() && !s.run.contains("chown") && !s.run.contains("setfacl");
     run_all(&SCENARIOS.iter().filter(fit).collect::<Vec<_>>(), Some(1000));
 }

@@ -1,5 +1,6 @@
 //! Somebody else writes the same file at the same time, and nothing they wrote is lost.
 
+use crate::support::is_full;
 use crate::support::permit::permit;
 use placet::workspace::{ExpectedContent, OpenConsent, Workspace, WorkspaceError};
 use std::io::{Seek, Write};
@@ -73,7 +74,7 @@ fn fast_dir() -> tempfile::TempDir {
 }
 
 fn rounds() -> u64 {
-    if std::env::var_os("PLACET_FULL").is_some() { 10_000 } else { 400 }
+    if is_full() { 10_000 } else { 400 }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a check sees of a part of the changes is what an apply of this part leaves in the workspace.
 
 use crate::support::den::sandbox_or_skip;
+use crate::support::is_full;
 use crate::support::special::whiteout;
 use placet::audit::AuditKind;
 use placet::repl::{ReviewApply, apply_review, review_of, taken_by};
@@ -19,7 +20,7 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
         return;
     }
     let mut random = Numbers(std::env::var("PLACET_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20));
-    let rounds = if std::env::var("PLACET_FULL").is_ok() { 1000 } else { 30 };
+    let rounds = if is_full() { 1000 } else { 30 };
     for round in 0..rounds {
         let dir = tempfile::tempdir().unwrap();
         let base = std::fs::canonicalize(dir.path()).unwrap();

@@ -8,7 +8,6 @@ use placet::sandbox::SandboxBackend;
 use serde_json::Value;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 macro_rules! needs_a_view {
     () => {
@@ -193,8 +192,7 @@ fn a_database_of_a_program_is_kept_with_its_log_or_not_at_all() {
     let (database, log) = (place.home.join(".mine/x.db"), place.home.join(".mine/x.db-wal"));
     go(&ends).code(0);
     assert!(log.exists(), "the log of a program that did not close its database");
-    // A change just before the start counts as one during the run: file times are that coarse.
-    std::thread::sleep(Duration::from_millis(60));
+    wait::until_old(&place.home.join(".mine"));
     go(&closes).code(0);
     assert!(!log.exists(), "the program removed it");
     assert_eq!(rows(&database), 100);
@@ -215,8 +213,7 @@ fn a_database_of_a_program_is_kept_with_its_log_or_not_at_all() {
         (place.home.join(".mine/.placet-4194305-1-0.tmp"), place.home.join(".mine/.placet-1-0.tmp"));
     std::fs::write(&left, "a copy").unwrap();
     std::fs::write(&theirs, "mine").unwrap();
-    // A change just before the start counts as one during the run: file times are that coarse.
-    std::thread::sleep(Duration::from_millis(100));
+    wait::until_old(&place.home.join(".mine"));
     let out = go(&closes).code(0);
     assert_eq!(rows(&database), 151, "{}", out.stderr);
     assert!(!left.exists() && theirs.exists());
@@ -270,6 +267,7 @@ fn a_database_that_was_being_replaced_at_a_kill_is_whole_at_the_next_start() {
         );
         let run = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]);
         run(&ends).go().code(0);
+        wait::until_old(&place.home.join(".mine"));
         let hold = place.beside("hold");
         std::fs::write(&hold, "").unwrap();
         let args = ["run", "--discard", "mine", "-c", &moves];
@@ -300,6 +298,7 @@ fn a_database_that_was_used_without_its_log_does_not_get_it_back() {
     let database = place.home.join(".mine/x.db");
     let run = |script: &str| place.placet(["run", "--discard", "mine", "-c", script]);
     run(&format!("{DATABASE}os._exit(0)")).go().code(0);
+    wait::until_old(&place.home.join(".mine"));
     let hold = place.beside("hold");
     std::fs::write(&hold, "").unwrap();
     let closes = format!("{DATABASE}c.close()");

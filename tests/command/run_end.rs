@@ -68,6 +68,17 @@ fn keys_from_before_the_question_answer_nothing() {
     pty.until("the script goes on", |screen| screen.contains("[after 3]"));
 }
 
+/// True where the pipe `errors` has all that it holds.
+fn pipe_is_full(tree: &std::path::Path) -> bool {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap();
+    let Ok(mut pipe) = std::fs::OpenOptions::new().write(true).custom_flags(flags).open(tree.join("errors"))
+    else {
+        return false;
+    };
+    std::io::Write::write(&mut pipe, b"x").is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock)
+}
+
 #[test]
 fn keys_arrive_while_nobody_reads_the_errors_and_the_end_can_be_left() {
     if !sandbox() {
@@ -79,8 +90,7 @@ fn keys_arrive_while_nobody_reads_the_errors_and_the_end_can_be_left() {
         placet()
     );
     let mut pty = shell().size(100, 30).program("sh").file("script.sh", text).arg("script.sh").spawn();
-    // The pipe is full after 64 kB.
-    std::thread::sleep(Duration::from_millis(1500));
+    pty.until("the program", |_| pipe_is_full(pty.tree.path()));
     pty.line("one");
     pty.until("the answer", |screen| screen.contains("got-one"));
     // The end waits for the reader of the errors, too, says so, and can be left.

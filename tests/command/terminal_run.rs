@@ -314,25 +314,23 @@ fn a_placet_that_is_killed_at_any_moment_leaves_a_usable_terminal() {
     if !sandbox() {
         return;
     }
-    let mut was_taken = 0;
     for line in ["echo ready; read x", "echo ready"] {
         let started = Instant::now();
         let pty = run(line).spawn();
         pty.until("the program", |screen| screen.contains("ready"));
         let start = started.elapsed();
+        assert!(!pty.is_cooked(), "placet has the terminal");
         drop(pty);
         for moment in 0..=MOMENTS {
             let mut pty = run(line).spawn();
             // The last ones are after the start.
             std::thread::sleep(start * moment / (MOMENTS - 4));
-            was_taken += u32::from(!pty.is_cooked());
             pty.signal(Signal::KILL);
             // The guard has the terminal open until it has ended.
             pty.ended();
             assert!(pty.is_cooked(), "`{line}`, moment {moment} of {start:?}\n{}", pty.screen());
         }
     }
-    assert!(was_taken >= 5, "placet had the terminal at {was_taken} of the moments");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! The files are made by hand and hold one colour, so that a small file becomes as many pixels as the limit lets through.
 
 use crate::support::binary::Place;
+use crate::support::is_full;
 use crate::support::program::placet;
 use placet::media::{admit, sniff};
 use std::process::{Command, Stdio};
@@ -67,7 +68,7 @@ fn the_largest_pictures_are_decoded_within_the_memory_that_the_guide_states() {
     let slow = std::env::var_os("PLACET_BINARY").map_or(&[][..], |_| SLOW);
     println!("a picture of one row: {} MB in all", usual >> 20);
     let mut wrong = Vec::new();
-    let scaled = std::env::var_os("PLACET_FULL").map_or(&[][..], |_| SCALED);
+    let scaled = if is_full() { SCALED } else { &[] };
     for (name, build) in ALL.iter().chain(slow).chain(scaled) {
         let admitted = |rows: u32| {
             let bytes = build(rows, 0);

@@ -1,6 +1,7 @@
 //! Commands: nothing outlives them, nothing waits for a person, nothing grows without bound.
 
 use crate::support::binary::Place;
+use crate::support::is_full;
 use crate::support::mock_server::{MockServer, Reply};
 use crate::support::require::require;
 use crate::support::wait;
@@ -189,7 +190,7 @@ fn everything_dies_with_placet_even_when_it_is_killed() {
 
 #[tokio::test]
 async fn a_flood_of_output_takes_bounded_memory_and_is_kept_up_to_the_cap() {
-    let megabytes = if std::env::var_os("PLACET_FULL").is_some() { 2000 } else { 40 };
+    let megabytes = if is_full() { 2000 } else { 40 };
     let flood = spec(&format!("head -c {megabytes}000000 /dev/zero | tr '\\0' 'x'"));
     let FinishedCommand { ending, mut output, .. } =
         flood.run(&CancellationToken::new(), |_| {}).await.unwrap();

@@ -2,6 +2,7 @@
 
 use crate::support::mock_server::{MockServer, Reply, Say, openai_events};
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::wait;
 use std::time::Duration;
 
 const ESC: &str = "\x1b";
@@ -90,6 +91,9 @@ fn an_interrupt_gives_back_every_line_that_was_not_sent() {
     assert_eq!(server.requests().len(), 1);
 }
 
+/// Where what was typed is stored, in the home directory.
+const DRAFTS: &str = ".local/state/placet/drafts";
+
 #[test]
 fn what_was_typed_and_queued_outlives_a_kill() {
     let server = MockServer::start([Reply::stream().stall()]);
@@ -98,7 +102,7 @@ fn what_was_typed_and_queued_outlives_a_kill() {
     running(&pty);
     pty.send("one\rtwo");
     pty.until("the queue", |s| s.contains("1 after this turn: one") && s.contains("> two"));
-    std::thread::sleep(Duration::from_millis(400));
+    wait::until_stored(&pty.home().join(DRAFTS), "two");
     let mut pty = shell().after(pty).open();
     pty.until("the draft", |s| {
         s.contains("restored the text that you typed") && s.contains("] > one") && s.contains("two")
@@ -106,7 +110,7 @@ fn what_was_typed_and_queued_outlives_a_kill() {
     // Also what is typed at the prompt itself.
     pty.send(" and more");
     pty.until("the text", |s| s.trim_end().ends_with("two and more"));
-    std::thread::sleep(Duration::from_millis(400));
+    wait::until_stored(&pty.home().join(DRAFTS), "two and more");
     let mut pty = shell().after(pty).open();
     pty.until("the draft", |s| s.trim_end().ends_with("two and more"));
     pty.send("\x03");
@@ -114,7 +118,13 @@ fn what_was_typed_and_queued_outlives_a_kill() {
     pty.line("help");
     pty.until("an answer", |s| s.contains("call TOOL ARGUMENTS"));
     pty.until_prompt("");
-    std::thread::sleep(Duration::from_millis(400));
+    wait::until("the draft to be removed", || {
+        std::fs::read_dir(pty.home().join(DRAFTS))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .all(|file| !std::fs::read_to_string(file.path()).unwrap_or_default().contains("two"))
+    });
     let pty = shell().after(pty).open();
     pty.until_prompt("");
     assert!(!pty.screen().contains("is back"), "{}", pty.screen());
@@ -129,10 +139,9 @@ fn the_unfinished_line_of_a_running_command_is_shown_and_a_secret_in_it_is_not()
     );
     pty.until("the line", |s| s.contains("\n  step 3 of 9\n"));
     pty.until("more of it", |s| s.contains("\n  step 3 of 9 key"));
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(!pty.screen().contains("\n  step 3 of 9 key sk-"), "{}", pty.screen());
     pty.send(ESC);
     pty.until("the end", |s| s.contains("interrupted"));
+    assert!(!String::from_utf8_lossy(&pty.raw()).contains("step 3 of 9 key sk-"), "{}", pty.screen());
 }
 
 const FOCUS_IN: &str = "\x1b[I";

@@ -2,6 +2,7 @@
 //! compare are in the benches; these are bounds that only a fault passes.
 
 use crate::support::binary::Place;
+use crate::support::is_full;
 use crate::support::pty;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,6 +26,9 @@ fn figure(process: &Path, name: &str) -> Option<u64> {
 
 #[test]
 fn a_shell_that_waits_for_a_person_uses_next_to_nothing() {
+    if !is_full() {
+        return;
+    }
     let mut pty = pty::shell().open();
     // After a turn as well as before one: whatever it started has settled.
     pty.line("show notes.txt");
@@ -42,7 +46,7 @@ fn a_shell_that_waits_for_a_person_uses_next_to_nothing() {
 
 #[test]
 fn many_turns_take_little_memory_and_each_takes_no_more_than_what_was_said() {
-    let turns = if std::env::var_os("PLACET_FULL").is_some() { 2_000 } else { 240 };
+    let turns = if is_full() { 2_000 } else { 240 };
     let place = Place::new().file("notes.txt", "one\ntwo\n");
     let mut running = place.placet([] as [&str; 0]).start();
     let process = PathBuf::from(format!("/proc/{}", running.pid()));

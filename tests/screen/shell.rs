@@ -2,6 +2,7 @@
 
 use crate::support::mock_server::{MockServer, Reply, Say, openai_events};
 use crate::support::pty::{Pty, shell};
+use crate::support::wait;
 use std::time::{Duration, Instant};
 
 const SHIFT_TAB: &str = "\x1b[Z";
@@ -460,9 +461,7 @@ fn the_cursor_stands_where_wide_text_ends() {
     let mut pty = shell().open();
     pty.send("日本語 é 👩");
     pty.until("the text", |s| s.contains("日本語"));
-    pause(100);
-    let (column, _) = pty.cursor();
-    assert_eq!(column, 15 + 6 + 1 + 1 + 1 + 2);
+    wait::until_eq(&(15 + 6 + 1 + 1 + 1 + 2), || pty.cursor().0);
 }
 
 fn with_model(server: &MockServer) -> crate::support::pty::Start {

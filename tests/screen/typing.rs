@@ -1,7 +1,9 @@
 //! What is typed and pasted reaches the line, the pane and the model as it was meant: the real binary and its bytes.
 
+use crate::support::is_full;
 use crate::support::mock_server::{MockServer, Reply, Say, openai_events};
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::wait;
 use std::time::{Duration, Instant};
 
 const MARK: &str = "[Pasted text #1";
@@ -213,8 +215,7 @@ fn a_paste_is_edited_whole_and_outlives_a_kill() {
     pty.until("the placeholder", |s| s.contains("[Pasted text #1: 40 lines"));
     pty.send("\x07");
     pty.until("the edited one", |s| s.contains("[Pasted text #2: 40 lines"));
-    // The draft is written a moment after the last key.
-    std::thread::sleep(Duration::from_millis(400));
+    wait::until_stored(&pty.home().join(".local/state/placet/drafts"), "a row of it");
     let server = MockServer::start([Reply::openai(&[Say::Text("thanks")])]);
     let mut again = with_model(&server).after(pty).open();
     again.until("the draft", |s| s.contains("[Pasted text #1: 40 lines"));
@@ -242,7 +243,7 @@ fn the_cursor_stands_where_the_next_letter_goes_after_every_edit() {
     let mut pty = shell().size(40, 24).open();
     let mut line: Vec<char> = Vec::new();
     let mut at = 0;
-    let edits = if std::env::var_os("PLACET_FULL").is_some() { 1000 } else { 200 };
+    let edits = if is_full() { 1000 } else { 200 };
     let mut steps = Steps(7);
     let (_, first) = pty.cursor();
     for _ in 0..edits {

@@ -1,5 +1,6 @@
 //! Sessions: what is kept, what a crash or a damaged file leaves, and how it is found again.
 
+use crate::support::is_full;
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
     ToolCall,
@@ -171,7 +172,7 @@ fn a_damaged_database_opens_with_what_is_whole_and_keeps_the_original() {
     open.store().checkpoint().unwrap();
     drop(open);
     let whole = std::fs::read(dir.path().join("placet.db")).unwrap();
-    let step = if std::env::var_os("PLACET_FULL").is_some() { 1021 } else { whole.len() / 23 };
+    let step = if is_full() { 1021 } else { whole.len() / 23 };
     let damages = (0..whole.len()).step_by(step).flat_map(|at| {
         let mut garbled = whole.clone();
         garbled[at..(at + 64).min(whole.len())].fill(0xA5);

@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::pty::shell;
+use crate::support::wait;
 use rusqlite::Connection;
 use std::time::{Duration, Instant};
 
@@ -89,15 +90,16 @@ fn without_a_shell_a_locked_database_is_named_before_the_wait_is_long() {
     running.end().code(130).warns("stopped: nothing was sent");
 }
 
-/// Waits until the process has opened the database, and longer than it waits without a word.
+/// Waits until the process has opened the database and handles an interrupt.
 fn until_it_waits(pid: i32) {
     let is_open = || {
         let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         files.filter_map(|file| file.path().read_link().ok()).any(|file| file.ends_with("placet.db"))
     };
-    let began = Instant::now();
-    while !is_open() && began.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    std::thread::sleep(Duration::from_millis(1000));
+    let handles = || {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 2 != 0))
+    };
+    wait::until("the open database", || is_open() && handles());
 }

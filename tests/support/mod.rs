@@ -25,3 +25,8 @@ pub mod talk;
 pub mod tool_bench;
 pub mod txn;
 pub mod wait;
+
+/// True where long sweeps are asked for, as by `.ci/nightly`.
+pub fn is_full() -> bool {
+    std::env::var_os("PLACET_FULL").is_some()
+}

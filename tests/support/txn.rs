@@ -21,11 +21,6 @@ pub fn fast_dir() -> TempDir {
     TempDir::new().unwrap()
 }
 
-/// True when the long forms of the tests are wanted.
-pub fn full() -> bool {
-    std::env::var_os("PLACET_FULL").is_some()
-}
-
 pub struct Txn {
     _dir: TempDir,
     pub base: PathBuf,

@@ -50,3 +50,24 @@ pub async fn until_then(what: &str, mut done: impl FnMut() -> bool) {
         tokio::time::sleep(PAUSE).await;
     }
 }
+
+/// Waits until each file of `dir` is older than the clock of a file system is coarse: a change just before a run begins has
+/// the time of the run.
+#[track_caller]
+pub fn until_old(dir: &std::path::Path) {
+    const COARSE: Duration = Duration::from_millis(60);
+    until("the times of files to be past", || {
+        let files = std::fs::read_dir(dir).unwrap();
+        let changed = files.map(|file| file.unwrap().metadata().unwrap().modified().unwrap());
+        changed.max().is_none_or(|time| time.elapsed().is_ok_and(|age| age > COARSE))
+    });
+}
+
+/// Waits until a file below `dir` contains `text`: what was typed is stored a moment after the last key.
+#[track_caller]
+pub fn until_stored(dir: &std::path::Path, text: &str) {
+    until(&format!("{text:?} in a file of {}", dir.display()), || {
+        let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).any(|stored| stored.contains(text))
+    });
+}

@@ -3,6 +3,7 @@
 //! A file is built line by line, each as the bytes it has on the disk. So what must come out is known byte for byte,
 //! without any of the code under test.
 
+use crate::support::is_full;
 use crate::support::tool_bench::Bench;
 use placet::tools::{ToolSet, ToolSetSettings};
 use proptest::prelude::*;
@@ -136,7 +137,7 @@ fn written(dialect: ToolSet, file: &File) -> Bench {
 }
 
 fn cases() -> ProptestConfig {
-    let cases = if std::env::var_os("PLACET_FULL").is_some() { 1_000 } else { 48 };
+    let cases = if is_full() { 1_000 } else { 48 };
     ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }
 }
 

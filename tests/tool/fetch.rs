@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::tool_bench::{Bench, Person};
+use crate::support::wait;
 use placet::conversation::CallOutcome;
 use placet::http::{HttpClientSettings, PageClient, ProxySource};
 use placet::permission::Mode;
@@ -205,18 +206,12 @@ fn a_call_that_is_stopped_does_not_wait_for_its_page() {
     let (named, rule) = (format!("tools.private_hosts=[\"{host}\"]"), format!("fetch({host})"));
     let place = Place::new();
     let start = || place.placet(["--set", &named, "--allow", &rule, "-p", &message]).start();
-    let whole = Instant::now();
     let out = start().end();
-    let whole = whole.elapsed();
     assert!(out.code == 0 && out.stdout.contains("Markdown of"), "{out:?}");
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT] {
         let count = site.asked.lock().unwrap().len();
         let running = start();
-        while site.asked.lock().unwrap().len() == count {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        // In the middle of the conversion, wherever that is.
-        std::thread::sleep(whole / 3);
+        wait::until("the request", || site.asked.lock().unwrap().len() > count);
         running.signal(signal);
         let out = running.end();
         assert!(!out.stdout.contains("Markdown of"), "{out:?}");
@@ -255,10 +250,7 @@ impl ScratchpadBackend for SlowStore {
     fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), ScratchpadStoreError> {
         if entry.is_some() {
             self.cancel.cancel();
-            let began = Instant::now();
-            while self.held.load(Ordering::SeqCst) && began.elapsed() < Duration::from_secs(60) {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            wait::until("the store to be let go", || !self.held.load(Ordering::SeqCst));
         }
         self.saved.lock().unwrap().push((name.into(), entry.is_some()));
         Ok(())

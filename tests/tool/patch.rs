@@ -1,5 +1,6 @@
 //! Patches against git and GNU diff: what one of them writes, all of them apply to the same bytes.
 
+use crate::support::is_full;
 use crate::support::require::require;
 use placet::text::patch::{Options, PatchApplyError, PatchError, StripLevels, apply, parse, unified};
 use proptest::prelude::*;
@@ -10,7 +11,7 @@ use std::process::{Command, Stdio};
 
 /// Ten thousand pairs with `PLACET_FULL=1`, a tenth without; the other programs see every so-manieth.
 fn pairs() -> (u32, usize) {
-    if std::env::var_os("PLACET_FULL").is_some() { (10_000, 10) } else { (1_000, 20) }
+    if is_full() { (10_000, 10) } else { (1_000, 20) }
 }
 
 /// Contents with few different lines, so that they repeat, with every kind of line end and with raw bytes.

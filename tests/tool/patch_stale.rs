@@ -3,6 +3,7 @@
 //! Where both programs refuse a patch, placet refuses it too, or a row of the table in the guide names the rule by which
 //! it applies. Where both give the same result, placet gives that result, or a row says why it refuses.
 
+use crate::support::is_full;
 use crate::support::require::require;
 use placet::text::patch::{FilePatch, Options, PatchLineKind, PatchedContent, StripLevels, apply, parse};
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ const BATCH: usize = 500;
 
 /// More than 20,000 patches with `PLACET_FULL=1`; `PLACET_SEED` chooses others, and `PLACET_BATCH` tries only one batch.
 fn batches() -> (usize, u64) {
-    let count = if std::env::var_os("PLACET_FULL").is_some() { 44 } else { 4 };
+    let count = if is_full() { 44 } else { 4 };
     let seed = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok());
     (count, seed.unwrap_or(15))
 }

@@ -1,5 +1,6 @@
 //! run_command: output, endings, and nothing left behind.
 
+use crate::support::is_full;
 use crate::support::require::require;
 use crate::support::tool_bench::{Bench, Got};
 use crate::support::wait;
@@ -102,7 +103,7 @@ fn cancelling_ends_what_ignores_signals_and_what_went_into_its_own_session() {
         "trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; (sleep 7302 &) ; sleep 7302' &) ; sleep 7302";
     let cancel = bench.cancel.clone();
     let stopper = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(400));
+        wait::until("both processes", || alive("sleep 7302").len() >= 2);
         cancel.cancel();
         Instant::now()
     });
@@ -207,7 +208,7 @@ fn a_call_that_is_dropped_takes_its_command_with_it() {
 #[test]
 fn two_hundred_megabytes_flow_through_a_small_room() {
     let bench = Bench::new();
-    let size = if std::env::var_os("PLACET_FULL").is_some() { 300_000_000 } else { 30_000_000 };
+    let size = if is_full() { 300_000_000 } else { 30_000_000 };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let flood = command(&bench, &format!("head -c {size} /dev/zero"));
     let mut finished =

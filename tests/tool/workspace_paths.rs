@@ -1,5 +1,6 @@
 //! Paths: what they resolve to, and that nothing else is opened.
 
+use crate::support::is_full;
 use crate::support::permit::permit;
 use placet::permission::AccessLocation;
 use placet::workspace::{ExpectedContent, OpenConsent, SpecialFile, Workspace, WorkspaceError};
@@ -129,7 +130,7 @@ fn what_is_no_file_is_never_waited_for() {
 #[test]
 fn a_swapped_directory_never_leads_outside() {
     let g = ground();
-    let rounds = if std::env::var_os("PLACET_FULL").is_some() { 100_000 } else { 3_000 };
+    let rounds = if is_full() { 100_000 } else { 3_000 };
     std::fs::create_dir(g.root.join("x")).unwrap();
     std::fs::write(g.root.join("x/secret"), "harmless").unwrap();
     let stop = AtomicBool::new(false);
