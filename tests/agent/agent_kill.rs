@@ -2,11 +2,10 @@
 //! the session goes on from there.
 
 use crate::support::binary::{Place, Running};
-use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
+use crate::support::require::has_view;
 use crate::support::wait;
 use placet::conversation::{AssistantBlock, Message};
-use placet::sandbox::SandboxBackend;
 use placet::session::{LoadedSession, SessionStore};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -225,7 +224,7 @@ fn what_was_being_collected_at_a_kill_is_pending_whole() {
 /// Story: a kill while a restored discard was removed left a part of it, and `placet undo` refused everything until a repair.
 #[test]
 fn a_discard_that_was_being_removed_at_a_kill_is_gone() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();

@@ -1,7 +1,8 @@
 //! Instructions, skills and commands that people bring: what the model is sent, what a person sees, and what needs trust.
 
 use crate::support::mock_server::{MockServer, Reply, Say};
-use crate::support::pty::{Pty, Start, shell};
+use crate::support::pty::settled;
+use crate::support::pty::{Start, shell};
 use crate::support::talk::{Talk, Wire, turn};
 use crate::support::wait;
 use placet::agent::{TurnEnding, TurnEvent};
@@ -168,11 +169,6 @@ fn said(server: &MockServer) -> String {
     let body = server.requests().pop().unwrap().body;
     let last = body["messages"].as_array().unwrap().iter().rev().find(|m| m["role"] == "user").unwrap();
     last["content"].to_string()
-}
-
-fn settled(pty: &mut Pty, what: &str) {
-    pty.until(what, |screen| screen.contains(what));
-    pty.until_prompt("");
 }
 
 #[test]

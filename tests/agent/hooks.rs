@@ -1,6 +1,6 @@
 //! Hooks through the program: what they decide, in which order, and that they fail closed.
 
-use crate::support::binary::{Out, Place};
+use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{ApprovalReply, CallInterceptors, TurnEnding, TurnEvent};
@@ -10,10 +10,6 @@ use placet::hooks::{
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
-
-fn read(place: &Place) -> Out {
-    place.call("read_file", &json!({"path": "a.txt"}), &[])
-}
 
 /// A place whose only hook is a program that does `body`, at PRE_TOOL_CALL.
 fn with_program(body: &str) -> Place {
@@ -41,7 +37,7 @@ fn a_program_that_fails_in_any_way_blocks_and_is_named() {
         ("/no/such/program", "it failed with exit code 127"),
     ] {
         let place = with_program(body);
-        let out = read(&place).code(3);
+        let out = place.reads_a().code(3);
         assert!(
             out.stderr.contains("the hook `guard` blocks it: ") && out.stderr.contains(why),
             "{why}\n{out:#?}"
@@ -53,7 +49,7 @@ fn a_program_that_fails_in_any_way_blocks_and_is_named() {
 #[test]
 fn a_program_hears_what_the_call_is_about_and_its_words_are_kept() {
     let place = with_program("cat > heard.json; echo note >&2; echo '{\"decision\":\"ALLOW\"}'");
-    read(&place).code(0).says("alpha");
+    place.reads_a().code(0).says("alpha");
     let heard: Value = serde_json::from_str(&place.read("heard.json")).unwrap();
     assert_eq!(
         heard,
@@ -64,7 +60,7 @@ fn a_program_hears_what_the_call_is_about_and_its_words_are_kept() {
         })
     );
     let place = with_program("echo '{\"decision\":\"BLOCK\",\"reason\":\"not on Sundays\"}'");
-    read(&place).code(3).warns("denied: the hook `guard` blocks it: not on Sundays");
+    place.reads_a().code(3).warns("denied: the hook `guard` blocks it: not on Sundays");
 }
 
 #[test]
@@ -72,7 +68,8 @@ fn a_hook_that_wants_a_person_is_refused_by_name_where_there_is_none() {
     let place = Place::new().file("a.txt", "alpha\n").config(
         "[[hooks]]\nname = \"ask-first\"\npoint = \"PRE_TOOL_CALL\"\ntool = \"read_*\"\nask = \"\"\nreason = \"reading is private\"\n",
     );
-    let out = read(&place)
+    let out = place
+        .reads_a()
         .code(3)
         .warns("denied: the hook `ask-first` asks for a person's approval: reading is private");
     assert!(out.stderr.contains("never allowed without a person"), "{out:#?}");
@@ -90,7 +87,7 @@ fn a_list_of_forbidden_words_and_a_pattern_over_an_argument() {
     let run = |line: &str| place.call("run_command", &json!({"command": line}), &[]);
     run("sudo ls").code(3).warns("the hook `words` blocks it: `sudo` is on its list");
     run("echo fine").code(0);
-    read(&place).code(0);
+    place.reads_a().code(0);
     place
         .call("read_file", &json!({"path": "b.key"}), &[])
         .code(3)
@@ -103,7 +100,7 @@ fn what_is_redacted_reaches_neither_the_model_nor_a_scratchpad_nor_the_log() {
         "[tools]\ninline_bytes = 2000\n[[hooks]]\nname = \"tokens\"\npoint = \"POST_TOOL_RESPONSE\"\nredact = \"sk-[0-9]+\"\nwith = \"[token]\"\n\
          [[hooks]]\nname = \"users\"\npoint = \"POST_TOOL_RESPONSE\"\nredact = \"admin\"\n",
     );
-    let out = read(&place).code(0);
+    let out = place.reads_a().code(0);
     assert!(out.stdout.contains("user [redacted]") && out.stdout.contains("token [token]"), "{out:#?}");
     let long =
         place.call("run_command", &json!({"command": "cat a.txt; seq 1 2000; cat a.txt"}), &[]).code(0);
@@ -127,7 +124,7 @@ fn a_result_may_be_withheld_or_wait_for_a_person() {
         let place = Place::new().file("a.txt", "alpha\n").config(&format!(
             "[[hooks]]\nname = \"late\"\npoint = \"POST_TOOL_RESPONSE\"\ntool = \"read_file\"\n{effect}\n"
         ));
-        let out = read(&place).code(3).warns(says);
+        let out = place.reads_a().code(3).warns(says);
         assert!(!out.stdout.contains("alpha"), "{out:#?}");
     }
 }
@@ -185,7 +182,7 @@ fn the_key_of_a_provider_may_be_withheld() {
 #[test]
 fn every_word_of_a_hook_is_in_the_log() {
     let place = with_program("echo '{\"decision\":\"PASS\"}'");
-    read(&place).code(0);
+    place.reads_a().code(0);
     let all = place.run(["audit", "show", "--json"]).code(0);
     let hooks: Vec<(Value, Value, Value)> = all
         .lines()
@@ -218,7 +215,7 @@ fn a_hook_that_cannot_be_read_leaves_placet_in_doubt() {
         ("point = \"PRE_TOOL_CALL\"\nredact = \"x\"", "which does not support redaction"),
     ] {
         let place = Place::new().file("a.txt", "x").config(&format!("mode = \"write\"\n[[hooks]]\n{text}\n"));
-        let out = read(&place).code(3);
+        let out = place.reads_a().code(3);
         assert!(out.stderr.contains(says), "{says}\n{out:#?}");
     }
 }
@@ -236,7 +233,7 @@ fn a_project_s_hooks_refuse_and_ask_without_trust_but_run_nothing() {
             mark.display()
         ),
     );
-    let out = read(&place).code(0);
+    let out = place.reads_a().code(0);
     assert!(
         out.stderr
             .contains("is not trusted; ignored: hooks = [{ point = \"PRE_TOOL_CALL\", name = \"theirs\""),
@@ -245,7 +242,7 @@ fn a_project_s_hooks_refuse_and_ask_without_trust_but_run_nothing() {
     assert!(!mark.exists());
     place.call("list_directory", &json!({}), &[]).code(3).warns("the hook `no-lists`");
     place.run(["config", "trust"]).code(0);
-    read(&place);
+    place.reads_a();
     // Trusted, the one that allows all comes first.
     place.call("list_directory", &json!({}), &[]).code(0);
 }

@@ -1,16 +1,12 @@
 //! Hooks in the format of Claude Code, through the program: what its programs read, and what their answers do.
 
-use crate::support::binary::{Out, Place};
+use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{CallInterceptors, TurnEnding};
 use placet::hooks::{Hook, HookEnvironment, HookSet, HookSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-
-fn read(place: &Place) -> Out {
-    place.call("read_file", &json!({"path": "a.txt"}), &[])
-}
 
 /// A place with one hook, a program that does `body`.
 fn with_hook(event: &str, matcher: &str, body: &str, more: &str) -> Place {
@@ -32,7 +28,7 @@ fn heard(place: &Place) -> Value {
 fn a_program_reads_the_names_that_it_knows_and_blocks_with_exit_code_2() {
     let body = "cat > \"$CLAUDE_PROJECT_DIR/heard.json\"; echo not for you >&2; exit 2";
     let place = with_hook("PreToolUse", "Read|Bash", body, "");
-    read(&place).code(3).warns("denied: the hook `guard` blocks it: not for you");
+    place.reads_a().code(3).warns("denied: the hook `guard` blocks it: not for you");
     let input = heard(&place);
     assert_eq!(input["tool_name"], "Read");
     assert_eq!(input["tool_input"], json!({ "file_path": place.tree.join("a.txt") }));
@@ -92,7 +88,7 @@ fn answers_mean_what_their_format_says_and_a_broken_program_blocks() {
         ("sleep 30".into(), 3, "it did not answer within 700 ms"),
         ("echo '{broken'".into(), 3, "its answer cannot be read"),
     ] {
-        let out = read(&with_hook("PreToolUse", "", &body, "timeout_ms = 700")).code(code);
+        let out = with_hook("PreToolUse", "", &body, "timeout_ms = 700").reads_a().code(code);
         assert!(out.stderr.contains(words), "{body}\n{out:#?}");
     }
 }
@@ -108,13 +104,13 @@ fn a_later_hook_still_refuses() {
     };
     let all: Vec<String> = ["allow", "ask", "deny"].map(hook).to_vec();
     let place = Place::new().file("a.txt", "alpha\n").config(&all.concat());
-    read(&place).code(3).warns("the hook `h-deny` blocks it");
+    place.reads_a().code(3).warns("the hook `h-deny` blocks it");
 }
 
 #[test]
 fn a_program_that_writes_without_end_is_ended() {
     for body in ["head -c 104857600 /dev/zero | tr '\\0' x", "exec yes", "yes >&2"] {
-        let out = read(&with_hook("PreToolUse", "", body, "")).code(3);
+        let out = with_hook("PreToolUse", "", body, "").reads_a().code(3);
         assert!(out.stderr.contains("it wrote more than 8 MiB"), "{body}\n{out:#?}");
     }
 }
@@ -122,7 +118,7 @@ fn a_program_that_writes_without_end_is_ended() {
 #[test]
 fn after_a_tool_the_words_of_a_program_follow_the_result() {
     let place = with_hook("PostToolUse", "Read", "cat > heard.json; echo run the formatter >&2; exit 2", "");
-    let out = read(&place).code(0);
+    let out = place.reads_a().code(0);
     assert!(out.stdout.contains("alpha") && out.stdout.contains("run the formatter"), "{out:#?}");
     assert!(heard(&place)["tool_response"]["content"].as_str().unwrap().contains("alpha"));
     std::fs::remove_file(place.tree.join("heard.json")).unwrap();

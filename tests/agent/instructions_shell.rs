@@ -2,17 +2,13 @@
 //! `remember`.
 
 use crate::support::mock_server::{MockServer, Reply, Say};
-use crate::support::pty::{Pty, Start, shell};
+use crate::support::pty::settled;
+use crate::support::pty::{Start, shell};
 
 fn model(server: &MockServer) -> Start {
     ["--provider", "openai-compatible", "--model", "m", "--base-url", &server.url(), "--mode", "ask"]
         .iter()
         .fold(shell().size(120, 50), |start, arg| start.arg(arg))
-}
-
-fn settled(pty: &mut Pty, what: &str) {
-    pty.until(what, |screen| screen.contains(what));
-    pty.until_prompt("");
 }
 
 /// The tokens in the row of `/context` that names this file.

@@ -1,10 +1,9 @@
 //! A long apply or undo shows how far it is, and Ctrl-C stops it before the first file changes. The real binary in a
 //! pseudo-terminal.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
 use crate::support::pty::{Pty, shell};
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use std::path::Path;
 
 /// So many that an apply takes well over half a second, from which on it shows how far it is, also on a fast machine:
@@ -36,7 +35,7 @@ fn files(dir: &Path) -> usize {
 
 #[test]
 fn ctrl_c_stops_an_apply_before_the_first_file_changes_and_the_next_apply_completes() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = ready("apply");
@@ -59,7 +58,7 @@ fn ctrl_c_stops_an_apply_before_the_first_file_changes_and_the_next_apply_comple
 
 #[test]
 fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = ready("apply");
@@ -97,7 +96,7 @@ fn stop_in_time(pty: &mut Pty, key: &str) {
 
 #[test]
 fn the_question_after_a_turn_shows_how_far_its_apply_is_and_esc_stops_it() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = shell().arg("--provider").arg("offline").open();

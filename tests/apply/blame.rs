@@ -1,11 +1,10 @@
 //! Who wrote each line: told from the journal, for calls, commands, the person, undo, renames and what was lost.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::special::whiteout;
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
-use placet::sandbox::SandboxBackend;
 use placet::workspace::{
     ApplyOutcome, ApprovedBy, BlameLine, ChangeOrigin, ChangeSelection, LayerKind, LineStatus, PruneLimits,
     PruneRoots, SelectedPart, TransactionKind, TransactionLabel, View, prune,
@@ -462,7 +461,7 @@ fn the_command_line_tells_calls_consents_and_ranges() {
 
 #[test]
 fn a_real_command_is_named_by_its_line() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("a.txt", "one\ntwo\n");

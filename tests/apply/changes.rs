@@ -1,10 +1,9 @@
 //! Pending changes, apply and undo on the command line, as a person meets them.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
@@ -26,7 +25,7 @@ fn what_is_pending_ends_with_three_and_lands_when_it_is_applied() {
 /// Story: `placet changes --patch | git apply`, and `placet apply` ended with "nothing was applied: files changed in the meantime".
 #[test]
 fn what_the_workspace_has_already_counts_as_applied() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     const CHANGE: &str = "sed -i s/b/B/ a.txt; rm gone.txt; mkdir d; echo q > d/q.txt; chmod +x x.sh";
@@ -282,7 +281,7 @@ fn both_ends_of_a_move_go_together() {
 /// files, the command's line one created and one deleted, and the end of the run two changes.
 #[test]
 fn a_file_that_was_renamed_and_changed_is_one_file_everywhere_and_goes_as_one() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let text: String = (1..=20).map(|n| format!("line {n}\n")).collect();
@@ -315,7 +314,7 @@ fn a_file_that_was_renamed_and_changed_is_one_file_everywhere_and_goes_as_one() 
 /// Story: `placet changes --patch | git apply --check` failed as soon as a commit was pending.
 #[test]
 fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let txn = Txn::on_disk();
@@ -348,7 +347,7 @@ fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
 /// Story: a commit that added a file, and one that removed it again, were `M .git (12 files of the repository)`.
 #[test]
 fn the_journal_names_commits() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let txn = Txn::on_disk();
@@ -382,7 +381,7 @@ fn the_journal_names_commits() {
 #[test]
 fn what_cannot_be_read_is_never_nothing() {
     let root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(SandboxBackend::Overlay) || root && !require("setpriv") {
+    if !has_view() || root && !require("setpriv") {
         return;
     }
     let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), root.then_some(1000));
@@ -409,7 +408,7 @@ fn what_cannot_be_read_is_never_nothing() {
 /// One failing `fstat` of the record made `placet apply` say that nothing is pending.
 #[test]
 fn a_record_whose_time_cannot_be_read_is_never_nothing() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), None);
@@ -436,7 +435,7 @@ fn a_record_whose_time_cannot_be_read_is_never_nothing() {
 #[test]
 fn a_directory_that_nobody_may_enter_is_pending_and_applied_with_all_that_is_in_it() {
     let root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(SandboxBackend::Overlay) || root && !require("setpriv") {
+    if !has_view() || root && !require("setpriv") {
         return;
     }
     let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), root.then_some(1000));

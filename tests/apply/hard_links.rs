@@ -2,9 +2,8 @@
 //! name outside of it, and a change of a file that has several names waits.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
@@ -36,7 +35,7 @@ fn git(dir: &Path, args: &[&str]) -> String {
 
 /// A repository whose branch `main` is one commit before `old`.
 fn repository() -> Option<Place> {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return None;
     }
     let place = Place::new().file("one.txt", "1\n").file("docs/readme.txt", "docs\n");
@@ -53,7 +52,7 @@ fn repository() -> Option<Place> {
 /// Story: `A docs/example.txt +1 -0` was applied as a second name of `src/main.rs`, and no list said so.
 #[test]
 fn every_list_says_of_which_file_a_new_path_is_another_name() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("src/main.rs", "fn main() {}\n");
@@ -85,7 +84,7 @@ fn every_list_says_of_which_file_a_new_path_is_another_name() {
 
 #[test]
 fn a_new_directory_that_is_one_row_says_which_of_its_files_are_other_names() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("src/main.rs", "fn main() {}\n");
@@ -190,7 +189,7 @@ fn a_change_of_a_file_that_has_several_names_waits_and_names_them() {
 /// `n2` was pending as the agent's.
 #[test]
 fn an_applied_name_of_a_file_that_is_still_pending_under_another_name_is_a_file_of_its_own() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     for applied in ["n1", "n2"] {

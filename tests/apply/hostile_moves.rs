@@ -2,8 +2,7 @@
 //! text is lost.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +30,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 /// with a swap, with a new file and with a directory in the old place.
 #[test]
 fn no_text_is_lost_by_a_move_of_which_the_target_waits() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let lines = [
@@ -77,7 +76,7 @@ fn no_text_is_lost_by_a_move_of_which_the_target_waits() {
 /// Story: `real/config.toml` was applied in one turn and `.cargo -> real` in the next, and Cargo obeyed the file.
 #[test]
 fn a_link_that_makes_other_files_protected_waits_in_every_order_of_turns() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let pairs = [
@@ -111,7 +110,7 @@ fn a_link_that_makes_other_files_protected_waits_in_every_order_of_turns() {
 
 #[test]
 fn links_of_every_day_ask_nothing() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("lib64/x.so", "x\n").file("v1/etc.txt", "x\n").file("pkg/bin/tsc", "x\n");
@@ -126,7 +125,7 @@ fn links_of_every_day_ask_nothing() {
 /// Story: a pipe in a directory that was moved was removed, was made nowhere, and kept the whole turn from being undone.
 #[test]
 fn a_pipe_that_was_moved_stays_where_it_is() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("d/a", "inside\n").file("gh/workflows/ci.yml", "ci\n").file("notes", "n\n");
@@ -169,7 +168,7 @@ fn a_pipe_that_was_moved_stays_where_it_is() {
 /// Story: a socket that a turn removed kept the whole turn from being undone.
 #[test]
 fn a_socket_that_went_is_named_by_undo_and_the_rest_comes_back() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("notes", "n\n");

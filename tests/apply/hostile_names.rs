@@ -2,17 +2,10 @@
 //! and links that were there before.
 
 use crate::support::binary::Place;
+use crate::support::require::has_view;
 use crate::support::{pty, require::require};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
-
-fn has_view(place: &Place) -> bool {
-    let there = place.run(["doctor"]).stdout.contains("copy-on-write view");
-    if !there {
-        eprintln!("skipped: there is no view here");
-    }
-    there
-}
 
 fn after(script: &str) -> Place {
     let place = Place::new();
@@ -34,7 +27,7 @@ fn a_flag_names_the_link_and_not_what_it_leads_to() {
     for (script, protected) in [(file.as_str(), ".envrc"), (dir, ".husky/workflows/ci.yml")] {
         let new = || after(&format!("mkdir -p .github/workflows; echo on > {CI}"));
         let place = new();
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let run = format!("run {script}");
@@ -55,7 +48,7 @@ fn a_flag_names_the_link_and_not_what_it_leads_to() {
 #[test]
 fn apply_and_discard_take_the_link_itself() {
     let place = after("echo old > keep");
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     let run = "run ln -s work alias; echo important > work; ln -s .envrc notes; echo evil > .envrc";
@@ -73,7 +66,7 @@ fn apply_and_discard_take_the_link_itself() {
 #[test]
 fn a_file_is_named_in_any_spelling_that_needs_no_link_of_the_workspace() {
     let place = after("mkdir sub");
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     symlink(&place.tree, place.beside("way")).unwrap();
@@ -127,7 +120,7 @@ fn a_change_of_what_a_far_protected_link_leads_to_waits() {
     ];
     for (setup, path) in cases {
         let place = after(setup);
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let before = std::fs::read_to_string(place.tree.join(path)).ok();
@@ -149,7 +142,7 @@ fn the_mode_of_a_second_name_of_a_hook_waits() {
         let place = after(&format!(
             "mkdir -p d {dir}; echo a > {dir}/pre-commit; ln {dir}/pre-commit d/x; echo b > d/y; ln d/y d/z"
         ));
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let mode =
@@ -176,7 +169,7 @@ fn settings_that_git_includes_wait() {
         let place = after(&format!(
             "git init -q -b main .; printf '[user]\\n\\tname = x\\n' > gc; git config {key} ../gc"
         ));
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let before = place.read("gc");
@@ -195,7 +188,7 @@ fn all_settings_that_run_something_are_named() {
         return;
     }
     let place = after("git init -q -b main .");
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     let script = "git config alias.a log; git config core.pager ./p; git config core.fsmonitor /bin/evil";

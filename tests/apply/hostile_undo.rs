@@ -2,10 +2,9 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::broken_calls::{Broken, Start, become_program, broken_command};
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -82,7 +81,7 @@ fn attribute(path: &Path) -> Option<Vec<u8>> {
 
 #[test]
 fn an_undo_that_cannot_read_the_attributes_of_a_file_changes_nothing() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new();
@@ -107,7 +106,7 @@ fn an_undo_that_cannot_read_the_attributes_of_a_file_changes_nothing() {
 
 #[test]
 fn what_an_undo_could_not_remove_is_removed_by_the_next_start() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new();
@@ -134,7 +133,7 @@ fn what_an_undo_could_not_remove_is_removed_by_the_next_start() {
 #[test]
 fn a_read_only_file_system_leaves_nothing_to_remove() {
     let is_root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !is_root || !require("unshare") {
+    if !has_view() || !is_root || !require("unshare") {
         return;
     }
     let place = Place::new();
@@ -169,7 +168,7 @@ fn a_read_only_file_system_leaves_nothing_to_remove() {
 /// Story: a part of such a tree was applied, and undo then refused for ever: `File name too long`.
 #[test]
 fn a_tree_whose_paths_are_too_long_is_not_pending_in_part() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new();

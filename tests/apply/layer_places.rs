@@ -3,16 +3,15 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use std::process::Command;
 
 /// Runs `line` where `mounts` came first; `None` where nothing can be mounted.
 fn with_mounts(place: &Place, mounts: &str, line: &str) -> Option<String> {
     let is_root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !is_root || !require("unshare") {
+    if !has_view() || !is_root || !require("unshare") {
         return None;
     }
     let mounted = format!("({mounts}) 2>&1 || {{ echo not mounted; exit; }}");

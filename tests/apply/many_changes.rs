@@ -1,11 +1,10 @@
 //! Commands that create very many files: the memory that a list of them takes grows by little for each file, and what is
 //! listed is applied and undone as always. The real binary.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -15,7 +14,7 @@ const MOST: u64 = 700;
 const FILES: usize = 10_000;
 
 fn ground() -> Option<Txn> {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return None;
     }
     let txn = Txn::on_disk();

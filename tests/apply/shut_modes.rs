@@ -2,10 +2,9 @@
 //! makes of them is applied, undone and redone exactly. Story: an apply of `chmod 000` on a changed file failed, and so did
 //! the undo of a directory of mode 000.
 
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::{Txn, differences};
-use placet::sandbox::SandboxBackend;
 
 const SETUP: &str = "umask 022; echo old > f; echo keep > g; echo mine > k; chmod 000 k; \
     mkdir -p d/e wide/w; echo in > d/e/f; echo x > wide/w/x; chmod 000 wide/w wide";
@@ -16,7 +15,7 @@ const CHANGE: &str = "umask 022; echo new > f; chmod 000 f; chmod 000 g; echo n 
 fn txn() -> Option<Txn> {
     // Only root may look at the modes, and only another user is bound by them.
     let root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !root || !require("setpriv") {
+    if !has_view() || !root || !require("setpriv") {
         return None;
     }
     let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), Some(1000));

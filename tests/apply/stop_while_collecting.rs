@@ -1,16 +1,16 @@
 //! A stop while placet collects or removes what a command wrote: one row says what became of the changes, and nothing is
 //! applied later.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::Say;
 use crate::support::program::placet_with_points;
+use crate::support::pty::joined;
 use crate::support::pty::{Pty, shell};
+use crate::support::require::has_view;
 use crate::support::talk::{Talk, Wire, turn};
 use crate::support::wait;
 use placet::agent::{TurnEnding, TurnEvent};
 use placet::conversation::CallOutcome;
 use placet::permission::Mode;
-use placet::sandbox::SandboxBackend;
 use serde_json::json;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -55,15 +55,10 @@ fn held_at(stage: &str, mode: &str) -> (Pty, HeldStage) {
     (start.open(), held)
 }
 
-/// Without line breaks: rows are broken at the width of the screen.
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Story: the row of the command vanished, and 10,000 files were applied five seconds after Esc, or were gone.
 #[test]
 fn a_stop_while_changes_are_collected_leaves_a_row_with_their_number_and_applies_nothing() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let (mut pty, held) = held_at("collecting", "write");
@@ -86,7 +81,7 @@ fn a_stop_while_changes_are_collected_leaves_a_row_with_their_number_and_applies
 /// Story: the row came only when everything was removed, and after three seconds not at all.
 #[test]
 fn a_stopped_command_has_its_row_before_its_files_are_removed_and_the_next_one_does_not_wait() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let (mut pty, held) = held_at("removing", "write");

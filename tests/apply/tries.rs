@@ -1,10 +1,9 @@
 //! Tries: several attempts in one directory, each with pending changes of its own.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
 use crate::support::is_full;
 use crate::support::pty::shell;
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use placet::workspace::{ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths};
 use rustix::process::Signal;
 use std::path::Path;
@@ -317,7 +316,7 @@ fn no_order_of_applies_loses_a_line_of_a_try() {
 /// nothing of the other ones.
 #[test]
 fn a_kill_leaves_each_try_whole() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();

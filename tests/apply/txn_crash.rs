@@ -1,9 +1,8 @@
 //! A crash at any point leaves every file old or new, and the next start makes it all one or the other.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::is_full;
+use crate::support::require::has_view;
 use crate::support::txn::{Snap, Txn, differences};
-use placet::sandbox::SandboxBackend;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
@@ -107,7 +106,7 @@ fn matrix(waiting: &Waiting, from: &str, command: &str, after: impl Fn(&Waiting,
 
 #[test]
 fn an_apply_that_crashes_anywhere_is_all_or_nothing_after_the_next_start() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let waiting = Waiting::new(SETUP, CHANGE);
@@ -123,7 +122,7 @@ fn an_apply_that_crashes_anywhere_is_all_or_nothing_after_the_next_start() {
 
 #[test]
 fn an_undo_that_crashes_anywhere_is_all_or_nothing_after_the_next_start() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut waiting = Waiting::new(SETUP, CHANGE);
@@ -139,7 +138,7 @@ fn an_undo_that_crashes_anywhere_is_all_or_nothing_after_the_next_start() {
 
 #[test]
 fn killed_at_any_moment_two_hundred_files_are_all_old_or_all_new() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let setup = "i=0; while [ $i -lt 200 ]; do echo old $i > f$i; i=$((i+1)); done";
@@ -170,7 +169,7 @@ fn killed_at_any_moment_two_hundred_files_are_all_old_or_all_new() {
 
 #[test]
 fn what_is_pending_survives_a_kill_while_it_is_put_on_the_shelf() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let txn = Txn::on_disk();

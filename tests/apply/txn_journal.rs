@@ -1,14 +1,9 @@
 //! What is kept for undo, whose it is, and what lands together or not at all.
 
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::{Txn, differences, snap};
-use placet::sandbox::SandboxBackend;
 use std::path::PathBuf;
-
-fn skip() -> bool {
-    !sandbox_or_skip(SandboxBackend::Overlay)
-}
 
 const GIT: &str = "export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e \
      GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0; ";
@@ -22,7 +17,7 @@ fn repository(txn: &Txn) {
 
 #[test]
 fn a_commit_in_the_view_lands_as_one_and_goes_back_as_one() {
-    if skip() || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let txn = Txn::on_disk();
@@ -50,7 +45,7 @@ fn a_commit_in_the_view_lands_as_one_and_goes_back_as_one() {
 
 #[test]
 fn a_repository_that_moved_on_or_is_locked_is_left_alone() {
-    if skip() || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let moves = [
@@ -102,7 +97,7 @@ fn a_repository_that_moved_on_or_is_locked_is_left_alone() {
 
 #[test]
 fn placet_itself_writes_nothing_into_a_repository() {
-    if skip() || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let txn = Txn::on_disk();
@@ -130,7 +125,7 @@ fn placet_itself_writes_nothing_into_a_repository() {
 
 #[test]
 fn ten_changes_with_one_that_fails_are_none() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let change = "for i in 1 2 3 4; do echo new > f$i; done; mkdir n; echo n > n/n; echo x > shut/x; rm gone; chmod 600 mode; ln -s f1 l";
@@ -183,7 +178,7 @@ fn ten_changes_with_one_that_fails_are_none() {
 
 #[test]
 fn state_on_another_file_system_makes_no_difference() {
-    if skip() || !rustix::process::geteuid().is_root() || !require("unshare") {
+    if !has_view() || !rustix::process::geteuid().is_root() || !require("unshare") {
         return;
     }
     let txn = Txn::on_disk();
@@ -210,7 +205,7 @@ fn state_on_another_file_system_makes_no_difference() {
 
 #[test]
 fn pruning_keeps_what_others_need_and_what_is_pending() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let txn = Txn::on_disk();
@@ -264,7 +259,7 @@ fn pruning_keeps_what_others_need_and_what_is_pending() {
 
 #[test]
 fn two_processes_do_not_work_on_one_set_of_changes() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let txn = Txn::on_disk();
@@ -310,7 +305,7 @@ fn two_processes_do_not_work_on_one_set_of_changes() {
 
 #[test]
 fn nothing_of_a_command_that_ended_is_left_where_layers_lie() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let txn = Txn::on_disk();
@@ -335,7 +330,7 @@ fn nothing_of_a_command_that_ended_is_left_where_layers_lie() {
 
 #[test]
 fn a_patch_of_what_is_pending_does_the_same_in_another_tree() {
-    if skip() || !require("git") || !require("patch") {
+    if !has_view() || !require("git") || !require("patch") {
         return;
     }
     let setup = "printf 'a\\nb\\nc\\nd\\ne\\nf\\ng\\nh\\n' > a; printf 'no end' > b; : > empty; echo g > gone; mkdir d; echo x > d/x; \

@@ -1,6 +1,8 @@
 //! Others write the same files, and swap directories for links, while changes land and come back.
 
 use crate::support::is_full;
+use crate::support::outsider::by_rename;
+use crate::support::outsider::in_place;
 use crate::support::txn::fast_dir;
 use placet::workspace::{ApplyError, ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths, recover};
 use std::path::{Path, PathBuf};
@@ -129,16 +131,6 @@ fn a_directory_swapped_for_a_link_leads_nowhere_outside() {
 
 /// How an outsider writes his number.
 type Outsider = fn(&Path, u64);
-
-fn by_rename(path: &Path, number: u64) {
-    let new = path.with_extension("theirs");
-    std::fs::write(&new, format!("theirs {number}\n")).unwrap();
-    std::fs::rename(&new, path).unwrap();
-}
-
-fn in_place(path: &Path, number: u64) {
-    std::fs::write(path, format!("theirs {number}\n")).unwrap();
-}
 
 /// Applies that succeed and that are refused, so that both were tried.
 const LEAST_LANDED: u64 = 20;

@@ -3,11 +3,10 @@
 //!
 //! Each scenario runs plainly in one tree and in the view over an identical one, with the real binary.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::is_full;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::{Snap, Txn, differences, snap};
-use placet::sandbox::SandboxBackend;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -374,7 +373,7 @@ fn run_all(scenarios: &[&Scenario], user: Option<u32>) {
 
 #[test]
 fn every_scenario_is_shown_applied_undone_and_redone_exactly() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     run_all(&SCENARIOS.iter().collect::<Vec<_>>(), None);
@@ -382,10 +381,7 @@ fn every_scenario_is_shown_applied_undone_and_redone_exactly() {
 
 #[test]
 fn an_ordinary_user_gets_the_same() {
-    if !sandbox_or_skip(SandboxBackend::Overlay)
-        || !rustix::process::geteuid().is_root()
-        || !require("setpriv")
-    {
+    if !has_view() || !rustix::process::geteuid().is_root() || !require("setpriv") {
         return;
     }
     let fit = |s: &&Scenario| s.user || is_full() && !s.run.contains("chown") && !s.run.contains("setfacl");

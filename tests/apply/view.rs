@@ -2,16 +2,11 @@
 //! there is no view.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
-use placet::sandbox::SandboxBackend;
-
-fn sandboxed() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
+use crate::support::require::has_view;
 
 #[test]
 fn read_mode_throws_away_what_commands_change_and_says_so() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -25,7 +20,7 @@ fn read_mode_throws_away_what_commands_change_and_says_so() {
 
 #[test]
 fn a_turn_in_ask_mode_lands_by_flag_by_command_or_not_at_all() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -47,7 +42,7 @@ fn a_turn_in_ask_mode_lands_by_flag_by_command_or_not_at_all() {
 
 #[test]
 fn write_mode_applies_at_once_and_the_brake_holds_losses_repositories_and_protected_files() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let mut place = Place::with_notes();
@@ -71,7 +66,7 @@ fn write_mode_applies_at_once_and_the_brake_holds_losses_repositories_and_protec
 
 #[test]
 fn a_denied_path_gives_no_byte_to_a_command_and_nothing_asks() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes().file(".env", "CANARY=1").file("sub/.env", "CANARY=2");
@@ -85,7 +80,7 @@ fn a_denied_path_gives_no_byte_to_a_command_and_nothing_asks() {
 
 #[test]
 fn temporary_files_have_a_place_that_tools_and_commands_share() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -100,7 +95,7 @@ fn temporary_files_have_a_place_that_tools_and_commands_share() {
 
 #[test]
 fn the_network_is_off_and_a_host_is_asked_for() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -129,7 +124,7 @@ fn the_network_is_off_and_a_host_is_asked_for() {
 
 #[test]
 fn without_a_view_commands_ask_and_what_they_changed_is_found_and_undone() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes()

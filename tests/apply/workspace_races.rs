@@ -1,6 +1,8 @@
 //! Somebody else writes the same file at the same time, and nothing they wrote is lost.
 
 use crate::support::is_full;
+use crate::support::outsider::by_rename;
+use crate::support::outsider::in_place;
 use crate::support::permit::permit;
 use placet::workspace::{ExpectedContent, OpenConsent, Workspace, WorkspaceError};
 use std::io::{Seek, Write};
@@ -9,16 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How an outsider writes the number.
 type Outsider = fn(&Path, u64);
-
-fn by_rename(path: &Path, number: u64) {
-    let new = path.with_extension("theirs");
-    std::fs::write(&new, format!("theirs {number}\n")).unwrap();
-    std::fs::rename(&new, path).unwrap();
-}
-
-fn in_place(path: &Path, number: u64) {
-    std::fs::write(path, format!("theirs {number}\n")).unwrap();
-}
 
 /// Runs an outsider against our edits. Each of ours is made only over what was read, so after a write that succeeded
 /// the content before it must have been theirs or ours as read; a later one of theirs must never vanish unseen.

@@ -1,14 +1,9 @@
 //! Checks of pending changes on the command line.
 
 use crate::support::binary::{Out, Place};
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty::shell;
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
-
-fn ready() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
 
 fn printed(out: &Out) -> String {
     out.stdout.clone()
@@ -16,7 +11,7 @@ fn printed(out: &Out) -> String {
 
 #[test]
 fn a_check_sees_the_pending_changes_and_leaves_nothing_behind() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = "[checks.words]\ncommand = \"cat a.txt && echo x > made.txt && echo y >> notes.txt && ! grep -q bad a.txt\"\n";
@@ -39,7 +34,7 @@ fn a_check_sees_the_pending_changes_and_leaves_nothing_behind() {
 
 #[test]
 fn only_a_state_whose_required_checks_passed_is_applied() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings =
@@ -63,7 +58,7 @@ fn only_a_state_whose_required_checks_passed_is_applied() {
 
 #[test]
 fn a_check_that_does_not_end_is_stopped_and_floods_are_bounded() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = "[checks.endless]\ncommand = \"sleep 1000 & sleep 1000\"\ntimeout = 1\n\
@@ -153,7 +148,7 @@ fn a_proposal_in_a_terminal_is_asked_about() {
 /// Programs set the time of a file back: `cp -p`, `tar -x`, `rsync -t`.
 #[test]
 fn a_result_is_not_one_of_another_content_of_the_same_size_and_time() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = "[checks.words]\ncommand = \"grep -q good word\"\nrequired = true\n";
@@ -185,7 +180,7 @@ fn a_result_is_not_one_of_another_content_of_the_same_size_and_time() {
 /// A rejected change gives a file its old content and its old time: make would take its old output for new.
 #[test]
 fn build_output_stays_and_is_never_taken_for_that_of_another_state() {
-    if !(ready() && require("make")) {
+    if !(has_view() && require("make")) {
         return;
     }
     let makefile = "out/copy: word\n\tmkdir -p out; echo made; cp word out/copy\n";
@@ -213,7 +208,7 @@ fn build_output_stays_and_is_never_taken_for_that_of_another_state() {
 /// The newest result of a state counts: a check that passed once and then failed on the same files has not passed.
 #[test]
 fn a_flaky_check_counts_as_its_last_run() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let command =
@@ -232,7 +227,7 @@ fn a_flaky_check_counts_as_its_last_run() {
 /// A change can write a cache that decides later runs. After it was discarded no difference shows that.
 #[test]
 fn what_a_discarded_change_wrote_decides_no_later_run() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let command = "mkdir -p out; if test -e evil.sh; then . ./evil.sh; fi; \
@@ -258,7 +253,7 @@ fn what_a_discarded_change_wrote_decides_no_later_run() {
 
 #[test]
 fn after_an_apply_the_list_says_that_the_checks_saw_what_was_applied() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = "[checks.words]\ncommand = \"grep -q good a.txt\"\nrequired = true\n";
@@ -273,7 +268,7 @@ fn after_an_apply_the_list_says_that_the_checks_saw_what_was_applied() {
 /// The mark of the cache is below what the second run wrote.
 #[test]
 fn a_cache_with_a_mark_stays_while_a_change_is_checked_again() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let command = "mkdir -p cache; test -e cache/CACHEDIR.TAG || touch cache/CACHEDIR.TAG; \

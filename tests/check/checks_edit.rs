@@ -1,20 +1,17 @@
 //! Checks with `when = "edit"`: new diagnostics are part of the edit's result. And checks that the shell proposes.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
+use crate::support::checks::says;
+use crate::support::checks::sent;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use serde_json::{Value, json};
 
 /// Finds each line `bad` of text files.
 const WORDS: &str = "[checks.words]\nwhen = \"edit\"\npaths = [\"*.txt\"]\n\
                      command = \"! grep -Hn bad *.txt | sed 's/:bad.*/:1: error: a bad word/' | grep .\"\n";
 const NEW: &str = "[placet: checks find something after this edit that they did not find before the turn]";
-
-fn ready() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
 
 fn project(server: &MockServer, settings: &str) -> Place {
     let url = server.url();
@@ -32,14 +29,6 @@ fn writes(path: &str, content: &str) -> Reply {
     Reply::anthropic(&[Say::Call("c1", "write_file", &arguments(path, content))])
 }
 
-fn says(text: &str) -> Reply {
-    Reply::anthropic(&[Say::Text(text)])
-}
-
-fn sent(server: &MockServer, request: usize) -> String {
-    server.requests()[request].body["messages"].to_string()
-}
-
 /// How often a check ran.
 fn runs(stderr: &str) -> usize {
     stderr.matches("the check words runs").count()
@@ -47,7 +36,7 @@ fn runs(stderr: &str) -> usize {
 
 #[test]
 fn an_edit_is_answered_with_the_diagnostics_that_are_new() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     for mode in ["ask", "write"] {
@@ -75,7 +64,7 @@ fn an_edit_is_answered_with_the_diagnostics_that_are_new() {
 
 #[test]
 fn the_edits_of_one_answer_are_checked_together_and_what_is_known_does_not_run_again() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let both = Reply::anthropic(&[
@@ -96,7 +85,7 @@ fn the_edits_of_one_answer_are_checked_together_and_what_is_known_does_not_run_a
 
 #[test]
 fn at_most_twenty_lines_are_added_errors_first() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = "[checks.words]\nwhen = \"edit\"\ncommand = \"if test -e a.txt; then seq 30 | sed 's/.*/a.txt:&:1: warning: w&/'; echo a.txt:99:1: error: worst; fi\"\n";
@@ -115,7 +104,7 @@ fn at_most_twenty_lines_are_added_errors_first() {
 
 #[test]
 fn a_check_that_fails_without_a_diagnostic_and_one_that_is_endless_are_reported() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = "[checks.words]\nwhen = \"edit\"\ncommand = \"echo looking; ! test -e a.txt\"\n\
@@ -139,7 +128,7 @@ fn is_sub_agent(body: &Value) -> bool {
 
 #[test]
 fn the_edits_of_a_sub_agent_are_checked_against_the_files_before_the_turn() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     for mode in ["ask", "write"] {
@@ -166,7 +155,7 @@ fn the_edits_of_a_sub_agent_are_checked_against_the_files_before_the_turn() {
 
 #[test]
 fn sub_agents_that_edit_at_the_same_time_both_get_what_their_edits_broke() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let server = MockServer::start([]);
@@ -201,7 +190,7 @@ fn sub_agents_that_edit_at_the_same_time_both_get_what_their_edits_broke() {
 
 #[test]
 fn the_shell_proposes_checks_as_a_change_that_is_reviewed() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let mut pty = shell().arg("--mode").arg("ask").size(100, 40).file("go.mod", "module x\n").open();

@@ -1,15 +1,10 @@
 //! Checks at the apply question, in the shell.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, Start, shell};
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 
 const GREP: &str = "[checks.words]\ncommand = \"! grep -Hn bad *.txt | sed 's/:bad/:1: error: a bad word/' | grep .\"\npaths = [\"*.txt\"]\nrequired = true\n";
-
-fn ready() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
 
 fn ask_mode(settings: &str) -> Start {
     shell().arg("--mode").arg("ask").size(100, 30).config(settings)
@@ -24,7 +19,7 @@ fn asked(mut pty: Pty, command: &str) -> Pty {
 
 #[test]
 fn a_required_check_must_pass_before_a_yes_applies_anything() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let pty = ask_mode(GREP).file("a.txt", "one\n").file("b.txt", "two\nthree\n").open();
@@ -74,7 +69,7 @@ fn a_required_check_must_pass_before_a_yes_applies_anything() {
 /// Story: a check failed on changes that were discarded, and in another try its failure was that of the state before.
 #[test]
 fn a_failure_of_discarded_changes_is_not_shown_in_another_try() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let pty = ask_mode(GREP).file("b.txt", "two\nthree\n").open();
@@ -94,7 +89,7 @@ fn a_failure_of_discarded_changes_is_not_shown_in_another_try() {
 
 #[test]
 fn a_check_of_the_apply_question_starts_with_it_and_ends_with_it() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = "[checks.slow]\ncommand = \"touch started; sleep 1000\"\nwhen = \"apply\"\n";
@@ -116,7 +111,7 @@ fn a_check_of_the_apply_question_starts_with_it_and_ends_with_it() {
 
 #[test]
 fn a_wrong_setting_does_not_look_like_a_check_that_passed() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let pty = ask_mode("[checks.x]\noutput = \"regex\"\ncommand = \"true\"\nrequired = true\n")
@@ -140,7 +135,7 @@ fn the_moment_of_a_check_is_one_of_two_words() {
 /// Partial acceptance that breaks the check, and the check that says so.
 #[test]
 fn the_review_checks_exactly_what_is_accepted() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let text: String = (1..=40).map(|n| format!("line {n}\n")).collect();
@@ -181,7 +176,7 @@ fn the_review_checks_exactly_what_is_accepted() {
 /// The program's view has a lock of this process: the checks use the view itself, at the question and in the review.
 #[test]
 fn checks_run_at_the_question_of_a_program() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let settings = GREP.replace("required = true", "required = true\nwhen = \"apply\"");

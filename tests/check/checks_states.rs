@@ -1,11 +1,10 @@
 //! What a check sees of a part of the changes is what an apply of this part leaves in the workspace.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::is_full;
+use crate::support::require::has_view;
 use crate::support::special::whiteout;
 use placet::audit::AuditKind;
 use placet::repl::{ReviewApply, apply_review, review_of, taken_by};
-use placet::sandbox::SandboxBackend;
 use placet::ui::review::ReviewDecision;
 use placet::workspace::{
     ChangeSelection, LayerKind, SelectedPart, TransactionLabel, View, ViewPaths, Workspace, hunks,
@@ -16,7 +15,7 @@ use std::path::Path;
 
 #[test]
 fn the_checked_tree_is_the_applied_tree_for_random_parts() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut random = Numbers(std::env::var("PLACET_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20));

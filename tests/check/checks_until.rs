@@ -1,26 +1,19 @@
 //! Checks that send their failures back to the agent: at the end of a turn, and until a goal is reached.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
+use crate::support::checks::says;
+use crate::support::checks::sent;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use serde_json::json;
 
 const WORDS: &str =
     "[checks.words]\ncommand = \"! grep -Hn bad a.txt | sed 's/:bad.*/:1: error: a bad word/' | grep .\"\n";
 
-fn ready() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
-
 fn writes(text: &str) -> Reply {
     let input = json!({ "command": format!("echo {text} > a.txt") }).to_string();
     Reply::anthropic(&[Say::Call("c1", "run_command", &input)])
-}
-
-fn says(text: &str) -> Reply {
-    Reply::anthropic(&[Say::Text(text)])
 }
 
 fn project(server: &MockServer, settings: &str) -> Place {
@@ -31,13 +24,9 @@ fn project(server: &MockServer, settings: &str) -> Place {
     ))
 }
 
-fn sent(server: &MockServer, request: usize) -> String {
-    server.requests()[request].body["messages"].to_string()
-}
-
 #[test]
 fn failures_of_a_check_go_back_to_the_agent_at_the_end_of_a_turn() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let server = MockServer::start([writes("bad"), says("done"), writes("good"), says("corrected")]);
@@ -58,7 +47,7 @@ fn failures_of_a_check_go_back_to_the_agent_at_the_end_of_a_turn() {
 
 #[test]
 fn failures_go_back_only_so_often_and_not_without_a_change() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let server = MockServer::start([writes("bad"), says("done"), says("I cannot"), says("hello")]);
@@ -74,7 +63,7 @@ fn failures_go_back_only_so_often_and_not_without_a_change() {
 
 #[test]
 fn the_agent_continues_until_the_checks_pass_and_each_round_is_a_turn() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let rounds = [writes("bad"), says("one"), writes("bad bad"), says("two"), writes("good"), says("three")];
@@ -95,7 +84,7 @@ fn the_agent_continues_until_the_checks_pass_and_each_round_is_a_turn() {
 
 #[test]
 fn a_goal_ends_when_nothing_changes_any_more_or_no_round_is_left() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let server = MockServer::start([writes("bad"), says("one"), says("no idea")]);
@@ -112,7 +101,7 @@ fn a_goal_ends_when_nothing_changes_any_more_or_no_round_is_left() {
 
 #[test]
 fn the_shell_lists_runs_and_continues_until_checks_pass() {
-    if !ready() {
+    if !has_view() {
         return;
     }
     let server = MockServer::start([

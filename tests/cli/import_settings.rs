@@ -9,12 +9,6 @@ use std::path::Path;
 /// A value that must appear nowhere.
 const SECRET: &str = "canary-s3cret-0123456789";
 
-fn home_file(place: &Place, name: &str, text: &str) {
-    let path = place.home.join(name);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
 fn settings(place: &Place) -> String {
     fs::read_to_string(place.config_dir().join("config.toml")).unwrap_or_default()
 }
@@ -33,8 +27,7 @@ fn accepted(place: &Place) {
 
 fn claude_home() -> Place {
     let place = Place::new();
-    home_file(
-        &place,
+    place.home_file(
         ".claude.json",
         &format!(
             r#"{{"numStartups": 3, "mcpServers": {{
@@ -47,9 +40,7 @@ fn claude_home() -> Place {
             }}, "projects": {{}}}}"#
         ),
     );
-    home_file(
-        &place,
-        ".claude/settings.json",
+    place.home_file(".claude/settings.json",
         &format!(
             r#"{{"permissions": {{
                 "allow": ["Bash(npm run test:*)", "WebFetch(domain:docs.rs)", "mcp__fs__read_file", "Read(src/**)"],
@@ -63,10 +54,9 @@ fn claude_home() -> Place {
               "apiKeyHelper": "~/bin/key.sh", "statusLine": {{"type": "command", "command": "x"}}}}"#
         ),
     );
-    home_file(&place, ".claude/commands/git/commit.md", "---\ndescription: Commit\n---\nCommit $ARGUMENTS\n");
-    home_file(&place, ".claude/CLAUDE.md", "Use tabs.\n");
-    home_file(
-        &place,
+    place.home_file(".claude/commands/git/commit.md", "---\ndescription: Commit\n---\nCommit $ARGUMENTS\n");
+    place.home_file(".claude/CLAUDE.md", "Use tabs.\n");
+    place.home_file(
         ".claude/skills/pdf/SKILL.md",
         "---\nname: pdf\ndescription: Read PDF files\n---\nRead.\n",
     );
@@ -133,8 +123,7 @@ fn settings_of_claude_code_become_settings() {
 #[test]
 fn settings_of_codex_become_settings() {
     let place = Place::new();
-    home_file(
-        &place,
+    place.home_file(
         ".codex/config.toml",
         &format!(
             r#"model = "gpt-6"
@@ -168,12 +157,11 @@ theme = "x"
 "#
         ),
     );
-    home_file(
-        &place,
+    place.home_file(
         ".codex/rules/default.rules",
         "prefix_rule(pattern=[\"git\", \"add\"], decision=\"allow\")\n",
     );
-    home_file(&place, ".codex/prompts/fix.md", "Fix $1\n");
+    place.home_file(".codex/prompts/fix.md", "Fix $1\n");
     let out = place.run(["import", "codex", "--write"]).code(0);
     let out = out.says("projects (~/.codex/config.toml): placet asks you about trust itself").says("tui (");
     nowhere(&place, &out);
@@ -199,9 +187,7 @@ theme = "x"
 #[test]
 fn settings_of_gemini_cli_become_settings() {
     let place = Place::new();
-    home_file(
-        &place,
-        ".gemini/settings.json",
+    place.home_file(".gemini/settings.json",
         &format!(
             r#"{{ // mine
               "model": {{"name": "gemini-3.8-pro"}}, "general": {{"defaultApprovalMode": "plan"}},
@@ -213,13 +199,10 @@ fn settings_of_gemini_cli_become_settings() {
               }} }}"#
         ),
     );
-    home_file(
-        &place,
-        ".gemini/policies/auto-saved.toml",
+    place.home_file(".gemini/policies/auto-saved.toml",
         "[[rule]]\ndecision = \"allow\"\npriority = 100\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"ls\", \"cargo test\"]\n",
     );
-    home_file(
-        &place,
+    place.home_file(
         ".gemini/commands/look.toml",
         "description = \"Look\"\nprompt = \"Look at {{args}} with !{ls {{args}}}\"\n",
     );
@@ -249,9 +232,7 @@ fn settings_of_gemini_cli_become_settings() {
 #[test]
 fn settings_of_opencode_become_settings() {
     let place = Place::new();
-    home_file(
-        &place,
-        "config/opencode/opencode.jsonc",
+    place.home_file("config/opencode/opencode.jsonc",
         &format!(
             r#"{{
               "$schema": "https://opencode.example/config.json",
@@ -324,7 +305,7 @@ fn links_of_a_project_lead_nowhere() {
     let place = Place::new().config("# mine\n");
     fs::create_dir(place.tree.join(".git")).unwrap();
     fs::create_dir(place.tree.join(".claude")).unwrap();
-    home_file(&place, "own.json", r#"{"permissions": {"allow": ["Bash(secret:*)"]}}"#);
+    place.home_file("own.json", r#"{"permissions": {"allow": ["Bash(secret:*)"]}}"#);
     std::os::unix::fs::symlink(place.home.join("own.json"), place.tree.join(".claude/settings.json"))
         .unwrap();
     let out = place.run(["import", "claude", "--project", "--write"]).code(0);
@@ -340,9 +321,8 @@ fn links_of_a_project_lead_nowhere() {
 #[test]
 fn damaged_files_are_listed_and_nothing_stops() {
     let place = Place::new();
-    home_file(&place, ".claude/settings.json", "{\"permissions\": ");
-    home_file(
-        &place,
+    place.home_file(".claude/settings.json", "{\"permissions\": ");
+    place.home_file(
         ".claude.json",
         "{\"mcpServers\": {\"a b\": {\"command\": \"x\"}, \"c\": 1, \"d\": {\"args\": 3}}}",
     );
@@ -352,7 +332,7 @@ fn damaged_files_are_listed_and_nothing_stops() {
     let none = Place::new();
     none.run(["import", "codex"]).code(0).says("no settings of codex in your home directory");
     let broken = Place::new().config("mode = \n");
-    home_file(&broken, ".codex/config.toml", "sandbox_mode = \"read-only\"\n");
+    broken.home_file(".codex/config.toml", "sandbox_mode = \"read-only\"\n");
     broken.run(["import", "codex", "--write"]).code(1).warns("is not valid TOML");
     assert_eq!(settings(&broken), "mode = \n");
 }
@@ -410,7 +390,7 @@ fn control_characters_in_servers_are_refused_with_a_reason() {
     ];
     for (program, file, text, refused) in programs {
         let place = Place::new();
-        home_file(&place, file, &text);
+        place.home_file(file, &text);
         let out = place.run(["import", program, "--write"]).code(0);
         let reasons = out.stdout.matches("it has a control character").count();
         assert_eq!(reasons, refused, "{program}: {out:#?}");

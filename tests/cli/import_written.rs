@@ -4,12 +4,6 @@
 use crate::support::binary::{Out, Place};
 use std::fs;
 
-fn home_file(place: &Place, name: &str, text: &str) {
-    let path = place.home.join(name);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
 fn written(place: &Place) -> String {
     fs::read_to_string(place.config_dir().join("config.toml")).unwrap_or_default()
 }
@@ -24,9 +18,7 @@ fn not_imported(out: &Out) -> Vec<String> {
 #[test]
 fn what_claude_code_wrote() {
     let place = Place::new();
-    home_file(
-        &place,
-        ".claude.json",
+    place.home_file(".claude.json",
         r#"{"firstStartTime": "2026-11-26T02:40:10.120Z", "userID": "1bb3", "migrationVersion": 13, "seenNotifications": {},
             "mcpServers": {
               "fs": {"type": "stdio", "command": "npx", "args": ["-y", "server-filesystem", "/srv"],
@@ -37,8 +29,7 @@ fn what_claude_code_wrote() {
                          "oauth": {"clientId": "abc", "callbackPort": 8123}}},
             "projects": {"/home/me/x": {"allowedTools": [], "mcpServers": {}, "hasTrustDialogAccepted": false}}}"#,
     );
-    home_file(
-        &place,
+    place.home_file(
         ".claude/settings.json",
         r#"{"permissions": {"deny": ["Read(./secrets/**)"], "allow": ["mcp__my_srv__get"]},
             "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
@@ -81,7 +72,7 @@ fn what_claude_code_wrote_into_a_project() {
         r#"{"mem": {"type": "stdio", "command": "npx", "args": ["-y", "server-memory"], "env": {}}}"#;
     let state = serde_json::json!({"projects": {root.to_string_lossy(): {
         "mcpServers": serde_json::from_str::<serde_json::Value>(servers).unwrap(), "enabledMcpjsonServers": []}}});
-    home_file(&place, ".claude.json", &state.to_string());
+    place.home_file(".claude.json", &state.to_string());
     let out = place.run(["import", "claude", "--project", "--write"]).code(0);
     let list = not_imported(&out);
     assert_eq!(list.len(), 2, "{list:#?}");
@@ -97,8 +88,7 @@ fn what_claude_code_wrote_into_a_project() {
 #[test]
 fn what_codex_wrote() {
     let place = Place::new();
-    home_file(
-        &place,
+    place.home_file(
         ".codex/config.toml",
         r#"model = "gpt-5.1-codex"
 check_for_update_on_startup = false
@@ -132,8 +122,7 @@ callback_url = "http://127.0.0.1/callback/ViUy5btGXuC4"
 trust_level = "trusted"
 "#,
     );
-    home_file(
-        &place,
+    place.home_file(
         ".codex/rules/default.rules",
         "prefix_rule(pattern=[\"npm\", \"run\", \"test\", \"--\", \"--all\"], decision=\"allow\")\n",
     );
@@ -166,9 +155,7 @@ trust_level = "trusted"
 #[test]
 fn what_gemini_cli_wrote() {
     let place = Place::new();
-    home_file(
-        &place,
-        ".gemini/settings.json",
+    place.home_file(".gemini/settings.json",
         r#"{"mcpServers": {
               "g2": {"url": "https://example.com/mcp", "type": "http", "headers": {"X-Api-Key": "canary2"}},
               "g1": {"command": "npx", "args": ["pkg", "/srv"], "env": {"API_KEY": "canary1", "PORT": "80"}, "timeout": 9000,
@@ -177,8 +164,7 @@ fn what_gemini_cli_wrote() {
             "hooks": {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [{"command": "./g.sh", "type": "command"}]}],
                       "AfterTool": [], "BeforeAgent": [], "Notification": [], "BeforeToolSelection": []}}"#,
     );
-    home_file(
-        &place,
+    place.home_file(
         ".gemini/policies/auto-saved.toml",
         r#"[[rule]]
 decision = "allow"
@@ -195,8 +181,7 @@ argsPattern = '\\0\"file_path\":\"/home/me/new\.txt\"\\0'
 modes = [ "default", "autoEdit", "yolo" ]
 "#,
     );
-    home_file(
-        &place,
+    place.home_file(
         ".gemini/policies/mine.toml",
         r#"[[rule]]
 mcpName = "*"
@@ -247,9 +232,7 @@ priority = 100
 #[test]
 fn what_opencode_wrote() {
     let place = Place::new();
-    home_file(
-        &place,
-        "config/opencode/opencode.jsonc",
+    place.home_file("config/opencode/opencode.jsonc",
         r#"{
   "$schema": "https://opencode.example/config.json",
   "mcp": {

@@ -2,18 +2,13 @@
 //! but what was asked for.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::require::has_view;
 use crate::support::wait;
-use placet::sandbox::SandboxBackend;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use std::time::Duration;
-
-fn sandboxed() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
 
 fn call<'a>(id: &'a str, tool: &'a str, input: &'a str) -> Say<'a> {
     Say::Call(id, tool, input)
@@ -72,7 +67,7 @@ fn alive(mark: &str) -> bool {
 
 #[test]
 fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edits() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (place, server) = begun();
@@ -104,7 +99,7 @@ fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edit
 
 #[test]
 fn a_conflict_leaves_both_versions_and_says_where() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (place, server) = begun();
@@ -131,7 +126,7 @@ fn a_conflict_leaves_both_versions_and_says_where() {
 
 #[test]
 fn what_ends_at_once_is_told_like_any_other_command() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (place, server) = begun();
@@ -151,7 +146,7 @@ fn what_ends_at_once_is_told_like_any_other_command() {
 
 #[test]
 fn one_that_is_killed_has_done_nothing_and_all_it_started_is_gone() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (place, server) = begun();
@@ -173,7 +168,7 @@ fn one_that_is_killed_has_done_nothing_and_all_it_started_is_gone() {
 
 #[test]
 fn read_mode_throws_away_what_it_changed_and_a_time_limit_ends_it() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (place, server) = begun();
@@ -195,7 +190,7 @@ fn read_mode_throws_away_what_it_changed_and_a_time_limit_ends_it() {
 #[test]
 fn commands_and_jobs_without_a_network_share_one_localhost() {
     let python = std::process::Command::new("python3").arg("-V").output().is_ok_and(|o| o.status.success());
-    if !sandboxed() || !python {
+    if !has_view() || !python {
         return;
     }
     let (place, server) = begun();
@@ -273,7 +268,7 @@ fn with_job_in(start: Start, line: &str, mode: &str) -> (Pty, MockServer) {
 
 #[test]
 fn the_person_lists_reads_and_ends_them_and_hears_of_an_end_while_typing() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (mut pty, server) = with_job("echo hello; sleep 2; echo x > made.txt; exit 4", "ask");
@@ -304,7 +299,7 @@ fn the_person_lists_reads_and_ends_them_and_hears_of_an_end_while_typing() {
 /// Story: nothing at the prompt showed that a job was running.
 #[test]
 fn the_prompt_counts_the_jobs_that_run_until_they_end() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let line = "while [ ! -e $PLACET_SCRATCH/go ]; do sleep 0.05; done";
@@ -326,7 +321,7 @@ fn the_prompt_counts_the_jobs_that_run_until_they_end() {
 
 #[test]
 fn nothing_survives_whatever_way_placet_ends() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let ways: [(&str, Option<Signal>); 4] = [
@@ -384,7 +379,7 @@ fn one_that_is_to_stay_does_and_its_output_goes_on() {
 
 #[test]
 fn one_in_the_view_cannot_stay() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (mut pty, _server) = with_job("sleep 31.0201", "ask");
@@ -397,7 +392,7 @@ fn one_in_the_view_cannot_stay() {
 
 #[test]
 fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     // Discarding wants the key twice.
@@ -445,7 +440,7 @@ fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
 
 #[test]
 fn what_ended_between_two_turns_is_asked_about_at_the_end_of_the_next() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let (mut pty, server) = with_job("sleep 2; echo x > made.txt", "ask");

@@ -1,17 +1,16 @@
 //! `placet run`: programs that behave like agents, their state in the home directory, and hostile ones.
 
 use crate::support::binary::{Out, Place, Run};
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::wait;
-use placet::sandbox::SandboxBackend;
 use serde_json::Value;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 macro_rules! needs_a_view {
     () => {
-        if !sandbox_or_skip(SandboxBackend::Overlay) {
+        if !has_view() {
             return;
         }
     };

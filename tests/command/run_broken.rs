@@ -3,10 +3,9 @@
 
 use crate::support::binary::Place;
 use crate::support::broken_calls::{Broken, Start, become_program, broken_command};
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
+use crate::support::require::has_view;
 use crate::support::wait;
-use placet::sandbox::SandboxBackend;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -60,7 +59,7 @@ fn assert_nothing_left(place: &Place) {
 
 #[test]
 fn an_apply_that_did_not_do_all_has_an_exit_code_of_its_own() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -77,7 +76,7 @@ fn an_apply_that_did_not_do_all_has_an_exit_code_of_its_own() {
 
 #[test]
 fn a_supervisor_that_may_not_kill_does_not_stay() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -97,7 +96,7 @@ fn a_supervisor_that_may_not_kill_does_not_stay() {
 /// Story: with a limit of 16 files, placet named the container as the reason why it has no sandbox.
 #[test]
 fn too_few_descriptors_are_the_reason_that_is_named() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     for limit in [8, 12, 16, 20, 28] {

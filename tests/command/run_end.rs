@@ -2,15 +2,10 @@
 //! ends, and readers of its errors that do not read.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
 use crate::support::pty::{Pty, shell};
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use std::time::{Duration, Instant};
-
-fn sandbox() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
 
 /// A script of a person, whose shell is in the group of placet: what the terminal sends goes to both.
 fn script(line: &str) -> Pty {
@@ -24,7 +19,7 @@ fn raw_contains(pty: &Pty, word: &str) -> bool {
 
 #[test]
 fn ctrl_c_between_the_program_and_the_question_ends_nothing() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     // Enough files for a window that a person's second Ctrl-C hits.
@@ -53,7 +48,7 @@ fn ctrl_c_between_the_program_and_the_question_ends_nothing() {
 
 #[test]
 fn keys_from_before_the_question_answer_nothing() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let mut pty = script("stty raw -echo; echo x > made.txt; seq 300 | xargs touch; printf GONE");
@@ -81,7 +76,7 @@ fn pipe_is_full(tree: &std::path::Path) -> bool {
 
 #[test]
 fn keys_arrive_while_nobody_reads_the_errors_and_the_end_can_be_left() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let program = "(head -c 300000 /dev/zero | tr \"\\0\" x >&2) & while read word; do echo got-$word; done";
@@ -107,7 +102,7 @@ fn keys_arrive_while_nobody_reads_the_errors_and_the_end_can_be_left() {
 
 #[test]
 fn what_is_not_applied_in_the_home_directory_is_named() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -144,7 +139,7 @@ fn what_is_not_applied_in_the_home_directory_is_named() {
 
 #[test]
 fn a_command_of_one_word_is_named_by_it() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();
@@ -155,7 +150,7 @@ fn a_command_of_one_word_is_named_by_it() {
 
 #[test]
 fn a_gateway_that_cannot_be_reached_is_named_at_the_start() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let place = Place::with_notes();

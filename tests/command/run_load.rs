@@ -1,12 +1,11 @@
 //! `placet run` under load that a program or a window makes, and without any: sizes that never stay, screens that change
 //! without end, and a program that does nothing.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::is_full;
 use crate::support::pty::{Start, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::wait;
-use placet::sandbox::SandboxBackend;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
@@ -14,13 +13,9 @@ fn run(line: &str) -> Start {
     shell().arg("run").arg("--").arg(line)
 }
 
-fn sandbox() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
-
 #[test]
 fn the_question_is_drawn_while_the_size_never_stays() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let mut pty = run("read x; echo new > a").spawn();
@@ -63,7 +58,7 @@ fn waits(pid: u32) -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_idle_program_wakes_no_process_of_placet() {
-    if !sandbox() || !is_full() {
+    if !has_view() || !is_full() {
         return;
     }
     let mut pty = run("echo ready; exec sleep 600").spawn();
@@ -80,7 +75,7 @@ fn an_idle_program_wakes_no_process_of_placet() {
 
 #[test]
 fn a_program_that_changes_its_screen_without_end_leaves_placet_its_keys() {
-    if !sandbox() || !require("python3") {
+    if !has_view() || !require("python3") {
         return;
     }
     let program = "import os, sys, threading\nover = []\nprint('ready', flush=True)\n\

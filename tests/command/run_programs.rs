@@ -2,15 +2,14 @@
 //! installed is skipped by name.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use std::path::Path;
 use std::process::Command;
 
 fn can_run(program: &str) -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay) && require(program)
+    has_view() && require(program)
 }
 
 fn run(words: &[&str]) -> Start {

@@ -1,10 +1,9 @@
 //! `placet run` with a person: a message goes back to the program, changes of the home directory are in the same question,
 //! and the terminal's background is asked for without the program's knowledge.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
 use crate::support::pty::{Pty, Start, shell};
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -42,7 +41,7 @@ fn in_tree(pty: &Pty, words: &[&str]) -> String {
 
 #[test]
 fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let script = format!(
@@ -93,7 +92,7 @@ fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
 /// Story: after the second round nothing said what was new, and each file had three rows with the whole command line.
 #[test]
 fn the_second_round_keeps_decisions_and_marks_what_is_new() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let script = format!(
@@ -145,7 +144,7 @@ fn the_second_round_keeps_decisions_and_marks_what_is_new() {
 
 #[test]
 fn the_terminal_is_placets_from_the_message_to_the_next_start() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let script = format!(
@@ -179,7 +178,7 @@ fn the_terminal_is_placets_from_the_message_to_the_next_start() {
 
 #[test]
 fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = agent("echo x >> made.txt").arg("--").arg("sh").arg("agent").spawn();
@@ -209,7 +208,7 @@ fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
 
 #[test]
 fn files_at_home_that_run_later_are_in_the_same_question() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let script = "mkdir -p ~/.mine/hooks; echo h > ~/.mine/hooks/start; echo three >> notes.txt";
@@ -236,7 +235,7 @@ fn files_at_home_that_run_later_are_in_the_same_question() {
 
 #[test]
 fn the_terminals_background_is_remembered_and_its_answer_reaches_no_program() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let line = "stty -echo; echo re\\ady; read x; printf '%s' \"$x\" | od -c | head -3; read y";
@@ -266,7 +265,7 @@ fn found(home: &Path, name: &str) -> std::path::PathBuf {
 /// Story: `a` printed `nothing is pending`, and directly below it came the question about the file of the home directory.
 #[test]
 fn a_file_of_the_home_directory_that_waits_comes_first_and_nobody_says_that_nothing_is_pending() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let script = "mkdir -p ~/.mine/hooks; echo 'echo hi' > ~/.mine/hooks/start; echo three >> notes.txt";
@@ -303,7 +302,7 @@ fn a_file_of_the_home_directory_that_waits_comes_first_and_nobody_says_that_noth
 /// Story: `r` at the question about a file of the home directory opened the review of the workspace, without that file.
 #[test]
 fn a_review_says_what_else_was_asked_about_and_that_of_the_home_directory_has_its_file() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let script =

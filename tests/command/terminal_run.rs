@@ -1,21 +1,16 @@
 //! Programs in a terminal inside the view, in the real binary: job control, sizes, bytes, ends of every kind, and
 //! placet's page.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::wait;
-use placet::sandbox::SandboxBackend;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
 fn run(line: &str) -> Start {
     shell().arg("run").arg("--").arg(line)
-}
-
-fn sandbox() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
 }
 
 /// The processes whose command line contains `mark`, which no other test uses.
@@ -37,7 +32,7 @@ fn assert_nothing_left(mark: &str) {
 
 #[test]
 fn a_program_has_a_terminal_of_the_view_and_its_exit_code_is_placets() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let line = "test -t 0 && test -t 1 && test -t 2 && tty && stty size && echo spoken > /dev/tty; exit 7";
@@ -54,7 +49,7 @@ fn a_program_has_a_terminal_of_the_view_and_its_exit_code_is_placets() {
 
 #[test]
 fn a_shell_in_it_has_job_control() {
-    if !sandbox() || !require("bash") {
+    if !has_view() || !require("bash") {
         return;
     }
     let mut pty = run("PS1='in> ' exec bash --norc").spawn();
@@ -75,7 +70,7 @@ fn a_shell_in_it_has_job_control() {
 
 #[test]
 fn ctrl_z_stops_placet_as_a_job_and_fg_continues_the_program() {
-    if !sandbox() || !require("bash") {
+    if !has_view() || !require("bash") {
         return;
     }
     let mut pty = shell().program("bash").arg("--norc").variable("PS1", "out> ").spawn();
@@ -104,7 +99,7 @@ fn ctrl_z_stops_placet_as_a_job_and_fg_continues_the_program() {
 
 #[test]
 fn the_question_is_drawn_again_after_a_resize_and_counts_only_what_was_drawn() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let lines = "for i in $(seq 30); do echo line$i >> a; done";
@@ -152,7 +147,7 @@ fn the_question_is_drawn_again_after_a_resize_and_counts_only_what_was_drawn() {
 
 #[test]
 fn a_resize_storm_ends_with_the_right_size() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let mut pty = run("echo ready; while read x; do stty size; done").spawn();
@@ -175,7 +170,7 @@ fn a_resize_storm_ends_with_the_right_size() {
 
 #[test]
 fn every_byte_passes_unchanged() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let mut content: Vec<u8> = Vec::new();
@@ -198,7 +193,7 @@ fn every_byte_passes_unchanged() {
 
 #[test]
 fn ten_thousand_random_sequences_leave_the_terminal_as_it_was() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let mut seed = 11u32;
@@ -232,7 +227,7 @@ fn ten_thousand_random_sequences_leave_the_terminal_as_it_was() {
 
 #[test]
 fn whatever_ends_nothing_is_left_running() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     for (number, how) in ["placet", "hangup", "term"].into_iter().enumerate() {
@@ -257,7 +252,7 @@ fn whatever_ends_nothing_is_left_running() {
 
 #[test]
 fn a_killed_placet_leaves_a_usable_terminal() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let modes = "printf '\\033[?1049h\\033[?1003h\\033[?2004h\\033[>1u\\033[?25lready'; read x";
@@ -279,7 +274,7 @@ fn a_killed_placet_leaves_a_usable_terminal() {
 
 #[test]
 fn a_placet_that_is_killed_at_its_question_leaves_a_usable_terminal() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     for opens_review in [false, true] {
@@ -311,7 +306,7 @@ fn a_placet_that_is_killed_at_its_question_leaves_a_usable_terminal() {
 #[test]
 fn a_placet_that_is_killed_at_any_moment_leaves_a_usable_terminal() {
     const MOMENTS: u32 = 20;
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     for line in ["echo ready; read x", "echo ready"] {
@@ -335,7 +330,7 @@ fn a_placet_that_is_killed_at_any_moment_leaves_a_usable_terminal() {
 
 #[test]
 fn a_killed_placet_restores_the_terminal_of_a_session_that_goes_on() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let placet = format!("{} run -- \"echo ready; sleep 87.25\"", placet());
@@ -359,7 +354,7 @@ fn a_killed_placet_restores_the_terminal_of_a_session_that_goes_on() {
 
 #[test]
 fn a_terminal_that_is_killed_ends_the_program() {
-    if !sandbox() || !require("script") {
+    if !has_view() || !require("script") {
         return;
     }
     let mark = "sleep 84.25";
@@ -372,7 +367,7 @@ fn a_terminal_that_is_killed_ends_the_program() {
 
 #[test]
 fn input_from_a_pipe_is_the_programs_and_keys_come_from_the_terminal() {
-    if !sandbox() || !require("bash") {
+    if !has_view() || !require("bash") {
         return;
     }
     let mut pty = shell().program("bash").arg("--norc").variable("PS1", "out> ").spawn();
@@ -393,7 +388,7 @@ fn input_from_a_pipe_is_the_programs_and_keys_come_from_the_terminal() {
 
 #[test]
 fn the_page_shows_what_happened_and_gives_the_screen_back() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let draw = "printf '\\033[?1049h\\033[H\\033[2J\\033[1;31mred\\033[0m and plain\\033[5;7H\\033[?1000h'";
@@ -442,7 +437,7 @@ fn the_page_shows_what_happened_and_gives_the_screen_back() {
 /// Story: `sh` was listed next to the program that a person had started by its name.
 #[test]
 fn the_page_lists_a_program_without_the_shell_that_started_it() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let mut pty = run("cat").spawn();
@@ -462,7 +457,7 @@ fn the_page_lists_a_program_without_the_shell_that_started_it() {
 /// Story: the page counted 16 changes and listed git's objects, and the question said `1 file and 1 repository`.
 #[test]
 fn the_page_counts_as_the_question_does_and_shows_a_commit_as_one() {
-    if !sandbox() || !crate::support::require::require("git") {
+    if !has_view() || !crate::support::require::require("git") {
         return;
     }
     let git = "git -c user.name=A -c user.email=a@x";
@@ -493,7 +488,7 @@ fn the_page_counts_as_the_question_does_and_shows_a_commit_as_one() {
 
 #[test]
 fn output_while_the_page_is_open_follows_it() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let program = "echo ready; sleep 1; seq 1 3000; echo end-of-it; read x";
@@ -513,7 +508,7 @@ fn output_while_the_page_is_open_follows_it() {
 /// The run has no terminal, so that one terminal of the test is enough.
 #[test]
 fn the_page_of_a_run_is_shown_in_another_terminal() {
-    if !sandbox() || !require("getent") {
+    if !has_view() || !require("getent") {
         return;
     }
     let program = "touch made; until getent hosts pkg.example.org > found; do sleep 0.05; done";
@@ -539,7 +534,7 @@ fn the_page_of_a_run_is_shown_in_another_terminal() {
 
 #[test]
 fn what_placet_says_at_the_end_begins_a_row() {
-    if !sandbox() {
+    if !has_view() {
         return;
     }
     let mut pty = run("printf half").spawn();

@@ -1,20 +1,15 @@
 //! Ctrl-B: a command that runs in the foreground goes to the background. The turn continues, the command is not
 //! disturbed, and each of its writes arrives once.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::require::has_view;
 use crate::support::wait;
-use placet::sandbox::SandboxBackend;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const CTRL_B: &str = "\x02";
-
-fn sandboxed() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay)
-}
 
 /// True while a process whose command line holds `mark` is alive.
 fn alive(mark: &str) -> bool {
@@ -86,7 +81,7 @@ fn press(pty: &mut Pty, key: &str) {
 
 #[test]
 fn the_turn_goes_on_and_every_write_before_and_after_arrives_once() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     // A file that is open across the move, a file that is opened again, and a pending file that the command removes.
@@ -134,7 +129,7 @@ fn the_turn_goes_on_and_every_write_before_and_after_arrives_once() {
 
 #[test]
 fn one_that_is_stopped_later_has_done_nothing_and_a_kill_leaves_its_writes_pending() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     for (mark, kills) in [("33.0101", false), ("33.0102", true)] {
@@ -174,7 +169,7 @@ fn one_that_is_stopped_later_has_done_nothing_and_a_kill_leaves_its_writes_pendi
 
 #[test]
 fn a_stop_of_the_turn_after_the_key_leaves_the_job_alone() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let slow = format!("echo so far; {UNTIL_GO}; echo x > made.txt");
@@ -201,7 +196,7 @@ fn a_stop_of_the_turn_after_the_key_leaves_the_job_alone() {
 /// reported.
 #[test]
 fn one_that_ends_at_the_moment_of_the_key_is_pending_once() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let start = MockServer::start([]);
@@ -233,7 +228,7 @@ fn one_that_ends_at_the_moment_of_the_key_is_pending_once() {
 
 #[test]
 fn read_mode_discards_and_without_a_view_the_command_runs_on_but_does_not_stay() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let slow = format!("echo x > made.txt; echo so far; {UNTIL_GO}");
@@ -277,7 +272,7 @@ fn read_mode_discards_and_without_a_view_the_command_runs_on_but_does_not_stay()
 
 #[test]
 fn its_whole_output_is_in_the_log() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let slow = format!(
@@ -301,7 +296,7 @@ fn its_whole_output_is_in_the_log() {
 
 #[test]
 fn a_classified_conversation_keeps_the_command_and_says_why() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let start =
@@ -327,7 +322,7 @@ fn a_classified_conversation_keeps_the_command_and_says_why() {
 
 #[test]
 fn in_linear_mode_a_line_does_the_same() {
-    if !sandboxed() {
+    if !has_view() {
         return;
     }
     let slow = format!("echo so far; : > $PLACET_SCRATCH/began; {UNTIL_GO}; echo x > made.txt");

@@ -1,9 +1,8 @@
 //! What stays on the screen after changes were applied, and the commands that show all of it.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 
 const CART: &str = "class Cart:\n    def total(self):\n        return 0\n";
 
@@ -93,7 +92,7 @@ fn the_setting_and_line_by_line_keep_less() {
 /// What is too long to stay names a command, and that command shows it, also when the session has gone on.
 #[test]
 fn the_command_that_is_named_shows_what_was_left_out() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let start = shell().size(100, 60).arg("--mode").arg("ask").arg("--provider").arg("offline");

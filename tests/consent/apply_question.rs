@@ -1,9 +1,8 @@
 //! `placet apply` at a terminal: a person sees what is applied, before it and after it.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 
 const CART: &str = "class Cart:\n    def total(self):\n        return 0\n";
 const EDITS: &str =
@@ -106,7 +105,7 @@ fn apply_asks_line_by_line_too() {
 /// Story: a commit added a file and the next one removed it. One press applied both, and the file was on no screen.
 #[test]
 fn what_only_a_commit_contains_is_shown_before_it_is_applied() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let script = "git init -q -b main .; git config user.name A; git config user.email a@x; git add .; git commit -qm F
@@ -130,7 +129,7 @@ fn what_only_a_commit_contains_is_shown_before_it_is_applied() {
 /// Story: a stash entry, a note and a tag on a file had a row each; one press applied them, and their contents were on no screen.
 #[test]
 fn what_git_stores_besides_commits_is_shown_before_it_is_applied() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let script = "git init -q -b main .; git config user.name A; git config user.email a@x; git add .; git commit -qm F
@@ -162,7 +161,7 @@ fn what_git_stores_besides_commits_is_shown_before_it_is_applied() {
 /// In twelve rows less of the content is on the screen, and the first press names it.
 #[test]
 fn a_stash_entry_that_was_not_shown_needs_a_second_yes() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let script = "git init -q -b main .; git config user.name A; git config user.email a@x; git add .; git commit -qm F

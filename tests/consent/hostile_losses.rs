@@ -3,14 +3,7 @@
 
 use crate::support::binary::Place;
 use crate::support::pty::{self, Pty};
-
-fn has_view(place: &Place) -> bool {
-    let there = place.run(["doctor"]).stdout.contains("copy-on-write view");
-    if !there {
-        eprintln!("skipped: there is no view here");
-    }
-    there
-}
+use crate::support::require::has_view;
 
 /// A repository by its form; git is not needed.
 fn place() -> Place {
@@ -33,7 +26,7 @@ const DOORS: [&[&str]; 3] = [
 fn a_repository_goes_only_by_its_name() {
     for door in DOORS {
         let place = place().file("do.sh", "rm -rf .git; echo two > notes.txt");
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let out = place.run(door).code(3).warns("left pending: removes the repository `.git` (3 files)");
@@ -55,7 +48,7 @@ fn a_repository_goes_only_by_its_name() {
 fn many_files_go_only_by_their_number() {
     for door in DOORS {
         let place = place().file("do.sh", "rm -r many; echo two > notes.txt");
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let out = place.run(door).code(3).warns("left pending: removes 30 files").warns("`--apply-loss 30`");
@@ -76,7 +69,7 @@ fn a_repository_stays_pending_with_the_files_of_its_work_tree() {
     for door in DOORS {
         let script = "rm -r many; echo 'ref: refs/heads/x' > .git/HEAD; echo two > notes.txt";
         let place = place().file("do.sh", script);
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let out = place.run(door).code(3).warns("left pending: removes 30 files");
@@ -98,7 +91,7 @@ fn so_does_a_repository_whose_work_tree_is_elsewhere() {
     {
         place.write(&format!("gd/{name}"), content);
     }
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     place.run(DOORS[0]).code(3).warns("pending together with it: the repository `gd`");
@@ -128,7 +121,7 @@ fn the_history_of_a_repository_goes_only_by_its_name() {
             ".git/packed-refs",
             format!("# pack-refs with: peeled\n{} refs/heads/old\n", "a".repeat(40)),
         );
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         // With another reason to wait, this one is in the list.
@@ -156,7 +149,7 @@ fn files_in_a_directory_that_only_looks_like_a_repository_count() {
     for n in 0..30 {
         place.write(&format!("game/objects/{n}.obj"), "x\n");
     }
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     place.run(DOORS[0]).code(3).warns("left pending: removes 30 files");
@@ -171,7 +164,7 @@ fn everything_in_a_root_goes_only_by_its_name() {
         &["-p", "run rm notes.txt", "--mode", "ask", "--apply"],
     ] {
         let place = Place::new().file("notes.txt", "one\n");
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let out = place.run(door).code(3);
@@ -189,7 +182,7 @@ fn everything_in_a_root_goes_only_by_its_name() {
 #[test]
 fn the_flags_apply_exactly_what_they_name_in_the_turn_itself() {
     let place = place().file("do.sh", "rm -rf .git many; echo two > notes.txt; echo A=1 > .envrc");
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     place.run(["-p", "run sh do.sh", "--mode", "ask", "--apply-protected", ".git"]).code(3);

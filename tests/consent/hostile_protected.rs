@@ -2,6 +2,7 @@
 
 use crate::support::binary::{Out, Place};
 use crate::support::pty;
+use crate::support::require::has_view;
 
 /// The paths of finding H8: programs run or obey them, and they were applied unasked in write mode.
 const PATHS: [&str; 80] = [
@@ -99,20 +100,12 @@ fn quiet() {
     std::thread::sleep(std::time::Duration::from_millis(700));
 }
 
-fn has_view(place: &Place) -> bool {
-    let there = place.run(["doctor"]).stdout.contains("copy-on-write view");
-    if !there {
-        eprintln!("skipped: there is no view here");
-    }
-    there
-}
-
 /// Settings and hooks come as ordinary files, and become those of a repository in a later turn.
 #[test]
 fn what_completes_a_repository_is_approved_like_its_settings() {
     let settings = "[core]\nbare = false\nworktree = ..\nfsmonitor = touch PWNED\n";
     let place = Place::new().file("first.sh", format!("mkdir r; printf '{settings}' > r/config"));
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     place.write(
@@ -145,7 +138,7 @@ fn what_completes_a_repository_is_approved_like_its_settings() {
 #[test]
 fn the_hooks_of_a_submodule_that_is_not_complete_are_approved() {
     let place = Place::new().file(".git/HEAD", "ref: refs/heads/main\n");
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     place.write(".git/objects/aa/b", "x");
@@ -201,7 +194,7 @@ fn no_flag_applies_what_runs_later_with_the_rest() {
         vec!["sandbox", "run", "--apply", "--", "sh plant.sh"],
     ] {
         let place = repository();
-        if !has_view(&place) {
+        if !has_view() {
             return;
         }
         let out = place.run(&args).code(3).warns("direnv runs it when you enter the directory");
@@ -235,7 +228,7 @@ fn no_flag_applies_what_runs_later_with_the_rest() {
 #[test]
 fn write_mode_applies_nothing_of_a_command_that_plants_something() {
     let place = repository();
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     let out = place.run(["-p", "run sh plant.sh", "--mode", "write"]).code(3).warns("! ");
@@ -258,7 +251,7 @@ fn none_of_the_paths_that_something_runs_is_applied_unasked() {
     }
     script.push_str("echo new > plain.txt; echo '{}' > package.json\n");
     let place = Place::new().file("all.sh", script);
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     place.run(["-p", "run sh all.sh", "--mode", "write"]).code(3);
@@ -299,7 +292,7 @@ fn a_move_to_a_protected_place_waits_whole_or_is_made_whole() {
             let place =
                 Place::new().file(old, "only copy\n").file("do.sh", format!("{line}; echo new > plain.txt"));
             place.write("claude/notes", "notes\n");
-            if !has_view(&place) {
+            if !has_view() {
                 return;
             }
             let out = match door {
@@ -362,7 +355,7 @@ fn file_tools_do_not_write_what_runs_later_in_write_mode() {
 #[test]
 fn links_to_a_plain_name_and_from_one_do_not_help() {
     let place = Place::new().file("scripts/check.sh", "ok\n").file(".envrc", "old\n");
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     std::fs::create_dir_all(place.tree.join(".git/hooks")).unwrap();
@@ -406,7 +399,7 @@ fn a_person_adds_paths_and_a_project_may_only_add() {
 #[test]
 fn the_removal_of_a_repository_is_said_first() {
     let place = repository();
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     let out = place.run(["-p", "run rm -rf .git plant.sh", "--mode", "ask"]).code(3);
@@ -419,7 +412,7 @@ fn the_removal_of_a_repository_is_said_first() {
 #[test]
 fn the_removal_of_the_hooks_counts_and_lists_their_files() {
     let place = repository();
-    if !has_view(&place) {
+    if !has_view() {
         return;
     }
     let hooks = place.tree.join(".git/hooks");

@@ -1,18 +1,13 @@
 //! The apply question comes again when it could not be answered as it was: with the marks of a conflict, and after a review
 //! that had only a part of it.
 
-use crate::support::den::sandbox_or_skip;
+use crate::support::pty::joined;
 use crate::support::pty::{Pty, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 
 fn ready(pty: &Pty, words: &str) {
     pty.until(words, |s| joined(s).contains(words) && !s.contains("a moment"));
-}
-
-/// Sentences are wrapped at words.
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 const WHY: &str = "1 file is in conflict with the workspace: press r to choose, then apply";
@@ -86,7 +81,7 @@ fn the_answer_is_shown_again_where_the_window_changed_in_the_review() {
 /// Story: a stash entry with a picture in it was git's raw text, without numbers and bands.
 #[test]
 fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let script = "git init -q -b main .; git config user.name A; git config user.email a@x
@@ -118,7 +113,7 @@ fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {
 /// A list that says nothing about conflicts must have looked for them.
 #[test]
 fn files_in_which_conflicts_were_not_looked_for_are_counted_in_the_first_row() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let command = "run for n in $(seq 503); do echo $n > f$n.txt; done";
@@ -141,7 +136,7 @@ fn files_in_which_conflicts_were_not_looked_for_are_counted_in_the_first_row() {
 /// nothing said what to do.
 #[test]
 fn a_repository_that_another_command_changed_is_marked_and_cannot_be_applied() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let start = shell().size(80, 30).arg("--mode").arg("ask").file("a.txt", "one\n");
@@ -181,7 +176,7 @@ fn a_repository_that_another_command_changed_is_marked_and_cannot_be_applied() {
 /// Story: 300 bytes without a NUL were git's patch, twenty rows of it, to be paged through before `a`.
 #[test]
 fn a_changed_file_that_is_not_text_is_one_row_with_its_sizes() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = shell().size(80, 24).arg("--mode").arg("ask").open();

@@ -1,6 +1,7 @@
 //! The review from outside: the real binary in a terminal, patches on the command line, and what lands.
 
 use crate::support::binary::Place;
+use crate::support::pty::joined;
 use crate::support::pty::{Pty, shell};
 use crate::support::require::require;
 use crate::support::tool_bench::Bench;
@@ -796,11 +797,6 @@ fn in_conflict() -> (Pty, String) {
     });
     assert_eq!(pty.screen().matches("before both changes").count(), 1, "{}", pty.screen());
     (pty, mine)
-}
-
-/// Sentences are wrapped at words.
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

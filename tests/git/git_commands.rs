@@ -5,10 +5,9 @@
 //! made in the same way, under the same path. The clock of git is a variable, so the names of all commits are the same
 //! each time.
 
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::{Snap, Txn, differences, snap};
-use placet::sandbox::SandboxBackend;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
@@ -189,7 +188,7 @@ fn equal(what: &str, one: &str, other: &str) -> Result<(), String> {
 
 #[test]
 fn each_command_of_git_is_shown_applied_undone_and_redone_exactly() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let only = std::env::var("PLACET_SCENARIO").unwrap_or_default();

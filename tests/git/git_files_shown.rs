@@ -1,18 +1,14 @@
 //! What a command leaves in git's own files and in no commit: it has a row with its difference, and what was not on the screen
 //! needs a second yes. Ordinary commands get no row more: `git_commands.rs` has those.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty;
+use crate::support::pty::joined;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 
 const IDENTITY: &str = "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A \
     GIT_COMMITTER_EMAIL=a@x GIT_EDITOR=true GIT_TERMINAL_PROMPT=0;";
-
-fn has_view() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
-}
 
 /// A repository of a person with a name in its settings, after `before` of the person and `agent` of the agent.
 fn changed(before: &str, agent: &str) -> Txn {
@@ -33,7 +29,7 @@ fn rows(before: &str, agent: &str) -> String {
 /// Story: each of these was `M .git (1 file of the repository)` and nothing below it, and one key applied it.
 #[test]
 fn a_file_of_git_that_no_row_explains_has_a_row_with_its_lines() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let log = |message: &str| {
@@ -66,7 +62,7 @@ fn a_file_of_git_that_no_row_explains_has_a_row_with_its_lines() {
 
 #[test]
 fn what_git_itself_writes_gets_no_row_more() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     // What the person did, the command, and all rows of the repository; X for the names of commits.
@@ -114,7 +110,7 @@ fn without_id(line: &str) -> String {
 /// Story: a pattern that hides all new files from git was applied with one key, on no screen.
 #[test]
 fn what_git_is_told_to_ignore_counts_for_the_second_yes() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = pty::shell().size(80, 24).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
@@ -133,7 +129,7 @@ fn what_git_is_told_to_ignore_counts_for_the_second_yes() {
 /// Story: the question said that a file is larger than placet reads, and one `y` applied it.
 #[test]
 fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = in_repository();
@@ -157,7 +153,7 @@ fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
 /// Story: the row was "stash entry removed", whosever it was and whatever was in it.
 #[test]
 fn a_stash_entry_that_goes_is_named_with_its_lines() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let stash = "echo lost >> a.txt; echo own > n.txt; git stash push -q -u -m Mine";
@@ -184,7 +180,7 @@ fn a_stash_entry_that_goes_is_named_with_its_lines() {
 
 #[test]
 fn the_lines_of_a_stash_entry_that_goes_are_in_the_question() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = in_repository();
@@ -197,10 +193,6 @@ fn the_lines_of_a_stash_entry_that_goes_are_in_the_question() {
     pty.until("its line", |s| s.contains("- lost"));
     pty.answer("a");
     pty.until("that it is applied", |s| s.contains("applied changes"));
-}
-
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A shell in ask mode in a repository with one commit.
@@ -216,7 +208,7 @@ fn in_repository() -> pty::Pty {
 /// Story: a file that only got another name was shown twice in full below the row of the index.
 #[test]
 fn a_renamed_file_that_is_staged_is_shown_once() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = in_repository();
@@ -239,7 +231,7 @@ fn a_renamed_file_that_is_staged_is_shown_once() {
 /// Story: a commit with a forged author and committer looked like one of the person's.
 #[test]
 fn a_commit_of_somebody_else_says_so() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let listed = rows("true", "git commit -q --allow-empty -m Forged");
@@ -251,7 +243,7 @@ fn a_commit_of_somebody_else_says_so() {
 
 #[test]
 fn files_that_git_does_not_look_at_any_more_are_named() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let listed =
@@ -266,7 +258,7 @@ fn files_that_git_does_not_look_at_any_more_are_named() {
 /// Story: a rebase that the person had stopped at a conflict lost its steps, and nothing said so.
 #[test]
 fn a_changed_list_of_steps_of_a_rebase_of_the_person_has_a_row() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let rebase = "git switch -qc t; for i in 1 2 3; do echo t$i > b.txt; git commit -qam t$i; done; git switch -q main; \
@@ -287,7 +279,7 @@ fn a_changed_list_of_steps_of_a_rebase_of_the_person_has_a_row() {
 /// another commit, and the list said at most that an operation is in progress.
 #[test]
 fn what_the_next_command_of_an_operation_takes_is_on_the_screen() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let before = "git branch older; for i in 1 2 3; do echo t$i > b.txt; git commit -qam t$i; git branch -f t; done; \
@@ -345,7 +337,7 @@ fn what_the_next_command_of_an_operation_takes_is_on_the_screen() {
 /// Story: a `git am` that stopped at a conflict showed each mail up to three times, and needed a second key.
 #[test]
 fn a_mail_of_git_am_is_shown_once() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let before = "git switch -qc t; echo t > b.txt; git commit -qam 'T: it' -m Body; git switch -q main; \
@@ -365,7 +357,7 @@ fn a_mail_of_git_am_is_shown_once() {
 /// Story: git took the edited file for clean, and the next `git checkout` wrote over the edit.
 #[test]
 fn a_file_whose_changes_git_does_not_see_is_named() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let script = r#"
@@ -393,7 +385,7 @@ open(".git/index", "wb").write(bytes(d) + hashlib.sha1(d).digest())
 /// over it.
 #[test]
 fn a_command_does_not_hide_an_edit_behind_the_file_system_monitor_or_the_untracked_cache() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let monitor = "printf '#!/bin/sh\\nprintf \"tok\\\\0\"\\n' > ../fsm; chmod +x ../fsm; git config core.fsmonitor $PWD/../fsm; \
@@ -427,7 +419,7 @@ open(".git/index", "wb").write(d + hashlib.sha1(d).digest())
 /// was `index: 1 unstaged`: the staged lines were in a dangling blob only.
 #[test]
 fn what_was_staged_and_is_nowhere_any_more_has_a_row_with_its_lines() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let staged = "echo STAGED > b.txt; git add b.txt; echo other > b.txt";
@@ -471,7 +463,7 @@ fn what_was_staged_and_is_nowhere_any_more_has_a_row_with_its_lines() {
 /// yes.
 #[test]
 fn an_index_in_a_directory_of_git_of_any_name_loses_the_notes_for_speed() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let before = "git init -q --separate-git-dir data .; printf '#!/bin/sh\\nprintf \"tok\\\\0\"\\n' > ../fsm; chmod +x ../fsm; \
@@ -489,7 +481,7 @@ fn an_index_in_a_directory_of_git_of_any_name_loses_the_notes_for_speed() {
 /// Story: `git am --abort` of the person's own operation was "removes 21 files (1647 bytes)": all of them were git's own.
 #[test]
 fn the_end_of_an_operation_is_no_large_loss() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let stopped = "for n in 1 2 3 4 5; do echo $n >> a.txt; git commit -qam \"Part $n\"; done; git format-patch -q -5 -o ../mails; \

@@ -2,11 +2,11 @@
 //! it along. Nothing of its repository is applied, so that git sees a repository as it was.
 
 use crate::support::binary::Out;
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty;
+use crate::support::pty::joined;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 use std::path::Path;
 
 /// A repository with two commits on main, a branch `old` at the first of them, and a branch `other` from there that adds
@@ -513,10 +513,6 @@ const HARMLESS: [(&str, &str); 34] = [
     ),
 ];
 
-fn has_view() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
-}
-
 /// What git says of the repository in the workspace, without the files of its work tree.
 fn state(txn: &Txn) -> String {
     const STATE: &str = "export GIT_OPTIONAL_LOCKS=0; git status > /dev/null && (git fsck --full --no-progress \
@@ -553,7 +549,7 @@ fn has_row(out: &Out, begin: &str) -> bool {
 
 #[test]
 fn a_repository_with_a_commit_of_a_protected_file_waits_as_a_whole() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for (title, agent) in HOSTILE {
@@ -580,7 +576,7 @@ fn a_repository_with_a_commit_of_a_protected_file_waits_as_a_whole() {
 
 #[test]
 fn what_the_person_or_an_earlier_turn_left_hides_no_protected_file() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for (title, before, first, agent, repository) in HOSTILE_LATER {
@@ -602,7 +598,7 @@ fn what_the_person_or_an_earlier_turn_left_hides_no_protected_file() {
 
 #[test]
 fn nothing_that_git_runs_or_obeys_is_hidden_by_the_look_of_its_directory() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for (before, agent, path) in HIDDEN_PARTS {
@@ -622,7 +618,7 @@ fn nothing_that_git_runs_or_obeys_is_hidden_by_the_look_of_its_directory() {
 /// A path at which nothing is pending says nothing of the repository around it.
 #[test]
 fn the_name_of_a_file_that_did_not_change_approves_no_repository() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let txn = after_turn("echo {} > .mcp.json; git add .; git commit -qm x; rm .mcp.json");
@@ -638,7 +634,7 @@ fn the_name_of_a_file_that_did_not_change_approves_no_repository() {
 
 #[test]
 fn a_repository_whose_protected_files_stay_as_they_were_is_applied_with_the_rest() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for (title, agent) in HARMLESS {
@@ -654,7 +650,7 @@ fn a_repository_whose_protected_files_stay_as_they_were_is_applied_with_the_rest
 /// What placet does not read counts as what runs later.
 #[test]
 fn a_repository_that_cannot_be_read_waits() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let unread = [
@@ -684,7 +680,7 @@ fn a_repository_that_cannot_be_read_waits() {
 /// The author's settings name more paths, and links lead to them.
 #[test]
 fn paths_of_the_person_and_links_count_in_commits_too() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     const OWN: &str = "permission.protected=[\"ops/\"]";
@@ -714,7 +710,7 @@ fn git(tree: &Path, args: &[&str]) -> String {
 /// V1: after `a`, `git show` had the workflow that `a` was said to leave out.
 #[test]
 fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = pty::shell().size(120, 40).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
@@ -755,7 +751,7 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
 /// The question about the repository applies it whole.
 #[test]
 fn the_question_about_the_repository_applies_and_undo_reverts_it() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = pty::shell().size(120, 40).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
@@ -791,14 +787,10 @@ fn question_about_a_long_commit(columns: u16, rows: u16) -> pty::Pty {
     pty
 }
 
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Story: one `y` applied a commit with a workflow whose row had never been opened.
 #[test]
 fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for (columns, rows) in [(80, 24), (40, 24)] {
@@ -827,7 +819,7 @@ fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
 /// Who has seen all of it answers once.
 #[test]
 fn a_commit_that_was_shown_whole_needs_one_yes() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = question_about_a_long_commit(80, 24);

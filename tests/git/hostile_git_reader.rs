@@ -1,10 +1,9 @@
 //! Repositories that are traps for what reads them, before a question and in a list of changes: the real binary, with programs that leave a file behind when git runs them.
 
 use crate::support::binary::Out;
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 
 /// Files that git itself keeps, each of which is read for the list.
 const FILES: &[&str] = &[
@@ -46,7 +45,7 @@ const GIT: &str = "umask 022; export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=n GIT
 
 /// The canary runs when git runs anything; nothing of `outside` may be printed.
 fn ground(repositories: usize) -> Option<Txn> {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return None;
     }
     let txn = Txn::on_disk();

@@ -2,10 +2,9 @@
 //! whatever its name is. The rest of what git and its tools leave there every day does not ask.
 
 use crate::support::binary::Out;
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 
 /// A repository with two commits on main, the branch `old` with another workflow, all in one pack, and a worktree `wt`.
 const BEFORE: &str = r#"git init -q -b main . && mkdir -p .github/workflows && echo one > a.txt &&
@@ -502,10 +501,6 @@ const HARMLESS: [(&str, &str); 43] = [
     ("many objects", "for n in $(seq 300); do echo $n > f$n; done; git add .; git commit -qm many"),
 ];
 
-fn has_view() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
-}
-
 fn script(line: &str) -> String {
     format!("{FUNCTIONS}set -e\n{}\n", line.replace("\n            ", "\n"))
 }
@@ -562,21 +557,21 @@ fn is_asked_for(select: impl Fn(usize) -> bool) {
 
 #[test]
 fn what_placet_does_not_understand_in_git_waits() {
-    if has_view() {
+    if has_view() && require("git") {
         is_asked_for(|at| at % 2 == 0);
     }
 }
 
 #[test]
 fn what_placet_does_not_understand_in_git_waits_too() {
-    if has_view() {
+    if has_view() && require("git") {
         is_asked_for(|at| at % 2 == 1);
     }
 }
 
 #[test]
 fn settings_and_links_that_lead_git_elsewhere_wait_by_themselves() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut wrong = Vec::new();
@@ -596,7 +591,7 @@ fn settings_and_links_that_lead_git_elsewhere_wait_by_themselves() {
 
 #[test]
 fn what_git_and_its_tools_leave_every_day_is_applied_with_the_rest() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut wrong = Vec::new();
@@ -681,7 +676,7 @@ const WAYS: [(&str, &str, &str, bool); 5] = [
 
 #[test]
 fn a_committed_link_on_the_way_to_a_protected_file_waits() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut wrong = Vec::new();
@@ -705,7 +700,7 @@ fn a_committed_link_on_the_way_to_a_protected_file_waits() {
 
 #[test]
 fn what_git_obeyed_and_that_is_gone_waits() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut wrong = Vec::new();
@@ -730,7 +725,7 @@ fn what_git_obeyed_and_that_is_gone_waits() {
 /// What an earlier turn left in a directory that was no repository is not part of one unseen.
 #[test]
 fn state_that_comes_before_the_repository_waits_with_it() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for part in ["sequencer/opts", "rebase-merge/strategy", "rr-cache/a/postimage", "EVIL", "remotes/origin"]

@@ -1,21 +1,14 @@
 //! `core.hooksPath` makes any directory one of hooks: what is changed there runs later.
 
 use crate::support::binary::Place;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use std::process::Command;
-
-fn has_view(place: &Place) -> bool {
-    let there = place.run(["doctor"]).stdout.contains("copy-on-write view");
-    if !there {
-        eprintln!("skipped: there is no view here");
-    }
-    there
-}
 
 /// A repository after `setup`; `None` where the machine lacks something.
 fn repository(setup: &str) -> Option<Place> {
     let place = Place::new();
-    if !require("git") || !has_view(&place) {
+    if !require("git") || !has_view() {
         return None;
     }
     let all = "set -e; git init -q -b main .; git config user.name n; git config user.email e; \

@@ -2,11 +2,10 @@
 //! git. Each program that git would run is a canary that leaves a file behind.
 
 use crate::support::binary::{Out, Run};
-use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::{Txn, snap};
-use placet::sandbox::SandboxBackend;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -50,7 +49,7 @@ struct Ground {
 impl Ground {
     /// A directory of the test's own, after `setup` in it. `None` where the machine lacks something.
     fn new(setup: &str) -> Option<Ground> {
-        if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        if !has_view() || !require("git") {
             return None;
         }
         let ground = Ground::plain();

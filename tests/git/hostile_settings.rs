@@ -1,9 +1,8 @@
 //! Files that settings of git name: git runs them at its next command, although their names say nothing.
 
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 
 const BEFORE: &str = "export GIT_CONFIG_NOSYSTEM=1; git init -q -b main . && git config user.name A && git config user.email a@x \
     && mkdir -p tools && echo true > f.sh && echo true > tools/x && chmod +x f.sh tools/x && echo one > a.txt && git add . \
@@ -47,10 +46,6 @@ const CASES: [(&str, &str, &str, &str); 22] = [
     ("git config --file ../home/.gitconfig alias.x '!sh tools/x'", "echo y >> tools/x", "tools/x", "alias.x"),
 ];
 
-fn has_view() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
-}
-
 fn after_turn(before: &str, agent: &str) -> Txn {
     let txn = Txn::on_disk();
     assert_eq!(txn.sh(&txn.tree, &format!("{BEFORE} && {before}")), 0, "{before}");
@@ -61,7 +56,7 @@ fn after_turn(before: &str, agent: &str) -> Txn {
 
 #[test]
 fn a_file_that_a_setting_runs_waits() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for (before, agent, file, key) in CASES {
@@ -84,7 +79,7 @@ fn a_file_that_a_setting_runs_waits() {
 /// A setting that a turn gives waits, and so does the file that it names.
 #[test]
 fn a_setting_and_its_file_wait_together() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let txn = after_turn("true", "git config core.fsmonitor ./f.sh; echo y >> f.sh");
@@ -95,7 +90,7 @@ fn a_setting_and_its_file_wait_together() {
 /// The settings of many people, and changes of files that they do not name.
 #[test]
 fn a_setting_that_names_no_file_of_the_workspace_makes_none_wait() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     const SETTINGS: &str = "g='git config --file ../home/.gitconfig'; $g core.pager 'delta --side-by-side'; \

@@ -1,10 +1,9 @@
 //! A command that moves a branch below an index that stays: the next commit of the person takes back what the branch got. The row
 //! of the index says so, with the same paths as `git status` after the apply.
 
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 use std::path::Path;
 use std::process::Command;
 
@@ -16,10 +15,6 @@ const BEFORE: &str = "set -e; git init -q -b main .; mkdir -p d/e other; echo on
     echo g > d/g; echo k > kind; echo same > other/same; git add .; git commit -qm First; git branch old; git switch -qc topic; \
     echo two > a.txt; git rm -q gone; echo F > d/e/f; mkdir -p new/x; echo n > new/x/n; rm kind; mkdir kind; echo k > kind/k; \
     git add .; git commit -qm Topic; git switch -q main; echo three > other/third; git add .; git commit -qm Main;";
-
-fn has_view() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
-}
 
 /// After `before` of the person and `agent` of the agent.
 fn changed(before: &str, agent: &str) -> Txn {
@@ -57,7 +52,7 @@ fn index_rows(txn: &Txn) -> Vec<String> {
 
 #[test]
 fn the_row_of_the_index_says_what_git_status_says_after_the_apply() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     // What the person did, the command, and the directory whose index has the row.
@@ -129,7 +124,7 @@ fn staged_now(txn: &Txn, old: &crate::support::txn::Snap) -> String {
 /// The lines below the row are those that the next commit takes back, with their marks.
 #[test]
 fn the_lines_that_the_next_commit_takes_back_are_below_the_row() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let txn = changed("true", "git update-ref refs/heads/main topic");
@@ -160,7 +155,7 @@ fn the_lines_that_the_next_commit_takes_back_are_below_the_row() {
 /// In each of these the index has what the commit at `HEAD` has, or what it had before.
 #[test]
 fn an_index_that_follows_has_no_row() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let cases = [

@@ -1,23 +1,15 @@
 //! The person changes the repository while changes of it are pending: nothing of either side is lost, and an agent that puts its
 //! commits on top of the person's gets them applied.
 
-use crate::support::den::sandbox_or_skip;
+use crate::support::pty::joined;
 use crate::support::pty::{Pty, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use std::path::Path;
 use std::process::Command;
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 const IDENTITY: &str = "git config user.name A; git config user.email a@example.org";
-
-fn has_view() -> bool {
-    sandbox_or_skip(SandboxBackend::Overlay) && require("git")
-}
-
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 fn ready(pty: &Pty, text: &str) {
     pty.until(text, |s| joined(s).contains(text) && !s.contains("a moment"));
@@ -66,7 +58,7 @@ fn advised(at: &str) -> String {
 /// could, and `git rebase` refused: in the view, the new file of the person is not tracked.
 #[test]
 fn commits_on_top_of_those_of_the_person_are_applied() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = question();
@@ -117,7 +109,7 @@ fn commits_on_top_of_those_of_the_person_are_applied() {
 /// the branch that the person moved was taken back.
 #[test]
 fn a_workspace_below_a_directory_with_a_name_of_git_is_as_any_other() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     for dir in ["logs", "refs"] {
@@ -150,7 +142,7 @@ fn a_workspace_below_a_directory_with_a_name_of_git_is_as_any_other() {
 /// The lines that nobody committed are in the same files after the advice as before, and both sides of a file are in the commit.
 #[test]
 fn the_advice_leaves_what_is_not_committed_and_joins_the_lines_of_both() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = shell().size(100, 40).arg("--mode").arg("ask").file("both.txt", LINES).open();
@@ -197,7 +189,7 @@ fn the_advice_leaves_what_is_not_committed_and_joins_the_lines_of_both() {
 /// What the person staged and did not commit is nowhere else: the agent's index does not take its place.
 #[test]
 fn what_the_person_staged_in_the_meantime_is_not_replaced() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = question();
@@ -219,7 +211,7 @@ fn what_the_person_staged_in_the_meantime_is_not_replaced() {
 /// again that nothing was applied.
 #[test]
 fn lines_that_only_the_reflog_got_in_the_meantime_are_joined() {
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = question();
@@ -244,7 +236,7 @@ fn lines_that_only_the_reflog_got_in_the_meantime_are_joined() {
 fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
     const COMMIT: &str =
         "echo two >> a.txt; git -c user.name=A -c user.email=a@example.org commit -qam Second";
-    if !has_view() {
+    if !has_view() || !require("git") {
         return;
     }
     let cases: [(&str, &[&[&str]], &str); 12] = [

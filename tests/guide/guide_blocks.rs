@@ -1,13 +1,12 @@
 //! Every console block of these pages is what the program prints. [`crate::support::guide_run`] says how a page is run.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::guide_run::{GuideRun, docs};
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use std::path::Path;
 
 fn check(page: &str) {
-    if !(sandbox_or_skip(SandboxBackend::Overlay) && require("git") && require("python3")) {
+    if !(has_view() && require("git") && require("python3")) {
         return;
     }
     let text = std::fs::read_to_string(docs().join("guide").join(page)).unwrap();

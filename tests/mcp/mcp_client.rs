@@ -1,11 +1,10 @@
 //! Servers of tools, through the program: what they are offered as, what they may change, and what a hostile one can do.
 
 use crate::support::binary::{Out, Place};
-use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ pub(super) const SERVER: &str = include_str!("../support/mcp_server.py");
 
 /// True where a server can run in the view.
 pub(super) fn is_possible() -> bool {
-    require("python3") && sandbox_or_skip(SandboxBackend::Overlay)
+    require("python3") && has_view()
 }
 
 /// A place with a server `s` that does what `script` says, with `more` lines of settings for it.

@@ -8,18 +8,9 @@ use std::time::Duration;
 
 const NO_PAUSE: Duration = Duration::ZERO;
 
-fn dialect(wire: Wire) -> &'static str {
-    match wire {
-        Wire::Anthropic => "anthropic",
-        Wire::OpenAi => "openai-chat",
-        Wire::Responses => "openai-responses",
-        Wire::Gemini => "gemini",
-    }
-}
-
 /// A place where `server` answers over `wire`, with these settings besides. Five attempts, so that a retry is seen.
 fn place(wire: Wire, server: &MockServer, settings: &str) -> Place {
-    let (url, dialect) = (server.url(), dialect(wire));
+    let (url, dialect) = (server.url(), wire.setting());
     Place::new().config(&format!(
         "provider = \"mock\"\nmodel = \"mock-1\"\ncontext_window = 200000\nnetwork.attempts = 5\nmax_repeats = 0\n{settings}\n\
          [providers.mock]\ndialect = \"{dialect}\"\nbase_url = \"{url}\"\n"

@@ -2,17 +2,8 @@
 
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say};
-use crate::support::talk::{ALL_WIRES, Wire};
+use crate::support::talk::ALL_WIRES;
 use serde_json::{Value, json};
-
-fn dialect(wire: Wire) -> &'static str {
-    match wire {
-        Wire::Anthropic => "anthropic",
-        Wire::OpenAi => "openai-chat",
-        Wire::Responses => "openai-responses",
-        Wire::Gemini => "gemini",
-    }
-}
 
 #[test]
 fn the_list_says_who_answers_and_where_each_key_is_and_shows_none() {
@@ -133,7 +124,7 @@ fn a_trial_says_of_every_wire_what_works() {
         ]);
         let place = Place::new().config(&format!(
             "provider = \"mine\"\n[providers.mine]\ndialect = \"{}\"\nbase_url = \"{}\"\nmodel = \"m\"\n",
-            dialect(wire),
+            wire.setting(),
             server.url()
         ));
         let json = place.run(["provider", "test", "--json"]).code(0).json();

@@ -1,10 +1,9 @@
 //! A search that ends at a bound has not found that nothing is there: what it would have decided about waits.
 
 use crate::support::binary::Out;
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::SandboxBackend;
 
 /// A debug build of placet that looks at so many names, links and directories.
 fn looking_at(txn: &Txn, most: usize, args: &[&str]) -> Out {
@@ -12,7 +11,7 @@ fn looking_at(txn: &Txn, most: usize, args: &[&str]) -> Out {
 }
 
 fn large_workspace() -> Option<Txn> {
-    if !(sandbox_or_skip(SandboxBackend::Overlay) && require("git")) {
+    if !(has_view() && require("git")) {
         return None;
     }
     let txn = Txn::on_disk();

@@ -2,9 +2,8 @@
 //! placet's own files, which nobody else may read.
 
 use crate::support::binary::{Out, Place};
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -91,13 +90,9 @@ fn command(place: &Place, mode: &str, line: &str, more: &[(&str, &str)]) -> Out 
     run.go()
 }
 
-fn skip() -> bool {
-    !sandbox_or_skip(SandboxBackend::Overlay)
-}
-
 #[test]
 fn credential_files_show_nothing_to_a_command_in_any_mode() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let place = Place::new();
@@ -120,7 +115,7 @@ fn credential_files_show_nothing_to_a_command_in_any_mode() {
 
 #[test]
 fn a_credential_file_that_the_person_names_is_passed() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let place = Place::new().config("sandbox.keep_files = [\"~/.npmrc\"]\n");
@@ -133,7 +128,7 @@ fn a_credential_file_that_the_person_names_is_passed() {
 
 #[test]
 fn variables_that_hold_secrets_do_not_reach_a_command_and_it_is_said() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let place = Place::new();
@@ -158,7 +153,7 @@ fn variables_that_hold_secrets_do_not_reach_a_command_and_it_is_said() {
 
 #[test]
 fn the_report_comes_with_the_first_command_of_a_conversation_only() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let place = Place::new();
@@ -172,7 +167,7 @@ fn the_report_comes_with_the_first_command_of_a_conversation_only() {
 
 #[test]
 fn builds_keep_working_with_a_usual_environment() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("Makefile", "all:\n\t@echo made $(CC) $(GOFLAGS) $(CARGO_HOME)\n");
@@ -220,7 +215,7 @@ fn what_a_command_prints_under_the_name_of_a_secret_is_redacted() {
 /// A repository whose history holds a restricted and a confidential file. It lies in the home directory, which commands
 /// see as it is, unlike what is around it in `/tmp`.
 fn classified(paths: &str) -> Option<Place> {
-    if skip() || !require("git") {
+    if !has_view() || !require("git") {
         return None;
     }
     let mut place = Place::new().config(&format!("[classification]\npaths = [{paths}]\n"));
@@ -409,7 +404,7 @@ fn looser_files_of_earlier_versions_are_shut_and_doctor_names_them() {
 
 #[test]
 fn a_command_of_the_person_s_own_says_what_it_did_not_get() {
-    if skip() {
+    if !has_view() {
         return;
     }
     let place = Place::new();

@@ -3,6 +3,7 @@
 use crate::support::binary::Place;
 use crate::support::den::{Den, Ran, command, sandbox_or_skip, tree};
 use crate::support::program::placet;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::wait;
 use placet::process::{CommandExit, FinishedCommand};
@@ -20,7 +21,7 @@ fn upper(spec: &SandboxSpec) -> &Path {
 
 macro_rules! needs_a_sandbox {
     () => {
-        if !sandbox_or_skip(SandboxBackend::Overlay) {
+        if !has_view() {
             return;
         }
     };

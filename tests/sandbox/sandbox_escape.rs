@@ -2,9 +2,10 @@
 //! because the attempt itself was wrong.
 #![cfg(target_os = "linux")]
 
-use crate::support::den::{Den, sandbox_or_skip};
+use crate::support::den::Den;
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::{SandboxBackend, SandboxNetwork, SandboxSpec};
+use placet::sandbox::{SandboxNetwork, SandboxSpec};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -32,7 +33,7 @@ fn python(body: &str) -> String {
 
 /// A den, if the sandbox and python are there.
 fn den() -> Option<Den> {
-    (sandbox_or_skip(SandboxBackend::Overlay) && require("python3")).then(Den::new)
+    (has_view() && require("python3")).then(Den::new)
 }
 
 /// Runs the attempts and compares each outcome.

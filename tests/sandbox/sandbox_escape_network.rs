@@ -3,14 +3,14 @@
 //! The tests use loopback only. A name leads to a server here through the proxy of the host's environment, which is a
 //! proxy of the test: it notes each name that placet asks it for, and connects to the test's server.
 
-use crate::support::den::{Den, sandbox_or_skip};
+use crate::support::den::Den;
 use crate::support::network::{Log, connect_proxy, socks_proxy};
 use crate::support::program::placet;
+use crate::support::require::has_view;
 use crate::support::require::require;
 use crate::support::wait;
 use placet::sandbox::{
-    HostRule, MOST_SHARED_NAMES, NetworkControl, NetworkEventKind, NetworkRecord, SandboxBackend,
-    SandboxNetwork, SandboxSpec,
+    HostRule, MOST_SHARED_NAMES, NetworkControl, NetworkEventKind, NetworkRecord, SandboxNetwork, SandboxSpec,
 };
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 macro_rules! needs {
     ($($program:literal),*) => {
-        if !sandbox_or_skip(SandboxBackend::Overlay) $(|| !require($program))* {
+        if !has_view() $(|| !require($program))* {
             return;
         }
     };

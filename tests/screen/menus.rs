@@ -1,9 +1,8 @@
 //! The menu under the line while `/` or `@` is typed, and Esc Esc: the real binary in a terminal.
 
-use crate::support::den::sandbox_or_skip;
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::require::has_view;
 use crate::support::require::require;
-use placet::sandbox::SandboxBackend;
 use std::time::Duration;
 
 const UP: &str = "\x1b[A";
@@ -133,7 +132,7 @@ fn enter_runs_a_command_of_which_the_beginning_was_typed() {
 /// Story: Enter after `/apply .git` took `.github/x`, and after a directory only the first file in it.
 #[test]
 fn a_path_that_is_typed_whole_is_what_enter_takes() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = shell().arg("--mode").arg("ask").arg("--provider").arg("offline").open();
@@ -203,7 +202,7 @@ fn enter_after_an_argument_sends_what_was_typed_unless_the_person_moved_in_the_m
 /// Story: the menu wrote a sign for the line break in a name, and `/apply` looked for a name with that sign.
 #[test]
 fn a_name_with_a_line_break_or_a_quote_is_applied_from_the_menu() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = shell().size(100, 40).arg("--mode").arg("ask").arg("--provider").arg("offline").open();
@@ -257,7 +256,7 @@ fn mentioned_files_are_listed_by_the_rules_of_the_workspace() {
 /// Story: a commit was pending, and four of eleven rows of the menu were files below `.git/objects`.
 #[test]
 fn files_that_git_writes_are_not_offered_while_they_are_pending() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let start = shell().size(100, 40).arg("--mode").arg("ask").arg("--provider").arg("offline");
@@ -491,7 +490,7 @@ fn the_list_of_what_to_rewind_shows_each_consequence_in_full() {
 /// Story: a rewind undid a commit that none of its screens named, and the commit was gone from the log.
 #[test]
 fn each_screen_of_a_rewind_names_the_commit_that_it_undoes() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let files = [("legacy.py", "old\n"), ("a.txt", "1\n")];
@@ -542,7 +541,7 @@ fn each_screen_of_a_rewind_names_the_commit_that_it_undoes() {
 /// Story: nine files were pending, and the second screen said ten: one of them had changed in two turns.
 #[test]
 fn a_file_that_two_turns_changed_is_one_pending_file_in_the_list_of_what_to_rewind() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let mut pty = shell().size(80, 24).arg("--mode").arg("ask").open();
@@ -567,7 +566,7 @@ fn a_file_that_two_turns_changed_is_one_pending_file_in_the_list_of_what_to_rewi
 /// Story: four of eleven rows were objects of a pending commit, `.git/objects/05/f521a3...`.
 #[test]
 fn the_files_of_a_pending_commit_are_listed_and_those_of_git_are_not() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+    if !has_view() || !require("git") {
         return;
     }
     let mut pty = files().arg("--mode").arg("ask").open();

@@ -1,11 +1,10 @@
 //! The audit log: what stands in it, and that every change of it is found.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
+use crate::support::require::has_view;
 use placet::audit::{
     AuditBreak, AuditError, AuditEvent, AuditKind, AuditLog, AuditPaths, AuditReport, entries, verify,
 };
-use placet::sandbox::SandboxBackend;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -256,7 +255,7 @@ fn done_in(place: &Place) -> Vec<String> {
 /// Story: `kill -9` right after an apply: the files were applied, and the log never had an entry of it.
 #[test]
 fn an_apply_whose_process_is_killed_before_its_entry_is_logged_by_the_next_start() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("a.txt", "alpha\n");
@@ -299,7 +298,7 @@ fn an_apply_whose_process_is_killed_before_its_entry_is_logged_by_the_next_start
 /// Story: a kill between the entry and the removal of its mark: the next start added a second entry.
 #[test]
 fn an_apply_that_is_logged_already_is_not_logged_by_the_next_start() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new().file("a.txt", "alpha\n");

@@ -3,6 +3,7 @@
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::program::placet;
+use crate::support::pty::joined;
 use crate::support::pty::{Pty, shell};
 use placet::conversation::{AssistantBlock, AssistantMessage, Message, StopReason};
 use placet::session::{ONE_SHOT, SessionRecord, SessionStateKey, SessionStore};
@@ -24,10 +25,6 @@ fn talked(store: &SessionStore, cwd: &Path, title: &str, turns: usize) {
     };
     let messages = (1..=turns).flat_map(turn);
     open.append_all(messages.map(|message| SessionRecord::Message { message }).collect()).unwrap();
-}
-
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn lines_with<'s>(screen: &'s str, words: &str) -> Vec<&'s str> {

@@ -1,6 +1,7 @@
 //! Sessions: what is kept, what a crash or a damaged file leaves, and how it is found again.
 
 use crate::support::is_full;
+use crate::support::sessions::store;
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
     ToolCall,
@@ -8,12 +9,6 @@ use placet::conversation::{
 use placet::session::{ScratchpadEntry, SessionError, SessionRecord, SessionStateKey, SessionStore};
 use std::path::Path;
 use tempfile::TempDir;
-
-fn store(dir: &TempDir) -> SessionStore {
-    let (store, notes) = SessionStore::open(dir.path()).unwrap();
-    assert_eq!(notes, Vec::<String>::new());
-    store
-}
 
 fn said(text: &str) -> SessionRecord {
     SessionRecord::Message { message: Message::user(text) }

@@ -3,6 +3,7 @@
 use crate::support::binary::Place;
 use crate::support::fixture::PNG;
 use crate::support::mock_server::Say;
+use crate::support::sessions::store;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::TurnEnding;
 use placet::conversation::{
@@ -19,12 +20,6 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 const HOSTILE: &str = "<script>alert(1)</script>\" onload='x' \u{1b}[31m\u{202e}";
-
-fn store(dir: &TempDir) -> SessionStore {
-    let (store, notes) = SessionStore::open(dir.path()).unwrap();
-    assert_eq!(notes, Vec::<String>::new());
-    store
-}
 
 /// A session with everything in it, hostile words wherever words may stand.
 fn filled(store: &SessionStore) -> SessionRow {

@@ -3,22 +3,16 @@
 use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::pty::shell;
+use crate::support::sessions::store;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Agent, TurnEnding};
 use placet::conversation::{ConversationSummary, Message, Note, Part};
 use placet::permission::Mode;
 use placet::session::{
     BranchPosition, BranchTree, ScratchpadEntry, SessionBranch, SessionPin, SessionRecord, SessionStateKey,
-    SessionStore,
 };
 use std::path::Path;
 use tempfile::TempDir;
-
-fn store(dir: &TempDir) -> SessionStore {
-    let (store, notes) = SessionStore::open(dir.path()).unwrap();
-    assert_eq!(notes, Vec::<String>::new());
-    store
-}
 
 async fn say(talk: &Talk, agent: &mut Agent, text: &str) {
     talk.server.push(talk.wire.reply(&[Say::Text(&format!("answer to {text}"))]));

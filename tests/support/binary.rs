@@ -68,6 +68,18 @@ impl Place {
         path
     }
 
+    /// A file of the home directory.
+    pub fn home_file(&self, name: &str, text: &str) {
+        let path = self.home.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// The tool `read_file` on `a.txt`.
+    pub fn reads_a(&self) -> Out {
+        self.call("read_file", &serde_json::json!({"path": "a.txt"}), &[])
+    }
+
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.tree.join(name)).unwrap()
     }

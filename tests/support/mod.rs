@@ -3,6 +3,7 @@
 pub mod binary;
 #[cfg(target_os = "linux")]
 pub mod broken_calls;
+pub mod checks;
 pub mod den;
 pub mod fixture;
 pub mod forged_notes;
@@ -14,12 +15,14 @@ pub mod mcp_client;
 pub mod mock_server;
 pub mod network;
 pub mod output;
+pub mod outsider;
 pub mod permit;
 pub mod program;
 pub mod pty;
 pub mod request;
 pub mod require;
 pub mod schema;
+pub mod sessions;
 pub mod special;
 pub mod talk;
 pub mod tool_bench;

@@ -384,3 +384,14 @@ impl Drop for Pty {
         drop(self.child.kill());
     }
 }
+
+/// The words of a screen on one line, wherever its rows end.
+pub fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Waits for `what` and the prompt after it.
+pub fn settled(pty: &mut Pty, what: &str) {
+    pty.until(what, |screen| screen.contains(what));
+    pty.until_prompt("");
+}

@@ -38,6 +38,16 @@ pub const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
 pub const ALL_WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Responses, Wire::Gemini];
 
 impl Wire {
+    /// As the setting `dialect` of a provider names it.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Wire::Anthropic => "anthropic",
+            Wire::OpenAi => "openai-chat",
+            Wire::Responses => "openai-responses",
+            Wire::Gemini => "gemini",
+        }
+    }
+
     pub fn dialect(self) -> Arc<dyn WireFormat> {
         match self {
             Wire::Anthropic => Arc::new(AnthropicFormat::default()),

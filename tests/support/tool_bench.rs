@@ -55,6 +55,18 @@ impl Bench {
         Bench::with_limits(ToolLimits::default())
     }
 
+    /// With the tools of another system and its default settings.
+    pub fn of(set: ToolSet) -> Bench {
+        Bench::new().speaking(set, &ToolSetSettings::default())
+    }
+
+    /// In write mode.
+    pub fn writing() -> Bench {
+        let mut bench = Bench::new();
+        bench.mode = Mode::Write;
+        bench
+    }
+
     pub fn with_limits(limits: ToolLimits) -> Bench {
         let dir = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(dir.path()).unwrap().join("work");

@@ -1,8 +1,7 @@
 //! More than anybody can hold: files of a terabyte, endless output, endless input.
 
 use crate::support::binary::Place;
-use crate::support::den::sandbox_or_skip;
-use placet::sandbox::SandboxBackend;
+use crate::support::require::has_view;
 use std::os::unix::fs::MetadataExt;
 
 const TERABYTE: u64 = 1 << 40;
@@ -11,7 +10,7 @@ const TERABYTE: u64 = 1 << 40;
 fn a_terabyte_of_nothing_is_shown_applied_and_undone_at_once_and_stays_a_hole() {
     let place = Place::new();
     let too_large = std::fs::File::create(place.beside("tried")).unwrap().set_len(3 * TERABYTE).is_err();
-    if !sandbox_or_skip(SandboxBackend::Overlay) || too_large {
+    if !has_view() || too_large {
         eprintln!("skipped: no view here, or no files of three terabytes");
         return;
     }
@@ -40,7 +39,7 @@ fn a_terabyte_of_nothing_is_shown_applied_and_undone_at_once_and_stays_a_hole() 
 
 #[test]
 fn sandbox_run_passes_standard_input_on() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new();
@@ -59,7 +58,7 @@ fn sandbox_run_passes_standard_input_on() {
 
 #[test]
 fn the_middle_of_an_endless_output_is_dropped_with_a_report() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = Place::new();

@@ -1,12 +1,11 @@
 //! Classification through the program: data flows up and never down, and a session stays usable with it.
 
 use crate::support::binary::{Out, Place};
-use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::Say;
+use crate::support::require::has_view;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{TurnEnding, TurnEvent};
 use placet::permission::{ClassificationLevel, ClassificationRules};
-use placet::sandbox::SandboxBackend;
 use serde_json::{Value, json};
 
 const CLASSIFIED: &str = "[classification]\npaths = [\"PUBLIC:secret/readme.txt\", \"RESTRICTED:vault/**\", \"CONFIDENTIAL:secret/**\"]\n";
@@ -99,7 +98,7 @@ fn the_level_is_kept_with_the_session() {
 
 #[test]
 fn a_command_counts_as_reading_what_it_names_and_what_it_writes_lower_is_thrown_away() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = place();
@@ -204,7 +203,7 @@ async fn calls_of_one_answer_come_one_after_the_other_once_something_is_classifi
 
 #[test]
 fn a_command_of_the_person_s_own_sees_everything() {
-    if !sandbox_or_skip(SandboxBackend::Overlay) {
+    if !has_view() {
         return;
     }
     let place = place();

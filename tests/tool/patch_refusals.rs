@@ -6,15 +6,9 @@ use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-fn bench() -> Bench {
-    let mut bench = Bench::new();
-    bench.mode = Mode::Write;
-    bench
-}
-
 /// The patch on a file `v` with this content: it must be refused, and the file must stay.
 fn refused(content: &str, patch: &str) -> String {
-    let bench = bench();
+    let bench = Bench::writing();
     bench.write("v", content);
     let error = bench.call("apply_patch", json!({ "patch": patch })).failed();
     assert_eq!(bench.text("v"), content, "{patch}");
@@ -42,7 +36,7 @@ fn an_anchor_of_the_envelope_that_is_not_above_the_hunk_is_an_error_that_names_i
     assert!(error.contains("is below `class Y:`"), "{error}");
     let error = refused("a\n", &envelope("@@ def a():\n+b\n"));
     assert!(error.contains("is below `def a():`"), "{error}");
-    let bench = bench();
+    let bench = Bench::writing();
     bench.write("v", nested);
     let patch = envelope(&format!("@@ class X:\n@@  def f():\n{change}"));
     bench.call("apply_patch", json!({ "patch": patch })).done();
@@ -59,7 +53,7 @@ fn a_hunk_whose_lines_an_earlier_hunk_has_taken_goes_to_no_other_place() {
     assert!(error.contains("matches only at line 1, above the end of hunk 1"), "{error}");
     refused("c\nb\nc\n", &unified(&"@@ -1 +0,0 @@\n-c\n".repeat(2)));
     // Where git and GNU patch both find the other place, it is taken: the header alone is wrong.
-    let bench = bench();
+    let bench = Bench::writing();
     bench.write("v", "0\na\nx\nb\n1\n2\n3\n4\nc\ny\nd\n5\n");
     let hunks = "@@ -2,3 +2,3 @@\n a\n-x\n+X\n b\n@@ -2,3 +2,3 @@\n c\n-y\n+Y\n d\n";
     bench.call("apply_patch", json!({"patch": unified(hunks)})).done();
@@ -75,7 +69,7 @@ fn a_header_that_names_different_files_is_refused() {
         "diff --git a/n1 b/n1\nnew file mode 100644\n--- /dev/null\n+++ b/n2\n@@ -0,0 +1 @@\n+a\n",
     ];
     for patch in cases {
-        let bench = bench();
+        let bench = Bench::writing();
         bench.write("f5", "a\nb\n");
         bench.write("f7", "a\nb\n");
         let error = bench.call("apply_patch", json!({ "patch": patch })).failed();
@@ -87,7 +81,7 @@ fn a_header_that_names_different_files_is_refused() {
 
 #[test]
 fn a_patch_of_programs_writes_through_no_link_and_needs_the_name_of_a_file() {
-    let bench = bench();
+    let bench = Bench::writing();
     bench.write("f", "a\n");
     symlink("f", bench.path("lf")).unwrap();
     symlink("nowhere", bench.path("dangling")).unwrap();
@@ -121,7 +115,7 @@ fn a_second_envelope_is_not_skipped_and_marks_may_have_other_blanks() {
     let error = refused("a\n", &format!("{one}{one}"));
     assert!(error.contains("line 6 begins a second patch"), "{error}");
     for mark in ["***  Update File: v", "*** Update File:v", "***Update File:  v "] {
-        let bench = bench();
+        let bench = Bench::writing();
         bench.write("v", "a\n");
         let patch = format!("*** Begin Patch\n{mark}\n-a\n+b\n*** End Patch\n");
         bench.call("apply_patch", json!({ "patch": patch })).done();
@@ -144,7 +138,7 @@ fn agentos_says_what_was_adapted_and_how_to_send_a_patch_of_two_files() {
 
 #[test]
 fn a_list_of_operations_is_checked_item_by_item_and_a_path_has_a_length() {
-    let bench = bench();
+    let bench = Bench::writing();
     let fails = |steps| bench.call("operations", json!({ "operations": steps })).failed();
     for item in [json!(null), json!("x")] {
         let error = fails(json!([{"op": "read", "path": "a"}, item]));

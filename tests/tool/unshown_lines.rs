@@ -19,12 +19,6 @@ fn speaking(set: ToolSet) -> Bench {
     bench
 }
 
-fn native() -> Bench {
-    let mut bench = Bench::new();
-    bench.mode = Mode::Write;
-    bench
-}
-
 fn operations(steps: Value) -> Value {
     json!({ "operations": steps })
 }
@@ -38,7 +32,7 @@ fn a_batch_does_not_lose_a_file_that_was_moved_or_appended_to_unread() {
     let lost = |bench: &Bench, steps: Value| bench.call("operations", operations(steps)).failed();
     let write = json!({"op": "write", "path": "v", "content": "x"});
     for last in [json!({"op": "delete", "path": "v"}), write] {
-        let bench = native();
+        let bench = Bench::writing();
         bench.write("u", lines(3));
         let refused = lost(&bench, json!([{"op": "move", "path": "u", "to": "v"}, last]));
         assert!(refused.contains("`v` has not been read in this session"), "{refused}");
@@ -48,7 +42,7 @@ fn a_batch_does_not_lose_a_file_that_was_moved_or_appended_to_unread() {
         assert_eq!(bench.text("v"), lines(3));
         bench.call("operations", json!({"operations": [last], "force": true})).done();
     }
-    let bench = native();
+    let bench = Bench::writing();
     bench.write("u", lines(3));
     let refused = lost(&bench, json!([{"op": "append", "path": "u", "content": "z"}]));
     assert!(refused.contains("`u` has not been read in this session"), "{refused}");
@@ -61,7 +55,7 @@ fn a_batch_does_not_lose_a_file_that_was_moved_or_appended_to_unread() {
 
 #[test]
 fn a_batch_loses_only_lines_that_were_shown() {
-    let bench = native();
+    let bench = Bench::writing();
     bench.write("u", lines(51));
     bench.call("read_file", json!({"path": "u", "limit": 1})).done();
     bench.call("search_contents", json!({"pattern": "line 20"})).done();
@@ -83,7 +77,7 @@ fn a_batch_loses_only_lines_that_were_shown() {
 
 #[test]
 fn a_batch_counts_what_it_prints_and_not_what_it_only_reads() {
-    let bench = native();
+    let bench = Bench::writing();
     bench.write("long", "a line of twenty byte\n".repeat(1200));
     bench.call("operations", operations(json!([{"op": "read", "path": "long"}]))).done();
     let refused = bench.call("operations", operations(json!([{"op": "delete", "path": "long"}]))).failed();

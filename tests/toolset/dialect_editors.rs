@@ -4,10 +4,6 @@ use crate::support::tool_bench::Bench;
 use placet::tools::{ToolRegistry, ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
-fn speaking(dialect: ToolSet) -> Bench {
-    Bench::new().speaking(dialect, &ToolSetSettings::default())
-}
-
 fn edit(command: &str, path: &str, rest: Value) -> Value {
     let mut input = json!({"command": command, "path": path});
     input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
@@ -18,7 +14,7 @@ const EDITOR: &str = "str_replace_based_edit_tool";
 
 #[test]
 fn the_text_editor_views_replaces_inserts_and_takes_its_edits_back() {
-    let bench = speaking(ToolSet::TextEditor);
+    let bench = Bench::of(ToolSet::TextEditor);
     bench.write("a.txt", "one\r\ntwo\r\nthree");
     let call = |command: &str, rest: Value| bench.call(EDITOR, edit(command, "a.txt", rest));
     assert_eq!(call("view", json!({})).done(), "     1\tone\n     2\ttwo\n     3\tthree\n");
@@ -43,7 +39,7 @@ fn the_text_editor_views_replaces_inserts_and_takes_its_edits_back() {
 
 #[test]
 fn the_text_editor_says_what_its_vendor_documents_when_it_cannot() {
-    let bench = speaking(ToolSet::TextEditor);
+    let bench = Bench::of(ToolSet::TextEditor);
     bench.write("a.txt", "x x\n");
     let call =
         |command: &str, path: &str, rest: Value| bench.call(EDITOR, edit(command, path, rest)).failed();
@@ -66,7 +62,7 @@ fn the_text_editor_says_what_its_vendor_documents_when_it_cannot() {
 
 #[test]
 fn an_edit_that_somebody_else_built_on_is_not_undone() {
-    let bench = speaking(ToolSet::TextEditor);
+    let bench = Bench::of(ToolSet::TextEditor);
     bench.write("a.txt", "one\n");
     bench.call(EDITOR, edit("str_replace", "a.txt", json!({"old_str": "one", "new_str": "1"}))).done();
     bench.write("a.txt", "1\nand more\n");
@@ -77,7 +73,7 @@ fn an_edit_that_somebody_else_built_on_is_not_undone() {
 
 #[test]
 fn codex_patches_land_whole_also_from_a_shell_line() {
-    let bench = speaking(ToolSet::Codex);
+    let bench = Bench::of(ToolSet::Codex);
     bench.write("a.txt", "one\ntwo\n");
     let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** Add File: b.txt\n+new\n*** End Patch\n";
     bench.call("apply_patch", json!({"input": patch})).done();
@@ -95,7 +91,7 @@ fn codex_patches_land_whole_also_from_a_shell_line() {
 
 #[test]
 fn a_result_too_large_to_show_is_kept_where_read_file_finds_it() {
-    let bench = speaking(ToolSet::Deepagents);
+    let bench = Bench::of(ToolSet::Deepagents);
     let body = bench.call("execute", json!({"command": "seq 1 30000"})).done();
     let path = body.split("at this path: ").nth(1).unwrap().lines().next().unwrap();
     assert!(path.starts_with("/large_tool_results/"), "{body}");

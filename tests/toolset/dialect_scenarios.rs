@@ -1,12 +1,8 @@
 //! The public scenarios of codex and of the text editor tool, as cases of our own: each is a row of its guide page.
 
 use crate::support::tool_bench::Bench;
-use placet::tools::{ToolSet, ToolSetSettings};
+use placet::tools::ToolSet;
 use serde_json::{Value, json};
-
-fn speaking(dialect: ToolSet) -> Bench {
-    Bench::new().speaking(dialect, &ToolSetSettings::default())
-}
 
 fn guide(page: &str) -> String {
     std::fs::read_to_string(format!("{}/docs/guide/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -306,7 +302,7 @@ fn the_scenarios_of_codex_come_out_as_the_guide_says() {
     let page = guide("dialect-codex.md");
     for Scenario { name, files, shown, patch, comes } in CODEX {
         assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
-        let bench = speaking(ToolSet::Codex);
+        let bench = Bench::of(ToolSet::Codex);
         files.iter().for_each(|(name, text)| drop(bench.write(name, text)));
         for name in *shown {
             bench.call("shell", json!({"command": ["cat", name]})).done();
@@ -346,7 +342,7 @@ fn every_tool_set_refuses_hunks_that_overlap_or_leave_the_end() {
             (ToolSet::Agentos, json!({"path": "plum", "patch": patch})),
             (ToolSet::Codex, json!({ "input": patch })),
         ] {
-            let bench = speaking(dialect);
+            let bench = Bench::of(dialect);
             bench.write("plum", "1\n2\n3\n");
             let body = bench.call("apply_patch", input).failed();
             assert!(body.contains(why), "{dialect}: {body}");
@@ -362,7 +358,7 @@ fn padded_marks_of_codex_are_read() {
         ("*** Begin Patch ", " *** End Patch"),
         ("*** Begin Patch", "*** End Patch"),
     ] {
-        let bench = speaking(ToolSet::Codex);
+        let bench = Bench::of(ToolSet::Codex);
         bench.write("plum", "red\n");
         let patch = format!("{first}\n*** Update File: plum\n@@\n-red\n+blue\n{last}\n");
         bench.call("apply_patch", json!({ "input": patch })).done();
@@ -388,7 +384,7 @@ fn codex_finds_a_patch_in_a_command_and_the_directory_that_it_belongs_to() {
             "sub/in/plum",
         ),
     ] {
-        let bench = speaking(ToolSet::Codex);
+        let bench = Bench::of(ToolSet::Codex);
         let all = ["plum", "sub/plum", "sub/in/plum"];
         all.iter().for_each(|name| drop(bench.write(name, "red\n")));
         bench.call("shell", call.clone()).done();
@@ -396,7 +392,7 @@ fn codex_finds_a_patch_in_a_command_and_the_directory_that_it_belongs_to() {
             assert_eq!(bench.text(name), if name == changed { "blue\n" } else { "red\n" }, "{call}: {name}");
         }
     }
-    let bench = speaking(ToolSet::Codex);
+    let bench = Bench::of(ToolSet::Codex);
     bench.write("plum", "red\n");
     for command in [json!([patch]), json!(["bash", "-lc", patch])] {
         let body = bench.call("shell", json!({ "command": command })).failed();
@@ -429,7 +425,7 @@ fn what_a_command_of_codex_showed_counts_as_read() {
         bash("nl -ba plum 2> /dev/null | head -n 20 2>&1"),
         bash("grep -n '' plum 2>/dev/null"),
     ] {
-        let bench = speaking(ToolSet::Codex);
+        let bench = Bench::of(ToolSet::Codex);
         [("plum", LONG), ("fig", "ripe\n"), ("sub/x", "x\n")]
             .iter()
             .for_each(|(n, t)| drop(bench.write(n, t)));
@@ -459,7 +455,7 @@ fn what_a_command_of_codex_did_not_show_is_not_read() {
         (bash("grep -n '[2-9]' plum"), "lines 1, 10-11 of `plum` were not shown"),
         (json!(["grep", "-c", "", "plum"]), "has not been read"),
     ] {
-        let bench = speaking(ToolSet::Codex);
+        let bench = Bench::of(ToolSet::Codex);
         [("plum", LONG), ("fig", "ripe\n")].iter().for_each(|(n, t)| drop(bench.write(n, t)));
         bench.call("shell", json!({ "command": command }));
         let delete = "*** Begin Patch\n*** Delete File: plum\n*** End Patch\n";
@@ -468,7 +464,7 @@ fn what_a_command_of_codex_did_not_show_is_not_read() {
         assert_eq!(bench.text("plum"), LONG);
     }
     // What went to a scratchpad was not shown either.
-    let bench = speaking(ToolSet::Codex);
+    let bench = Bench::of(ToolSet::Codex);
     bench.write("plum", "a line of the plum\n".repeat(5000));
     bench.call("shell", json!({"command": ["cat", "plum"]})).done();
     let add = "*** Begin Patch\n*** Update File: plum\n@@\n+end\n*** End Patch\n";
@@ -691,7 +687,7 @@ fn the_scenarios_of_the_text_editor_come_out_as_the_guide_says() {
     let page = guide("dialect-text-editor.md");
     for (name, before, calls, after) in editing() {
         assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
-        let bench = speaking(ToolSet::TextEditor);
+        let bench = Bench::of(ToolSet::TextEditor);
         before.iter().for_each(|text| drop(bench.write("plum", text)));
         for Edit(input, expected) in calls {
             let got = bench.call("str_replace_based_edit_tool", input);
@@ -711,7 +707,7 @@ fn the_scenarios_of_the_text_editor_come_out_as_the_guide_says() {
 #[test]
 fn the_scenarios_of_the_shell_next_to_the_editor_come_out_as_the_guide_says() {
     let page = guide("dialect-text-editor.md");
-    let bench = speaking(ToolSet::TextEditor);
+    let bench = Bench::of(ToolSet::TextEditor);
     let bash = |input: Value| bench.call("bash", input);
     for name in [
         "a command runs",

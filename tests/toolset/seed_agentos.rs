@@ -1,12 +1,8 @@
 //! The rules of AgentOS' document, each by a test that quotes it.
 
 use crate::support::tool_bench::Bench;
-use placet::tools::{ToolSet, ToolSetSettings};
+use placet::tools::ToolSet;
 use serde_json::{Value, json};
-
-fn bench() -> Bench {
-    Bench::new().speaking(ToolSet::Agentos, &ToolSetSettings::default())
-}
 
 fn parsed(body: String) -> Value {
     serde_json::from_str(&body).unwrap_or_else(|e| panic!("{e}: {body}"))
@@ -14,7 +10,7 @@ fn parsed(body: String) -> Value {
 
 #[test]
 fn file_read_gives_content_path_and_size_and_truncates_at_max_bytes() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     let path = bench.write("src/index.ts", "const é = 1;\n");
     let whole = parsed(bench.call("file_read", json!({"path": "src/index.ts"})).done());
     assert_eq!(whole, json!({"content": "const é = 1;\n", "path": path, "size": 14}));
@@ -24,7 +20,7 @@ fn file_read_gives_content_path_and_size_and_truncates_at_max_bytes() {
 
 #[test]
 fn file_write_creates_parent_directories_and_gives_written_path_and_size() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     let answer =
         parsed(bench.call("file_write", json!({"path": "output/data.json", "content": "{\"é\":1}"})).done());
     assert_eq!(answer, json!({"written": true, "path": bench.path("output/data.json"), "size": 8}));
@@ -33,7 +29,7 @@ fn file_write_creates_parent_directories_and_gives_written_path_and_size() {
 
 #[test]
 fn file_list_gives_name_type_size_and_modified_of_each_entry() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     bench.write("src/index.ts", "12345");
     bench.write("src/utils/a.ts", "");
     let answer = parsed(bench.call("file_list", json!({"path": "src"})).done());
@@ -51,7 +47,7 @@ fn file_list_gives_name_type_size_and_modified_of_each_entry() {
 
 #[test]
 fn file_list_recursive_is_done_for_real() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     bench.write("a/b/c.txt", "");
     let answer = parsed(bench.call("file_list", json!({"recursive": true})).done());
     let names: Vec<&str> =
@@ -61,7 +57,7 @@ fn file_list_recursive_is_done_for_real() {
 
 #[test]
 fn path_containment_resolves_symbolic_links_and_blocks_traversal_also_for_new_files() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     std::fs::create_dir(bench.outside("far")).unwrap();
     std::os::unix::fs::symlink(bench.outside("far"), bench.path("link")).unwrap();
     bench.write("..fine", "ok");
@@ -81,7 +77,7 @@ fn path_containment_resolves_symbolic_links_and_blocks_traversal_also_for_new_fi
 
 #[test]
 fn all_file_tools_throw_descriptive_errors() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     let body = bench.call("file_read", json!({"path": "missing.txt"})).failed();
     let full = bench.path("missing.txt");
     assert_eq!(body, format!("ENOENT: no such file or directory, open '{}'", full.display()));
@@ -89,7 +85,7 @@ fn all_file_tools_throw_descriptive_errors() {
 
 #[test]
 fn apply_patch_applies_a_unified_diff_and_gives_patched_and_path() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     bench.write("src/config.ts", "const x = 1;\nexport { x };\n");
     let patch = "@@ -1,3 +1,3 @@\n-const x = 1;\n+const x = 2;\n export { x };\n";
     let answer = parsed(bench.call("apply_patch", json!({"path": "src/config.ts", "patch": patch})).done());
@@ -106,7 +102,7 @@ fn apply_patch_applies_a_unified_diff_and_gives_patched_and_path() {
 
 #[test]
 fn context_lines_with_no_prefix_are_preserved() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     bench.write("a.ts", "one\n\nthree\n");
     let patch = "@@ -1,3 +1,3 @@\n one\n\n-three\n+3\n";
     bench.call("apply_patch", json!({"path": "a.ts", "patch": patch})).done();
@@ -115,7 +111,7 @@ fn context_lines_with_no_prefix_are_preserved() {
 
 #[test]
 fn search_file_contents_using_regex_patterns() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     bench.write("src/a.ts", "let x1 = 1;\nlet y = 2;\n");
     let answer = parsed(bench.call("file_search", json!({"pattern": "x\\d", "path": "src"})).done());
     assert_eq!(
@@ -126,7 +122,7 @@ fn search_file_contents_using_regex_patterns() {
 
 #[test]
 fn shell_exec_runs_grep_without_a_shell() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     bench.write("src/a.txt", "it's $HOME\n");
     let argv = json!({"argv": ["grep", "-rn", "it's $HOME", "src/"], "cwd": "."});
     let answer = parsed(bench.call("shell_exec", argv).done());
@@ -138,7 +134,7 @@ fn shell_exec_runs_grep_without_a_shell() {
 
 #[test]
 fn watch_files_for_changes_using_filesystem_monitoring() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agentos);
     bench.write("d/old.txt", "x");
     let dir = bench.path("d");
     // Writes until the watch, which begins some time after the call, has seen it.

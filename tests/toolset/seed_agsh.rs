@@ -3,12 +3,8 @@
 use crate::support::tool_bench::Bench;
 use placet::conversation::Part;
 use placet::permission::Mode;
-use placet::tools::{ToolSet, ToolSetSettings};
+use placet::tools::ToolSet;
 use serde_json::json;
-
-fn bench() -> Bench {
-    Bench::new().speaking(ToolSet::Agsh, &ToolSetSettings::default())
-}
 
 /// A picture of so many random pixels to a side, which no format packs well.
 fn noise(side: u32, format: image::ImageFormat) -> Vec<u8> {
@@ -33,7 +29,7 @@ fn noise(side: u32, format: image::ImageFormat) -> Vec<u8> {
 
 #[test]
 fn when_offset_and_limit_are_both_omitted_defaults_to_the_first_2000_lines() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     let text: String = (1..=2500).map(|n| format!("{n}\n")).collect();
     bench.write("long.txt", &text);
     let body = bench.call("read_file", json!({"path": "long.txt"})).done();
@@ -45,7 +41,7 @@ fn when_offset_and_limit_are_both_omitted_defaults_to_the_first_2000_lines() {
 
 #[test]
 fn recognized_image_extensions_are_returned_as_base64_encoded_multimodal_content() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     for (name, format) in [
         ("a.png", image::ImageFormat::Png),
         ("a.jpg", image::ImageFormat::Jpeg),
@@ -66,7 +62,7 @@ fn recognized_image_extensions_are_returned_as_base64_encoded_multimodal_content
 
 #[test]
 fn convertible_images_are_decoded_and_re_encoded_as_png_transparently() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     for (name, format) in [
         ("a.tiff", image::ImageFormat::Tiff),
         ("a.ico", image::ImageFormat::Ico),
@@ -86,7 +82,7 @@ fn convertible_images_are_decoded_and_re_encoded_as_png_transparently() {
 
 #[test]
 fn images_are_rejected_if_the_final_payload_exceeds_3_75_mb() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("big.tiff", noise(1200, image::ImageFormat::Tiff));
     let body = bench.call("read_file", json!({"path": "big.tiff"})).failed();
     assert!(body.contains("3750000"), "rejected, not scaled: {body}");
@@ -94,7 +90,7 @@ fn images_are_rejected_if_the_final_payload_exceeds_3_75_mb() {
 
 #[test]
 fn unsupported_images_fall_through_to_text_read() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n");
     let body = bench.call("read_file", json!({"path": "a.svg"})).done();
     assert!(body.contains("1│<svg"), "{body}");
@@ -104,7 +100,7 @@ fn unsupported_images_fall_through_to_text_read() {
 
 #[test]
 fn by_default_only_the_first_occurrence_of_old_string_is_replaced() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.txt", "x x\nx\n");
     bench.call("read_file", json!({"path": "a.txt"})).done();
     bench.call("edit_file", json!({"path": "a.txt", "old_string": "x", "new_string": "y"})).done();
@@ -113,7 +109,7 @@ fn by_default_only_the_first_occurrence_of_old_string_is_replaced() {
 
 #[test]
 fn set_replace_all_to_replace_every_occurrence() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.txt", "x x\nx\n");
     bench.call("read_file", json!({"path": "a.txt"})).done();
     let all = json!({"path": "a.txt", "old_string": "x", "new_string": "y", "replace_all": true});
@@ -123,7 +119,7 @@ fn set_replace_all_to_replace_every_occurrence() {
 
 #[test]
 fn the_file_must_have_been_previously_read_with_read_file() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.txt", "x\n");
     let edit = json!({"path": "a.txt", "old_string": "x", "new_string": "y"});
     let body = bench.call("edit_file", edit).failed();
@@ -133,7 +129,7 @@ fn the_file_must_have_been_previously_read_with_read_file() {
 
 #[test]
 fn set_force_to_bypass_this_requirement() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.txt", "x\n");
     let edit = json!({"path": "a.txt", "old_string": "x", "new_string": "y", "force": true});
     bench.call("edit_file", edit).done();
@@ -142,7 +138,7 @@ fn set_force_to_bypass_this_requirement() {
 
 #[test]
 fn if_old_string_is_not_found_the_tool_returns_an_error_without_modifying_the_file() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.txt", "x\n");
     bench.call("read_file", json!({"path": "a.txt"})).done();
     bench.call("edit_file", json!({"path": "a.txt", "old_string": "z", "new_string": "y"})).failed();
@@ -151,14 +147,14 @@ fn if_old_string_is_not_found_the_tool_returns_an_error_without_modifying_the_fi
 
 #[test]
 fn write_creates_parent_directories_if_they_do_not_exist() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.call("write_file", json!({"path": "a/b/c.txt", "content": "new"})).done();
     assert_eq!(bench.text("a/b/c.txt"), "new");
 }
 
 #[test]
 fn overwrites_the_file_if_it_already_exists() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.txt", "old\n");
     bench.call("write_file", json!({"path": "a.txt", "content": "new\n"})).done();
     assert_eq!(bench.text("a.txt"), "new\n");
@@ -166,7 +162,7 @@ fn overwrites_the_file_if_it_already_exists() {
 
 #[test]
 fn save_output_to_the_scratchpad_under_this_name() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Agsh);
     bench.write("a.txt", "kept\n");
     let body = bench.call("read_file", json!({"path": "a.txt", "scratchpad": "pad"})).done();
     assert!(body.contains("stored in the scratchpad `pad`"), "{body}");
@@ -176,7 +172,7 @@ fn save_output_to_the_scratchpad_under_this_name() {
 
 #[test]
 fn permission_read_reads_and_permission_write_writes() {
-    let mut bench = bench();
+    let mut bench = Bench::of(ToolSet::Agsh);
     bench.mode = Mode::Read;
     bench.write("a.txt", "x\n");
     bench.call("read_file", json!({"path": "a.txt"})).done();

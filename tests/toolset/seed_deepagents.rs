@@ -6,10 +6,6 @@ use base64::engine::general_purpose::STANDARD;
 use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
-fn bench() -> Bench {
-    Bench::new().speaking(ToolSet::Deepagents, &ToolSetSettings::default())
-}
-
 fn plain() -> Bench {
     let settings = ToolSetSettings { virtual_paths: false, ..ToolSetSettings::default() };
     Bench::new().speaking(ToolSet::Deepagents, &settings)
@@ -17,7 +13,7 @@ fn plain() -> Bench {
 
 #[test]
 fn check_if_message_content_is_empty_and_return_warning_message() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     for content in ["", " \n\t\n"] {
         bench.write("empty.txt", content);
         let body = bench.call("read_file", json!({"file_path": "/empty.txt"})).done();
@@ -27,7 +23,7 @@ fn check_if_message_content_is_empty_and_return_warning_message() {
 
 #[test]
 fn format_file_content_with_line_numbers_cat_n_style() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     bench.write("a.txt", "one\ntwo\nthree\n");
     let body = bench.call("read_file", json!({"file_path": "/a.txt"})).done();
     assert_eq!(body, "     1\tone\n     2\ttwo\n     3\tthree\n");
@@ -39,7 +35,7 @@ fn format_file_content_with_line_numbers_cat_n_style() {
 
 #[test]
 fn chunks_lines_longer_than_max_line_length_with_continuation_markers() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     let long = "é".repeat(12_000);
     bench.write("a.txt", format!("1\n2\n3\n4\n{long}\n6\n"));
     let body = bench.call("read_file", json!({"file_path": "/a.txt"})).done();
@@ -57,7 +53,7 @@ fn chunks_lines_longer_than_max_line_length_with_continuation_markers() {
 
 #[test]
 fn perform_string_replacement_with_occurrence_validation() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     bench.write("a.txt", "aXbX\r\nlast");
     let edit = |old: &str, all: bool| json!({"file_path": "/a.txt", "old_string": old, "new_string": "-", "replace_all": all});
     assert_eq!(
@@ -77,7 +73,7 @@ fn perform_string_replacement_with_occurrence_validation() {
 
 #[test]
 fn all_file_data_has_content_lines_created_at_and_modified_at() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     bench.write("a.txt", "one\ntwo");
     let body = bench.call("file_data", json!({"file_path": "/a.txt"})).done();
     let data: Value = serde_json::from_str(&body).unwrap();
@@ -90,7 +86,7 @@ fn all_file_data_has_content_lines_created_at_and_modified_at() {
 
 #[test]
 fn result_from_backend_write_operations() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     let write = |content: &str| json!({"file_path": "/d/new.txt", "content": content});
     assert_eq!(bench.call("write_file", write("one")).done(), "Updated file /d/new.txt");
     assert_eq!(
@@ -106,7 +102,7 @@ fn result_from_backend_write_operations() {
 
 #[test]
 fn designed_to_allow_partial_success_in_batch_upload_operations() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     bench.write("dir/x", "");
     let file = |path: &str, text: &str| json!({"path": path, "content": STANDARD.encode(text)});
     let files =
@@ -122,7 +118,7 @@ fn designed_to_allow_partial_success_in_batch_upload_operations() {
 
 #[test]
 fn errors_are_standardized_using_file_operation_error_literals() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     bench.write("a.bin", b"\x00\xff".as_slice());
     bench.write("dir/x", "");
     let paths = json!({"paths": ["/a.bin", "/none", "/dir", "~/x"]});
@@ -137,7 +133,7 @@ fn errors_are_standardized_using_file_operation_error_literals() {
 
 #[test]
 fn structured_file_listing_info() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     bench.write("b.txt", "");
     bench.write("a/x.txt", "");
     assert_eq!(bench.call("ls", json!({"path": "/"})).done(), "['/a/', '/b.txt']");
@@ -147,7 +143,7 @@ fn structured_file_listing_info() {
 
 #[test]
 fn structured_grep_match_entry() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     bench.write("a.txt", "x.y\nxzy\n");
     bench.write("b/c.txt", "x.y\n");
     let grep = |mode: &str| bench.call("grep", json!({"pattern": "x.y", "output_mode": mode})).done();
@@ -177,7 +173,7 @@ fn relative_paths_are_resolved_relative_to_the_current_working_directory() {
 
 #[test]
 fn virtual_mode_can_provide_path_based_guardrails_by_blocking_traversal() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Deepagents);
     let outside = bench.outside("secret.txt");
     std::fs::write(&outside, "secret").unwrap();
     std::os::unix::fs::symlink(&outside, bench.path("link")).unwrap();

@@ -5,13 +5,9 @@ use placet::permission::{Mode, PlanModeState};
 use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
-fn bench() -> Bench {
-    Bench::new().speaking(ToolSet::Triggerfish, &ToolSetSettings::default())
-}
-
 #[test]
 fn read_file_returns_the_full_text_content_of_the_file() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     bench.write("a.txt", "one\n\ttwo\nno end");
     assert_eq!(bench.call("read_file", json!({"path": "a.txt"})).done(), "one\n\ttwo\nno end");
     let absolute = bench.path("a.txt");
@@ -26,7 +22,7 @@ fn read_file_returns_the_full_text_content_of_the_file() {
 
 #[test]
 fn writes_are_scoped_to_the_agents_workspace_directory() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     let wrote = bench.call("write_file", json!({"path": "d/a.txt", "content": "né"})).done();
     assert_eq!(wrote, "Wrote 3 bytes to d/a.txt");
     std::os::unix::fs::symlink(bench.outside("far"), bench.path("link")).unwrap();
@@ -40,7 +36,7 @@ fn writes_are_scoped_to_the_agents_workspace_directory() {
 
 #[test]
 fn edit_file_old_text_must_appear_exactly_once_in_the_file() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     bench.write("a.txt", "one two two\n");
     let edit = |old: &str, new: &str| json!({"path": "a.txt", "old_text": old, "new_text": new});
     assert_eq!(bench.call("edit_file", edit("three", "3")).failed(), "Error: old_text not found in file");
@@ -60,7 +56,7 @@ fn edit_file_old_text_must_appear_exactly_once_in_the_file() {
 
 #[test]
 fn list_directory_returns_entries_with_a_slash_suffix_for_directories() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     bench.write("src/main.rs", "");
     bench.write(".env", "");
     assert_eq!(bench.call("list_directory", json!({"path": "."})).done(), ".env\nsrc/");
@@ -71,7 +67,7 @@ fn list_directory_returns_entries_with_a_slash_suffix_for_directories() {
 
 #[test]
 fn search_files_matches_a_glob_for_names_or_with_content_search_the_contents() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     bench.write("a.rs", "fn needle() {}\n");
     bench.write("d/.hidden/b.rs", "nothing\n");
     let search =
@@ -86,7 +82,7 @@ fn search_files_matches_a_glob_for_names_or_with_content_search_the_contents() {
 
 #[test]
 fn run_command_returns_stdout_stderr_and_exit_code_in_the_workspace_directory() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     let body = bench.call("run_command", json!({"command": "pwd; echo err >&2; exit 3"})).done();
     let mut lines = body.lines();
     assert_eq!(lines.next(), bench.root.to_str());
@@ -118,7 +114,7 @@ fn a_command_denylist_blocks_dangerous_operations() {
 
 #[test]
 fn exec_tools_work_in_a_structured_workspace_with_explicit_isolation() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     let wrote = bench.call("exec.write", json!({"path": "t/run.sh", "content": "echo ran\n"})).done();
     assert_eq!(wrote, "Wrote 9 bytes to t/run.sh");
     assert!(bench.names().is_empty(), "nothing of it is in the project");
@@ -133,7 +129,7 @@ fn exec_tools_work_in_a_structured_workspace_with_explicit_isolation() {
 
 #[test]
 fn names_map_to_what_providers_accept_reversibly() {
-    let bench = bench();
+    let bench = Bench::of(ToolSet::Triggerfish);
     let wire: Vec<String> = bench.registry.wire_specs().into_iter().map(|s| s.name).collect();
     let own = bench.registry.names();
     for name in ["exec.write", "exec.read", "exec.run", "exec.ls"] {
@@ -148,7 +144,7 @@ fn names_map_to_what_providers_accept_reversibly() {
 
 #[test]
 fn in_plan_mode_write_file_is_blocked_until_the_plan_is_approved() {
-    let mut bench = bench();
+    let mut bench = Bench::of(ToolSet::Triggerfish);
     bench.mode = Mode::Write;
     bench.write("a.txt", "x\n");
     bench.call("plan_manage", json!({"action": "enter", "goal": "tidy"})).done();

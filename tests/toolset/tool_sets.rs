@@ -27,14 +27,6 @@ fn newer() -> Bench {
     deepagents(&newer)
 }
 
-fn agsh() -> Bench {
-    Bench::new().speaking(ToolSet::Agsh, &ToolSetSettings::default())
-}
-
-fn triggerfish() -> Bench {
-    Bench::new().speaking(ToolSet::Triggerfish, &ToolSetSettings::default())
-}
-
 #[test]
 fn deepagents_without_virtual_paths_and_without_a_path_searches_the_workspace() {
     let bench = plain();
@@ -167,7 +159,7 @@ fn deepagents_0_7_has_its_forms_and_defaults() {
 
 #[test]
 fn agsh_gives_the_first_2000_lines_however_long_they_are() {
-    let bench = agsh();
+    let bench = Bench::of(ToolSet::Agsh);
     let line = "x".repeat(100);
     bench.write("long.txt", format!("{line}\n").repeat(2500));
     let page = bench.call("read_file", json!({"path": "long.txt"})).done();
@@ -192,7 +184,7 @@ fn agsh_gives_no_more_than_the_window_has_room_for() {
 
 #[test]
 fn agsh_hints_and_refusals_name_its_own_parameters() {
-    let bench = agsh();
+    let bench = Bench::of(ToolSet::Agsh);
     let noise: Vec<u8> = (0..4_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let mut picture = b"P5\n2000 2000\n255\n".to_vec();
     picture.extend(noise);
@@ -214,7 +206,7 @@ fn agsh_hints_and_refusals_name_its_own_parameters() {
 
 #[test]
 fn agsh_shows_a_picture_that_is_given_in_base64_or_in_a_scratchpad() {
-    let bench = agsh();
+    let bench = Bench::of(ToolSet::Agsh);
     let mut png = std::io::Cursor::new(Vec::new());
     image::RgbImage::new(3, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
     let png = png.into_inner();
@@ -247,7 +239,7 @@ fn agsh_shows_a_picture_that_is_given_in_base64_or_in_a_scratchpad() {
 
 #[test]
 fn triggerfish_takes_a_plan_as_text_or_as_an_object() {
-    let mut bench = triggerfish();
+    let mut bench = Bench::of(ToolSet::Triggerfish);
     bench.mode = Mode::Write;
     let manage = |input: Value| bench.call("plan_manage", input);
     manage(json!({"action": "enter", "goal": "tidy"})).done();
