@@ -7,7 +7,6 @@ use crate::support::program::placet;
 use crate::support::require::has_view;
 use crate::support::wait;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 const BROKEN: &str = "command::run_broken::broken";
 
@@ -82,7 +81,6 @@ fn a_supervisor_that_may_not_kill_does_not_stay() {
     let place = Place::with_notes();
     let broken = Broken { calls: vec![(libc::SYS_kill, libc::EPERM)], ..Broken::default() };
     // The supervisor was started before the words were read, and has a process that waits for its order.
-    let started = Instant::now();
     let (code, errors) = run(&place, &["run", "no-such-preset"], broken.clone());
     assert_eq!(code, Some(2), "{errors}");
     assert_nothing_left(&place);
@@ -90,7 +88,6 @@ fn a_supervisor_that_may_not_kill_does_not_stay() {
         run(&place, &["run", "--apply", "--", "sh", "-c", "sleep 60 & echo x > made"], broken);
     assert_eq!(code, Some(0), "{errors}");
     assert_nothing_left(&place);
-    assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
 }
 
 /// Story: with a limit of 16 files, placet named the container as the reason why it has no sandbox.

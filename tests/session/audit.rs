@@ -359,18 +359,3 @@ fn no_tool_reads_the_key_or_the_anchor() {
         assert_ne!(out.code, 0, "{}", out.stdout);
     }
 }
-
-/// The fastest of thirty groups counts: a machine that does something else slows most of them.
-#[test]
-fn an_entry_costs_far_less_than_a_call() {
-    let desk = Desk::new();
-    let log = desk.log();
-    let each = (0..30).map(|group| {
-        let start = std::time::Instant::now();
-        (0..10).for_each(|n| assert!(log.append(note(n)).unwrap() > group * 10 + n));
-        start.elapsed() / 10
-    });
-    let each = each.min().unwrap();
-    eprintln!("audit: {each:?} an entry");
-    assert!(each < std::time::Duration::from_millis(20), "{each:?}");
-}
