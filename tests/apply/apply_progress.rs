@@ -1,6 +1,7 @@
 //! A long apply or undo shows how far it is, and Ctrl-C stops it before the first file changes. The real binary in a
 //! pseudo-terminal.
 
+use crate::support::is_full;
 use crate::support::program::placet;
 use crate::support::pty::{Pty, shell};
 use crate::support::require::has_view;
@@ -58,7 +59,7 @@ fn ctrl_c_stops_an_apply_before_the_first_file_changes_and_the_next_apply_comple
 
 #[test]
 fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
-    if !has_view() {
+    if !has_view() || !is_full() {
         return;
     }
     let mut pty = ready("apply");
@@ -96,7 +97,7 @@ fn stop_in_time(pty: &mut Pty, key: &str) {
 
 #[test]
 fn the_question_after_a_turn_shows_how_far_its_apply_is_and_esc_stops_it() {
-    if !has_view() {
+    if !has_view() || !is_full() {
         return;
     }
     let mut pty = shell().arg("--provider").arg("offline").open();

@@ -1,6 +1,7 @@
 //! Commands that create very many files: the memory that a list of them takes grows by little for each file, and what is
 //! listed is applied and undone as always. The real binary.
 
+use crate::support::is_full;
 use crate::support::program::placet;
 use crate::support::require::has_view;
 use crate::support::require::require;
@@ -55,6 +56,9 @@ struct BytesForEach {
 
 /// Runs `line` for some files and for twice as many, lists, applies and undoes the changes.
 fn bytes_for_each(line: &dyn Fn(usize) -> String, apply: &[&str]) -> Option<BytesForEach> {
+    if !is_full() {
+        return None;
+    }
     let mut peaks = Vec::new();
     for files in [FILES, 2 * FILES] {
         let txn = ground()?;

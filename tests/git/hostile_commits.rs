@@ -6,6 +6,7 @@ use crate::support::pty;
 use crate::support::pty::joined;
 use crate::support::require::has_view;
 use crate::support::require::require;
+use crate::support::some_of;
 use crate::support::txn::Txn;
 use std::path::Path;
 
@@ -552,7 +553,7 @@ fn a_repository_with_a_commit_of_a_protected_file_waits_as_a_whole() {
     if !has_view() || !require("git") {
         return;
     }
-    for (title, agent) in HOSTILE {
+    for (title, agent) in some_of(&HOSTILE, 3) {
         let txn = after_turn(agent);
         let listed = txn.run(["changes"]);
         assert!(has_row(&listed, "! M .git ("), "{title}: {listed:#?}");
@@ -579,7 +580,7 @@ fn what_the_person_or_an_earlier_turn_left_hides_no_protected_file() {
     if !has_view() || !require("git") {
         return;
     }
-    for (title, before, first, agent, repository) in HOSTILE_LATER {
+    for (title, before, first, agent, repository) in some_of(&HOSTILE_LATER, 2) {
         let txn = begun();
         assert_eq!(txn.sh(&txn.tree, &format!("{IDENTITY} {before}")), 0, "{title}");
         if !first.is_empty() {
@@ -637,7 +638,7 @@ fn a_repository_whose_protected_files_stay_as_they_were_is_applied_with_the_rest
     if !has_view() || !require("git") {
         return;
     }
-    for (title, agent) in HARMLESS {
+    for (title, agent) in some_of(&HARMLESS, 3) {
         let txn = after_turn(agent);
         let listed = txn.run(["changes"]);
         assert!(has_row(&listed, "M .git ("), "{title}: {listed:#?}");

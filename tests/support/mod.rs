@@ -29,6 +29,11 @@ pub mod tool_bench;
 pub mod txn;
 pub mod wait;
 
+/// Every `nth` case of a long table, and all of them where long sweeps are asked for.
+pub fn some_of<T>(cases: &[T], nth: usize) -> impl Iterator<Item = &T> {
+    cases.iter().step_by(if is_full() { 1 } else { nth })
+}
+
 /// True where long sweeps are asked for, as by `.ci/nightly`.
 pub fn is_full() -> bool {
     std::env::var_os("PLACET_FULL").is_some()

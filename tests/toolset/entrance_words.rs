@@ -3,8 +3,10 @@
 
 use super::tool_set_errors::{calls, ground, sets};
 use crate::support::binary::Place;
+use crate::support::is_full;
 use crate::support::mcp_client::McpClient;
 use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::some_of;
 use crate::support::tool_bench::Bench;
 use placet::conversation::CallOutcome;
 use placet::tools::{DeepagentsVersion, ToolSet, ToolSetSettings};
@@ -140,7 +142,7 @@ fn by_model(place: Place, dialect: ToolSet, settings: &ToolSetSettings, calls: &
 fn a_failing_call_has_the_same_words_over_mcp_and_for_a_model_as_in_the_registry() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for (dialect, settings) in sets() {
-        let failing = failing(dialect, &settings);
+        let failing: Vec<(Call, String)> = some_of(&failing(dialect, &settings), 4).cloned().collect();
         let calls: Vec<&Call> = failing.iter().map(|(call, _)| call).collect();
         let mcp = over_mcp(&place(), dialect, &settings, &calls);
         let model = by_model(place(), dialect, &settings, &calls);
@@ -156,7 +158,7 @@ fn a_failing_call_has_the_same_words_over_mcp_and_for_a_model_as_in_the_registry
             }
         }
     }
-    assert!(count > 500, "{count}");
+    assert!(count > if is_full() { 500 } else { 120 }, "{count}");
     let shown: Vec<String> = wrong.iter().take(40).cloned().collect();
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), shown.join("\n"));
 }
