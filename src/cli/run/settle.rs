@@ -140,7 +140,7 @@ fn home_set(ran: &EndedRun) -> Result<ChangeSet, CliError> {
     if set.is_empty() || set.changes.iter().any(|change| !is_dir(&change.before) || !is_dir(&change.after)) {
         return Ok(set);
     }
-    home.discard_all(LayerKind::Pending).map_err(CliError::new)?;
+    home.discard_everything().map_err(CliError::new)?;
     Ok(ChangeSet::default())
 }
 
@@ -346,7 +346,7 @@ impl Settling<'_> {
         if self.app.workspace.roots().iter().any(|root| home.starts_with(root)) {
             return Ok(());
         }
-        self.view.home_changes(&home).discard_all(LayerKind::Pending).map_err(CliError::new)
+        self.view.home_changes(&home).discard_everything().map_err(CliError::new)
     }
 }
 

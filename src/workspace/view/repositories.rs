@@ -172,7 +172,8 @@ impl View {
         // A repository that cannot be read whole is refused when it is applied.
         let scans: Vec<_> = repositories.outermost().flat_map(super::git_state::scan).collect();
         for file in scans.iter().flat_map(|scan| scan.state.iter()) {
-            if held.bases().contains(&file) {
+            // That of a repository around the workspace is in none of its directories, and is never applied.
+            if self.locate(&file).is_none() || held.bases().contains(&file) {
                 continue;
             }
             let node = node_at(&file)?;
@@ -230,7 +231,7 @@ impl View {
                 if !outermost.iter().any(|dir| super::git_state::is_state(dir, &base.path)) {
                     continue;
                 }
-                let Some((index, rel)) = self.locate(&base.path) else { continue };
+                let (index, rel) = self.locate_recorded(&base.path)?;
                 // A file that was removed and made again with the same content is not a change.
                 let stack = self.stack_of(held, index);
                 let is_unchanged =
