@@ -284,17 +284,27 @@ fn a_denied_line_of_a_command_sends_nothing_and_built_in_commands_stay() {
 }
 
 /// While a command waits nobody reads keys: Ctrl-C did nothing until its line had ended.
+/// True while a `sleep` of these seconds runs.
+fn runs(seconds: &str) -> bool {
+    let wanted = [b"sleep\0", seconds.as_bytes(), b"\0"].concat();
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .any(|process| fs::read(process.path().join("cmdline")).is_ok_and(|line| line == wanted))
+}
+
 #[test]
 fn ctrl_c_stops_a_line_of_a_command_and_nothing_is_sent() {
     let server = MockServer::start([]);
-    let file = (".config/placet/commands/slow.md", "State: !`echo begun; : > begun; sleep 300`");
+    let file = (".config/placet/commands/slow.md", "State: !`echo begun; sleep 300.0417`");
     let mut pty = with_home(model(&server), &[file]).arg("--mode").arg("unrestricted").open();
     for times in 1..=2 {
         pty.line("/slow");
-        wait::until("the command", || std::fs::remove_file(pty.tree.path().join("begun")).is_ok());
+        wait::until("the command", || runs("300.0417"));
         pty.send("\x03");
-        let words = "stopped echo begun; : > begun; sleep 300; nothing was sent";
+        let words = "stopped echo begun; sleep 300.0417; nothing was sent";
         pty.until("the end", |screen| screen.matches(words).count() == times);
+        wait::until("the end of the command", || !runs("300.0417"));
         pty.until_prompt("");
     }
     assert!(server.requests().is_empty());

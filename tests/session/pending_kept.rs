@@ -81,6 +81,16 @@ fn words_in(text: &str) -> BTreeSet<String> {
     words.filter_map(|word| Some(format!("change-{}", word.split_once("change-")?.1))).collect()
 }
 
+/// The prompt without a draft, and not the field for a draft while a turn runs.
+fn is_prompt(screen: &str) -> bool {
+    let last = screen.trim_end().lines().last().unwrap_or_default();
+    last.contains("placet [") && last.ends_with('>')
+}
+
+fn is_question(screen: &str) -> bool {
+    screen.contains("waiting for you")
+}
+
 impl World {
     fn new(seed: u64) -> World {
         let random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -221,14 +231,12 @@ impl World {
             };
             self.steps.push(format!("{}: shell: {line}", dir.display()));
             pty.line(&line);
-            pty.until("a prompt or a question", |s| {
-                s.trim_end().ends_with('>') || s.contains("keep pending")
-            });
+            pty.until("a prompt or a question", |s| is_prompt(s) || is_question(s));
             if line.starts_with("create") {
                 self.messages += 1;
-                if pty.screen().contains("keep pending") {
+                if is_question(&pty.screen()) {
                     pty.answer("k");
-                    pty.until("a prompt", |s| s.trim_end().ends_with('>'));
+                    pty.until("a prompt", is_prompt);
                 }
                 self.fates.extend(self.pending_now(&word).map(|id| (word, Fate::Pending(id))));
             }

@@ -2,9 +2,8 @@
 
 use crate::support::binary::Place;
 use crate::support::pty::shell;
-use crate::support::wait;
 use rusqlite::Connection;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 fn a_line_waits_for_a_locked_database_with_a_word_and_comes_back_with_ctrl_c() {
@@ -75,31 +74,15 @@ fn without_a_shell_a_locked_database_is_named_before_the_wait_is_long() {
     place.run(["-p", "show notes.txt"]).code(0);
     let other = Connection::open(place.state_dir().join("placet.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let began = Instant::now();
     let running = place.placet(["-p", "show notes.txt"]).start();
-    until_it_waits(running.pid());
+    running.until_warned("another program has locked the session database");
     other.execute_batch("COMMIT").unwrap();
     let waits =
         "note: another program has locked the session database: waiting for it; Ctrl-C stops the wait";
     running.end().code(0).warns(waits).says("one");
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let running = place.placet(["-p", "show notes.txt"]).start();
-    until_it_waits(running.pid());
+    running.until_warned("another program has locked the session database");
     running.signal(rustix::process::Signal::INT);
     running.end().code(130).warns("stopped: nothing was sent");
-}
-
-/// Waits until the process has opened the database and handles an interrupt.
-fn until_it_waits(pid: i32) {
-    let is_open = || {
-        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        files.filter_map(|file| file.path().read_link().ok()).any(|file| file.ends_with("placet.db"))
-    };
-    let handles = || {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 2 != 0))
-    };
-    wait::until("the open database", || is_open() && handles());
 }

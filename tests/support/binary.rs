@@ -2,11 +2,11 @@
 
 use super::mock_server::MockServer;
 use super::program;
-use super::wait::DEADLINE;
+use super::wait::{self, DEADLINE};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -204,12 +204,23 @@ impl Run {
             });
         }
         let mut stderr = child.stderr.take().unwrap();
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&errors);
         let side = std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = stderr.read_to_end(&mut bytes);
-            bytes
+            let mut buffer = [0; 4096];
+            while let Ok(n @ 1..) = stderr.read(&mut buffer) {
+                sink.lock().unwrap().extend_from_slice(&buffer[..n]);
+            }
         });
-        Running { stdin: child.stdin.take(), child, lines, side, seen: Vec::new(), since: Instant::now() }
+        Running {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            side,
+            errors,
+            seen: Vec::new(),
+            since: Instant::now(),
+        }
     }
 }
 
@@ -219,7 +230,8 @@ pub struct Running {
     /// Dropping it closes standard input.
     pub stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Vec<u8>>,
-    side: std::thread::JoinHandle<Vec<u8>>,
+    side: std::thread::JoinHandle<()>,
+    errors: Arc<Mutex<Vec<u8>>>,
     seen: Vec<u8>,
     since: Instant,
 }
@@ -252,6 +264,12 @@ impl Running {
         }
     }
 
+    /// Waits for a text on standard error.
+    #[track_caller]
+    pub fn until_warned(&self, text: &str) {
+        wait::until(text, || String::from_utf8_lossy(&self.errors.lock().unwrap()).contains(text));
+    }
+
     #[track_caller]
     pub fn say(&mut self, text: &str) {
         let stdin = self.stdin.as_mut().unwrap();
@@ -279,7 +297,10 @@ impl Running {
         let code = std::os::unix::process::ExitStatusExt::signal(&status).map(|s| 128 + s);
         Out {
             stdout: String::from_utf8_lossy(&self.seen).into_owned(),
-            stderr: String::from_utf8_lossy(&self.side.join().unwrap()).into_owned(),
+            stderr: {
+                self.side.join().unwrap();
+                String::from_utf8_lossy(&self.errors.lock().unwrap()).into_owned()
+            },
             code: status.code().or(code).unwrap(),
         }
     }

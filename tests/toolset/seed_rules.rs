@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// Each file of tests with its name.
 fn cases() -> Vec<(String, String)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/toolset");
-    let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let folders = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let files = folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
-    let named =
-        files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>();
-    let read = |name: &String| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/toolset/{name}.rs"));
-        (name.clone(), std::fs::read_to_string(path).unwrap())
-    };
-    named.iter().map(read).collect()
+    let named = |path: &std::path::PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    files.map(|path| (named(&path), std::fs::read_to_string(&path).unwrap())).collect()
 }
 
 /// Names of the functions that carry `#[test]`.
