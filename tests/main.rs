@@ -10,6 +10,7 @@
     unreachable_pub,
     reason = "a test stops at the first surprise"
 )]
+#![allow(clippy::module_inception, reason = "the file about the subject itself has the name of its folder")]
 
 mod agent;
 mod apply;

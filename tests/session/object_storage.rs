@@ -29,7 +29,7 @@ impl Server {
         command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
         command.args(["--access-key", "AK", "--secret-key", "SK"]).arg(dir.path());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        wait::until("the server does not listen", || !TcpStream::connect(("127.0.0.1", port)).is_err());
+        wait::until("the server to listen", || TcpStream::connect(("127.0.0.1", port)).is_ok());
         Some(Server { child, endpoint: format!("http://127.0.0.1:{port}"), dir })
     }
 
