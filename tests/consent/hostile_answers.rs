@@ -1,6 +1,7 @@
 //! Questions take only answers that were meant: wrong keys, keys typed ahead, bursts, and a terminal that goes away.
 
 use crate::support::pty::{Pty, Start, shell};
+use crate::support::wait;
 use rustix::process::Signal;
 use std::time::Duration;
 
@@ -321,8 +322,16 @@ fn a_dumb_terminal_gets_lines_and_can_be_left() {
 
 /// Sends `word` to a question that takes this word, in every way that is no answer; the question stays open.
 fn no_answers(pty: &mut Pty, question: &str, word: &str) {
-    // At once, before it could be read.
-    pty.send(&format!("{word}\r"));
+    // At once, before it could be read: refused, or dropped without a word where the question reads a moment later.
+    let mut looks = 0;
+    wait::until("no answer", || {
+        if looks % 100 == 0 {
+            pty.send(&format!("{word}\r"));
+        }
+        looks += 1;
+        let screen = pty.screen();
+        screen.contains("ignored: ") && screen.trim_end().ends_with(question)
+    });
     for burst in [format!("{word}\r"), format!("{word}\r{word}\r"), marked(&format!("{word}\r"))] {
         pty.until("no answer", |s| s.contains("ignored: ") && s.trim_end().ends_with(question));
         pause(700);

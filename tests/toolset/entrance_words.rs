@@ -141,11 +141,11 @@ fn by_model(place: Place, dialect: ToolSet, settings: &ToolSetSettings, calls: &
 #[test]
 fn a_failing_call_has_the_same_words_over_mcp_and_for_a_model_as_in_the_registry() {
     let (mut wrong, mut count) = (Vec::new(), 0);
-    for (dialect, settings) in sets() {
-        let failing: Vec<(Call, String)> = some_of(&failing(dialect, &settings), 4).cloned().collect();
+    for (dialect, settings) in some_of(&sets(), 3) {
+        let failing = failing(*dialect, settings);
         let calls: Vec<&Call> = failing.iter().map(|(call, _)| call).collect();
-        let mcp = over_mcp(&place(), dialect, &settings, &calls);
-        let model = by_model(place(), dialect, &settings, &calls);
+        let mcp = over_mcp(&place(), *dialect, settings, &calls);
+        let model = by_model(place(), *dialect, settings, &calls);
         for (((call, words), mcp), model) in failing.iter().zip(mcp).zip(model) {
             count += 1;
             // In the binary a rule hides a file, and the rule speaks first.
@@ -158,7 +158,7 @@ fn a_failing_call_has_the_same_words_over_mcp_and_for_a_model_as_in_the_registry
             }
         }
     }
-    assert!(count > if is_full() { 500 } else { 120 }, "{count}");
+    assert!(count > if is_full() { 500 } else { 100 }, "{count}");
     let shown: Vec<String> = wrong.iter().take(40).cloned().collect();
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), shown.join("\n"));
 }
