@@ -8,7 +8,6 @@ use crate::support::require::has_view;
 use crate::support::wait;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 fn call<'a>(id: &'a str, tool: &'a str, input: &'a str) -> Say<'a> {
     Say::Call(id, tool, input)

@@ -51,7 +51,17 @@ impl ClassifyFixture {
         let by_path = set.changes.iter().map(|c| (c.path.to_path_buf(), classifier.classify(c))).collect();
         let limit = LossLimit::default();
         let losses = loss::losses(&set, &roots, limit, &|_| true);
-        (set.clone(), ChangeClasses { by_path, losses, waiting: Vec::new(), roots: roots.to_vec(), limit })
+        (
+            set.clone(),
+            ChangeClasses {
+                by_path,
+                losses,
+                waiting: Vec::new(),
+                groups: Vec::new(),
+                roots: roots.to_vec(),
+                limit,
+            },
+        )
     }
 
     /// Who runs the only change later.
@@ -249,7 +259,8 @@ fn a_move_waits_whole_also_where_its_old_place_is_not_empty_afterwards() {
         let by_path = set.changes.iter().map(|c| (c.path.to_path_buf(), classifier.classify(c))).collect();
         let (losses, waiting) = (Vec::new(), Vec::new());
         let limit = LossLimit::default();
-        let classes = ChangeClasses { by_path, losses, waiting, roots: vec![root.clone()], limit };
+        let classes =
+            ChangeClasses { by_path, losses, waiting, groups: Vec::new(), roots: vec![root.clone()], limit };
         let permitted = classes.permitted(&set, everything(&set), &ChangeApproval::none());
         let applied: Vec<&Path> =
             permitted.choice.keys().map(|path| path.strip_prefix(&root).unwrap()).collect();
