@@ -120,7 +120,7 @@ fn main() {
         let bench = Bench::new(files);
         median(5, || {
             let time = bench.effects(1000, files / 1000, &word());
-            bench.view.discard_all(LayerKind::Pending).unwrap();
+            bench.view.discard_everything().unwrap();
             time
         })
     };

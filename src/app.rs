@@ -2,6 +2,7 @@
 
 mod error;
 mod view_name;
+mod view_places;
 use crate::agent::{
     ActiveModel, Agent, AgentConfig, AgentLimits, CallInterceptors, CostBudget, SelectedModel, SubagentPool,
     TurnLimits,
@@ -19,7 +20,7 @@ use crate::private;
 use crate::provider::catalog::Money;
 use crate::provider::{OfflineProvider, ProviderPreset, catalog};
 use crate::repl::{ConversationBuilder, EarlierPending, ToolServices, UserContext, UserError};
-use crate::session::{OpenSession, Scratchpads, SessionStore};
+use crate::session::{OpenSession, Scratchpads, SessionRow, SessionStore};
 use crate::storage::StoreMounts;
 use crate::text::regular_file;
 use crate::tools::{
@@ -40,19 +41,23 @@ pub mod keys;
 pub mod model_selection;
 mod modes;
 mod mounts;
+mod moved_directory;
 mod program_access;
 mod run_views;
 mod runtime;
 mod servers;
+mod session_directory;
 mod sessions;
 mod tool_sets;
 mod views;
 mod web_search;
 
 pub use error::AppError;
+pub use moved_directory::{MovedDirectory, follow_moved};
 pub use program_access::ProgramAccess;
 pub use run_views::RunViewChoice;
 pub use runtime::runtime;
+pub use session_directory::{session_directory, view_directory};
 
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]
@@ -268,6 +273,12 @@ impl App {
             Some(session) => session.scratchpads()?,
             None => Arc::new(Scratchpads::in_memory()),
         };
+        if let Some(session) = &session {
+            let row = session.store().find(session.id().as_str())?;
+            if let Some(dir) = self.session_directory(&row)? {
+                return Err(AppError::OtherDirectory { id: row.id.to_string(), dir });
+            }
+        }
         let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
         if let Err(e) = self.take_over_jobs_of(&name) {
             tracing::warn!("what interrupted jobs wrote cannot be read: {e}");
@@ -385,6 +396,10 @@ impl ConversationBuilder for App {
 
     fn pending_counts(&self) -> HashMap<String, usize> {
         App::pending_counts(self)
+    }
+
+    fn session_directory(&self, row: &SessionRow) -> Result<Option<PathBuf>, UserError> {
+        Ok(App::session_directory(self, row)?)
     }
 
     fn prune_sessions(&self, store: &SessionStore) -> Option<String> {

@@ -8,6 +8,7 @@ use crate::provider::ProviderPreset;
 use crate::repl::UserError;
 use crate::session::SessionError;
 use crate::storage::StoreError;
+use crate::text::count;
 use crate::workspace::WorkspaceError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -46,6 +47,10 @@ pub enum AppError {
     File { path: PathBuf, reason: String },
     #[error(transparent)]
     Resources(#[from] ResourceError),
+    #[error("the session {id} belongs to the directory `{dir}`")]
+    OtherDirectory { id: String, dir: PathBuf },
+    #[error("the directory of the session {id} does not exist: `{dir}`")]
+    NoDirectory { id: String, dir: PathBuf, pending: usize },
     #[error("cannot start threads: {0}")]
     Threads(std::io::Error),
 }
@@ -88,6 +93,16 @@ impl AppError {
             AppError::KeyFileLink(_) => {
                 "put the key into the file that it leads to, or remove the link".into()
             }
+            AppError::OtherDirectory { .. } => "resume the session in that directory".into(),
+            AppError::NoDirectory { id, pending: 0, .. } => format!(
+                "`placet session export {id} --format json | placet session import -` copies the conversation to this \
+                 directory"
+            ),
+            AppError::NoDirectory { id, pending, .. } => format!(
+                "changes to {} are pending: `placet changes --session {id}` lists them, with `--patch` it exports \
+                 them, and `placet discard --session {id}` discards them",
+                count::of(*pending, "file")
+            ),
             AppError::Resources(e) => e.hint().into(),
             _ => return None,
         })

@@ -104,9 +104,8 @@ impl App {
     /// What runs of this directory left whose placet was killed becomes pending: for each of them how many changes there
     /// are, or why they cannot be read. A run whose placet is alive is left alone.
     pub fn take_over_killed_runs(&self) -> Vec<(String, io::Result<ChangeCount>)> {
-        let views = self.places("x").view.parent().map(Path::to_path_buf);
         let mut found = Vec::new();
-        for place in views_in(views.as_slice()).0 {
+        for place in views_in(&self.views_places()).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if !name.starts_with("run-") || is_locked(&place.join("lock")) {
                 continue;
@@ -140,9 +139,8 @@ impl App {
     /// What background commands of sessions of this directory wrote whose placet was killed becomes pending: for each
     /// session how many changes there are, or why they cannot be read.
     pub fn take_over_killed_jobs(&self) -> Vec<(String, io::Result<ChangeCount>)> {
-        let views = self.places("x").view.parent().map(Path::to_path_buf);
         let mut found = Vec::new();
-        for place in views_in(views.as_slice()).0 {
+        for place in views_in(&self.views_places()).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_here =
                 || roots_of(&place).is_ok_and(|roots| roots.first().is_some_and(|r| r == self.cwd()));

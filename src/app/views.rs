@@ -2,7 +2,9 @@
 
 use super::App;
 use super::program_access::ProgramAccess;
+use super::session_directory::is_named;
 pub(super) use super::view_name::fresh_name;
+use super::view_places::{private, view_of, views_places};
 use crate::config::BackendSetting;
 use crate::permission::Access;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe_again, recorded_probe};
@@ -14,7 +16,7 @@ use crate::workspace::{
 };
 use std::collections::HashMap;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -69,16 +71,24 @@ impl App {
     }
 
     pub(super) fn places(&self, name: &str) -> ViewPaths {
+        self.places_in(name, self.cwd())
+    }
+
+    /// Where a view of the directory `dir` is stored.
+    fn places_in(&self, name: &str, dir: &Path) -> ViewPaths {
         let state = &self.paths.state;
         let home = self.workspace.home();
         let covered = |dir: &Path| self.workspace.roots().iter().any(|root| dir.starts_with(root));
         // A layer must not be below the directory that it covers.
         let away = || private(&PathBuf::from("/var/tmp"));
-        let views = if covered(state) { away().join("views") } else { state.join("views") };
+        // A view stays where it was made, with what is pending in it.
+        let known = view_of(state, name).and_then(|view| view.parent().map(Path::to_path_buf));
+        let views = || if covered(state) { away().join("views") } else { state.join("views") };
+        let views = known.unwrap_or_else(views);
         let in_home = home.is_some_and(|home| views.starts_with(home));
         let mut layers = if in_home { vec![away().join("layers")] } else { vec![views.clone()] };
         layers.push(private(Path::new("/dev/shm")).join("layers"));
-        let journal = blake3::hash(self.cwd().as_os_str().as_encoded_bytes()).to_hex();
+        let journal = blake3::hash(dir.as_os_str().as_encoded_bytes()).to_hex();
         let journal: String = journal.chars().take(24).collect();
         ViewPaths {
             view: views.join(name),
@@ -93,15 +103,22 @@ impl App {
     /// read: they may have pending changes.
     /// [`App::pending_damage_here`] reports damage as well.
     pub fn waiting_and_unread(&self) -> (Vec<PendingView>, Vec<String>) {
-        let dir = self.places("x").view;
-        let Some(dir) = dir.parent() else { return Default::default() };
+        self.waiting_where(&|_, dir| dir == self.cwd())
+    }
+
+    /// The same for views whose name begins with `prefix`, of this directory and of directories that do not exist.
+    pub fn waiting_named(&self, prefix: &str) -> (Vec<PendingView>, Vec<String>) {
+        self.waiting_where(&|view, dir| is_named(view, prefix) && (dir == self.cwd() || !dir.exists()))
+    }
+
+    fn waiting_where(&self, is_meant: &dyn Fn(&Path, &Path) -> bool) -> (Vec<PendingView>, Vec<String>) {
         let jobs = self.take_over_killed_jobs().into_iter();
         let unread_job = |(name, taken): (String, std::io::Result<_>)| {
             taken.err().map(|e| format!("what an interrupted job of the session {name} wrote: {e}"))
         };
         let (mut found, mut unread) = (Vec::new(), jobs.filter_map(unread_job).collect::<Vec<_>>());
         // `App::damage_at_start` reports damage, and also a directory that cannot be listed.
-        for place in views_in(&[dir.to_path_buf()]).0 {
+        for place in views_in(&self.views_places()).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let changed = match changed_at(&place, &name) {
                 Ok(Some(changed)) => changed,
@@ -112,10 +129,8 @@ impl App {
                 }
             };
             let Ok(roots) = roots_of(&place) else { continue };
-            if roots.first().is_none_or(|first| first != self.cwd()) {
-                continue;
-            }
-            let view = self.guarded(View::at(self.places(&name), &roots));
+            let Some(dir) = roots.first().filter(|dir| is_meant(&place, dir)) else { continue };
+            let view = self.guarded(View::at(self.places_in(&name, dir), &roots));
             let busy = is_locked(&place.join("lock"));
             let at_home = self.home_changes_of(&name).map(|view| (format!("{name}-home"), view));
             for (name, view) in std::iter::once((name, view)).chain(at_home) {
@@ -133,18 +148,25 @@ impl App {
     /// Views of this directory in which a discard can be restored, or whose discards are not known. Fails where the
     /// directory of views cannot be listed.
     pub fn discarded(&self) -> Result<Vec<View>, DamagedRecord> {
-        let dir = self.places("x").view;
-        let (views, unread) = views_in(&[dir.parent().unwrap_or(&dir).to_path_buf()]);
+        self.discarded_where(&|_, dir| dir == self.cwd())
+    }
+
+    /// The same for views whose name begins with `prefix`, of this directory and of directories that do not exist.
+    pub fn discarded_of(&self, prefix: &str) -> Result<Vec<View>, DamagedRecord> {
+        self.discarded_where(&|view, dir| is_named(view, prefix) && (dir == self.cwd() || !dir.exists()))
+    }
+
+    fn discarded_where(&self, is_meant: &dyn Fn(&Path, &Path) -> bool) -> Result<Vec<View>, DamagedRecord> {
+        let (views, unread) = views_in(&self.views_places());
         if let Some(damage) = unread.into_iter().next() {
             return Err(damage);
         }
         let here = views.iter().filter_map(|place| {
             let roots = roots_of(place).ok()?;
-            let is_here = roots.first().is_some_and(|first| first == self.cwd());
-            is_here.then(|| {
-                let name = place.file_name().unwrap_or_default().to_string_lossy();
-                std::iter::once(View::at(self.places(&name), &roots)).chain(self.home_changes_of(&name))
-            })
+            let dir = roots.first().filter(|dir| is_meant(place, dir))?;
+            let name = place.file_name().unwrap_or_default().to_string_lossy();
+            let view = View::at(self.places_in(&name, dir), &roots);
+            Some(std::iter::once(view).chain(self.home_changes_of(&name)))
         });
         Ok(here.flatten().filter(|view| !matches!(view.last_discard(), Ok(None))).collect())
     }
@@ -190,7 +212,7 @@ impl App {
     /// The directories that hold the views of all workspaces: a state directory inside of a workspace has its views
     /// elsewhere.
     pub(super) fn views_places(&self) -> Vec<PathBuf> {
-        vec![self.paths.state.join("views"), private(Path::new("/var/tmp")).join("views")]
+        views_places(&self.paths.state)
     }
 
     /// Finishes what a crash left of an apply or an undo in this directory. `None` when there was nothing.
@@ -400,17 +422,6 @@ pub(super) fn is_locked(path: &Path) -> bool {
     // Shared: two processes that ask at the same time must not see each other as busy.
     let how = rustix::fs::FlockOperation::NonBlockingLockShared;
     regular_file::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
-}
-
-/// A directory of placet's own below one that all users share: no other user may have made it.
-fn private(shared: &Path) -> PathBuf {
-    let uid = rustix::process::geteuid().as_raw();
-    let dir = shared.join(format!("placet-{uid}"));
-    // The directory usually exists already; whether only this user owns it is checked below.
-    drop(std::fs::DirBuilder::new().mode(0o700).create(&dir));
-    let ours =
-        std::fs::symlink_metadata(&dir).is_ok_and(|m| m.is_dir() && m.uid() == uid && m.mode() & 0o077 == 0);
-    if ours { dir } else { std::env::temp_dir().join(format!("placet-{uid}-{}", std::process::id())) }
 }
 
 fn tried(view: &View, probe: impl FnOnce(&[PathBuf]) -> SandboxProbe) -> SandboxProbe {

@@ -223,6 +223,9 @@ pub enum CliCommand {
         /// Undo what can be undone and skip the rest
         #[arg(long)]
         rest: bool,
+        /// Restore what was discarded last in the session with this ID prefix
+        #[arg(long, value_name = "ID-PREFIX", conflicts_with_all = ["what", "rest"])]
+        session: Option<String>,
     },
     /// Redo the changes that undo removed
     Redo {

@@ -67,7 +67,10 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
     take_over_killed(app);
     // Before the views: both read the records, of which there may be very many.
     let damage = app.pending_damage_here();
-    let (mut waiting, unread) = app.waiting_and_unread();
+    let (mut waiting, unread) = match &which.session {
+        Some(prefix) => app.waiting_named(prefix),
+        None => app.waiting_and_unread(),
+    };
     if let Some(line) = changes::damage_line(&damage).or_else(|| unread.into_iter().next()) {
         let line = format!("cannot read the pending changes: {}", visible::guard(&line));
         if waiting.is_empty() {
@@ -85,9 +88,7 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
     if let Some(prefix) = &which.session {
         waiting.retain(|w| w.name.starts_with(prefix.as_str()) && is_at_home(&w.name) <= is_at_home(prefix));
         if waiting.is_empty() {
-            return Err(CliError::new(format!(
-                "no session of this directory that starts with `{prefix}` has pending changes"
-            )));
+            return Err(CliError::new(format!("no session that starts with `{prefix}` has pending changes")));
         }
     } else {
         let (at_home, here): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|w| is_at_home(&w.name));
@@ -329,7 +330,9 @@ pub(super) fn print_patch(
             }
         }
     }
-    let bytes = patch(&part, view.objects(), workspace.cwd());
+    // The patch of a project that is gone has the paths of that project.
+    let gone = view.roots().first().filter(|dir| !dir.exists());
+    let bytes = patch(&part, view.objects(), gone.map_or(workspace.cwd(), PathBuf::as_path));
     if !io::stdout().is_terminal() {
         let mut out = io::stdout().lock();
         return report::written(out.write_all(&bytes).and_then(|()| out.flush()));
@@ -357,13 +360,17 @@ pub(super) fn resolved(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<P
 
 pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let Some(SelectedView { view, workspace, .. }) = chosen(&app, which)? else {
+    let Some(SelectedView { name, view, workspace }) = chosen(&app, which)? else {
         warn("nothing is pending");
         return Ok(report::DONE);
     };
     let paths = resolved(&workspace, paths)?;
+    let undo = match view.roots().first() == Some(&app.cwd().to_path_buf()) {
+        true => "placet undo".to_string(),
+        false => format!("`placet undo --session {name}`"),
+    };
     let shown = view.shown().map_err(|e| unread(&e))?;
-    let told = changes::discard(shown, &paths, UNDO, &|path| workspace.shortened(path));
+    let told = changes::discard(shown, &paths, &undo, &|path| workspace.shortened(path));
     report_outcome(&app, AuditKind::Discard, "placet discard", &told, options.apply_loss)
 }
 
@@ -400,6 +407,19 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
         changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown)
     });
     report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss)
+}
+
+/// Restores the last discard of one session, also where something was applied after it.
+pub(super) fn undo_discard_of(prefix: &str, options: &Options) -> Result<u8, CliError> {
+    let app = start::app(options)?;
+    let shown = |path: &Path| app.workspace.shortened(path);
+    for view in app.discarded_of(prefix).map_err(CliError::new)? {
+        if let Some(discarded) = view.last_discard().map_err(CliError::new)? {
+            let told = changes::restored(&view, &discarded, &shown);
+            return report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss);
+        }
+    }
+    Err(CliError::new(format!("no session that starts with `{prefix}` has discarded changes")))
 }
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
@@ -456,7 +476,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let unread = view.turn().unread.join("; ");
     if !unread.is_empty() && options.dry_run {
         warn(&format!("error: {}", visible::guard_line(&unread)));
-        view.discard_all(LayerKind::Pending).map_err(CliError::new)?;
+        view.discard_everything().map_err(CliError::new)?;
         warn("nothing was changed (--dry-run)");
         return Ok(Some(if code == report::DONE { report::ERROR } else { code }));
     }
@@ -494,7 +514,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     }
     if options.dry_run {
         list(&[&of], workspace);
-        view.discard_all(LayerKind::Pending).map_err(CliError::new)?;
+        view.discard_everything().map_err(CliError::new)?;
         warn("nothing was changed (--dry-run)");
         return Ok(Some(code));
     }

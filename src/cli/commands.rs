@@ -2,7 +2,9 @@
 
 use super::apply::ApplyConsent;
 use super::args::{CliCommand, ConfigCommand, Options, RunsCommand, SandboxCommand, ToolCommand};
+use super::checks_args::ChecksCommand;
 use super::report::{self, CliError, print, print_foreign, print_list, warn};
+use super::resumed_directory::in_view_directory;
 use super::setup::SetupCaller;
 use super::{
     apply, audit, blame, changes, checks, compare, doctor, import, mcp, metrics, permission, provider,
@@ -21,6 +23,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError> {
+    let options = &match session_of(&command) {
+        Some(prefix) => in_view_directory(options, prefix)?,
+        None => options.clone(),
+    };
     match command {
         CliCommand::Session(command) => session::run(command, options),
         CliCommand::Tool(command) => tool(command, options),
@@ -40,7 +46,8 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         }
         CliCommand::Checks { command } => checks::run(command, options),
         CliCommand::Discard { paths, which } => changes::discard(&paths, &which, options),
-        CliCommand::Undo { what, rest } => changes::undo(what.as_deref(), rest, options),
+        CliCommand::Undo { session: Some(prefix), .. } => changes::undo_discard_of(&prefix, options),
+        CliCommand::Undo { what, rest, .. } => changes::undo(what.as_deref(), rest, options),
         CliCommand::Redo { rest } => changes::redo(rest, options),
         CliCommand::Blame { file, lines, json, which } => {
             let form = if json { blame::BlameOutputFormat::Json } else { blame::BlameOutputFormat::Table };
@@ -74,6 +81,23 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         }
         CliCommand::Man => man(),
     }
+}
+
+/// The session whose pending changes a command is about.
+fn session_of(command: &CliCommand) -> Option<&str> {
+    let which = match command {
+        CliCommand::Changes { which, .. }
+        | CliCommand::Apply { which, .. }
+        | CliCommand::Discard { which, .. }
+        | CliCommand::Blame { which, .. } => which,
+        CliCommand::Review(args) => &args.which,
+        CliCommand::Checks {
+            command: Some(ChecksCommand::List { which } | ChecksCommand::Run { which, .. }),
+        } => which,
+        CliCommand::Undo { session, .. } => return session.as_deref(),
+        _ => return None,
+    };
+    which.session.as_deref()
 }
 
 fn man() -> Result<u8, CliError> {

@@ -3,6 +3,7 @@
 use super::args::{Options, OutputFormat};
 use super::moved::start_again;
 use super::report::{self, CliError, code_for, warn, written};
+use super::resumed_directory::in_session_directory;
 use super::signals::{self, CurrentTurn};
 use super::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
 use super::{changes, custom_prompt};
@@ -16,6 +17,7 @@ use crate::serve::changes::{ChangeReport, TurnChanges};
 use crate::serve::headless::{self, AnswerAudience, HeadlessFormat, NoticeAudience};
 use crate::session::{DATABASE_LOCKED, DatabaseWait, ONE_SHOT, OpenSession, SessionStateKey, SessionStore};
 use crate::ui::term;
+use crate::workspace::LayerKind;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 const LAST_WORK: Duration = Duration::from_secs(2);
 
 pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, CliError> {
+    let options = &in_session_directory(options)?;
     let has_shell = options.print.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal();
     if has_shell {
         needs_print(options)?;
@@ -289,6 +292,12 @@ fn headless_agent(
         }
     }
     let mut agent = app.agent(answerer, Some(session))?;
+    let view = agent.env().workspace.view();
+    if options.dry_run && view.is_some_and(|view| view.has_changes(LayerKind::Pending).unwrap_or(true)) {
+        let why = "the session has pending changes, and `--dry-run` would discard them with its own";
+        return Err(CliError { code: report::REFUSED, ..CliError::new(why) }
+            .hint("`placet changes` lists them; then `placet apply` or `placet discard`"));
+    }
     if let Some(loaded) = loaded {
         for note in agent.resume(loaded)? {
             warn(&format!("note: {note}"));

@@ -38,6 +38,7 @@ mod permission;
 mod provider;
 pub mod reference;
 mod report;
+mod resumed_directory;
 mod review;
 mod review_args;
 mod review_screen;

@@ -1,11 +1,11 @@
-//! Starting again in another directory, for `/cd`: the options of this process that mean the same there.
+//! Starting again in another directory, for `/cd` and for a session of another directory: the options of this process that mean the same there.
 //!
 //! What was allowed for the old directory does not come along: `--allow`, `--mode`, and settings of permissions given with
 //! `--set`. What denies does.
 
 use super::args::Options;
 use super::report::CliError;
-use crate::repl::DirectoryChange;
+use crate::repl::{DirectoryChange, DirectoryChangeReason};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -59,7 +59,9 @@ fn words(change: &DirectoryChange, options: &Options) -> Vec<OsString> {
         give("--max-turns", most.to_string().into());
     }
     give("--mode-at-most", change.mode.name().into());
-    give("--moved-from", change.from.clone().into());
+    if change.reason == DirectoryChangeReason::Continue {
+        give("--moved-from", change.from.clone().into());
+    }
     let switches = [
         (options.no_stream, "--no-stream"),
         (options.linear, "--linear"),
@@ -98,6 +100,7 @@ mod tests {
             to: "/new".into(),
             from: "/old".into(),
             session: None,
+            reason: DirectoryChangeReason::Continue,
             mode: Mode::Ask,
             answerer: None,
         };

@@ -6,10 +6,10 @@ use super::report::{CliError, warn};
 use crate::app::{self, App, IncludeProject};
 use crate::config::{AppDirs, Config, ConfigProblem, NoHomeError, ProjectSettings, TrustStore};
 use crate::permission::Mode;
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::ui::term;
 use crate::workspace::{RestoredDatabase, restore_databases};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An application, with the project's file when it waits for the person's trust.
 pub(super) struct LoadedApp {
@@ -42,6 +42,7 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     };
     log_file::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;
+    follow_moved(&paths.state, &cwd);
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };
     let (mut sources, trust) = app::sources(&paths, &cwd, with);
     if options.tour.is_some() {
@@ -141,6 +142,24 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
     }
     print_problems(app.config.problems.get(told..).unwrap_or_default());
     Ok(LoadedApp { app, untrusted })
+}
+
+/// Sessions of a directory that was moved here follow it before anything is read.
+pub(super) fn follow_moved(state: &Path, here: &Path) {
+    for moved in app::follow_moved(state, here) {
+        let from = visible::path(&moved.from);
+        if !moved.followed.is_empty() {
+            let sessions = count::of(moved.followed.len(), "session");
+            warn(&format!(
+                "note: `{from}` was moved here: {sessions} followed, with pending changes and discards"
+            ));
+        }
+        for why in moved.failed {
+            warn(&visible::guard(&format!(
+                "warning: `{from}` was moved here, and a session did not follow: {why}"
+            )));
+        }
+    }
 }
 
 /// A database of a program at home that was being replaced when placet was killed.

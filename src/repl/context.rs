@@ -94,6 +94,16 @@ impl CommandStop {
         CommandStop::Failed { message: message.into(), hint: Some(hint.into()) }
     }
 
+    /// The same with this hint, where it has none.
+    pub(super) fn or_hint(self, or: String) -> CommandStop {
+        match self {
+            CommandStop::Failed { message, hint } => {
+                CommandStop::Failed { message, hint: Some(hint.unwrap_or(or)) }
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn tell(&self, output: &ShellOutput<'_>) {
         match self {
             CommandStop::Cancelled => {}

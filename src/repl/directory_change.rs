@@ -11,10 +11,20 @@ pub struct DirectoryChange {
     pub from: PathBuf,
     /// The conversation, where there is one.
     pub session: Option<SessionId>,
+    pub reason: DirectoryChangeReason,
     /// The widest mode to start in.
     pub mode: Mode,
     /// Provider and model, where the person chose others than the settings name.
     pub answerer: Option<(String, String)>,
+}
+
+/// Why placet starts again in another directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectoryChangeReason {
+    /// This conversation continues there.
+    Continue,
+    /// Another session is resumed, whose directory it is.
+    Resume,
 }
 
 /// What a shell knows of the directories before and after its own.

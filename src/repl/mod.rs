@@ -37,7 +37,7 @@ pub use commands::review::{
 };
 pub(crate) use commands::{NamedPrompt, PromptUsageError, own_names, prompt_parts};
 pub use context::SlashCommand;
-pub use directory_change::{DirectoryChange, ShellDirectory};
+pub use directory_change::{DirectoryChange, DirectoryChangeReason, ShellDirectory};
 pub use error::{ReplError, UserError};
 pub use output::keymap;
 pub use prompt::words;

@@ -180,7 +180,10 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     if !left.is_empty() {
         shell.context.output.note("restored the text that you typed before and did not send");
     }
-    let code = shell.rounds(opening.prompt, left)?;
+    let code = match shell.context.directory.next {
+        Some(_) => 0,
+        None => shell.rounds(opening.prompt, left)?,
+    };
     jobs::stop(&shell.context);
     let (mut said, mut servers) = (Vec::new(), shell.context.app.tools.servers);
     if let Some(agent) = &shell.context.conversation.agent {
@@ -218,6 +221,10 @@ impl Shell<'_> {
                 }
                 ResumeTarget::Choose => sessions::choose(context)?,
                 ResumeTarget::Try(name) => tries::begin(context, name)?,
+            }
+            // The session that was chosen is resumed by the placet that starts there.
+            if context.directory.next.is_some() {
+                return Ok(());
             }
             // After that: the session that was resumed is open now, and an open session is never removed.
             if let Some(note) = context.app.builder.prune_sessions(&store) {

@@ -5,7 +5,7 @@ use crate::agent::{Agent, CallInterceptors, SelectedModel};
 use crate::config::{AppDirs, Config};
 use crate::guidance::Guidance;
 use crate::permission::{Access, ClassificationLevel, Mode, ModeCell, Policy};
-use crate::session::{OpenSession, SessionStore};
+use crate::session::{OpenSession, SessionRow, SessionStore};
 use crate::storage::StoreMounts;
 use crate::tools::{JobRegistry, ServerPool, ToolRegistry, ToolSet};
 use crate::workspace::Workspace;
@@ -73,6 +73,8 @@ pub trait ConversationBuilder {
     fn workspace_of(&self, session: &str) -> Workspace;
     /// How many changes are pending in each session, of every directory.
     fn pending_counts(&self) -> HashMap<String, usize>;
+    /// The directory of this session, where that is not the directory of the workspace. Fails where it does not exist.
+    fn session_directory(&self, row: &SessionRow) -> Result<Option<PathBuf>, UserError>;
     /// Removes sessions that the settings do not keep, once a day; the sentence says what went. The session that was
     /// resumed is open by then, and an open session is never removed.
     fn prune_sessions(&self, store: &SessionStore) -> Option<String>;

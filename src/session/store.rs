@@ -213,6 +213,20 @@ impl SessionStore {
         Ok(())
     }
 
+    /// The directory `from` was moved to `to`: its sessions follow it.
+    pub fn follow_directory(&self, from: &Path, to: &Path) -> Result<(), SessionError> {
+        let set = "UPDATE session SET cwd = ?2 WHERE cwd = ?1";
+        self.lock().execute(set, params![from.to_string_lossy(), to.to_string_lossy()])?;
+        Ok(())
+    }
+
+    /// The directory of a session that follows its view.
+    pub fn set_directory(&self, id: &SessionId, to: &Path) -> Result<(), SessionError> {
+        let set = "UPDATE session SET cwd = ?2 WHERE id = ?1";
+        self.lock().execute(set, params![id.as_str(), to.to_string_lossy()])?;
+        Ok(())
+    }
+
     /// Pins a session, or takes the pin away: it is listed first and never removed by itself.
     pub fn pin(&self, id: &SessionId, pin: SessionPin) -> Result<(), SessionError> {
         let set = "UPDATE session SET pinned = ?2 WHERE id = ?1";

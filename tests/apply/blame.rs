@@ -246,7 +246,7 @@ fn what_lands_hunk_by_hunk_keeps_its_calls() {
     assert_eq!(desk.0.text("a.txt"), "one\ntwo\n3\n");
     let whose = ["1: first in t1, pending", "two: before", "3: second in t1, you, /review"];
     assert_eq!(desk.whose("a.txt"), whose);
-    desk.view().discard_all(LayerKind::Pending).unwrap();
+    desk.view().discard_everything().unwrap();
     assert_eq!(desk.whose("a.txt"), ["one: before", "two: before", "3: second in t1, you, /review"]);
 }
 
@@ -575,7 +575,7 @@ impl Played {
             return true;
         }
         // Calls that undid each other leave a copy in the layer, which would hide what the person writes next.
-        self.desk.view().discard_all(LayerKind::Pending).unwrap();
+        self.desk.view().discard_everything().unwrap();
         false
     }
 
@@ -595,7 +595,7 @@ impl Played {
                 self.desk.turn(&format!("turn {number}"));
             }
             5 if self.is_pending() => {
-                self.desk.view().discard_all(LayerKind::Pending).unwrap();
+                self.desk.view().discard_everything().unwrap();
                 (self.model, self.name) = self.landed.clone();
                 self.moved = false;
             }

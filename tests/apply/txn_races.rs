@@ -100,7 +100,7 @@ fn a_directory_swapped_for_a_link_leads_nowhere_outside() {
             if enough || !is_full() && started.elapsed() > patience {
                 break;
             }
-            let _ = b.view.discard_all(LayerKind::Pending);
+            let _ = b.view.discard_everything();
             let folded = b.fold(|upper| {
                 std::fs::create_dir_all(upper.join("d/sub")).unwrap();
                 std::fs::write(upper.join("d/f"), format!("ours {round}\n")).unwrap();
@@ -194,7 +194,7 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
                 c.bytes(b.view.objects()).is_some_and(|(before, _)| before.starts_with(from.as_bytes()))
             });
             if !honest {
-                b.view.discard_all(LayerKind::Pending).unwrap();
+                b.view.discard_everything().unwrap();
                 continue;
             }
             match b.view.apply(&View::everything(&set), label()) {
@@ -202,7 +202,7 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
                 Ok(_) | Err(ApplyError::Changed(_)) => refused += 1,
                 Err(e) => panic!("{e}"),
             }
-            b.view.discard_all(LayerKind::Pending).unwrap();
+            b.view.discard_everything().unwrap();
         }
         done.store(true, Ordering::Relaxed);
         theirs.join().unwrap()
@@ -260,7 +260,7 @@ fn a_mode_that_somebody_gives_a_file_while_changes_land_stays() {
             }
         });
         assert_eq!(mode(), 0o600, "round {round}, {:?}", started.elapsed());
-        let _ = b.view.discard_all(LayerKind::Pending);
+        let _ = b.view.discard_everything();
     }
     eprintln!("landed {landed}, refused {refused}");
 }

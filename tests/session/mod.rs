@@ -5,8 +5,10 @@ mod directory;
 mod metrics;
 #[cfg(feature = "object-storage")]
 mod object_storage;
+mod pending_kept;
 mod resume;
 mod session;
+mod session_elsewhere;
 mod session_files;
 mod session_full;
 mod session_lock;

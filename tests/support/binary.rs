@@ -111,6 +111,15 @@ impl Place {
         self.program(program::placet_with_points(), args).env("PLACET_HOLD", held)
     }
 
+    /// A debug build that ends at its point number `at`.
+    pub fn placet_that_crashes<S: AsRef<std::ffi::OsStr>>(
+        &self,
+        at: u32,
+        args: impl IntoIterator<Item = S>,
+    ) -> Run {
+        self.program(program::placet_with_points(), args).env("PLACET_CRASH_AT", at.to_string())
+    }
+
     fn program<S: AsRef<std::ffi::OsStr>>(&self, program: &str, args: impl IntoIterator<Item = S>) -> Run {
         let mut command = Command::new(program);
         command.env_clear().args(args).current_dir(&self.tree);

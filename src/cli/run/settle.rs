@@ -145,7 +145,7 @@ fn home_shown(ran: &EndedRun) -> Result<Option<ShownChanges>, CliError> {
     if shown.set().changes.iter().any(has_file) {
         return Ok(Some(shown));
     }
-    home.discard_all(LayerKind::Pending).map_err(CliError::new)?;
+    home.discard_everything().map_err(CliError::new)?;
     Ok(None)
 }
 
@@ -356,7 +356,7 @@ impl Settling<'_> {
         if self.app.workspace.roots().iter().any(|root| home.starts_with(root)) {
             return Ok(());
         }
-        self.view.home_changes(&home).discard_all(LayerKind::Pending).map_err(CliError::new)
+        self.view.home_changes(&home).discard_everything().map_err(CliError::new)
     }
 }
 

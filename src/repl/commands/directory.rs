@@ -13,16 +13,15 @@
 
 use crate::conversation::{Note, SessionId};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
-use crate::repl::directory_change::DirectoryChange;
+use crate::repl::directory_change::{DirectoryChange, DirectoryChangeReason};
+use crate::repl::titles::short_id;
 use crate::text::{count, visible};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// `/cd [DIR]`
 pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
-    if let Some(why) = &context.directory.fixed {
-        return Err(CommandStop::error(format!("cannot change the directory: {why}")));
-    }
+    refuse_fixed(context)?;
     let to = destination(context, rest)?;
     let from = context.app.cwd().to_path_buf();
     if to == from {
@@ -31,15 +30,7 @@ pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandRe
             shown(context, &from)
         )));
     }
-    let running = context.app.tools.jobs.running().len();
-    if running > 0 {
-        let (jobs, verb) =
-            (count::of(running, "background command"), if running == 1 { "runs" } else { "run" });
-        return Err(CommandStop::with_hint(
-            format!("cannot change the directory: {jobs} {verb} in {}", shown(context, &from)),
-            "/jobs lists them, /jobs kill N ends one",
-        ));
-    }
+    refuse_running_jobs(context)?;
     let pending = context.conversation.pending();
     let session = copy_session(context, &to)?;
     if pending.total() > 0 {
@@ -47,8 +38,60 @@ pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandRe
         context.output.note(&format!("changes to {pending} stay pending in {there}: `/cd -` returns there"));
     }
     let (mode, answerer) = (context.app.mode.load(), chosen_answerer(context));
-    context.directory.next = Some(DirectoryChange { to, from, session, mode, answerer });
+    let reason = DirectoryChangeReason::Continue;
+    context.directory.next = Some(DirectoryChange { to, from, session, reason, mode, answerer });
     Ok(CommandFollowUp::Quit(0))
+}
+
+/// Resumes a session of the directory `to` there, in a new process. This conversation stays as it is.
+pub(super) fn resume_there(
+    context: &mut CommandContext<'_>,
+    id: &SessionId,
+    to: PathBuf,
+) -> SlashCommandResult {
+    refuse_fixed(context).and_then(|()| refuse_running_jobs(context)).map_err(|stop| {
+        let dir = crate::text::shell_word::quoted(&to.to_string_lossy());
+        stop.or_hint(format!("in another terminal: `placet --cwd {dir} -r {id}`"))
+    })?;
+    if let Some(agent) = &context.conversation.agent {
+        let left = context.runtime.block_on(agent.leave());
+        left.map_err(|why| format!("this conversation continues: {why}"))?;
+    }
+    let (pending, from) = (context.conversation.own_pending(), context.app.cwd().to_path_buf());
+    if let Some(own) = context.conversation.session().filter(|_| pending.total() > 0) {
+        let (there, own) = (shown(context, &from), short_id(own.id()));
+        context.output.note(&format!("changes to {pending} stay pending in {there}: /resume {own}"));
+    }
+    context.output.note(&format!("resuming in {}, the directory of that session", shown(context, &to)));
+    context.directory.next = Some(DirectoryChange {
+        to,
+        from,
+        session: Some(id.clone()),
+        reason: DirectoryChangeReason::Resume,
+        mode: context.app.mode.load(),
+        answerer: None,
+    });
+    Ok(CommandFollowUp::Quit(0))
+}
+
+fn refuse_fixed(context: &CommandContext<'_>) -> Result<(), CommandStop> {
+    match &context.directory.fixed {
+        Some(why) => Err(CommandStop::error(format!("cannot change the directory: {why}"))),
+        None => Ok(()),
+    }
+}
+
+fn refuse_running_jobs(context: &CommandContext<'_>) -> Result<(), CommandStop> {
+    let running = context.app.tools.jobs.running().len();
+    if running > 0 {
+        let (jobs, verb) =
+            (count::of(running, "background command"), if running == 1 { "runs" } else { "run" });
+        return Err(CommandStop::with_hint(
+            format!("cannot change the directory: {jobs} {verb} in {}", shown(context, context.app.cwd())),
+            "/jobs lists them, /jobs kill N ends one",
+        ));
+    }
+    Ok(())
 }
 
 /// Says where the conversation continues, after placet has started again there, and lets the agent know.

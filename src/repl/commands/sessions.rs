@@ -1,8 +1,8 @@
 //! Beginning, finding, naming and leaving conversations: `/new`, `/clear`, `/resume`, `/search`, `/title`, `/pin`,
 //! `/retry`, `/quit`.
 
-use super::jobs;
 use super::session_list::{SessionList, SharedListing, scopes_of};
+use super::{directory, jobs};
 use crate::agent::{Agent, TurnStart, pending_words};
 use crate::repl::coming::ComingMessages;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
@@ -131,10 +131,27 @@ pub(super) fn resume(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
 /// `placet -r`: one of the sessions, or a new one where nothing is chosen.
 pub(in crate::repl) fn choose(context: &mut CommandContext<'_>) -> Result<(), ReplError> {
     let Some(store) = context.conversation.store.clone() else { return Ok(()) };
-    if let Some(id) = pick(context) {
-        resume_and_show(context, &store.find(&id)?)?;
+    let Some(id) = pick(context) else { return Ok(()) };
+    let row = store.find(&id)?;
+    match resume_elsewhere(context, &row) {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => resume_and_show(context, &row),
+        Err(stop) => {
+            stop.tell(&context.output);
+            Ok(())
+        }
     }
-    Ok(())
+}
+
+/// Leaves for the directory of a session that belongs to another one. `None` for a session of this directory.
+fn resume_elsewhere(
+    context: &mut CommandContext<'_>,
+    row: &SessionRow,
+) -> Result<Option<CommandFollowUp>, CommandStop> {
+    match context.app.builder.session_directory(row)? {
+        Some(dir) => directory::resume_there(context, &row.id, dir).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// `placet -c`: the last session of this directory that the list of sessions shows, or a new one.
@@ -364,7 +381,7 @@ pub(in crate::repl) fn say_pending(context: &CommandContext<'_>) {
 fn change_and_show(context: &mut CommandContext<'_>, row: &SessionRow) -> SlashCommandResult {
     let is_this = context.conversation.session().map(OpenSession::id) == Some(&row.id);
     let followed = change_to(context, row)?;
-    if !is_this {
+    if !is_this && context.directory.next.is_none() {
         show_past(context);
         say_pending(context);
     }
@@ -376,6 +393,9 @@ pub(super) fn change_to(context: &mut CommandContext<'_>, row: &SessionRow) -> S
     if context.conversation.session().map(OpenSession::id) == Some(&row.id) {
         context.output.note("this is the current conversation");
         return Ok(CommandFollowUp::Nothing);
+    }
+    if let Some(leaving) = resume_elsewhere(context, row)? {
+        return Ok(leaving);
     }
     let before = context.conversation.agent.take();
     if let Err(e) = resume_session(context, row) {

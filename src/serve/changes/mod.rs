@@ -22,7 +22,8 @@ pub use journal::{
 };
 pub use report::{ChangeReport, ChangeState, ReportedClass, TurnChanges, classification};
 pub use undo::{
-    UndoTarget, nothing_undone, redo, redo_saying, undo, undo_discard, undo_entries, undo_rewind, undo_saying,
+    UndoTarget, nothing_undone, redo, redo_saying, restored, undo, undo_discard, undo_entries, undo_rewind,
+    undo_saying,
 };
 
 /// The result of an action, for a person: the sentences, and whether all of it was done.

@@ -3,8 +3,8 @@
 use super::journal::{ListedPath, list};
 use super::{DisplayPathFn, UserReport, failure, named, s};
 use crate::workspace::{
-    ApprovedBy, ChangeCount, DamagedRecord, JournalEntry, LayerKind, NEXT_LINES, REPAIR_HINT, RestoreError,
-    SAME_LINES, TransactionLabel, UndoPlan, View, recover,
+    ApprovedBy, ChangeCount, DamagedRecord, DiscardRecord, JournalEntry, LayerKind, NEXT_LINES, REPAIR_HINT,
+    RestoreError, SAME_LINES, TransactionLabel, UndoPlan, View, recover,
 };
 use std::path::{Path, PathBuf};
 
@@ -27,8 +27,13 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
     if applied.is_some_and(|at| at > discarded.at) {
         return None;
     }
+    Some(restored(view, &discarded, shown))
+}
+
+/// Restores a discard.
+pub fn restored(view: &View, discarded: &DiscardRecord, shown: DisplayPathFn<'_>) -> UserReport {
     let before = view.changes(LayerKind::Pending).unwrap_or_default();
-    Some(match view.restore(&discarded) {
+    match view.restore(discarded) {
         Ok(()) => {
             let now = view.changes(LayerKind::Pending).unwrap_or_default();
             let count = view.count_of(&now, |change| before.get(&change.path) != Some(change));
@@ -44,7 +49,7 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
         }
         Err(RestoreError::Damage(damage)) => nothing_undone(&damage),
         Err(RestoreError::Io(e)) => UserReport::failed(format!("the discard was not undone: {e}")),
-    })
+    }
 }
 
 /// Reverts the last rewind, if nothing was applied, discarded or put back since.

@@ -145,7 +145,7 @@ pub(super) fn spec_of(
     }
     Ok(SandboxSpec {
         backend,
-        overlays: mounts.iter().map(overlay).collect(),
+        overlays: mounts.iter().filter(|mount| !is_of_changes_alone(env, mount)).map(overlay).collect(),
         masked: masks(&env.workspace, &confining.masked),
         writable: confining.writable.clone(),
         readable: confining.readable.clone(),
@@ -159,6 +159,13 @@ pub(super) fn spec_of(
         probe_record: confining.probe_record.clone(),
         terminal: None,
     })
+}
+
+/// True for a directory of the view in which changes of an earlier start wait, and that is no part of the workspace now:
+/// commands do not write there.
+fn is_of_changes_alone(env: &ToolContext, mount: &OverlayMount) -> bool {
+    let is_root = |roots: &[PathBuf]| roots.contains(&mount.target);
+    env.workspace.view().is_some_and(|view| is_root(view.roots())) && !is_root(env.workspace.roots())
 }
 
 /// A program of the person's own, for [`run_confined`].

@@ -406,6 +406,12 @@ impl View {
         self.rebuild(keep)
     }
 
+    /// Discards all that is pending, for changes that nobody was to keep: of a dry run, and of a home directory that ends
+    /// with its view. Undo does not restore it.
+    pub fn discard_everything(&self) -> io::Result<()> {
+        self.discard(&View::everything(&self.changes(LayerKind::Pending)?))
+    }
+
     /// Forgets files that calls changed and changed back: a copy of them in the layer would hide what the
     /// person does to them from now on.
     pub fn drop_unchanged(&self) -> io::Result<()> {

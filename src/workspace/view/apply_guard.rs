@@ -46,7 +46,7 @@ impl View {
         let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().collect();
         let mut keep = Vec::new();
         for base in bases {
-            let Some((index, rel)) = self.locate(&base.path) else { continue };
+            let (index, rel) = self.locate_recorded(&base.path)?;
             // Records without a change are removed; `rebuild` copies the records that are still needed.
             if self.stack(index, 1).backing(&rel)? == ContentLocation::Plain {
                 continue;

@@ -108,7 +108,7 @@ struct ReadDir {
 
 impl ChangeReader<'_> {
     fn change(&mut self, base: BaseRecord) -> io::Result<Option<FileChange>> {
-        let Some((index, rel)) = self.view.locate(&base.path) else { return Ok(None) };
+        let (index, rel) = self.view.locate_recorded(&base.path)?;
         let (content, after) = match (rel.parent(), rel.file_name()) {
             (Some(parent), Some(name)) => {
                 let dir = self.dir(index, parent)?;

@@ -10,6 +10,7 @@ use super::super::apply::fault;
 use super::apply::{ChangeSelection, SelectedPart};
 use super::base::{BaseIndex, BaseRecord};
 use super::layer::remove_dir_all;
+use super::roots::DISCARDS;
 use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, LayerSet, View};
@@ -56,6 +57,14 @@ pub struct DiscardRecord {
 }
 
 impl DiscardRecord {
+    /// The same for files whose paths have changed.
+    pub(super) fn with_paths(self, moved: impl Fn(Vec<u8>) -> Vec<u8>) -> DiscardRecord {
+        let all = |states: Vec<(Vec<u8>, String)>| {
+            states.into_iter().map(|(path, state)| (moved(path), state)).collect()
+        };
+        DiscardRecord { stayed: all(self.stayed), taken: all(self.taken), ..self }
+    }
+
     /// Whether `change` is what the discard left of its path, so that bringing it back loses nothing.
     fn left(&self, change: &FileChange) -> bool {
         is_among(&self.stayed, change)
@@ -359,7 +368,7 @@ impl View {
     }
 
     fn discards(&self) -> PathBuf {
-        self.dir().join("discarded")
+        self.dir().join(DISCARDS)
     }
 
     /// The discards that can be restored, oldest first.
@@ -411,7 +420,7 @@ impl DiscardMoment {
 
 /// The layer sets of discards of the view that is stored in `view`, each with its number, oldest first.
 fn discard_dirs(view: &Path) -> Result<Vec<(u64, PathBuf)>, DamagedRecord> {
-    let dir = view.join("discarded");
+    let dir = view.join(DISCARDS);
     let entries = list_records(&dir).map_err(|fault| DamagedRecord {
         part: DamagedPart::Discards,
         path: dir.clone(),

@@ -25,6 +25,7 @@ mod compare;
 mod conflicts;
 mod decide;
 mod decision_report;
+mod directory_identity;
 mod discards;
 mod effect_counts;
 mod effect_kind;
@@ -44,6 +45,7 @@ mod open_stack;
 mod outdated;
 mod path_list;
 mod rebuild;
+mod relocate;
 mod removal;
 mod renamed;
 mod repositories;
@@ -73,6 +75,7 @@ pub use compare::{TakeError, ViewDifference};
 pub use conflicts::FoundConflicts;
 pub use decide::{ChangeDecision, MovedCause, MovedChanges};
 pub use decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE};
+pub use directory_identity::DirectoryIdentity;
 pub use discards::{
     DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
 };
@@ -82,9 +85,12 @@ pub use layer::remove_dir_all;
 pub use loss_limit::{LossLimit, PendingReason};
 pub use outdated::OutdatedChanges;
 pub(super) use rebuild::{rebuild_record, rebuild_roots};
+pub use relocate::{is_relocated_in_part, relocate};
 pub use removal::{wait_for_removals, wait_for_removals_within};
 pub(super) use roots::write_roots;
-pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of, views_in};
+pub use roots::{
+    StoredRoot, keeps_pending, pending_damage, pending_damage_at_start, roots_of, stored_roots, views_in,
+};
 pub use running_changes::{RunningChanges, RunningLayer};
 pub use running_files::{RunningCounts, RunningFileError, running_patch};
 pub use running_summary::{RunningRepository, RunningSummary};
@@ -104,8 +110,10 @@ use super::history::log_marks::LogMarks;
 use super::history::objects::ObjectStore;
 use super::history::origin::{ChangeOrigin, OriginGuard, RunningCalls, WriteContext};
 use crate::permission::{Permit, ProtectedPaths};
+use crate::text::visible;
 use base::BaseIndex;
 use layer::Layer;
+use roots::ViewRoots;
 use stack::{ContentLocation, LayerStack};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -132,7 +140,7 @@ pub struct View(Arc<ViewInner>);
 #[derive(Debug)]
 struct ViewInner {
     places: ViewPaths,
-    roots: Vec<PathBuf>,
+    roots: ViewRoots,
     scratch: LayerSet,
     pending: LayerSet,
     objects: ObjectStore,
@@ -235,18 +243,17 @@ pub enum LayerKind {
 }
 
 impl View {
-    /// The view stored at `places`, or a new view. Writes nothing to disk before a change becomes pending.
+    /// The view stored at `places`, or a new view. Where the view holds changes, its first roots are those of the changes,
+    /// whatever `roots` are. Writes nothing to disk before a change becomes pending.
     pub fn at(places: ViewPaths, roots: &[PathBuf]) -> View {
-        // A root below another one is part of it.
-        let inside = |root: &PathBuf| roots.iter().any(|r| r != root && root.starts_with(r));
-        let roots: Vec<PathBuf> = roots.iter().filter(|r| !inside(r)).cloned().collect();
         // Layers are opened without following links, so the way to them must have none.
         let view = super::files::resolve::own_without_links(&places.view);
+        let roots = ViewRoots::of(&view, roots);
         let scratch = super::files::resolve::own_without_links(&places.scratch);
         let places = ViewPaths { view, scratch, ..places };
         View(Arc::new(ViewInner {
-            scratch: LayerSet::at(&places.view.join("scratch"), roots.len(), 0),
-            pending: LayerSet::at(&places.view.join("pending"), roots.len(), 1),
+            scratch: LayerSet::at(&places.view.join("scratch"), roots.roots.len(), 0),
+            pending: LayerSet::at(&places.view.join("pending"), roots.roots.len(), 1),
             objects: ObjectStore::new(super::files::resolve::own_without_links(&places.objects)),
             journal: Journal::at(super::files::resolve::own_without_links(&places.journal)),
             places,
@@ -276,7 +283,7 @@ impl View {
     }
 
     pub fn roots(&self) -> &[PathBuf] {
-        &self.0.roots
+        &self.0.roots.roots
     }
 
     pub fn dir(&self) -> &Path {
@@ -416,7 +423,7 @@ impl View {
         self.0.scratch.recheck_layers();
         self.0.pending.recheck_layers();
         self.check_record()?;
-        roots::write_roots(dir, &self.0.roots)?;
+        roots::write_roots(dir, self.roots())?;
         *claim = Some(lock);
         self.sweep_others();
         Ok(())
@@ -425,6 +432,12 @@ impl View {
     /// Fails when the record of pending changes is damaged: the next change would lose what the record does not name.
     fn check_record(&self) -> io::Result<()> {
         let dir = self.dir();
+        if let Some((wanted, known)) = &self.0.roots.conflict {
+            let (wanted, known) = (visible::path(wanted), visible::path(known));
+            return Err(io::Error::other(format!(
+                "`{wanted}` cannot be part of the workspace while changes in `{known}` are pending or can be restored"
+            )));
+        }
         let roots = || if keeps_pending(dir) { roots_of(dir).err() } else { None };
         match self.record_damage().or_else(roots) {
             Some(damage) => Err(damage.into()),
@@ -435,7 +448,7 @@ impl View {
     /// What is wrong with the record of what is pending. Its last line may be cut by a crash, or with others before it.
     fn record_damage(&self) -> Option<DamagedRecord> {
         let bases = self.0.pending.bases();
-        let torn = || if bases.is_torn() { bases.unrecorded(&self.0.roots) } else { None };
+        let torn = || if bases.is_torn() { bases.unrecorded(self.roots()) } else { None };
         bases.damage().or_else(torn)
     }
 
@@ -472,7 +485,7 @@ impl View {
     }
 
     fn root(&self, index: usize) -> &Path {
-        self.0.roots.get(index).map_or(Path::new("/"), PathBuf::as_path)
+        self.roots().get(index).map_or(Path::new("/"), PathBuf::as_path)
     }
 
     /// The root that a path is below, and the path from there.
@@ -480,13 +493,19 @@ impl View {
         let found = |(index, root): (usize, &PathBuf)| {
             path.strip_prefix(root).ok().map(|rel| (index, rel.to_path_buf()))
         };
-        self.0.roots.iter().enumerate().find_map(found)
+        self.roots().iter().enumerate().find_map(found)
     }
 
     /// Layers from `depth` down: 0 is everything, 1 leaves out the scratch, 2 is the workspace alone.
     fn stack(&self, index: usize, depth: usize) -> LayerStack<'_> {
         let all = [&self.0.scratch, &self.0.pending].into_iter().skip(depth);
         LayerStack { layers: all.filter_map(|held| held.layers.get(index)).collect(), root: self.root(index) }
+    }
+
+    /// The same for a path that a record names: a path that no root contains is damage, and never "nothing".
+    fn locate_recorded(&self, path: &Path) -> io::Result<(usize, PathBuf)> {
+        let outside = || format!("`{}` is in none of the directories of this view", visible::path(path));
+        self.locate(path).ok_or_else(|| io::Error::other(outside()))
     }
 
     /// One layer set over the workspace.
@@ -538,14 +557,9 @@ impl View {
         let set = self.changes(LayerKind::Scratch).unwrap_or_default();
         // Before the files are gone, whose texts say what was renamed.
         let dropped = self.count(&set);
-        self.discard_all(LayerKind::Scratch)?;
+        self.0.scratch.wipe()?;
         self.turn().dropped += dropped;
         Ok(())
-    }
-
-    /// Discards everything in a layer set.
-    pub fn discard_all(&self, shelf: LayerKind) -> io::Result<()> {
-        self.layer_set(shelf).wipe()
     }
 }
 

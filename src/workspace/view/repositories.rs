@@ -230,7 +230,7 @@ impl View {
                 if !outermost.iter().any(|dir| super::git_state::is_state(dir, &base.path)) {
                     continue;
                 }
-                let Some((index, rel)) = self.locate(&base.path) else { continue };
+                let (index, rel) = self.locate_recorded(&base.path)?;
                 // A file that was removed and made again with the same content is not a change.
                 let stack = self.stack_of(held, index);
                 let is_unchanged =

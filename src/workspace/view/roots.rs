@@ -1,7 +1,11 @@
 //! Which directories a view is laid over, as a file in the view: without it, placet does not know whose changes these
 //! are.
+//!
+//! A layer belongs to the root that has its number. While a view holds changes, its roots and their order come from this
+//! file: whoever opens the view can add roots, and cannot replace or remove one.
 
 use super::base::BaseIndex;
+use super::directory_identity::DirectoryIdentity;
 pub(super) use super::may_exist::may_exist;
 pub(in crate::workspace) use super::may_exist::{layers, may_hold};
 use crate::workspace::files::path_state::raw_text;
@@ -14,19 +18,44 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The file's name in a view's directory.
-const NAME: &str = "roots.json";
+pub(super) const NAME: &str = "roots.json";
+/// The directory of the discards of a view.
+pub(super) const DISCARDS: &str = "discarded";
 
-#[derive(Serialize, Deserialize)]
-struct RootPath(#[serde(with = "raw_text")] PathBuf);
+/// A root of a stored view.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct StoredRoot {
+    #[serde(with = "raw_text")]
+    pub path: PathBuf,
+    /// What the directory was at the last change.
+    pub identity: Option<DirectoryIdentity>,
+}
+
+/// A root as the file has it. Earlier versions stored the path alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RootRecord {
+    Whole(StoredRoot),
+    Path(#[serde(with = "raw_text")] PathBuf),
+}
 
 /// The roots of the view that is stored in `dir`, as of its last change.
 pub fn roots_of(dir: &Path) -> Result<Vec<PathBuf>, DamagedRecord> {
+    Ok(stored_roots(dir)?.into_iter().map(|root| root.path).collect())
+}
+
+/// The same, with what the directories were.
+pub fn stored_roots(dir: &Path) -> Result<Vec<StoredRoot>, DamagedRecord> {
     let path = dir.join(NAME);
     let read = || {
         let bytes = read_record(&path)?;
-        let roots: Vec<RootPath> = serde_json::from_slice(&bytes).map_err(|e| DamageKind::of_json(&e))?;
-        let roots: Vec<PathBuf> = roots.into_iter().map(|raw| raw.0).collect();
-        let sound = !roots.is_empty() && roots.iter().all(|root| root.is_absolute());
+        let roots: Vec<RootRecord> = serde_json::from_slice(&bytes).map_err(|e| DamageKind::of_json(&e))?;
+        let whole = |root| match root {
+            RootRecord::Whole(root) => root,
+            RootRecord::Path(path) => StoredRoot { path, identity: None },
+        };
+        let roots: Vec<StoredRoot> = roots.into_iter().map(whole).collect();
+        let sound = !roots.is_empty() && roots.iter().all(|root| root.path.is_absolute());
         let why = || "these are not the paths of directories".to_string();
         sound.then_some(roots).ok_or_else(|| DamageKind::Malformed { line: 1, why: why() })
     };
@@ -34,7 +63,7 @@ pub fn roots_of(dir: &Path) -> Result<Vec<PathBuf>, DamagedRecord> {
 }
 
 pub(in crate::workspace) fn write_roots(dir: &Path, roots: &[PathBuf]) -> io::Result<()> {
-    let roots = serde_json::to_vec(&roots.iter().cloned().map(RootPath).collect::<Vec<_>>())?;
+    let roots = encoded_roots(roots)?;
     let path = dir.join(NAME);
     // A write waits for the disk, and nearly always the same roots are there.
     if read_record(&path).is_ok_and(|known| known == roots) {
@@ -43,6 +72,47 @@ pub(in crate::workspace) fn write_roots(dir: &Path, roots: &[PathBuf]) -> io::Re
         return Ok(());
     }
     crate::private::write(&path, &roots)
+}
+
+/// The content of the file for these roots, with what they are now.
+pub(super) fn encoded_roots(roots: &[PathBuf]) -> io::Result<Vec<u8>> {
+    let stored = |path: &PathBuf| StoredRoot { path: path.clone(), identity: DirectoryIdentity::of(path) };
+    Ok(serde_json::to_vec(&roots.iter().map(stored).collect::<Vec<_>>())?)
+}
+
+/// The roots of an opened view.
+#[derive(Debug)]
+pub(super) struct ViewRoots {
+    pub(super) roots: Vec<PathBuf>,
+    /// A root that was asked for, and a root below it in which something is pending: a layer cannot be over both.
+    pub(super) conflict: Option<(PathBuf, PathBuf)>,
+}
+
+impl ViewRoots {
+    /// The roots of the view that is stored in `dir`, for somebody who asks for the roots `wanted`.
+    pub(super) fn of(dir: &Path, wanted: &[PathBuf]) -> ViewRoots {
+        // A root below another one is part of it.
+        let inside = |root: &PathBuf| wanted.iter().any(|r| r != root && root.starts_with(r));
+        let wanted = wanted.iter().filter(|root| !inside(root));
+        let stored = match keeps_pending(dir) || may_hold_any(&dir.join(DISCARDS)) {
+            // Without the file, the first change fails: see `View::claim`.
+            true => roots_of(dir).unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let (mut roots, mut conflict) = (stored.clone(), None);
+        for root in wanted.filter(|root| !stored.iter().any(|known| root.starts_with(known))) {
+            match stored.iter().find(|known| known.starts_with(root)) {
+                Some(known) => conflict = Some((root.clone(), known.clone())),
+                None => roots.push(root.clone()),
+            }
+        }
+        ViewRoots { roots, conflict }
+    }
+}
+
+/// False only where it is known that the directory is empty or missing.
+fn may_hold_any(dir: &Path) -> bool {
+    list_records(dir).map_or(true, |entries| !entries.is_empty())
 }
 
 /// True when something may be pending in the view that is stored in `dir`: its record is there, or what it

@@ -1,6 +1,6 @@
 //! Staging: what a file tool writes is put into the pending layers; and those are put in another order.
 
-use super::super::apply::{ApplyError, ApplyStep, ContentSource, fault};
+use super::super::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
 use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
 use super::base::{BaseIndex, BaseRecord};
 use super::layer::{Layer, LayerLookup, remove_dir_all};
@@ -205,7 +205,9 @@ impl View {
             let kept = || self.objects().keep_between(now, || self.stack(index, 1).open(rel));
             held.bases().again(&path, by, now, kept);
         }
+        crash_point();
         held.save()?;
+        crash_point();
         let like = |path: &Path| self.stack(index, 0).node(path).ok().and_then(|n| n.attrs().cloned());
         let dir = layer.parent(rel, self.root(index), &like)?;
         let name = rel.file_name().ok_or(io::ErrorKind::IsADirectory)?;
@@ -273,7 +275,9 @@ impl View {
         // An exchange needs both names to exist.
         crate::private::make_dir(&dir)?;
         let cwd = rustix::fs::CWD;
+        crash_point();
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
+        crash_point();
         *held.bases() = BaseIndex::load(dir.join("base.jsonl"));
         held.layers.iter().for_each(Layer::recheck);
         // The step is done, and an error must not deny that: the next time removes the rest of the old layer.
@@ -293,7 +297,7 @@ impl View {
         base: &BaseRecord,
         put: StagedEntry,
     ) -> io::Result<()> {
-        let Some((index, rel)) = self.locate(&base.path) else { return Ok(()) };
+        let (index, rel) = self.locate_recorded(&base.path)?;
         let Some(layer) = fresh.layers.get(index) else { return Ok(()) };
         let stack = self.stack_of(from, index);
         let node = stack.node(&rel)?;
