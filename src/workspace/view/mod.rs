@@ -76,9 +76,7 @@ pub use conflicts::FoundConflicts;
 pub use decide::{ChangeDecision, MovedCause, MovedChanges};
 pub use decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE};
 pub use directory_identity::DirectoryIdentity;
-pub use discards::{
-    DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
-};
+pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
 pub use effect_counts::EffectCounts;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
