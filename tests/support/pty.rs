@@ -273,7 +273,9 @@ impl Pty {
             return self.by_hand(keys);
         };
         if self.is_full_screen() {
-            self.until("the keys of the review", |s| !s.contains("hunk") || s.contains("Enter "));
+            // Its last row names the keys once they are taken.
+            let names_keys = |s: &str| [" accept", "Esc back", "Esc end"].iter().any(|one| s.contains(one));
+            self.until("the keys of the review", |s| !s.contains("hunk") || names_keys(s));
             if !self.has_answers() {
                 return self.by_hand(keys);
             }
