@@ -121,7 +121,7 @@ fn what_only_a_commit_contains_is_shown_before_it_is_applied() {
     pty.until("the question", |s| s.contains("keep pending") && !s.contains("a moment"));
     assert!(pty.screen().contains("+ 900"), "{}", pty.screen());
     pty.answer("a");
-    pty.until("the second press", |s| s.contains("press a again"));
+    pty.until("the second press", |s| s.contains("once more?"));
     assert!(pty.screen().contains("\"Add\" on main"), "{}", pty.screen());
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
@@ -174,7 +174,7 @@ fn a_stash_entry_that_was_not_shown_needs_a_second_yes() {
     let mut pty = placet(pty, &["apply"]);
     pty.until("the question", |s| s.contains("keep pending") && !s.contains("a moment"));
     pty.answer("a");
-    pty.until("the second press", |s| s.contains("press a again") && s.contains("stash entry"));
+    pty.until("the second press", |s| s.contains("once more?") && s.contains("stash entry"));
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
 }

@@ -237,7 +237,7 @@ fn a_turn_that_adds_nothing_names_what_is_still_pending_and_asks_nothing() {
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("show a.txt");
     pty.until("one line", |s| {
-        s.contains("changes to 1 file are pending: /apply, /review, /discard") && !s.contains("apply all")
+        s.contains("changes to 1 file are pending: /apply, /review, /discard") && !s.contains("Apply")
     });
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
 }

@@ -32,8 +32,7 @@ fn ask_mode() -> crate::support::pty::Start {
 fn reviewing(mut pty: Pty, command: &str) -> Pty {
     pty.line(&format!("run {command}"));
     pty.until("a question", |s| s.contains("apply?"));
-    quiet();
-    pty.send("r");
+    pty.answer("r");
     pty.until("the review", |s| s.contains(" hunks"));
     pty
 }
@@ -41,7 +40,7 @@ fn reviewing(mut pty: Pty, command: &str) -> Pty {
 /// Leaves the review, which leads back to the question, and answers that everything stays pending.
 fn leave_pending(pty: &mut Pty) {
     pty.send("q");
-    pty.until("the question again", |s| s.contains("apply?") && s.contains("k keep pending"));
+    pty.until("the question again", |s| s.contains("apply?") && s.contains("Keep pending"));
     pty.answer("k");
 }
 
@@ -145,7 +144,7 @@ fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     pty.until("the comment", |s| s.contains("» is this right?"));
     pty.send("\r");
     pty.until("the summary", |s| s.contains("undecided  1 hunk in 1 file: stays pending"));
-    pty.send("a");
+    pty.answer("a");
     pty.until("it landed", |s| s.contains("applied changes to 1 file") && s.contains("1 hunk rejected"));
     pty.until("one is left and what decides it", |s| {
         s.contains("changes to 1 file are pending: /apply, /review, /discard")
@@ -186,8 +185,7 @@ fn a_storm_of_sizes_leaves_a_whole_picture() {
     let mut pty = reviewing(pty, "sed -i s/x/y/ a.txt");
     for (columns, rows) in [(1, 1), (200, 60), (3, 2), (40, 12), (2, 30), (120, 3), (80, 24)] {
         pty.resize(columns, rows);
-        pty.send("j");
-        pty.send("k");
+        pty.send("jk");
     }
     pty.until("the picture at its last size", |s| {
         let rows: Vec<&str> = s.lines().collect();
@@ -195,7 +193,7 @@ fn a_storm_of_sizes_leaves_a_whole_picture() {
     });
     assert!(pty.screen().lines().all(|row| row.chars().count() <= 80));
     pty.send(ESC);
-    pty.until("the question again", |s| s.contains("k keep pending"));
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.answer("k");
     pty.until("the prompt", |s| s.contains("±1 >"));
     assert!(!pty.screen().contains("0/1 hunks"));
@@ -700,7 +698,7 @@ fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
     decide_by(&mut pty, "a", "1/1 hunks");
     pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file") && !s.contains("comments"));
-    pty.send("a");
+    pty.answer("a");
     pty.until("it landed", |s| s.contains("applied changes to 1 file") && s.contains("±1 >"));
     assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("a\n", "B\n"));
     pty.line("/review");
@@ -775,11 +773,11 @@ fn in_conflict() -> (Pty, String) {
     // Story: the summary said "is applied", and then nothing was.
     pty.line("/apply");
     pty.until("the question without a key that could apply nothing", |s| {
-        s.contains("apply?") && s.contains("r review") && !s.contains("a apply all")
+        s.contains("apply?") && s.contains("Review") && !s.contains("Apply")
     });
     quiet();
     pty.answer("k");
-    pty.until("it is kept", |s| !s.contains("k keep pending") && s.trim_end().ends_with("±1 >"));
+    pty.until("it is kept", |s| !s.contains("Keep pending") && s.trim_end().ends_with("±1 >"));
     pty.line("/apply a.txt");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.until("the way", |s| joined(s).contains("review it to choose between your lines and the agent's"));
@@ -813,8 +811,7 @@ fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons(
     quiet();
     pty.send("\r");
     pty.until("what is missing", |s| s.contains("the conflict in a.txt, line 5, is not decided"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("still the summary", |s| s.matches("is not decided").count() == 2);
     assert_eq!(pty.read("a.txt"), mine);
     pty.send("\x1b");
@@ -826,8 +823,7 @@ fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons(
         s.contains("accepted   2 hunks")
             && s.contains("conflict   a.txt: 1 hunk of the agent replaces lines that you changed")
     });
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     let both = mine.replace("mine\n", "five\n").replace("twelve of five", "twelve of mine");
     assert_eq!(pty.read("a.txt"), both.replace("line 25\n", "twenty-five\n"));
@@ -852,8 +848,7 @@ fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
     // Somebody changes the file once more: what was shown is not what would be replaced.
     let later = mine.replace("line 30\n", "thirty\n");
     std::fs::write(pty.tree.path().join("a.txt"), &later).unwrap();
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("refused", |s| joined(s).contains("`a.txt` changed again in the workspace since it was shown"));
     assert_eq!(pty.read("a.txt"), later);
     pty.line("/review");
@@ -862,8 +857,7 @@ fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("conflict   a.txt: your lines stay in 1 hunk"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), later.replace("line 25\n", "twenty-five\n"));
     // Story: after two undos the rejected lines were an ordinary difference, and one more apply replaced the person's.
@@ -894,8 +888,8 @@ fn a_conflict_without_lines_is_decided_by_side() {
     pty.until("the question names the conflicts", |s| {
         assert!(!s.contains("too large") && !s.contains("!less"), "{s}");
         s.contains("2 files are in conflict with the workspace")
-            && s.contains("r review")
-            && !s.contains("a apply all")
+            && s.contains("Review")
+            && !s.contains("Apply")
             && joined(s)
                 .matches("(conflict: this is the agent's change, yours is different: the review decides)")
                 .count()
@@ -920,8 +914,7 @@ fn a_conflict_without_lines_is_decided_by_side() {
         s.contains("a.txt: the agent's change replaces what you changed")
             && s.contains("b.bin: your version stays")
     });
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert!(!pty.tree.path().join("a.txt").exists());
     assert_eq!(pty.read("b.bin"), "a\0mine");
@@ -967,8 +960,7 @@ fn a_conflict_by_side_takes_the_agents_content_and_leaves_the_mode_of_the_person
         quiet();
         pty.send("\r");
         pty.until("the summary", |s| s.contains("b.bin: the agent's change replaces what you changed"));
-        quiet();
-        pty.send("a");
+        pty.answer("a");
         pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
         let mode_now = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
         assert_eq!((pty.read("b.bin").as_str(), mode_now(), attribute()), ("x\0y", wanted, had));
@@ -987,7 +979,7 @@ fn a_directory_in_place_of_a_file_with_another_mode_is_marked_as_a_conflict() {
     pty.until("the prompt", |s| s.contains("±2 >"));
     std::fs::set_permissions(pty.tree.path().join("a.txt"), Permissions::from_mode(0o600)).unwrap();
     pty.line("/apply");
-    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("Review"));
     pty.answer("r");
     pty.until("both sides", |s| s.contains("yours: 4 bytes, mode 600"));
 }
@@ -1004,15 +996,14 @@ fn a_mode_that_both_changed_is_marked_as_a_conflict_and_decided_by_side() {
     pty.until("the prompt", |s| s.contains("±1 >"));
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     pty.line("/apply");
-    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("Review"));
     pty.answer("r");
     pty.until("both sides", |s| s.contains("yours: 4 bytes, mode 600") && s.contains("mode 600 to 755"));
     decide_by(&mut pty, "a", "1/1 hunks");
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("b.txt: the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(mode_now(), 0o755);
     pty.line("/undo");
@@ -1050,8 +1041,7 @@ fn a_conflict_by_side_has_the_agents_mode_and_the_persons_access_list() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("b.bin: the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("b.bin"), "x\0y");
     assert_eq!(list(), "user::rwx,user:1234:r--,group::r--,mask::r-x,other::r-x");
@@ -1069,7 +1059,7 @@ fn a_file_that_the_agent_made_a_directory_is_decided_by_side() {
     pty.until("the prompt", |s| s.contains("±2 >"));
     std::fs::write(pty.tree.path().join("a.txt"), "one\nmine\n").unwrap();
     pty.line("/apply");
-    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("Review"));
     pty.answer("r");
     pty.until("both sides", |s| {
         s.contains("yours: 9 bytes") && s.contains("the agent's: a directory") && s.contains("-mine")
@@ -1080,8 +1070,7 @@ fn a_file_that_the_agent_made_a_directory_is_decided_by_side() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes"));
     assert_eq!(pty.read("a.txt/x"), "x\n");
     pty.line("/undo");
@@ -1133,8 +1122,7 @@ fn a_conflict_of_a_file_that_was_renamed_and_changed_is_one_decision_about_both_
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("renamed.txt: the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert!(!pty.tree.path().join("ren.txt").exists());
     assert_eq!(pty.read("renamed.txt"), "one\ntwo\nthree\nfour\nfive\n");
@@ -1159,8 +1147,7 @@ fn a_file_that_the_person_created_too_is_a_conflict_of_both_texts() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("replaces lines that you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("new.txt"), "theirs\n");
     pty.line("/undo");
@@ -1173,8 +1160,7 @@ fn the_prompt_counts_what_the_list_of_changes_lists() {
     let mut pty = ask_mode().size(100, 30).file("a.txt", "one\n").open();
     pty.line("run mkdir d; mv a.txt b.txt; echo x > d/new.txt");
     pty.until("a question", |s| s.contains("2 files, ") && s.contains("apply?"));
-    quiet();
-    pty.send("k");
+    pty.answer("k");
     pty.until("the prompt", |s| s.contains("±2 >"));
     pty.line("/changes");
     pty.until("two lines", |s| s.contains("\n◆ R a.txt -> b.txt") && s.contains("\n  A d/new.txt +1 -0"));

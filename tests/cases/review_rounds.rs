@@ -15,7 +15,7 @@ fn edit(row: usize, to: &str) -> String {
 /// A turn with these requests, and the review of its changes. Hunks are accepted and rejected in their order.
 fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&str>) {
     pty.line(&requests.join(" and then "));
-    pty.until("the question", |s| s.contains("apply?") && s.contains("r review"));
+    pty.until("the question", |s| s.contains("apply?") && s.contains("Review"));
     pty.answer("r");
     pty.until("the review", |s| s.contains(&format!("0/{} hunks", decisions.len())));
     assert_blames_nobody(pty);
@@ -156,7 +156,7 @@ fn the_first_example_of_the_readme_works_typed_literally() {
         pty.line(request);
         match request.split(' ').next().unwrap() {
             "show" => pty.until("the file", |s| s.contains("60│") && s.contains("not shown here")),
-            "replace" => pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all")),
+            "replace" => pty.until("the question", |s| s.contains("apply?") && s.contains("Apply")),
             _ => panic!("a new request in the README: {request}"),
         }
         if request.starts_with("replace") {

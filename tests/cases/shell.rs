@@ -65,11 +65,9 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     asked(&pty);
     pty.until("the diff", |s| s.contains("- beta") && s.contains("+ gamma"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
-    quiet();
-    pty.send("d");
-    pty.until("the second look", |s| s.contains("press d again to do it"));
-    quiet();
-    pty.send("d");
+    pty.answer("d");
+    pty.until("the second look", |s| s.contains("once more?"));
+    pty.answer("d");
     pty.until("the refusal", |s| s.contains("discarded changes to 1 file"));
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
@@ -78,8 +76,7 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     pty.until_prompt("");
     pty.line("replace \"beta\" with \"gamma\" in a.txt");
     asked(&pty);
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("the edit", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
     pty.until_prompt("");
@@ -99,8 +96,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
         .open();
     pty.line("run sed -i -e s/^l0$/first/ -e s/l11/last/ a.txt; rm -r old");
     asked(&pty);
-    quiet();
-    pty.send("r");
+    pty.answer("r");
     pty.until("the review", |s| s.contains("0/3 hunks") && s.contains("l0"));
     // The first hunk is accepted, the second rejected; a directory that goes is one thing.
     pty.answer("ara");
@@ -182,8 +178,7 @@ fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     let mut pty = shell().size(110, 30).arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
     pty.line("run echo one > new.txt; rm a.txt");
     pty.until("a question", |s| s.contains("2 files, +1 -1 lines: apply?"));
-    quiet();
-    pty.send("k");
+    pty.answer("k");
     pty.until("the prompt", |s| s.contains("placet [a] ±2 >"));
     assert!(!pty.exists("new.txt") && pty.exists("a.txt"));
     pty.line("/changes");
@@ -546,8 +541,7 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
         pause(50);
     }
     pty.until("its end", |s| s.contains("+ line 29") && !s.contains("lines hidden"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     // What stays fits the terminal.
     pty.until("the end of what was applied", |s| {
         s.contains("applied changes to 1 file")

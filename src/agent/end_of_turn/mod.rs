@@ -412,7 +412,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                     Some(QuestionChoice::plain('r', "review")),
                     self.send_back(),
                     Some(QuestionChoice::plain('k', "keep pending")),
-                    Some(QuestionChoice::for_good('d', "discard all")),
+                    Some(QuestionChoice::for_good('d', "discard")),
                 ]
                 .into_iter()
                 .flatten()

@@ -114,7 +114,7 @@ impl ProtectedPathQuestion<'_> {
                 detail: DisplayDetail::Changes(Box::new(shown)),
                 choices: [
                     (in_conflict == 0)
-                        .then(|| QuestionChoice::consent_by_enter('y', &format!("yes, apply this {what}"))),
+                        .then(|| QuestionChoice::consent('y', &format!("yes, apply this {what}"))),
                     (in_conflict > 0).then(review),
                     Some(QuestionChoice::plain('n', "no, keep it pending")),
                     (in_conflict == 0).then(review),

@@ -34,7 +34,7 @@ pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]
 
 pub(super) fn apply_words(waiting: usize) -> String {
     match waiting {
-        0 => "apply all".into(),
+        0 => "apply".into(),
         1 => "apply all but the one marked !".into(),
         count => format!("apply all but the {count} marked !"),
     }
@@ -79,7 +79,7 @@ pub(super) fn blocked_words(list: &[ListedChange]) -> String {
 fn conflict_words(files: usize) -> String {
     let are = if files == 1 { "is" } else { "are" };
     format!(
-        "{} {are} in conflict with the workspace: press r to choose, then apply",
+        "{} {are} in conflict with the workspace: choose in the review, then apply",
         count::of(files, "file")
     )
 }

@@ -160,9 +160,9 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     }
     let count = view.count_of(&set, |change| chosen.contains_key(&change.path));
     let question = format!(
-        "discard changes to {count} of {turns} turns? d twice discards them, any other key keeps them: "
+        "discard changes to {count} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: "
     );
-    line_ui::is_confirmed_by('d', &question)
+    line_ui::is_confirmed_by("discard", &question)
 }
 
 pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {

@@ -13,7 +13,6 @@ use super::seen_rows::SeenRows;
 use super::shown_checks::ShownChecks;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
-use crate::text::sanitize;
 use crate::workspace::{ChangeCount, SharedState};
 use std::collections::HashMap;
 use std::path::Path;
@@ -138,6 +137,10 @@ pub struct Review {
     pub advice: Option<String>,
     /// Columns and rows of the screen.
     pub size: (u16, u16),
+    /// Keys are taken, and named in the last row.
+    pub(super) takes_keys: bool,
+    /// An Enter decides at the summary now.
+    pub(super) enter_counts: bool,
     pub(super) history: ReviewHistory,
     pub(super) seen: SeenRows,
     pub(super) next_comment: u64,
@@ -187,6 +190,8 @@ impl Review {
             message: None,
             advice: None,
             size: (80, 24),
+            takes_keys: true,
+            enter_counts: false,
             history: ReviewHistory::default(),
             seen: SeenRows::default(),
             next_comment: 1,
@@ -367,9 +372,12 @@ impl Review {
         self.message = Some(before + text);
     }
 
-    /// A key that decides, or opens an editor or a field, was pressed before keys counted.
-    pub fn note_early_key(&mut self, letter: char) {
-        self.say(sanitize::line(&format!("{letter} came too early: press it again")));
+    /// Takes in whether an Enter that decides counts now; true where that changes the picture.
+    pub(super) fn note_enter_counts(&mut self, counts: bool) -> bool {
+        let is_first = counts && !self.takes_keys;
+        self.takes_keys |= counts;
+        let has_changed = std::mem::replace(&mut self.enter_counts, counts) != counts;
+        is_first || has_changed && matches!(self.overlay, ReviewOverlay::Summary { .. })
     }
 
     /// Shows why an action did nothing.

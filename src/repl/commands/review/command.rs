@@ -23,36 +23,24 @@ use std::sync::Arc;
 
 /// Shows what is pending at these paths. The person may want to begin a turn with what came of it.
 pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
-    open(context, rest, ReviewOpenedFrom::Prompt, None)
+    open(context, rest, ReviewOpenedFrom::Prompt)
 }
 
-/// Shows all that is pending. Without an application the apply question follows again. `early_key` was pressed before the
-/// review was there.
-pub(in crate::repl) fn review_from_question(
-    context: &mut CommandContext<'_>,
-    early_key: Option<char>,
-) -> CommandFollowUp {
-    open(context, "", ReviewOpenedFrom::ApplyQuestion, early_key).unwrap_or_else(|stop| {
+/// Shows all that is pending. Without an application the apply question follows again.
+pub(in crate::repl) fn review_from_question(context: &mut CommandContext<'_>) -> CommandFollowUp {
+    open(context, "", ReviewOpenedFrom::ApplyQuestion).unwrap_or_else(|stop| {
         stop.tell(&context.output);
         CommandFollowUp::Nothing
     })
 }
 
-fn open(
-    context: &mut CommandContext<'_>,
-    rest: &str,
-    opened_from: ReviewOpenedFrom,
-    early_key: Option<char>,
-) -> SlashCommandResult {
+fn open(context: &mut CommandContext<'_>, rest: &str, opened_from: ReviewOpenedFrom) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let only = paths(&workspace, rest)?;
     let mut review = review_of(&workspace, &view, &only)
         .map_err(|e| format!("cannot read the pending changes: {e}"))?
         .ok_or_else(|| CommandStop::note("nothing is pending"))?;
     review.opened_from = opened_from;
-    if let Some(letter) = early_key {
-        review.note_early_key(letter);
-    }
     let env = check_env(context, &workspace, &view);
     let (review, outcome) = match context.output.is_linear() {
         true => {
