@@ -76,7 +76,7 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     // Typed before it could be read, in one piece, and the answer of another question.
     pty.send("discard\r");
     pty.until("no answer", |s| s.contains("ignored: "));
-    pty.answer("y");
+    pty.answer("y\r");
     pty.until("it is kept", |s| s.contains("nothing was discarded"));
     pty.line("/discard");
     pty.until("the question again", |s| s.matches("discard changes to 2 files of 2 turns?").count() >= 3);
@@ -105,7 +105,7 @@ fn what_is_typed_ahead_or_in_one_piece_does_not_answer_sandbox_run() {
     // Nobody reads a text here: it stays on the line.
     let kept = |s: &str| s.contains("text is no answer here · Esc clears it");
     for burst in ["a\r", "apply\r", &marked("a\r")] {
-        pty.until("the question", |s| s.contains("Review · Keep pending"));
+        pty.until("the question", |s| s.contains("Review · Copy a message"));
         pty.send(burst);
         pty.until("the text", kept);
         assert!(!pty.exists("new"), "{burst:?}: {}", pty.screen());
@@ -212,7 +212,7 @@ fn only_a_hand_trusts_a_projects_settings() {
         pty.send(ahead);
         pty.until("the question", |s| s.contains(TRUST));
         no_answers(&mut pty, TRUST, "trust");
-        pty.answer("y");
+        pty.answer("y\r");
         pty.until("the prompt", |s| s.contains("ignored; placet asks again next time"));
         pty.until("the usual mode", |s| s.contains("placet [a] >"));
         pty.send("\x04");
@@ -239,7 +239,7 @@ fn only_a_hand_leaves_a_classified_conversation() {
     pty.send("/taint reset\rreset\r");
     pty.until("the question", |s| s.contains(RESET));
     no_answers(&mut pty, RESET, "reset");
-    pty.answer("y");
+    pty.answer("y\r");
     pty.until("nothing", |s| s.contains("nothing was changed") && s.trim_end().ends_with("CONFIDENTIAL >"));
     pty.line("/taint reset");
     pty.until("the question again", |s| s.trim_end().ends_with(RESET));

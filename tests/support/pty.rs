@@ -265,9 +265,12 @@ impl Pty {
     /// something. Other keys are pressed by hand. In the review a letter is a command, but at its summary.
     pub fn answer(&mut self, keys: &str) {
         let letter = keys.chars().next().filter(|key| key.is_ascii_alphabetic());
-        let Some(letter) = letter.filter(|_| matches!(&keys[1..], "" | "\r")) else {
-            if self.has_answers() {
-                self.until_answers_count();
+        let Some(letter) = letter.filter(|_| keys.len() == 1) else {
+            match self.has_answers() {
+                true => self.until_answers_count(),
+                // Where a line answers, nothing shows when the question has been there for half a second.
+                false if !self.is_full_screen() => std::thread::sleep(Duration::from_millis(600)),
+                false => {}
             }
             return self.by_hand(keys);
         };

@@ -5,9 +5,8 @@
 
 use super::applied_lines::{AppliedSpace, applied_lines};
 use super::question::{AnyQuestion, PaneQuestion};
-use super::queue_editing::EditedMessage;
 use super::status::{self, TurnPaneStatus};
-use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
+use crate::agent::{MessageQueue, SendTiming, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome};
 use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
@@ -47,6 +46,15 @@ pub(super) struct RetryCountdown {
     pub(super) attempt: u32,
     pub(super) of: u32,
     pub(super) at: Instant,
+}
+
+/// A queued message that is on the line.
+#[derive(Debug)]
+pub(super) struct EditedMessage {
+    pub(super) place: usize,
+    pub(super) sending: SendTiming,
+    /// What was typed before it.
+    pub(super) typed: String,
 }
 
 pub struct TurnPane {

@@ -2,17 +2,8 @@
 //!
 //! A message that is on the line is not in the queue, so it is not sent while it is edited. It keeps its place.
 
-use super::pane::TurnPane;
+use super::pane::{EditedMessage, TurnPane};
 use crate::agent::{QueuedMessage, SendTiming};
-
-/// A queued message that is on the line.
-#[derive(Debug)]
-pub(super) struct EditedMessage {
-    place: usize,
-    sending: SendTiming,
-    /// What was typed before it.
-    typed: String,
-}
 
 impl TurnPane {
     /// The message before the one on the line; from what was typed, the newest. Where nothing is queued, an empty line gets
@@ -41,8 +32,9 @@ impl TurnPane {
     pub(super) fn edit_after(&mut self) {
         let Some(place) = self.edited.as_ref().map(|edited| edited.place) else { return };
         let Some(typed) = self.put_on_line_back() else { return };
-        let is_last = place + 1 >= self.queue.lines().len();
-        match self.queue.take_before(place + 2).filter(|_| !is_last) {
+        let next =
+            if place + 1 < self.queue.lines().len() { self.queue.take_before(place + 2) } else { None };
+        match next {
             Some((place, line)) => self.put_on_line(place, line, typed),
             None => self.composer.set(&typed),
         }

@@ -3,7 +3,7 @@
 //! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
 use super::pane::{EndedCall, RunningCall, TurnPane};
-use super::question::PaneQuestion;
+use super::question::{LineState, PaneQuestion, SENDS};
 use super::status::mode_label;
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::conversation::CallId;
@@ -97,7 +97,7 @@ impl TurnPane {
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&mut self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
-        let line = self.line_state(now);
+        let mut line = self.line_state(now);
         let asked = self.question.as_ref();
         let wants_text = asked.is_some_and(PaneQuestion::wants_text);
         let lead = if wants_text { "question" } else { "prompt" };
@@ -113,6 +113,9 @@ impl TurnPane {
             // Where a difference needs each row, the state of a turn that is over can wait.
             if room >= LOW_PANE || asked.is_none_or(|open| !open.is_about_changes()) {
                 rest.push(self.status_row(mode, now));
+                if asked.is_some() && line == LineState::Text {
+                    line = LineState::TextSaidBelow;
+                }
             }
             rest.push(composer);
         }
@@ -350,6 +353,12 @@ impl TurnPane {
 
     fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
         use StatusPart::{Activity, Context, Cost, Elapsed, Grants, Level, Model, Plan, Stop, Tokens};
+        let letter = Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode)));
+        // One look says who has the keyboard.
+        if self.question.is_some() && !self.composer.is_empty() {
+            let words = Span::styled(format!(" {SENDS}"), self.theme.style("question"));
+            return margin_mark::line(vec![letter, words], &self.theme);
+        }
         let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
         let facts = &self.facts;
         let mut parts =
@@ -378,10 +387,7 @@ impl TurnPane {
             parts.push((Stop, "Esc stops".into()));
         }
         let text = fitting_status(parts, self.columns.saturating_sub(6));
-        let row = vec![
-            Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
-            Span::styled(format!(" {text}"), self.theme.style("status")),
-        ];
+        let row = vec![letter, Span::styled(format!(" {text}"), self.theme.style("status"))];
         margin_mark::line(row, &self.theme)
     }
 }

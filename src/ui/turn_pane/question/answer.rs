@@ -2,7 +2,7 @@
 //!
 //! [`super::question_keys`] decides which key does which of them.
 
-use super::answers::{Answer, AnswerUse, OnceMoreReason, QuestionStage};
+use super::answer_use::{Answer, AnswerUse, OnceMoreReason, QuestionStage};
 use super::any_question::AnyQuestion;
 use super::pane_question::PaneQuestion;
 use super::question_keys::{QuestionEffect, QuestionInput, TextBegun};

@@ -3,7 +3,7 @@
 //! The mark is `[...]`, which is seen without colour. While there is text on the line the answers are dim, because Enter sends
 //! the text.
 
-use super::answers::{Answer, OnceMoreReason, QuestionStage};
+use super::answer_use::{Answer, OnceMoreReason, QuestionStage};
 use super::any_question::AnyQuestion;
 use super::confirmation::{NAMED, NAMED_NARROW, unseen_words};
 use super::pane_question::PaneQuestion;
@@ -24,7 +24,7 @@ const BEFORE_HINT: &str = "   ";
 const READY: &str = "Enter answers";
 const NOT_READY: &str = "a moment ... ";
 /// There is text on the line.
-const SENDS: &str = "Enter sends your text · Esc clears it";
+pub(in crate::ui::turn_pane) const SENDS: &str = "Enter sends your text · Esc clears it";
 /// The same where nobody would get it.
 const NO_READER: &str = "text is no answer here · Esc clears it";
 
@@ -36,6 +36,8 @@ pub(in crate::ui::turn_pane) enum LineState {
         counts: bool,
     },
     Text,
+    /// The same, and the status row says what Enter does.
+    TextSaidBelow,
     /// It has text that nobody would get.
     TextWithoutReader,
 }
@@ -106,6 +108,7 @@ impl PaneQuestion {
             LineState::Empty { .. } if self.answers().is_empty() => ("", hint),
             LineState::Empty { counts: true } => (READY, hint),
             LineState::Empty { counts: false } => (NOT_READY, theme.style("dim")),
+            LineState::TextSaidBelow => ("", hint),
             LineState::Text => (SENDS, theme.style("question")),
             LineState::TextWithoutReader => (NO_READER, theme.style("warning")),
         };

@@ -5,6 +5,7 @@
 
 mod answer;
 mod answer_row;
+mod answer_use;
 mod answers;
 mod any_question;
 mod body;
@@ -18,7 +19,7 @@ mod question_keys;
 mod rows;
 
 pub(super) use answer::QuestionOutcome;
-pub(super) use answer_row::LineState;
+pub(super) use answer_row::{LineState, SENDS};
 pub(super) use any_question::AnyQuestion;
 pub(super) use change_rows::{ListLayout, least_rows};
 pub(super) use confirmation::{is_given_twice, left_out, second_words};

@@ -1,6 +1,6 @@
 //! An open question in the pane: what is asked, how far it was looked at, and which of its answers is marked.
 
-use super::answers::QuestionStage;
+use super::answer_use::QuestionStage;
 use super::any_question::AnyQuestion;
 use super::body::QuestionBody;
 use super::change_list::{ChangeList, ListSubject};

@@ -1,7 +1,7 @@
 //! The rows of a question: the question and its reason, as much of its subject as fits, and the keys.
 
 use super::answer_row::LineState;
-use super::answers::QuestionStage;
+use super::answer_use::QuestionStage;
 use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
 use super::change_list::ListWindow;
