@@ -89,7 +89,7 @@ fn a_failure_of_discarded_changes_is_not_shown_in_another_try() {
     behind_more(&mut pty, "t");
     pty.until("the result", |s| s.contains("✗ words (required): failed: 1 error"));
     pty.answer("d");
-    pty.until("the second look", |s| s.contains("once more?"));
+    pty.until("the second look", |s| s.contains("[Keep]"));
     pty.answer("d");
     pty.until("the discard", |s| s.contains("discarded changes"));
     pty.line("/try other");
@@ -116,7 +116,7 @@ fn a_check_of_the_apply_question_starts_with_it_and_ends_with_it() {
     let mut pty = asked(pty, "echo three > a.txt");
     pty.until("the next run", |s| s.contains("slow: running "));
     pty.answer("d");
-    pty.until("the second look", |s| s.contains("once more?"));
+    pty.until("the second look", |s| s.contains("[Keep]"));
     pty.answer("d");
     pty.until("the discard", |s| s.contains("discarded changes"));
 }

@@ -123,7 +123,7 @@ fn what_git_is_told_to_ignore_counts_for_the_second_yes() {
     pty.line("run mkdir -p .git/info; seq -f 'hidden%g' 60 > .git/info/exclude");
     pty.until("the question", |s| s.contains("info/exclude: +60 ") && s.contains("Apply"));
     pty.answer("a");
-    pty.until("what was not shown", |s| s.contains("not all of info/exclude") && s.contains("once more?"));
+    pty.until("what was not shown", |s| s.contains("not all of info/exclude") && s.contains("[Back]"));
     assert!(!pty.read(".git/info/exclude").contains("hidden60"));
     pty.answer("a");
     pty.until("that it is applied", |s| s.contains("applied changes"));
@@ -142,9 +142,7 @@ fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
         joined(s).contains(".git (changed): apply this repository?") && s.contains("Yes, apply this")
     });
     pty.answer("y");
-    pty.until("what was not shown", |s| {
-        joined(s).contains("not all of ORIG_HEAD") && s.contains("once more?")
-    });
+    pty.until("what was not shown", |s| joined(s).contains("not all of ORIG_HEAD") && s.contains("[Back]"));
     assert!(!pty.exists(".git/ORIG_HEAD"));
     pty.answer("y");
     pty.until("that it is applied", |s| s.contains("applied changes"));

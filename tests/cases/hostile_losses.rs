@@ -236,7 +236,7 @@ fn sandbox_run_asks_about_each_file_that_runs_later() {
     pty.answer("n");
     pty.until("the third file", |s| s.contains("AGENTS.md (created): apply"));
     pty.answer("d");
-    pty.until("the second key", |s| s.contains("once more?"));
+    pty.until("the second key", |s| s.contains("[Keep]"));
     pty.answer("d");
     assert_eq!(pty.ended(), 3);
     assert!(!pty.exists(".vscode/tasks.json") && !pty.exists("AGENTS.md"), "{}", pty.screen());
@@ -332,7 +332,7 @@ fn apply_in_the_shell_wants_the_name_too() {
     }
     let mut pty = pty.open();
     pty.line("run rm -rf .git; echo two > notes.txt");
-    pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains("Keep pending"));
     pty.answer("k");
     pty.until("it is pending", |s| s.contains("are pending: /apply"));
     pty.line("/apply .");

@@ -487,8 +487,6 @@ fn the_question_about_a_removed_repository_wants_its_name() {
     pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
     pty.line("run rm -rf .git; echo two > notes.txt");
     pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains("Apply"));
-    // Not all of it was in view: it is asked about once more.
-    pty.answer("a");
     pty.answer("a");
     pty.until("the second look", |s| s.contains("asks because: removes the repository `.git`"));
     pty.answer("y");

@@ -99,7 +99,7 @@ fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {
     let mut pty = start.variable("PLACET", crate::support::program::placet()).spawn();
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     let mut pty = shell().size(80, 40).arg("apply").after(pty).spawn();
-    ready(&pty, "keep pending");
+    ready(&pty, "Keep pending");
     let screen = pty.screen();
     for words in ["2 + in-stash", "300 to 301 bytes", "new, 4000 bytes"] {
         assert!(screen.contains(words), "{words}: {screen}");
@@ -110,7 +110,7 @@ fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {
     pty.answer("r");
     pty.until("the review", |s| s.contains("300 to 301 bytes") && !s.contains("Binary files"));
     pty.answer("q");
-    ready(&pty, "keep pending");
+    ready(&pty, "Keep pending");
     pty.answer("a");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
 }

@@ -114,7 +114,7 @@ fn each_answer_of_the_permission_question_does_what_its_row_says() {
     pty.answer("w");
     pty.until("the reason", |s| s.contains("no rule or grant matches"));
     pty.answer("y");
-    pty.until("what was not shown", |s| s.contains("once more?") || s.contains("1 created"));
+    pty.until("what was not shown", |s| s.contains("[Back]") || s.contains("1 created"));
 
     // "Always" holds for this command, and the pattern behind `More` for those like it.
     for (answers, other) in [(&["a"][..], false), (&["m", "p"], true)] {

@@ -212,7 +212,7 @@ fn a_scratchpad_becomes_a_file_that_is_pending_and_decided_like_any_other() {
     pty.line("/changes");
     pty.until("the change", |s| s.contains("A new.txt +2 -0") && s.trim_end().ends_with("±1 >"));
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("Keep pending"));
     pty.answer("a");
     pty.until("that it landed", |s| s.trim_end().ends_with("placet [a] >"));
     assert_eq!(std::fs::read_to_string(pty.tree.path().join("new.txt")).unwrap(), "one\ntwo\n");

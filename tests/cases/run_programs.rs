@@ -22,7 +22,7 @@ fn apply(pty: &mut Pty) {
     pty.until("the question", |screen| screen.contains("Apply"));
     pty.answer("a");
     std::thread::sleep(std::time::Duration::from_millis(300));
-    if pty.screen().contains("once more?") {
+    if pty.screen().contains("[Back]") {
         pty.answer("a");
     }
     pty.until("the end", |screen| screen.contains("applied changes to"));

@@ -66,7 +66,7 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     pty.until("the diff", |s| s.contains("- beta") && s.contains("+ gamma"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
     pty.answer("d");
-    pty.until("the second look", |s| s.contains("once more?"));
+    pty.until("the second look", |s| s.contains("[Keep]"));
     pty.answer("d");
     pty.until("the refusal", |s| s.contains("discarded changes to 1 file"));
     pty.until_prompt("");
@@ -187,20 +187,20 @@ fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     pty.until("one left", |s| s.contains("placet [a] ±1 >"));
     // Story: `/apply` applied what was not on the screen, while `placet apply` asked.
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("Keep pending"));
     assert!(pty.screen().contains("1 + one"), "{}", pty.screen());
     assert!(!pty.exists("new.txt"));
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/1 hunks"));
     pty.send("q");
     pty.until("the question again", |s| {
-        s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending")
+        s.contains("1 file, +1 -0 lines: apply?") && s.contains("Keep pending")
     });
     pty.answer("k");
     pty.until("what is pending", |s| s.contains("changes to 1 file are pending: /apply, /review, /discard"));
     pty.until("the prompt", |s| s.trim_end().ends_with("placet [a] ±1 >"));
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("Keep pending"));
     pty.answer("a");
     pty.until("it lands", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("new.txt"), "one\n");

@@ -140,7 +140,7 @@ fn the_question_is_drawn_again_after_a_resize_and_counts_only_what_was_drawn() {
     pty.resize(60, 12);
     pty.until("the narrow question", |screen| !screen.contains("line30") && !screen.contains("a moment"));
     pty.answer("a");
-    pty.until("what was not shown", |screen| screen.contains("once more?"));
+    pty.until("what was not shown", |screen| screen.contains("[Back]"));
     assert!(!pty.exists("a"), "{}", pty.screen());
     pty.signal(Signal::HUP);
     pty.ended();
@@ -458,7 +458,7 @@ fn the_page_shows_what_happened_and_gives_the_screen_back() {
     pty.send("\r");
     pty.until("the question", |screen| screen.contains("[Apply]"));
     pty.answer("d");
-    pty.until("the second look", |screen| screen.contains("once more?"));
+    pty.until("the second look", |screen| screen.contains("[Keep]"));
     pty.answer("d");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert!(!pty.exists("made"));

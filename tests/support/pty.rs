@@ -264,24 +264,24 @@ impl Pty {
     /// Takes the answer with this letter: marks it, waits until an Enter counts, presses Enter, and waits until that did
     /// something. Other keys are pressed by hand. In the review a letter is a command, but at its summary.
     pub fn answer(&mut self, keys: &str) {
-        let letter = keys.chars().next().filter(|key| key.is_ascii_alphabetic());
-        let Some(letter) = letter.filter(|_| keys.len() == 1) else {
-            match self.has_answers() {
-                true => self.until_answers_count(),
-                // Where a line answers, nothing shows when the question has been there for half a second.
-                false if !self.is_full_screen() => std::thread::sleep(Duration::from_millis(600)),
-                false => {}
-            }
-            return self.by_hand(keys);
-        };
         if self.is_full_screen() {
-            self.until("the keys of the review", |s| !s.contains("hunk") || s.contains("Enter "));
+            // Its last row names the keys once they are taken.
+            let names_keys = |s: &str| [" accept", "Esc back", "Esc end"].iter().any(|one| s.contains(one));
+            self.until("the keys of the review", |s| !s.contains("hunk") || names_keys(s));
             if !self.has_answers() {
                 return self.by_hand(keys);
             }
-        } else {
-            self.until("answers", |s| !rows_of_answers(s).is_empty());
         }
+        let letter = keys.chars().next().filter(|key| key.is_ascii_alphabetic() && keys.len() == 1);
+        let Some(letter) = letter else {
+            match self.has_answers() {
+                true => self.until_answers_count(),
+                // Where a line answers, nothing shows when the question has been there for half a second.
+                false => std::thread::sleep(Duration::from_millis(600)),
+            }
+            return self.by_hand(keys);
+        };
+        self.until("answers", |s| !rows_of_answers(s).is_empty());
         if !is_marked(&self.screen(), letter) {
             let is_review = self.is_full_screen();
             self.send(&if is_review { letter.to_string() } else { format!("\x1b{letter}") });
