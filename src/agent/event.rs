@@ -8,7 +8,7 @@ use crate::provider::catalog::Money;
 use crate::tools::{
     CallPreview, CallSummary, ChangeOverview, CheckBoard, DisplayDetail, TodoItem, UserReply,
 };
-use crate::workspace::{ApplyPhase, ChangeSet};
+use crate::workspace::{ApplyPhase, ShownChanges};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -233,9 +233,9 @@ pub enum ChoiceSubject {
     /// What a server gets: of the person, or of the model.
     Server,
     /// All pending changes.
-    Pending(Arc<ChangeSet>),
+    Pending(ShownChanges),
     /// The pending change at one path that a program later runs or obeys.
-    Protected { path: PathBuf, set: Arc<ChangeSet> },
+    Protected { path: PathBuf, shown: ShownChanges },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

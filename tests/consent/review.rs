@@ -283,7 +283,7 @@ fn tree(bench: &Bench) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn review(bench: &Bench) -> Option<Review> {
-    review_of(&bench.env.workspace, view(bench), &[]).unwrap()
+    review_of(&bench.env.workspace, view(bench), &[]).unwrap().map(|(_, review)| review)
 }
 
 fn view(bench: &Bench) -> &View {
@@ -293,13 +293,11 @@ fn view(bench: &Bench) -> &View {
 fn carry(bench: &Bench, review: &Review) {
     let carried = apply_review(
         &bench.env.workspace,
-        view(bench),
-        review,
+        (view(bench).shown().unwrap(), review),
         (|_: &_| true, |apply: ReviewApply<'_>| apply()),
         TransactionLabel::default(),
         "/undo",
-    )
-    .unwrap();
+    );
     for (_, told) in carried.steps {
         assert!(told.done, "{told:?}");
     }
@@ -389,23 +387,24 @@ fn only_what_the_review_showed_is_applied_or_discarded() {
         bench.mode = Mode::Ask;
         bench.write("a.txt", "one\n");
         layered(&bench, "a.txt", b"two\n");
-        let mut shown = review(&bench).unwrap();
+        let (of, mut shown) = review_of(&bench.env.workspace, view(&bench), &[]).unwrap().unwrap();
         decide(&mut shown, &mut std::iter::repeat(true), mark);
         layered(&bench, "a.txt", b"EVIL\n");
         let workspace = &bench.env.workspace;
         let label = TransactionLabel::default();
         let carried = apply_review(
             workspace,
-            view(&bench),
-            &shown,
+            (of, &shown),
             (|_: &_| true, |apply: ReviewApply<'_>| apply()),
             label,
             "/undo",
-        )
-        .unwrap();
+        );
         assert!(carried.outbox.is_none() && carried.steps.len() == 1);
         let told = &carried.steps[0].1;
-        assert!(!told.done && told.lines[0].contains("`a.txt` has changed since it was shown"), "{told:?}");
+        assert!(
+            !told.done && told.lines[0].contains("pending changes were updated in the meantime"),
+            "{told:?}"
+        );
         assert_eq!(bench.text("a.txt"), "one\n");
         // It is still pending, and the next review shows it.
         let mut next = review(&bench).unwrap();
@@ -1233,9 +1232,10 @@ fn ctrl_c_in_an_editor_does_not_end_the_review() {
     assert_eq!(pty.ended(), 0);
 }
 
-/// Two real programs: while one of them shows the pending changes, another neither shows nor changes them.
+/// Two real programs: both show the pending changes, and what the second one decides about them is no decision once the first
+/// one has applied them.
 #[test]
-fn a_second_review_of_the_same_changes_is_refused_and_names_the_first() {
+fn a_second_review_of_the_same_changes_decides_nothing_after_the_first() {
     let (home, tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let (home_path, tree_path) = (home.path().to_path_buf(), tree.path().to_path_buf());
     let words = ["--mode", "ask", "-p", "create b.txt with \"one\""];
@@ -1244,23 +1244,18 @@ fn a_second_review_of_the_same_changes_is_refused_and_names_the_first() {
     turn.ended();
     let mut first = shell().size(100, 30).arg("review").after(turn).spawn();
     first.until("the review", |screen| screen.contains("b.txt") && screen.contains(" hunks"));
-    let second = || {
-        let (other_home, other_tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let start = shell().size(120, 30).arg("review").at(other_home, other_tree, &tree_path);
-        start.variable("HOME", home_path.to_str().unwrap()).spawn()
-    };
-    let mut refused = second();
-    assert_eq!(refused.ended(), 1);
-    let holder = format!("error: another placet (process {}) is using the changes of ", first.pid());
-    let said = refused.transcript();
-    assert!(said.contains(&holder) && said.contains("`placet changes --patch` shows them"), "{said}");
-    assert!(!said.contains("b.txt"), "{said}");
-    // The first one is not disturbed, and after its end the other one is possible.
-    first.send("q");
-    first.ended();
-    assert!(!first.exists("b.txt"));
-    let mut second = second();
+    let (other_home, other_tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let start = shell().size(120, 30).arg("review").at(other_home, other_tree, &tree_path);
+    let mut second = start.variable("HOME", home_path.to_str().unwrap()).spawn();
     second.until("the review", |screen| screen.contains("b.txt") && screen.contains(" hunks"));
-    second.send("q");
-    second.ended();
+    for review in [&mut first, &mut second] {
+        decide_by(review, "a", "1/1 hunks");
+        review.by_hand("\r");
+        review.until("the summary", |screen| screen.contains("a apply"));
+        review.answer("a");
+    }
+    assert_eq!(first.ended(), 0, "{}", first.transcript());
+    assert_eq!(first.read("b.txt"), "one");
+    assert_eq!(second.ended(), 1, "{}", second.transcript());
+    assert!(!second.transcript().contains("applied changes"), "{}", second.transcript());
 }

@@ -519,7 +519,7 @@ fn changed_words_are_marked_in_every_theme_and_without_colour() {
 fn a_report_is_known_again_by_its_words() {
     let mut desk = ReviewHarness::new(100, 30);
     desk.press("rc this is wrong<Enter>");
-    let report = super::report(&desk.review).unwrap();
+    let report = super::report(&desk.review, super::ReviewEnd::CarriedOut).unwrap();
     assert_eq!(super::summary(&report).as_deref(), Some("review: 1 rejected, 1 comment, 3 undecided"));
     assert_eq!(super::summary("{ not a report"), None);
 }

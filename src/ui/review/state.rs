@@ -14,10 +14,7 @@ use super::shown_checks::ShownChecks;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
 use crate::text::sanitize;
-use crate::workspace::{ChangeCount, SharedState};
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
+use crate::workspace::ChangeCount;
 
 /// What the review asks the caller to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +107,6 @@ pub struct Review {
     pub program: Option<String>,
     /// There are more files than these: comments on the others are not shown, and not lost.
     pub partial: bool,
-    /// What was pending at each path when the files were read. Only that may be applied or discarded.
-    pub pending: HashMap<Arc<Path>, SharedState>,
     pub comments: Vec<ReviewComment>,
     pub moves: MovedLines,
     pub rows: ReviewRows,
@@ -168,7 +163,6 @@ impl Review {
             opened_from: ReviewOpenedFrom::default(),
             program: None,
             partial: false,
-            pending: HashMap::new(),
             comments: Vec::new(),
             moves,
             rows,

@@ -7,7 +7,6 @@
 mod applied_changes;
 mod apply;
 mod apply_guard;
-mod apply_report;
 mod background;
 mod base;
 mod batch;
@@ -24,6 +23,8 @@ mod command_dir;
 mod command_view;
 mod compare;
 mod conflicts;
+mod decide;
+mod decision_report;
 mod discards;
 mod effect_counts;
 mod effect_kind;
@@ -53,6 +54,7 @@ mod running_changes;
 mod running_files;
 mod running_summary;
 mod selection;
+mod shown;
 mod snapshot;
 mod stack;
 mod stage;
@@ -64,12 +66,13 @@ mod undone_git_events;
 mod waiting_memo;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
-pub use apply_report::{ApplyReport, WRITTEN_IN_PLACE};
 pub use check_view::{CheckView, CheckViewError};
 pub use collect::CommandEffects;
 pub use command_view::{CommandView, OverlayMount};
 pub use compare::{TakeError, ViewDifference};
 pub use conflicts::FoundConflicts;
+pub use decide::{ChangeDecision, MovedCause, MovedChanges};
+pub use decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE};
 pub use discards::{
     DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
 };
@@ -86,6 +89,7 @@ pub use running_changes::{RunningChanges, RunningLayer};
 pub use running_files::{RunningCounts, RunningFileError, running_patch};
 pub use running_summary::{RunningRepository, RunningSummary};
 pub use selection::ResolvedPart;
+pub use shown::ShownChanges;
 pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
