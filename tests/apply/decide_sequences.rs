@@ -318,14 +318,19 @@ impl Machine {
     }
 
     /// The workspace and what is pending are what the copy says.
-    fn check(&self) {
+    fn check(&mut self) {
         for name in NAMES {
             let now = std::fs::read_to_string(self.path(name)).ok();
             assert_eq!(now.as_ref(), self.files.get(name), "{name} in the workspace");
         }
         let set = self.bench.view.changes(LayerKind::Pending).unwrap();
+        // The removal of what is gone already need not be pending.
+        let files = &self.files;
+        let is_needed = |name: &str, change: &Change| change.after.is_some() || files.contains_key(name);
+        let root = &self.bench.root;
+        self.pending.retain(|name, change| is_needed(name, change) || set.get(&root.join(name)).is_some());
         let listed: Vec<&Path> =
-            set.changes.iter().map(|change| change.path.strip_prefix(&self.bench.root).unwrap()).collect();
+            set.changes.iter().map(|change| change.path.strip_prefix(root).unwrap()).collect();
         let known: Vec<&Path> = self.pending.keys().map(Path::new).collect();
         assert_eq!(listed, known, "pending");
         for change in &set.changes {
@@ -377,7 +382,7 @@ fn sequence(seed: u64) -> Result<(), String> {
 #[test]
 fn a_decision_does_exactly_what_was_shown_or_nothing() {
     let only: Option<u64> = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = only.map_or(1..if full() { 1_001 } else { 61 }, |seed| seed..seed + 1);
+    let seeds = only.map_or(1..if full() { 1_001 } else { 101 }, |seed| seed..seed + 1);
     let failed: Vec<String> = seeds.filter_map(|seed| sequence(seed).err()).collect();
     assert!(failed.is_empty(), "{} sequences:\n{}", failed.len(), failed[..failed.len().min(4)].join("\n"));
 }

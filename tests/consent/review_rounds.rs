@@ -187,7 +187,7 @@ fn decisions_end_with_their_question_and_their_comments_go_with_the_next_message
     pty.send("q");
     pty.until("the question again", |s| s.contains("apply?") && s.contains("k keep pending"));
     pty.answer("k");
-    pty.until_prompt("");
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     pty.line("/export talk.md");
     pty.until("the export", |s| s.contains("wrote ") && pty.exists("talk.md"));
     let talk = pty.read("talk.md");

@@ -15,8 +15,8 @@ use crate::permission::{Mode, ModeCell};
 use crate::text::visible;
 use crate::tools::{DisplayDetail, ToolContext};
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeDecision, ChangeSet, ListedChange, PassedCheck, ShownChanges, TransactionLabel, View,
-    Workspace,
+    ApprovedBy, ChangeApproval, ChangeDecision, ChangeSet, ListedChange, PassedCheck, ShownChanges,
+    TransactionLabel, View, Workspace,
 };
 pub use protected::{ProtectedAnswer, ask_about_losses, ask_about_path};
 pub use reviewed::{FindReviewed, ReviewedDecision, never_reviewed};
@@ -237,7 +237,9 @@ impl<'a> ApplyQuestionFlow<'a> {
             'a' => {
                 // The mode may have changed: rows that it left out need not have been seen.
                 if waiting != self.waiting(&here).len()
-                    || at_home.as_ref().is_some_and(|(home, shown)| waiting_at_home != home.waiting(shown).len())
+                    || at_home
+                        .as_ref()
+                        .is_some_and(|(home, shown)| waiting_at_home != home.waiting(shown).len())
                 {
                     return None;
                 }
@@ -337,7 +339,8 @@ impl<'a> ApplyQuestionFlow<'a> {
 
     /// The paths that are asked about one by one: in unrestricted mode none.
     fn waiting(&self, shown: &ShownChanges) -> Vec<PathBuf> {
-        let paths = || shown.classes().to_approve(shown.set()).into_iter().map(|(path, _)| path.to_path_buf());
+        let paths =
+            || shown.classes().to_approve(shown.set()).into_iter().map(|(path, _)| path.to_path_buf());
         match self.context.mode.load() {
             Mode::Unrestricted => Vec::new(),
             _ => paths().collect(),

@@ -276,8 +276,11 @@ pub fn discard(shown: ShownChanges, paths: &[PathBuf], undo: &str, name: Display
     };
     let names = other_names(&shown, paths, "discarded", name);
     let view = shown.view().clone();
-    let told =
-        UserReport::of(&view.decide(shown, ChangeDecision { discard, ..ChangeDecision::default() }), undo, name);
+    let told = UserReport::of(
+        &view.decide(shown, ChangeDecision { discard, ..ChangeDecision::default() }),
+        undo,
+        name,
+    );
     if told.done { told.and_all(names) } else { told }
 }
 

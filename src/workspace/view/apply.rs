@@ -71,32 +71,11 @@ impl View {
     }
 
     /// Applies what was chosen, all of it or nothing. Everything else stays pending. Refused where a chosen change runs
-    /// later. The caller has checked losses, as [`View::apply_within_limit`] does: other callers use
-    /// [`View::apply_approved`].
+    /// later. For a caller that has shown nothing, and has checked losses, as [`View::apply_within_limit`] does: whatever
+    /// was shown is decided about by [`View::decide`].
     pub fn apply(
         &self,
         choice: &ChangeSelection,
-        label: TransactionLabel,
-    ) -> Result<ApplyOutcome, ApplyError> {
-        self.apply_checked(Cow::Borrowed(choice), &ChangeApproval::none(), LossPolicy::LookedAt, label)
-    }
-
-    /// The same with the person's approvals: paths that run later, each by itself, and large losses. Other changes of
-    /// these two kinds are refused.
-    pub fn apply_approved(
-        &self,
-        choice: ChangeSelection,
-        approval: &ChangeApproval,
-        label: TransactionLabel,
-    ) -> Result<ApplyOutcome, ApplyError> {
-        self.apply_checked(Cow::Owned(choice), approval, LossPolicy::Refused, label)
-    }
-
-    fn apply_checked(
-        &self,
-        choice: Cow<'_, ChangeSelection>,
-        approval: &ChangeApproval,
-        losses: LossPolicy,
         label: TransactionLabel,
     ) -> Result<ApplyOutcome, ApplyError> {
         if self.is_empty(LayerKind::Pending) {
@@ -104,7 +83,7 @@ impl View {
         }
         self.claim().map_err(ApplyError::of_claim)?;
         let now = self.shown_in_apply()?;
-        self.apply_shown(now, choice, (approval, losses), label)
+        self.apply_shown(now, Cow::Borrowed(choice), (&ChangeApproval::none(), LossPolicy::LookedAt), label)
     }
 
     /// What is pending now. Reading takes seconds where there are very many files, and the person may stop the apply in it.

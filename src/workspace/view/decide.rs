@@ -199,7 +199,7 @@ impl View {
     ) -> io::Result<DiscardedChanges> {
         // Before the files are gone, whose texts say what was renamed.
         let renamed = self.renamed(now.set());
-        let backup = self.set_aside_as_of(choice, moment)?;
+        let backup = self.set_aside(choice, moment)?;
         let left = self.changes(LayerKind::Pending)?;
         let count = now.set().count_of(&renamed, |change| left.get(&change.path).is_none());
         Ok(DiscardedChanges { count, paths: now.set().len().saturating_sub(left.len()), backup })

@@ -68,9 +68,8 @@ impl LeftPending {
         let losses = self.losses.iter().map(|loss| format!("left pending: {}", loss.words(shown)));
         let of_command = |title: &String| format!("pending together with it: all changes of `{title}`");
         let with = |path: &PathBuf| format!("pending together with it: the repository `{}`", name(path));
-        let waits = |(path, why): &(PathBuf, String)| {
-            format!("not applied: {}: {}", name(path), sanitize::line(why))
-        };
+        let waits =
+            |(path, why): &(PathBuf, String)| format!("not applied: {}: {}", name(path), sanitize::line(why));
         losses
             .chain(self.commands.iter().map(of_command))
             .chain(self.repositories.iter().map(with))

@@ -73,9 +73,7 @@ pub use compare::{TakeError, ViewDifference};
 pub use conflicts::FoundConflicts;
 pub use decide::{ChangeDecision, MovedCause, MovedChanges};
 pub use decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN_IN_PLACE};
-pub use discards::{
-    DiscardBackup, DiscardMoment, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start,
-};
+pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
 pub use effect_counts::EffectCounts;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;

@@ -269,7 +269,10 @@ pub fn apply_review(
     let mut steps = Vec::new();
     if applies {
         let lines = report.lines(Some(undo), &name).into_iter().chain(report.left.lines(&name)).collect();
-        steps.push((AuditKind::Apply, UserReport { lines, ..UserReport::of_report(&report, undo, &name) }));
+        steps.push((
+            AuditKind::Apply,
+            UserReport { lines, done: true, ..UserReport::of_report(&report, undo, &name) },
+        ));
     }
     steps.extend(rejected(&report, review, undo));
     let (outbox, error) = remember_carried_out(workspace, &view, review);

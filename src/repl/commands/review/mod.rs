@@ -12,11 +12,11 @@ pub use apply::{
 };
 pub(super) use blame::turn_numbers;
 pub use blame::{TurnNumbers, blamed};
-pub(super) use command::{report_is_unsent, review};
-pub use decided::{reviewed_at, reviewed_decision, unsent_review};
 pub(in crate::repl) use command::{
     end_review, report_part, report_was_sent, review_from_question, unsent_report,
 };
+pub(super) use command::{report_is_unsent, review};
+pub use decided::{reviewed_at, reviewed_decision, unsent_review};
 
 /// Where the agent learns of a review later.
 const SENT_LATER: &str = "your rejections and comments will be sent with your next message";

@@ -35,8 +35,8 @@ use crate::workspace::view::View;
 use std::collections::BTreeMap;
 
 impl View {
-    /// What each change of `set` means.
-    pub fn classify(&self, set: &ChangeSet) -> ChangeClasses {
+    /// What each change of `set` means. Other modules have it with what is shown: [`View::shown`].
+    pub(in crate::workspace) fn classify(&self, set: &ChangeSet) -> ChangeClasses {
         let protected = self.protected();
         let classifier = ChangeClassifier::new(set, self.roots(), &protected);
         let mut by_path = BTreeMap::new();
