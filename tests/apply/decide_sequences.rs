@@ -2,8 +2,8 @@
 //! one way to decide, against a copy that is kept by hand. A decision about what was shown does exactly that, or nothing.
 
 use super::txn_races::{Bench, label};
+use crate::support::is_full;
 use crate::support::require::require;
-use crate::support::txn::full;
 use placet::serve::changes::{UndoTarget, redo, undo};
 use placet::workspace::{
     ChangeDecision, ChangeSelection, LayerKind, MovedCause, RestoreError, SelectedPart, ShownChanges,
@@ -382,7 +382,7 @@ fn sequence(seed: u64) -> Result<(), String> {
 #[test]
 fn a_decision_does_exactly_what_was_shown_or_nothing() {
     let only: Option<u64> = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = only.map_or(1..if full() { 1_001 } else { 101 }, |seed| seed..seed + 1);
+    let seeds = only.map_or(1..if is_full() { 1_001 } else { 101 }, |seed| seed..seed + 1);
     let failed: Vec<String> = seeds.filter_map(|seed| sequence(seed).err()).collect();
     assert!(failed.is_empty(), "{} sequences:\n{}", failed.len(), failed[..failed.len().min(4)].join("\n"));
 }
