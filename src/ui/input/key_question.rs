@@ -3,7 +3,7 @@
 use super::blocking_key_reader::BlockingKeyReader;
 use super::decode::TerminalInput;
 use super::guard::{KeyGuard, KeyRole};
-use crate::ui::{margin_mark, term};
+use crate::ui::{margin_mark, reclaim, term};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ const LOOK: Duration = Duration::from_secs(60);
 
 /// Asks, and is true where `key` was pressed twice. False too when the terminal has gone.
 pub(in crate::ui) fn is_pressed_twice(question: &str, key: char) -> bool {
+    reclaim::before_question();
     let Ok(mut keyboard) = BlockingKeyReader::new() else { return false };
     let mut guard = KeyGuard::default();
     let mut is_confirming = false;

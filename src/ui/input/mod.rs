@@ -13,6 +13,7 @@ mod blocking_key_reader;
 mod control;
 pub mod decode;
 pub mod guard;
+pub mod inquiry;
 mod key_question;
 mod legacy;
 pub mod line_input;
