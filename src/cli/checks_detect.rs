@@ -114,18 +114,16 @@ impl<'a> CheckProposal<'a> {
     /// Asks a person who is there, or does what the options say.
     fn settle(&self, options: &Options) -> Result<u8, CliError> {
         let Some(chosen) = &self.chosen else { return Ok(self.applied(report::DONE)) };
-        let approval = named_and_pending(&[&chosen.view], &chosen.workspace, options)?.pop();
+        let shown = chosen.view.shown().map_err(CliError::new)?;
+        let approval = named_and_pending(&[&shown], &chosen.workspace, options)?.pop();
         let prompt = ApprovalPrompt::here(self.app);
         let code = match (approval.filter(|approval| !approval.is_none()), prompt) {
             (Some(approval), _) => {
                 let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
-                let told = changes::apply(
-                    &chosen.view,
-                    &wanted,
-                    cli_label(&chosen.name, BY),
-                    UNDO,
-                    &|path: &Path| chosen.workspace.shortened(path),
-                );
+                let told =
+                    changes::apply(shown, &wanted, cli_label(&chosen.name, BY), UNDO, &|path: &Path| {
+                        chosen.workspace.shortened(path)
+                    });
                 report_outcome(self.app, AuditKind::Apply, BY, &told, options.apply_loss)?
             }
             (None, Some(ApprovalPrompt::Pane(_))) => self.ask_in_pane(chosen)?,

@@ -86,8 +86,6 @@ pub(super) struct Shell<'r> {
     pub(super) expanded: bool,
     /// The text that could not be sent because there was no model: the next line begins as this once there is one.
     unanswered: Option<UnsentText>,
-    /// A letter that was pressed before the review that the person asked for was there.
-    early_key: Option<char>,
     /// The last message is not stored, and has a report that is not forgotten for that reason.
     pub(super) keeps_report: bool,
     /// The apply question that was asked last was about everything that is pending, and not the one of a turn.
@@ -153,7 +151,6 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         signals,
         expanded,
         unanswered: None,
-        early_key: None,
         keeps_report: false,
         asks_about_all: false,
         tour,

@@ -26,7 +26,8 @@ pub use changes::batch::{FileRewrite, RewriteAction};
 pub use changes::change_count::{ChangeCount, line_words, repositories_of};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
-    ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, WaitingRepository, lost_paths,
+    ChangeApproval, ChangeClass, ChangeClasses, CommandGroup, LargeLoss, PermittedChanges, WaitingRepository,
+    lost_paths,
 };
 pub use changes::listing::{ListedChange, care_first, care_first_order, leave_out_waiting, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};
@@ -74,14 +75,15 @@ pub use repository::{
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
-    ApplyOutcome, ApplyReport, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
-    DirectoryIdentity, DiscardBackup, DiscardMoment, DiscardRecord, EffectCounts, FoundConflicts, LayerKind,
-    LossLimit, NEXT_LINES, OutdatedChanges, OverlayMount, PendingReason, ResolvedPart, RestoreError,
-    RunningChanges, RunningCounts, RunningFileError, RunningLayer, RunningRepository, RunningSummary,
-    SAME_LINES, SelectedPart, StoredRoot, TakeError, UndoPlan, View, ViewDifference, ViewPaths,
-    WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed, discard_damage_at_start, is_relocated_in_part,
-    keeps_pending, pending_damage, pending_damage_at_start, relocate, repository_of, roots_of, running_patch,
-    stored_roots, views_in, wait_for_removals, wait_for_removals_within,
+    ApplyOutcome, ChangeDecision, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
+    DecisionReport, DirectoryIdentity, DiscardBackup, DiscardRecord, DiscardedChanges, EffectCounts,
+    FoundConflicts, LayerKind, LeftPending, LossLimit, MovedCause, MovedChanges, NEXT_LINES, OutdatedChanges,
+    OverlayMount, PendingReason, ResolvedPart, RestoreError, RunningChanges, RunningCounts, RunningFileError,
+    RunningLayer, RunningRepository, RunningSummary, SAME_LINES, SelectedPart, ShownChanges, StoredRoot,
+    TakeError, UndoPlan, View, ViewDifference, ViewPaths, WRITTEN_IN_PLACE, WorkspaceSnapshot,
+    contents_needed, discard_damage_at_start, is_relocated_in_part, keeps_pending, pending_damage,
+    pending_damage_at_start, relocate, repository_of, roots_of, running_patch, stored_roots, views_in,
+    wait_for_removals, wait_for_removals_within,
 };
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};

@@ -28,7 +28,7 @@ repeat = ["--model="]
 fn question(pty: &Pty) {
     pty.until("the question", |screen| {
         (screen.contains("s send back to") || screen.contains("s copy a message, run"))
-            && screen.contains("k keep")
+            && screen.contains("Keep pending")
     });
 }
 
@@ -216,7 +216,7 @@ fn files_at_home_that_run_later_are_in_the_same_question() {
     question(&pty);
     let screen = pty.screen();
     for row in
-        ["2 files, +2 -0 lines", "M notes.txt", "~/.mine/hooks/start", "apply all but the one marked !"]
+        ["2 files, +2 -0 lines", "M notes.txt", "~/.mine/hooks/start", "Apply all but the one marked !"]
     {
         assert!(screen.contains(row), "{row} is missing:\n{screen}");
     }
@@ -224,7 +224,7 @@ fn files_at_home_that_run_later_are_in_the_same_question() {
     pty.until("the question about the file", |screen| {
         screen.contains("! ~/.mine/hooks/start (created): apply this file?")
     });
-    pty.answer("y\r");
+    pty.answer("y");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert_eq!(pty.read("notes.txt"), "one\ntwo\nthree\n");
     assert_eq!(std::fs::read_to_string(pty.home().join(".mine/hooks/start")).unwrap(), "h\n");

@@ -177,6 +177,49 @@ impl Start {
     }
 }
 
+/// The row of answers says so when an Enter takes the marked one, and that it will in a moment.
+const ENTER_COUNTS: &str = "Enter answers";
+const ENTER_WAITS: &str = "a moment";
+
+/// The rows from the one above the marked answer to the words about Enter; empty where nothing is asked.
+fn rows_of_answers(screen: &str) -> Vec<String> {
+    let rows: Vec<&str> = screen.lines().collect();
+    let says = |row: &&&str| row.contains(ENTER_COUNTS) || row.contains(ENTER_WAITS);
+    let Some(end) = rows.iter().rposition(|row| says(&&row)) else { return Vec::new() };
+    let from = rows[..=end].iter().rposition(|row| row.contains('[')).unwrap_or(end);
+    rows[from.saturating_sub(1)..=end].iter().map(|row| row.trim().to_string()).collect()
+}
+
+/// The marked answer is the one with this letter.
+fn is_marked(screen: &str, letter: char) -> bool {
+    let words = match letter {
+        'a' => &["Apply", "Yes, always", "Discard"][..],
+        'A' => &["Apply, and", "Discard, and"],
+        'b' => &["Back", "Keep"],
+        'd' => &["Discard"],
+        'g' => &["Continue"],
+        'k' => &["Keep"],
+        'm' => &["More"],
+        'n' => &["No"],
+        'o' => &["Output"],
+        'p' => &["Patch", "List", "Yes, always"],
+        'r' => &["Review"],
+        's' => &["Send back", "Copy a message", "Stop"],
+        't' => &["Run checks"],
+        'v' => &["Never"],
+        'w' => &["Why"],
+        'y' => &["Yes"],
+        _ => &[],
+    };
+    let answers = rows_of_answers(screen).join(" ");
+    let marked = answers.split('[').skip(1).filter_map(|rest| rest.split(']').next());
+    let is_told = |marked: &str| marked.contains(", and ");
+    marked.filter(|marked| letter != 'a' || !is_told(marked)).any(|marked| {
+        words.iter().any(|word| marked.starts_with(word))
+            && (letter != 'y' || !marked.starts_with("Yes, always"))
+    })
+}
+
 impl Pty {
     pub fn send(&mut self, keys: &str) {
         self.send_bytes(keys.as_bytes());
@@ -216,15 +259,51 @@ impl Pty {
         }
     }
 
-    /// Answers a question that is on the screen: after the half second in which nothing counts, by hand.
+    /// Takes the answer with this letter: marks it, waits until an Enter counts, presses Enter, and waits until that did
+    /// something. Other keys are pressed by hand. In the review a letter is a command, but at its summary.
     pub fn answer(&mut self, keys: &str) {
-        std::thread::sleep(Duration::from_millis(600));
-        // A program that is busy drew the question later: its row about the half second is still there.
-        let started = Instant::now();
-        while self.screen().contains("(a moment:") && started.elapsed() < DEADLINE {
-            std::thread::sleep(Duration::from_millis(20));
+        let letter = keys.chars().next().filter(|key| key.is_ascii_alphabetic());
+        let Some(letter) = letter.filter(|_| keys.len() == 1) else {
+            match self.has_answers() {
+                true => self.until_answers_count(),
+                // Where a line answers, nothing shows when the question has been there for half a second.
+                false if !self.is_full_screen() => std::thread::sleep(Duration::from_millis(600)),
+                false => {}
+            }
+            return self.by_hand(keys);
+        };
+        if self.is_full_screen() {
+            // Its last row names the keys once they are taken.
+            let names_keys = |s: &str| [" accept", "Esc back", "Esc end"].iter().any(|one| s.contains(one));
+            self.until("the keys of the review", |s| !s.contains("hunk") || names_keys(s));
+            if !self.has_answers() {
+                return self.by_hand(keys);
+            }
+        } else {
+            self.until("answers", |s| !rows_of_answers(s).is_empty());
         }
-        self.by_hand(keys);
+        if !is_marked(&self.screen(), letter) {
+            let is_review = self.is_full_screen();
+            self.send(&if is_review { letter.to_string() } else { format!("\x1b{letter}") });
+            self.until("the mark", |s| is_marked(s, letter));
+        }
+        self.until_answers_count();
+        let before = rows_of_answers(&self.screen());
+        self.send("\r");
+        self.until("what the answer does", |s| rows_of_answers(s) != before);
+    }
+
+    /// Waits until an Enter answers the question that is on the screen.
+    pub fn until_answers_count(&self) {
+        self.until("an Enter to count", |s| s.contains(ENTER_COUNTS));
+    }
+
+    fn has_answers(&self) -> bool {
+        !rows_of_answers(&self.screen()).is_empty()
+    }
+
+    fn is_full_screen(&self) -> bool {
+        self.seen.lock().unwrap().parser.screen().alternate_screen()
     }
 
     pub fn home(&self) -> &Path {

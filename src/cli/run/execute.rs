@@ -41,8 +41,8 @@ pub(super) struct EndedRun {
     pub(super) state: Option<StateReport>,
     /// What the network refused, as JSON.
     pub(super) network: Option<String>,
-    /// placet ended it, after a signal or because the terminal is gone: nobody can be asked.
-    pub(super) is_stopped: bool,
+    /// `None` where the program ended by itself.
+    pub(super) cut_off: Option<CutOffRun>,
     /// Where the program had one.
     pub(super) terminal: Option<QuestionTerminal>,
 }
@@ -128,9 +128,9 @@ pub(super) fn execute(
         _ => None,
     };
     held.inspect(|held| held.step(EndStep::Question));
-    let (label, is_stopped) = (with_end(&label, ending), ending == CommandExit::Cancelled);
+    let (label, cut_off) = (with_end(&label, ending), CutOffRun::of(ending));
     let (name, network) = (name.to_string(), sandbox_report);
-    Ok(EndedRun { env, name, label, code, home, state, network, is_stopped, terminal })
+    Ok(EndedRun { env, name, label, code, home, state, network, cut_off, terminal })
 }
 
 /// Whether the program gets a terminal of its own.
@@ -201,6 +201,40 @@ fn run_piped(
     };
     let (finished, _) = ran.map_err(failed)?;
     Ok(TerminalOutcome { ending: finished.ending, sandbox_report: finished.sandbox_report, terminal: None })
+}
+
+/// Why a program did not come to its end: half of what it was about to do is something else, and is not applied unseen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CutOffRun {
+    /// placet ended it, after a signal or because the terminal is gone: nobody can be asked.
+    Stopped,
+    /// The program was killed by this signal.
+    Killed(i32),
+    /// The process in which placet ran it was killed.
+    Lost,
+}
+
+impl CutOffRun {
+    fn of(ending: CommandExit) -> Option<CutOffRun> {
+        match ending {
+            CommandExit::Exit(_) => None,
+            CommandExit::Cancelled => Some(CutOffRun::Stopped),
+            // A Ctrl-C that the person typed to the program.
+            CommandExit::Signal(signal) if signal == signal_hook::consts::SIGINT => None,
+            CommandExit::Signal(signal) => Some(CutOffRun::Killed(signal)),
+            CommandExit::TimedOut | CommandExit::Lost => Some(CutOffRun::Lost),
+        }
+    }
+
+    /// Why nothing was applied; `None` where the person knows.
+    pub(super) fn words(self, program: &str) -> Option<String> {
+        let how = match self {
+            CutOffRun::Stopped => return None,
+            CutOffRun::Killed(signal) => format!("{program} was killed by signal {signal}"),
+            CutOffRun::Lost => format!("the process that ran {program} was killed"),
+        };
+        Some(format!("not applied: {how}, and its changes may be incomplete"))
+    }
 }
 
 impl EndedRun {

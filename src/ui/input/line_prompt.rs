@@ -5,7 +5,7 @@
 
 use super::blocking_key_reader::BlockingKeyReader;
 use super::decode::TerminalInput;
-use super::guard::QUIET;
+use super::enter_guard::HALF_SECOND;
 use super::line_input::{LineInput, TypedLine};
 use crate::ui::{margin_mark, term};
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -27,7 +27,7 @@ pub(in crate::ui) enum AnswerRisk {
 
 /// Asks, and waits for Enter. `None`: Ctrl-C, Ctrl-D, or the terminal has gone.
 pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> {
-    let wait = if weight == AnswerRisk::Consent { QUIET } else { Duration::ZERO };
+    let wait = if weight == AnswerRisk::Consent { HALF_SECOND } else { Duration::ZERO };
     let mut keyboard = BlockingKeyReader::new().ok()?;
     let columns = usize::from(term::size().0);
     let question = &margin_mark::message(question, columns).replace('\n', "\r\n");

@@ -83,7 +83,7 @@ pub async fn run_linear(
     };
     drop(keys);
     let (draft, cleared) = (linear.draft().typed, linear.take_recall());
-    TurnPaneResult { ending, draft, cleared, expanded: linear.is_expanded(), answered: None, early_key: None }
+    TurnPaneResult { ending, draft, cleared, expanded: linear.is_expanded() }
 }
 
 fn say(lines: &[String]) {

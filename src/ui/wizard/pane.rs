@@ -7,7 +7,6 @@ use super::{
 use crate::config::WrapSetting;
 use crate::text::{sanitize, visible, width};
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
-use crate::ui::input::guard::KeyRole;
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::line_ui::LineUi;
 use crate::ui::list;
@@ -345,12 +344,12 @@ impl FullScreenPane for WizardPane<'_> {
         self.size = (columns, rows);
     }
 
-    fn guarded(&self, key: KeyEvent) -> Option<KeyRole> {
+    fn decides(&self, key: KeyEvent) -> bool {
         let consents = matches!(
             &self.wizard.page().question,
             WizardQuestion::Choice { typing: ChoiceTyping::Consent, .. }
         );
-        (consents && self.keys.action(key) == Some(PickerAction::Take)).then_some(KeyRole::Answer)
+        consents && self.keys.action(key) == Some(PickerAction::Take)
     }
 
     fn tick(&mut self) -> bool {

@@ -3,7 +3,7 @@
 
 use super::large_loss::LargeLoss;
 use super::staying::{holds, stay};
-use super::{ChangeClasses, Runner, WaitingRepository, loss};
+use super::{ChangeClasses, CommandGroup, Runner, WaitingRepository, loss};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::hash::Hash;
@@ -88,6 +88,18 @@ impl ChangeApproval {
         self
     }
 
+    /// What either approves.
+    #[must_use]
+    pub fn and(mut self, other: &ChangeApproval) -> ChangeApproval {
+        self.paths.extend(other.paths.clone());
+        self.repositories.extend(other.repositories.clone());
+        self.losses.extend(other.losses.clone());
+        if self.files == ApprovedFiles::None {
+            self.files = other.files;
+        }
+        self
+    }
+
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.paths.keys().chain(self.repositories.keys()).map(PathBuf::as_path)
     }
@@ -136,6 +148,8 @@ pub struct PermittedChanges {
     pub losses: Vec<LargeLoss>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
+    /// Commands all of whose changes stay with such a loss.
+    pub groups: Vec<CommandGroup>,
 }
 
 impl ChangeClasses {
@@ -272,10 +286,16 @@ impl ChangeClasses {
         let mut left = stay(set, choice, &later);
         // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
-        let mut repositories = Vec::new();
+        let (mut repositories, mut groups) = (Vec::new(), Vec::new());
         if !losses.is_empty() {
             let part = set.part(|c| left.contains_key(&c.path));
             let mut staying = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
+            // The person parts a group by choosing a part of it.
+            let is_whole = |group: &&CommandGroup| group.paths.iter().all(|path| left.contains_key(path));
+            let stays = |group: &&CommandGroup| group.paths.iter().any(|path| staying.contains(&**path));
+            groups = self.groups.iter().filter(is_whole).filter(stays).cloned().collect();
+            let with_them = |c: &&FileChange| groups.iter().any(|group| group.paths.contains(&c.path));
+            staying.extend(part.changes.iter().filter(with_them).map(|c| &*c.path));
             // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work
             // tree: after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
             let around = part.repositories_around(&staying);
@@ -291,6 +311,6 @@ impl ChangeClasses {
         };
         let waiting = self.to_approve(set).into_iter().map(|(path, _)| path).filter(|path| stays(path));
         let waiting = waiting.map(Path::to_path_buf).collect();
-        PermittedChanges { choice: left, waiting, losses, repositories }
+        PermittedChanges { choice: left, waiting, losses, repositories, groups }
     }
 }

@@ -1,7 +1,10 @@
 //! The class of a change: ordinary, runs later, or part of a large loss.
 
+use super::command_group::CommandGroup;
 use super::large_loss::LargeLoss;
+use super::loss::losses;
 use crate::permission::Runner;
+use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::hash::Hash;
 use crate::workspace::view::LossLimit;
 use std::collections::BTreeMap;
@@ -36,6 +39,8 @@ pub struct ChangeClasses {
     pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
     /// The losses of the whole set, the gravest first.
     pub losses: Vec<LargeLoss>,
+    /// The commands of which a part is a loss of many files: they are applied or wait as a whole.
+    pub groups: Vec<CommandGroup>,
     /// Repositories that wait as a whole.
     pub(super) waiting: Vec<WaitingRepository>,
     pub(super) roots: Vec<PathBuf>,
@@ -45,6 +50,15 @@ pub struct ChangeClasses {
 impl ChangeClasses {
     pub fn of(&self, path: &Path) -> &ChangeClass {
         self.by_path.get(path).unwrap_or(&ChangeClass::Ordinary)
+    }
+
+    /// The classes of `part`, which is a part of the set of these classes.
+    pub(in crate::workspace) fn of_part(&self, part: &ChangeSet) -> ChangeClasses {
+        let mut of_part = self.clone();
+        of_part.by_path.retain(|path, _| part.get(path).is_some());
+        of_part.waiting.retain(|waiting| !self.approved_with(part, &waiting.path).is_empty());
+        of_part.losses = losses(part, &self.roots, self.limit, &|_| true);
+        of_part
     }
 
     /// Who runs or obeys the path later, if some program does.

@@ -7,6 +7,7 @@
 mod approval;
 mod class;
 mod classifier;
+mod command_group;
 mod distant_links;
 mod large_loss;
 mod leading_link;
@@ -23,6 +24,7 @@ mod waiting_repository;
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 
 pub use approval::{ChangeApproval, PermittedChanges};
+pub use command_group::CommandGroup;
 pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
 pub use large_loss::LargeLoss;
 pub use loss::lost_paths;
@@ -33,8 +35,8 @@ use crate::workspace::view::View;
 use std::collections::BTreeMap;
 
 impl View {
-    /// What each change of `set` means.
-    pub fn classify(&self, set: &ChangeSet) -> ChangeClasses {
+    /// What each change of `set` means. Other modules have it with what is shown: [`View::shown`].
+    pub(in crate::workspace) fn classify(&self, set: &ChangeSet) -> ChangeClasses {
         let protected = self.protected();
         let classifier = ChangeClassifier::new(set, self.roots(), &protected);
         let mut by_path = BTreeMap::new();
@@ -47,7 +49,18 @@ impl View {
         let (roots, limit) = (self.roots().to_vec(), self.loss_limit());
         let losses = loss::losses(set, &roots, limit, &|_| true);
         let waiting = self.waiting_repositories(set, &classifier);
-        ChangeClasses { by_path, losses, waiting, roots, limit }
+        let groups = groups_of_losses(set, &losses);
+        ChangeClasses { by_path, losses, groups, waiting, roots, limit }
+    }
+}
+
+/// The commands of which a part is a loss of many files. A repository or a root that is removed waits by itself.
+fn groups_of_losses(set: &ChangeSet, losses: &[LargeLoss]) -> Vec<CommandGroup> {
+    let of_files: Vec<LargeLoss> =
+        losses.iter().filter(|loss| matches!(loss, LargeLoss::Files { .. })).cloned().collect();
+    match of_files.is_empty() {
+        true => Vec::new(),
+        false => command_group::groups_of(set, &loss::paths_of(set, &of_files, &|_| true)),
     }
 }
 
