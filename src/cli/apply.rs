@@ -2,7 +2,7 @@
 //! is applied, or nobody can be asked, it asks only about what needs an approval of its own.
 
 use super::apply_progress;
-use super::approvals::{ApprovalPrompt, PathOutcome, UNDO};
+use super::approvals::{ApprovalPrompt, UNDO};
 use super::args::Options;
 use super::changes::{SelectedView, approval, chosen, cli_label, report_applied, resolved, unread, waits};
 use super::report::{self, CliError, warn};
@@ -70,19 +70,14 @@ pub(super) fn apply(
     };
     let first = told.before_questions();
     let mut incomplete = false;
+    let mut each = |kind, told: UserReport| {
+        incomplete |= report(kind, &told)? == report::INCOMPLETE;
+        Ok(())
+    };
     if !first.lines.is_empty() {
-        incomplete = report(AuditKind::Apply, &first)? == report::INCOMPLETE;
+        each(AuditKind::Apply, first)?;
     }
-    loop {
-        let asked = prompt.one_by_one(view, workspace, &told.waiting, &label)?;
-        for PathOutcome { kind, told } in asked.done {
-            let told = UserReport { waiting: Vec::new(), ..told };
-            incomplete |= report(kind, &told)? == report::INCOMPLETE;
-        }
-        if !asked.review || !review::from_question(&app, &chosen)?.is_left {
-            break;
-        }
-    }
+    prompt.one_by_one(&chosen, &told.waiting, &label, &mut each)?;
     let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     let stays = told.waiting.iter().any(|path| !left.below(path).is_empty());
     if stays {

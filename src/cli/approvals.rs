@@ -2,8 +2,9 @@
 //! are those of the shell. The pane asks them where standard input and output are a terminal; elsewhere a person types a
 //! line for each answer, through the same guarded reader.
 
+use super::changes::SelectedView;
 use super::report::{CliError, pass_on_rendered, warn};
-use super::{apply_question, start};
+use super::{apply_question, review, start};
 use crate::agent::{ProtectedAnswer, TurnEvent, ask_about_losses, ask_about_path};
 use crate::app::App;
 use crate::audit::AuditKind;
@@ -12,9 +13,7 @@ use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::ui::term::BaseMode;
 use crate::ui::{Theme, line_ui, verbatim};
-use crate::workspace::{
-    ChangeClasses, PathPatch, ShownChanges, TransactionLabel, View, Workspace, shown_patches,
-};
+use crate::workspace::{ChangeClasses, PathPatch, ShownChanges, TransactionLabel, Workspace, shown_patches};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedSender;
@@ -37,18 +36,8 @@ pub(super) enum ApprovalPrompt<'a> {
     Lines,
 }
 
-/// What was done with one path.
-pub(super) struct PathOutcome {
-    pub(super) kind: AuditKind,
-    pub(super) told: UserReport,
-}
-
-/// What was done with the paths that were asked about.
-pub(super) struct PathOutcomes {
-    pub(super) done: Vec<PathOutcome>,
-    /// The person wants to look at the rest in the review.
-    pub(super) review: bool,
-}
+/// Reports what was done, and records it.
+pub(super) type OutcomeReporter<'a> = &'a mut dyn FnMut(AuditKind, UserReport) -> Result<(), CliError>;
 
 impl ApprovalPrompt<'_> {
     /// `None` where nobody can be asked.
@@ -84,16 +73,35 @@ impl ApprovalPrompt<'_> {
         Ok(())
     }
 
-    /// Shows each of `waiting` and asks about it alone.
+    /// Shows each of `waiting` and asks about it alone, and about the rest again after a review that decided nothing.
     pub(super) fn one_by_one(
         &self,
-        view: &View,
-        workspace: &Workspace,
+        chosen: &SelectedView,
         waiting: &[PathBuf],
         label: &TransactionLabel,
-    ) -> Result<PathOutcomes, CliError> {
+        report: OutcomeReporter<'_>,
+    ) -> Result<(), CliError> {
+        loop {
+            let is_review_wanted = self.each_alone(chosen, waiting, label, report)? == AskedPaths::Review;
+            match self {
+                ApprovalPrompt::Pane(app) if is_review_wanted => {
+                    if !review::from_question(app, chosen)?.is_left {
+                        return Ok(());
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn each_alone(
+        &self,
+        SelectedView { view, workspace, .. }: &SelectedView,
+        waiting: &[PathBuf],
+        label: &TransactionLabel,
+        report: OutcomeReporter<'_>,
+    ) -> Result<AskedPaths, CliError> {
         let shown = |path: &Path| workspace.shortened(path);
-        let (mut done, mut review) = (Vec::new(), false);
         for path in waiting {
             let Ok(of) = view.shown() else { break };
             let classes = of.classes();
@@ -115,23 +123,28 @@ impl ApprovalPrompt<'_> {
                     let told = changes::apply(of, &wanted, label.clone(), UNDO, &shown);
                     // What is left is asked about next, and listed at the end.
                     let lines = told.lines.iter().take(1).cloned().collect();
-                    done.push(PathOutcome { kind: AuditKind::Apply, told: UserReport { lines, ..told } });
+                    report(AuditKind::Apply, UserReport { lines, waiting: Vec::new(), ..told })?;
                 }
                 ProtectedAnswer::Discard => {
                     let told = changes::discard(of, std::slice::from_ref(path), UNDO, &shown);
-                    done.push(PathOutcome { kind: AuditKind::Discard, told });
+                    report(AuditKind::Discard, told)?;
                 }
                 ProtectedAnswer::Keep => {}
                 // There is no program that could get a message.
                 ProtectedAnswer::KeepRest | ProtectedAnswer::SendBack => break,
-                ProtectedAnswer::Review => {
-                    review = true;
-                    break;
-                }
+                ProtectedAnswer::Review => return Ok(AskedPaths::Review),
             }
         }
-        Ok(PathOutcomes { done, review })
+        Ok(AskedPaths::All)
     }
+}
+
+/// How far the questions about single paths went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AskedPaths {
+    All,
+    /// The person wants to look at the rest in the review.
+    Review,
 }
 
 /// One question in the pane.

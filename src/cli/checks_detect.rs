@@ -1,7 +1,7 @@
 //! `placet checks detect`: proposes checks. With `--write` the proposals become a change to the project's settings, which is
 //! asked about in a terminal, and stays pending elsewhere unless an option names the file.
 
-use super::approvals::{ApprovalPrompt, PathOutcome, UNDO};
+use super::approvals::{ApprovalPrompt, UNDO};
 use super::args::Options;
 use super::changes::{self as pending, SelectedView, cli_label, named_and_pending, report_outcome};
 use super::report::{self, CliError, print, warn};
@@ -164,11 +164,11 @@ impl<'a> CheckProposal<'a> {
     ) -> Result<u8, CliError> {
         let label = cli_label(&chosen.name, BY);
         let waiting = std::slice::from_ref(&self.file);
-        let asked = prompt.one_by_one(&chosen.view, &chosen.workspace, waiting, &label)?;
         let mut code = report::DONE;
-        for PathOutcome { kind, told } in asked.done {
+        prompt.one_by_one(chosen, waiting, &label, &mut |kind, told| {
             code = code.max(report_outcome(self.app, kind, BY, &told, options.apply_loss)?);
-        }
+            Ok(())
+        })?;
         Ok(code)
     }
 

@@ -63,6 +63,28 @@ fn many_files_go_only_by_their_number() {
     }
 }
 
+/// Story: after `npm uninstall` six files were applied, the manifest and the lock file among them, and 489 removals waited.
+#[test]
+fn a_tree_waits_with_the_files_that_name_it_until_the_person_parts_them() {
+    for door in DOORS {
+        let script = "rm -r many; sed -i '/many/d' deps.json; echo two > notes.txt";
+        let deps = "{\n  \"many\": \"1.3.0\",\n  \"other\": \"1\"\n}\n";
+        let place = place().file("do.sh", script).file("deps.json", deps);
+        if !has_view() {
+            return;
+        }
+        let out = place.run(door).code(3).warns("left pending: removes 30 files");
+        assert!(out.stderr.contains("pending together with it: `deps.json`, which names it"), "{out:#?}");
+        assert_eq!((place.read("deps.json").as_str(), place.read("notes.txt").as_str()), (deps, "two\n"));
+        place.run(["apply"]).code(3);
+        assert_eq!(place.read("deps.json"), deps);
+        place.run(["apply", "deps.json"]).code(0);
+        assert_eq!(place.read("deps.json"), deps.replace("  \"many\": \"1.3.0\",\n", ""));
+        place.run(["apply", "--apply-loss", "30"]).code(0).says("applied changes to 30 files");
+        assert!(!place.tree.join("many").exists());
+    }
+}
+
 /// As after `git checkout BRANCH`, where the branch lacks many files: HEAD without the deletions shows them as untracked.
 #[test]
 fn a_repository_stays_pending_with_the_files_of_its_work_tree() {

@@ -241,6 +241,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                         .as_ref()
                         .is_some_and(|(home, shown)| waiting_at_home != home.waiting(shown).len())
                 {
+                    self.events.notice("the mode changed; showing the changes again");
                     return None;
                 }
                 let checks = match self.passed_checks(&here, reviewed.as_ref()).await {

@@ -9,7 +9,7 @@ use crate::agent::{CommandLineQuestion, MessageReceiver, TurnDecision};
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::cli::apply_question;
-use crate::cli::approvals::{self, ApprovalPrompt, PathOutcome, UNDO};
+use crate::cli::approvals::{self, ApprovalPrompt, UNDO};
 use crate::cli::args::{Options, OutputFormat};
 use crate::cli::changes::{self as pending, SelectedView, list, name_waiting, named_and_pending, waits};
 use crate::cli::report::{self, CliError, warn};
@@ -294,7 +294,7 @@ impl Settling<'_> {
         shown: ShownChanges,
         mut wanted: ApplyRequest,
     ) -> Result<bool, CliError> {
-        let (view, workspace, label) = (&chosen.view, &chosen.workspace, &self.ran.label);
+        let (workspace, label) = (&chosen.workspace, &self.ran.label);
         let prompt = ApprovalPrompt::here(self.app);
         if let Some(prompt) = &prompt {
             prompt.confirm_losses(&shown, workspace, &mut wanted)?;
@@ -308,15 +308,8 @@ impl Settling<'_> {
             return Ok(told.done);
         };
         self.record(AuditKind::Apply, &told.before_questions())?;
-        loop {
-            let asked = prompt.one_by_one(view, workspace, &told.waiting, label)?;
-            for PathOutcome { kind, told } in asked.done {
-                self.record(kind, &told)?;
-            }
-            if !asked.review || !review::from_question(self.app, chosen)?.is_left {
-                return Ok(told.done);
-            }
-        }
+        prompt.one_by_one(chosen, &told.waiting, label, &mut |kind, told| self.record(kind, &told))?;
+        Ok(told.done)
     }
 
     /// Into the audit log, and to the person.

@@ -51,8 +51,8 @@ pub struct LeftPending {
     pub waiting: Vec<(PathBuf, String)>,
     /// Losses: everything that belongs to them stays pending.
     pub losses: Vec<LargeLoss>,
-    /// Commands all of whose changes stay pending with such a loss, as they are named.
-    pub commands: Vec<String>,
+    /// Files that stay because they name a tree that belongs to such a loss: the manifest of a package manager.
+    pub named_in: Vec<PathBuf>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
 }
@@ -66,12 +66,12 @@ impl LeftPending {
     pub fn lines(&self, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
         let name = |path: &Path| visible::path(&shown(path));
         let losses = self.losses.iter().map(|loss| format!("left pending: {}", loss.words(shown)));
-        let of_command = |title: &String| format!("pending together with it: all changes of `{title}`");
+        let names_it = |path: &PathBuf| format!("pending together with it: `{}`, which names it", name(path));
         let with = |path: &PathBuf| format!("pending together with it: the repository `{}`", name(path));
         let waits =
             |(path, why): &(PathBuf, String)| format!("not applied: {}: {}", name(path), sanitize::line(why));
         losses
-            .chain(self.commands.iter().map(of_command))
+            .chain(self.named_in.iter().map(names_it))
             .chain(self.repositories.iter().map(with))
             .chain(self.waiting.iter().map(waits))
             .collect()
@@ -161,6 +161,9 @@ impl DecisionReport {
     /// The sentence about the discard; `undo` is what restores it.
     pub fn discard_line(&self, undo: &str) -> Option<String> {
         Some(match self.discarded.as_ref()? {
+            Ok(gone) if gone.count.total() == 0 && self.entry().is_some() => {
+                format!("discarded what was rejected; a second {undo} restores it")
+            }
             Ok(gone) if gone.count.total() == 0 => "nothing is pending".into(),
             Ok(DiscardedChanges { count, backup: DiscardBackup::Kept, .. }) => {
                 format!("discarded changes to {count}; {undo} restores them")

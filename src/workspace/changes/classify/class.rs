@@ -1,8 +1,8 @@
 //! The class of a change: ordinary, runs later, or part of a large loss.
 
-use super::command_group::CommandGroup;
 use super::large_loss::LargeLoss;
 use super::loss::losses;
+use super::tree_group::TreeGroup;
 use crate::permission::Runner;
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::hash::Hash;
@@ -39,8 +39,8 @@ pub struct ChangeClasses {
     pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
     /// The losses of the whole set, the gravest first.
     pub losses: Vec<LargeLoss>,
-    /// The commands of which a part is a loss of many files: they are applied or wait as a whole.
-    pub groups: Vec<CommandGroup>,
+    /// Trees that are a large loss, with the files that name them: they are applied or wait together.
+    pub(super) groups: Vec<TreeGroup>,
     /// Repositories that wait as a whole.
     pub(super) waiting: Vec<WaitingRepository>,
     pub(super) roots: Vec<PathBuf>,

@@ -7,7 +7,6 @@
 mod approval;
 mod class;
 mod classifier;
-mod command_group;
 mod distant_links;
 mod large_loss;
 mod leading_link;
@@ -18,13 +17,13 @@ mod removed_repository;
 mod repository_loss;
 mod scope;
 mod staying;
+mod tree_group;
 mod unseen_links;
 mod waiting_repository;
 
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 
 pub use approval::{ChangeApproval, PermittedChanges};
-pub use command_group::CommandGroup;
 pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
 pub use large_loss::LargeLoss;
 pub use loss::lost_paths;
@@ -33,6 +32,7 @@ use super::change_set::ChangeSet;
 use crate::permission::Runner;
 use crate::workspace::view::View;
 use std::collections::BTreeMap;
+use tree_group::TreeGroup;
 
 impl View {
     /// What each change of `set` means. Other modules have it with what is shown: [`View::shown`].
@@ -49,18 +49,18 @@ impl View {
         let (roots, limit) = (self.roots().to_vec(), self.loss_limit());
         let losses = loss::losses(set, &roots, limit, &|_| true);
         let waiting = self.waiting_repositories(set, &classifier);
-        let groups = groups_of_losses(set, &losses);
+        let groups = self.tree_groups(set, &losses);
         ChangeClasses { by_path, losses, groups, waiting, roots, limit }
     }
-}
 
-/// The commands of which a part is a loss of many files. A repository or a root that is removed waits by itself.
-fn groups_of_losses(set: &ChangeSet, losses: &[LargeLoss]) -> Vec<CommandGroup> {
-    let of_files: Vec<LargeLoss> =
-        losses.iter().filter(|loss| matches!(loss, LargeLoss::Files { .. })).cloned().collect();
-    match of_files.is_empty() {
-        true => Vec::new(),
-        false => command_group::groups_of(set, &loss::paths_of(set, &of_files, &|_| true)),
+    /// The trees that a loss of many files is about. A repository or a root that is removed waits by itself.
+    fn tree_groups(&self, set: &ChangeSet, losses: &[LargeLoss]) -> Vec<TreeGroup> {
+        let is_of_files = |loss: &&LargeLoss| matches!(loss, LargeLoss::Files { .. });
+        let of_files: Vec<LargeLoss> = losses.iter().filter(is_of_files).cloned().collect();
+        match of_files.is_empty() {
+            true => Vec::new(),
+            false => tree_group::tree_groups(set, &loss::paths_of(set, &of_files, &|_| true), self.objects()),
+        }
     }
 }
 
