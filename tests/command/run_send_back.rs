@@ -27,7 +27,7 @@ repeat = ["--model="]
 
 fn question(pty: &Pty) {
     pty.until("the question", |screen| {
-        (screen.contains("s send back to") || screen.contains("s copy a message, run"))
+        (screen.contains("Send back to") || screen.contains("Copy a message, run"))
             && screen.contains("Keep pending")
     });
 }
@@ -187,12 +187,12 @@ fn a_program_that_takes_no_message_starts_again_and_the_person_has_the_text() {
     assert!(pty.hides_cursor(), "{}", pty.screen());
     pty.answer("s");
     pty.until("the message", |screen| {
-        screen.contains("message that you paste into sh") && screen.contains("type a message  Esc goes back")
+        screen.contains("message that you paste into sh") && screen.contains("type a message · Esc goes back")
     });
     let last = pty.screen().trim_end().lines().last().unwrap().to_string();
     assert_eq!((last.trim_end(), pty.cursor().0, pty.hides_cursor()), (">", 2, false), "{}", pty.screen());
     pty.answer("once more");
-    pty.until("what Enter does", |screen| screen.contains("your message; Enter copies it, Esc goes back"));
+    pty.until("what Enter does", |screen| screen.contains("Enter copies your text · Esc clears it"));
     pty.answer("\r");
     pty.until("the text", |screen| {
         screen.contains("About your changes: once more") && screen.contains("Enter starts sh again")

@@ -34,13 +34,13 @@ fn reviewing(mut pty: Pty, command: &str) -> Pty {
     pty.line(&format!("run {command}"));
     pty.until("a question", |s| s.contains("apply?"));
     pty.answer("r");
-    pty.until("the review", |s| s.contains(" hunks"));
+    pty.until("the review and its keys", |s| s.contains(" hunks") && s.contains(" accept"));
     pty
 }
 
 /// Leaves the review, which leads back to the question, and answers that everything stays pending.
 fn leave_pending(pty: &mut Pty) {
-    pty.send("q");
+    pty.answer("q");
     pty.until("the question again", |s| s.contains("apply?") && s.contains("Keep pending"));
     pty.answer("k");
 }

@@ -21,7 +21,7 @@ fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&s
     assert_blames_nobody(pty);
     for (n, key) in decisions.chars().enumerate() {
         std::thread::sleep(Duration::from_millis(600));
-        pty.send(&key.to_string());
+        pty.answer(&key.to_string());
         pty.until("the decision", |s| s.contains(&format!("{}/{} hunks", n + 1, decisions.len())));
     }
     if let Some(comment) = comment {
@@ -29,7 +29,7 @@ fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&s
         pty.until("the comment", |s| s.contains(&format!("» {comment}")));
     }
     pty.by_hand("\r");
-    pty.until("the summary", |s| s.contains("a apply") || s.contains("a discard"));
+    pty.until("the summary", |s| s.contains("[Apply]") || s.contains("[Discard]"));
     pty.answer("a");
     pty.until("the end", |s| s.contains("rejected; ") && s.trim_end().ends_with("[a] >"));
 }

@@ -7,7 +7,7 @@ use super::answer_use::{Answer, OnceMoreReason, QuestionStage};
 use super::any_question::AnyQuestion;
 use super::confirmation::{NAMED, NAMED_NARROW, unseen_words};
 use super::pane_question::PaneQuestion;
-use crate::agent::PromptAsker;
+use crate::agent::{MessageUse, PromptAsker};
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::style::Style;
@@ -25,6 +25,8 @@ const READY: &str = "Enter answers";
 const NOT_READY: &str = "a moment ... ";
 /// There is text on the line.
 pub(in crate::ui::turn_pane) const SENDS: &str = "Enter sends your text · Esc clears it";
+/// A program gets it by hand.
+const COPIES: &str = "Enter copies your text · Esc clears it";
 /// The same where nobody would get it.
 const NO_READER: &str = "text is no answer here · Esc clears it";
 
@@ -109,7 +111,7 @@ impl PaneQuestion {
             LineState::Empty { counts: true } => (READY, hint),
             LineState::Empty { counts: false } => (NOT_READY, theme.style("dim")),
             LineState::TextSaidBelow => ("", hint),
-            LineState::Text => (SENDS, theme.style("question")),
+            LineState::Text => (self.sends(), theme.style("question")),
             LineState::TextWithoutReader => (NO_READER, theme.style("warning")),
         };
         if !words.is_empty() {
@@ -117,6 +119,15 @@ impl PaneQuestion {
         }
         rows.extend(flowing(parts, columns, theme));
         rows
+    }
+
+    /// What Enter does with a text.
+    fn sends(&self) -> &'static str {
+        let is_copied = |asker| matches!(asker, PromptAsker::Placet(MessageUse::Copied));
+        match &self.asked {
+            AnyQuestion::Enquiry(question) if is_copied(question.asker) => COPIES,
+            _ => SENDS,
+        }
     }
 
     /// The answers that are no part of the row: a text, and Esc.
