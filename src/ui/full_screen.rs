@@ -9,7 +9,7 @@ use super::input::decode::TerminalInput;
 use super::input::enter_guard::EnterGuard;
 use super::line_ui::LineUi;
 use super::picture::PlacedPicture;
-use super::term;
+use super::{reclaim, term};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use std::io;
@@ -165,7 +165,7 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
             canvas.finish();
-            term::with_screen_released(term::suspend);
+            term::with_screen_released(reclaim::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
             PaneStep::Anew

@@ -1,5 +1,6 @@
 //! The real binary in a pseudo-terminal: keys go in, an emulator shows what a person would see.
 
+use super::terminal_answers::{TerminalAnswers, TerminalColors};
 use super::wait::DEADLINE;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 pub struct Pty {
     master: Box<dyn MasterPty + Send>,
-    writer: Box<dyn Write + Send>,
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
     child: Box<dyn Child + Send + Sync>,
     seen: Arc<Mutex<Seen>>,
     /// Kept for as long as the shell runs in it.
@@ -37,6 +38,7 @@ pub struct Start {
     program: Option<String>,
     /// The file that gets its standard output.
     output: Option<String>,
+    colors: TerminalColors,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
@@ -51,6 +53,7 @@ pub fn shell() -> Start {
         dir: None,
         program: None,
         output: None,
+        colors: TerminalColors::Untold,
     }
 }
 
@@ -90,6 +93,13 @@ impl Start {
     /// Its standard output goes to a file of the tree, and only its standard error to the terminal.
     pub fn output_to(mut self, file: &str) -> Start {
         self.output = Some(file.into());
+        self
+    }
+
+    /// The terminal answers which colours it has.
+    pub fn with_colors(mut self, answered: &[(&str, &str)]) -> Start {
+        let owned = |(slot, value): &(&str, &str)| (slot.to_string(), value.to_string());
+        self.colors = TerminalColors::Told(answered.iter().map(owned).collect());
         self
     }
 
@@ -159,6 +169,8 @@ impl Start {
         let parser = vt100::Parser::new(self.size.1, self.size.0, 20_000);
         let seen = Arc::new(Mutex::new(Seen { parser, raw: Vec::new(), closed: false }));
         let mut reader = pair.master.try_clone_reader().unwrap();
+        let writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let (terminal, mut answers) = (Arc::clone(&writer), TerminalAnswers::new(self.colors));
         let sink = Arc::clone(&seen);
         std::thread::spawn(move || {
             let mut buffer = [0; 16 * 1024];
@@ -166,13 +178,19 @@ impl Start {
                 if n == 0 {
                     break;
                 }
-                let mut seen = sink.lock().unwrap();
-                seen.parser.process(&buffer[..n]);
-                seen.raw.extend_from_slice(&buffer[..n]);
+                for piece in answers.pieces(&buffer[..n]) {
+                    let mut seen = sink.lock().unwrap();
+                    seen.parser.process(&piece);
+                    seen.raw.extend_from_slice(&piece);
+                    let cursor = seen.parser.screen().cursor_position();
+                    drop(seen);
+                    if let Some(answer) = answers.take(&piece, cursor) {
+                        drop(terminal.lock().unwrap().write_all(answer.as_bytes()));
+                    }
+                }
             }
             sink.lock().unwrap().closed = true;
         });
-        let writer = pair.master.take_writer().unwrap();
         Pty { master: pair.master, writer, child, seen, home, tree }
     }
 }
@@ -226,8 +244,9 @@ impl Pty {
     }
 
     pub fn send_bytes(&mut self, bytes: &[u8]) {
-        self.writer.write_all(bytes).unwrap();
-        self.writer.flush().unwrap();
+        let mut writer = self.writer.lock().unwrap();
+        writer.write_all(bytes).unwrap();
+        writer.flush().unwrap();
     }
 
     /// A line as a person types it, and Enter once it stands on the screen.

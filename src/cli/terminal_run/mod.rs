@@ -35,6 +35,7 @@ use crate::tools::{ProgramView, ToolContext, ToolError, prepare_in_terminal, wit
 use crate::ui::term::{self, BaseMode};
 use crate::workspace::{ChangeOrigin, TransactionLabel};
 use guard::TerminalGuard;
+use held_terminal::ProgramTerminal;
 use page::PageSetup;
 use page_key::PageKeyFinder;
 use relay::RelayEnd;
@@ -113,17 +114,17 @@ pub(super) fn run(
     (program.on_view)(run.program_view());
     let supervisor = run.command.begin_in_terminal(errors, ready).map_err(CliError::new)?;
     let mut relay_signals = RelaySignals::watch().map_err(failed)?;
-    let ending =
-        relay::relay(supervisor, (&page, page_key, guard.as_mut()), (&mut relay_signals, stop), runtime);
+    let mut terminal = ProgramTerminal::lend();
+    let parts = (&page, page_key, guard.as_mut());
+    let ending = relay::relay(supervisor, parts, &mut terminal, (&mut relay_signals, stop), runtime);
     // From here on a signal ends placet. One that came a moment before is not lost.
     let watch = signals::watch_for_now(runtime, signals::CurrentTurn::default());
     let is_late = relay_signals.is_ended() || relay_signals.is_hung_up();
     let ending =
         ending.map(|end| if is_late { RelayEnd { exit: CommandExit::Cancelled, ..end } } else { end });
     drop(relay_signals);
-    let held = HeldTerminal::of(base, program.name);
+    let held = HeldTerminal::of(base, program.name, terminal);
     drop(page);
-    screen::keep_background();
     drop(feed);
     // Not before the program's modes are reset.
     let guard = guard.map(QuestionGuard::of);
