@@ -143,7 +143,7 @@ fn answers_to_a_programs_questions_type_nothing_at_the_question() {
     let pty = question(run(&output));
     let before = pty.screen();
     assert!(!before.contains("R\x1b") && !before.contains(";1R"), "{before}");
-    assert!(before.contains("k keep") && !pty.exists("made"), "{before}");
+    assert!(before.contains("Keep pending") && !pty.exists("made"), "{before}");
 }
 
 /// Story: `!cat file` left margins, letters of line drawing and reverse video to the question of the next turn.
@@ -162,7 +162,7 @@ fn after_a_command_of_the_person_the_next_question_has_the_terminal_again() {
     // At the prompt the person reads what the command wrote.
     assert!(!reset(&pty) && pty.modes_on().contains(&"mouse"), "{}", pty.screen());
     pty.line("run echo x > a.txt");
-    pty.until("the question", |screen| screen.contains("apply all"));
+    pty.until("the question", |screen| screen.contains("apply?"));
     let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
     let (_, after) = raw.rsplit_once("printed").unwrap();
     for part in ["\x1b[!p", "\x1b[?5l", "\x1b[r", "\x1b]4;1;rgb:11/22/33\x1b\\", "\x1b[H\x1b[2J"] {
@@ -177,6 +177,6 @@ fn after_a_command_of_the_person_the_next_question_has_the_terminal_again() {
     let clears = |pty: &Pty| String::from_utf8_lossy(&pty.raw()).matches("\x1b[H\x1b[2J").count();
     let before = clears(&pty);
     pty.line("run echo y > b.txt");
-    pty.until("the second question", |screen| screen.contains("b.txt") && screen.contains("apply all"));
+    pty.until("the second question", |screen| screen.contains("b.txt") && screen.contains("2 files"));
     wait::until_eq(&before, || clears(&pty));
 }

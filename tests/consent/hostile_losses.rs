@@ -290,9 +290,11 @@ fn apply_with_yes_at_a_terminal_asks_about_losses_and_protected_files() {
     pty.answer(".git\r");
     pty.until("the file", |s| s.contains("! .envrc (created): apply this file?") && s.contains("+ A=1"));
     assert!(!pty.exists(".git/HEAD") && !pty.exists(".envrc"), "{}", pty.screen());
-    // Keys that arrive together answer nothing.
+    // Text is no answer.
     pty.send("yes\r");
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    pty.until("the text", |s| s.contains("text is no answer here"));
+    pty.send("\x1b");
+    pty.until("an empty line", |s| !s.contains("text is no answer here"));
     assert!(!pty.exists(".envrc"));
     pty.answer("y");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());

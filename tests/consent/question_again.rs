@@ -256,6 +256,7 @@ fn a_file_that_nobody_can_read_is_one_row_with_its_sizes() {
     assert!(screen.contains("caf\u{e9} blanc") && !screen.contains("<8"), "{screen}");
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("not text: 300 bytes"));
+    pty.until("its keys", |s| s.contains(" accept  "));
     pty.answer("}");
     pty.until("the key for the bytes", |s| s.contains("+ shows the bytes"));
     pty.answer("+");

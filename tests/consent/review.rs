@@ -34,7 +34,7 @@ fn reviewing(mut pty: Pty, command: &str) -> Pty {
     pty.line(&format!("run {command}"));
     pty.until("a question", |s| s.contains("apply?"));
     pty.answer("r");
-    pty.until("the review and its keys", |s| s.contains(" hunks") && s.contains(" accept"));
+    pty.until("the review and its keys", |s| s.contains(" hunks") && s.contains(" accept  "));
     pty
 }
 
@@ -1237,7 +1237,7 @@ fn a_second_review_of_the_same_changes_decides_nothing_after_the_first() {
     for review in [&mut first, &mut second] {
         decide_by(review, "a", "1/1 hunks");
         review.by_hand("\r");
-        review.until("the summary", |screen| screen.contains("a apply"));
+        review.until("the summary", |screen| screen.contains("[Apply]"));
         review.answer("a");
     }
     assert_eq!(first.ended(), 0, "{}", first.transcript());

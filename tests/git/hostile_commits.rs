@@ -734,8 +734,6 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
     pty.until("the repository", |s| s.contains(".git (changed): apply this repository?"));
     let screen = pty.screen();
     assert!(screen.contains("commit") && screen.contains("\"CI\" on"), "{screen}");
-    // The key of the rest is no answer here.
-    pty.answer("a");
     pty.answer("n");
     pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard"));
     let tree = pty.tree.path().to_path_buf();

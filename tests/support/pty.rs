@@ -211,7 +211,7 @@ fn rows_of_answers(screen: &str) -> Vec<String> {
 /// The marked answer is the one with this letter.
 fn is_marked(screen: &str, letter: char) -> bool {
     let words = match letter {
-        'a' => &["Apply", "Yes, always", "Discard"][..],
+        'a' => &["Apply", "Yes, always", "Discard", "Stage", "Unstage", "Take", "Answer", "Write", "Finish"][..],
         'A' => &["Apply, and", "Discard, and"],
         'b' => &["Back", "Keep"],
         'd' => &["Discard"],
@@ -226,7 +226,7 @@ fn is_marked(screen: &str, letter: char) -> bool {
         't' => &["Run checks"],
         'v' => &["Never"],
         'w' => &["Why"],
-        'y' => &["Yes"],
+        'y' => &["Yes", "Answer"],
         _ => &[],
     };
     let answers = rows_of_answers(screen).join(" ");
@@ -293,7 +293,7 @@ impl Pty {
         };
         if self.is_full_screen() {
             // Its last row names the keys once they are taken.
-            let names_keys = |s: &str| [" accept", "Esc back", "Esc end"].iter().any(|one| s.contains(one));
+            let names_keys = |s: &str| [" accept  ", "Esc back", "Esc end"].iter().any(|one| s.contains(one));
             self.until("the keys of the review", |s| !s.contains("hunk") || names_keys(s));
             if !self.has_answers() {
                 return self.by_hand(keys);
