@@ -2,7 +2,6 @@
 
 use super::applied_changes;
 use super::apply_progress;
-use super::approvals::UNDO;
 use super::args::Options;
 use super::report::{self, CliError, print, print_foreign, print_list, print_own, warn};
 use super::session_selector::{SessionSelector, session_of};
@@ -22,6 +21,9 @@ use crate::workspace::{ListedChange, care_first, lost_paths};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+
+/// The command that reverts what was applied.
+pub(super) const UNDO: &str = "placet undo";
 
 /// How the names of views end that have the changes of a program in the home directory.
 pub(super) const HOME_CHANGES: &str = "-home";

@@ -1,8 +1,8 @@
 //! `placet checks`, and `placet apply --checked`.
 
-use super::approvals::{ApprovalPrompt, UNDO};
+use super::approvals::ApprovalPrompt;
 use super::args::Options;
-use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_applied, resolved};
+use super::changes::{HOME_CHANGES, UNDO, approval, chosen, cli_label, report_applied, resolved};
 use super::checks_args::ChecksCommand;
 use super::report::{self, CliError, print_foreign, print_list, warn};
 use super::session_selector::SessionSelector;

@@ -1,9 +1,9 @@
 //! `placet checks detect`: proposes checks. With `--write` the proposals become a change to the project's settings, which is
 //! asked about in a terminal, and stays pending elsewhere unless an option names the file.
 
-use super::approvals::{ApprovalPrompt, UNDO};
+use super::approvals::ApprovalPrompt;
 use super::args::Options;
-use super::changes::{self as pending, SelectedView, cli_label, named_and_pending, report_outcome};
+use super::changes::{self as pending, SelectedView, UNDO, cli_label, named_and_pending, report_outcome};
 use super::report::{self, CliError, print, warn};
 use super::{apply_question, review, settings_file, start};
 use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};

@@ -159,13 +159,21 @@ enum PaneStep {
     Anew,
 }
 
+/// Another program has the terminal for `work`; after it, the terminal is placet's again.
+fn released(work: impl FnOnce()) {
+    term::with_screen_released(|| {
+        work();
+        term::write_all(&reclaim::reset());
+    });
+}
+
 fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: TerminalInput) -> PaneStep {
     match input {
         TerminalInput::Key(key)
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
             canvas.finish();
-            term::with_screen_released(reclaim::suspend);
+            released(reclaim::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
             PaneStep::Anew
@@ -180,7 +188,7 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             PaneFlow::Close => PaneStep::Close,
             PaneFlow::Lend => {
                 canvas.finish();
-                term::with_screen_released(|| pane.run_released());
+                released(|| pane.run_released());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);
                 PaneStep::Anew

@@ -4,7 +4,6 @@
 //! on. The prompt and the pane nest in it: typed keys are at no moment echoed or lost. However the process ends,
 //! [`leave`] restores everything; calling it twice or from a panic is safe.
 
-use super::reclaim;
 use rustix::fd::BorrowedFd;
 use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 use std::fs::File;
@@ -292,11 +291,7 @@ pub fn with_interrupt_key<T>(work: impl FnOnce() -> T) -> T {
 /// Releases the screen for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn again.
 pub fn with_screen_released<T>(work: impl FnOnce() -> T) -> T {
     write_all(LEAVE_FULL);
-    let out = with_original_mode(|| {
-        let out = work();
-        write_all(&reclaim::reset());
-        out
-    });
+    let out = with_original_mode(work);
     write_all(ENTER_FULL);
     out
 }

@@ -173,7 +173,7 @@ fn after_a_command_of_the_person_the_next_question_has_the_terminal_again() {
     assert!(transcript.contains("printed") && transcript.contains("run echo x > a.txt"), "{transcript}");
     // Once: the second question is drawn below what is there.
     pty.answer("k");
-    pty.until_prompt("");
+    pty.until("the prompt", |screen| screen.contains("±1 >"));
     let clears = |pty: &Pty| String::from_utf8_lossy(&pty.raw()).matches("\x1b[H\x1b[2J").count();
     let before = clears(&pty);
     pty.line("run echo y > b.txt");

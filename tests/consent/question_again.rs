@@ -248,6 +248,7 @@ fn a_file_that_nobody_can_read_is_one_row_with_its_sizes() {
     let mut pty = start.file("latin.txt", b"caf\xe9 noir\n").open();
     pty.line("run head -c 290 noise.bin > n; mv n noise.bin; printf 'caf\\351 blanc\\n' > latin.txt");
     ready(&pty, "2 files");
+    pty.until("the answers", |s| s.contains("Enter answers"));
     let screen = pty.screen();
     assert!(
         screen.contains("M noise.bin 300 to 290 bytes") && screen.contains("not text: 300 bytes"),

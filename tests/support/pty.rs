@@ -211,7 +211,9 @@ fn rows_of_answers(screen: &str) -> Vec<String> {
 /// The marked answer is the one with this letter.
 fn is_marked(screen: &str, letter: char) -> bool {
     let words = match letter {
-        'a' => &["Apply", "Yes, always", "Discard", "Stage", "Unstage", "Take", "Answer", "Write", "Finish"][..],
+        'a' => {
+            &["Apply", "Yes, always", "Discard", "Stage", "Unstage", "Take", "Answer", "Write", "Finish"][..]
+        }
         'A' => &["Apply, and", "Discard, and"],
         'b' => &["Back", "Keep"],
         'd' => &["Discard"],
@@ -226,7 +228,7 @@ fn is_marked(screen: &str, letter: char) -> bool {
         't' => &["Run checks"],
         'v' => &["Never"],
         'w' => &["Why"],
-        'y' => &["Yes", "Answer"],
+        'y' => &["Yes", "Answer", "Send"],
         _ => &[],
     };
     let answers = rows_of_answers(screen).join(" ");
@@ -314,7 +316,9 @@ impl Pty {
 
     /// Waits until an Enter answers the question that is on the screen.
     pub fn until_answers_count(&self) {
-        self.until("an Enter to count", |s| s.contains(ENTER_COUNTS));
+        self.until("an Enter to count", |s| {
+            rows_of_answers(s).last().is_some_and(|row| row.contains(ENTER_COUNTS))
+        });
     }
 
     fn has_answers(&self) -> bool {
