@@ -1,13 +1,13 @@
 //! The class of a change: ordinary, runs later, or part of a large loss.
 
 use super::large_loss::LargeLoss;
-use super::loss::losses;
+use super::loss::{losses, paths_of};
 use super::tree_group::TreeGroup;
 use crate::permission::Runner;
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::hash::Hash;
 use crate::workspace::view::LossLimit;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What one path's change means. The strictest that holds.
@@ -75,4 +75,9 @@ impl ChangeClasses {
             _ => None,
         })
     }
+}
+
+/// The paths of `set` that belong to a large loss.
+pub fn lost_paths<'a>(set: &'a ChangeSet, classes: &ChangeClasses) -> BTreeSet<&'a Path> {
+    paths_of(set, &classes.losses, &|_| true)
 }

@@ -21,12 +21,11 @@ mod tree_group;
 mod unseen_links;
 mod waiting_repository;
 
-pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
+pub use class::{ChangeClass, ChangeClasses, WaitingRepository, lost_paths};
 
 pub use approval::{ChangeApproval, PermittedChanges};
 pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
 pub use large_loss::LargeLoss;
-pub use loss::lost_paths;
 
 use super::change_set::ChangeSet;
 use crate::permission::Runner;
