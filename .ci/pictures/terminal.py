@@ -10,8 +10,8 @@ import tempfile
 import time
 
 PATIENCE = float(os.environ.get("PICTURES_PATIENCE", "30"))
-# What a question shows while it takes no keys.
-MOMENT = "(a moment: keys"
+# What a question shows while no Enter answers it.
+MOMENT = "a moment"
 COLOURS = {"dark": ("#d8d8d8", "#161616"), "light": ("#1c1c1c", "#fafafa")}
 
 
@@ -131,7 +131,7 @@ class Terminal:
         time.sleep(0.3)
 
     def settled(self, *texts):
-        """The same for a question: after the moment in which it takes no keys, so that its picture does not show that."""
+        """The same for a question: after the moment in which no Enter counts, so that its picture does not show that."""
         end = time.time() + PATIENCE
         while MOMENT in self.until(*texts):
             if time.time() > end:
@@ -151,12 +151,12 @@ class Terminal:
             self._xdotool("key", name)
             time.sleep(0.08)
 
-    def decide(self, *names):
-        """Keys that decide count only after a moment in which nothing was typed."""
-        for name in names:
-            time.sleep(0.7)
-            self._xdotool("key", name)
-            time.sleep(0.1)
+    def take(self, letter, answer):
+        """Marks the answer that begins like this, by Alt and its letter, and takes it once an Enter counts."""
+        if f"[{answer}" not in self.screen():
+            self.key(f"alt+{letter}")
+        self.settled(f"[{answer}")
+        self.key("Return")
 
     def line(self, text):
         self.type(text)

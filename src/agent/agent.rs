@@ -11,7 +11,7 @@ use super::conversation::reported::ReportedState;
 use super::cost_meter::CostBudget;
 use super::costs::CostTracker;
 use super::edit_checks::EditChecks;
-use super::end_of_turn::{self, TurnDecision};
+use super::end_of_turn::{self, FindReviewed, TurnDecision};
 use super::event::{TurnEvent, TurnEvents};
 use super::lock::lock;
 use super::queue::MessageQueue;
@@ -536,8 +536,9 @@ impl Agent {
         &mut self,
         events: &UnboundedSender<TurnEvent>,
         stop: &CancellationToken,
+        reviewed: FindReviewed,
     ) -> TurnDecision {
-        end_of_turn::ask_after_turn(&self.services, events, stop).await
+        end_of_turn::ask_after_turn(&self.services, events, stop, reviewed).await
     }
 }
 

@@ -8,7 +8,7 @@ use crate::provider::catalog::Money;
 use crate::tools::{
     CallPreview, CallSummary, ChangeOverview, CheckBoard, DisplayDetail, TodoItem, UserReply,
 };
-use crate::workspace::{ApplyPhase, ChangeSet};
+use crate::workspace::{ApplyPhase, ShownChanges};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,8 +144,8 @@ pub struct ApprovalRequest {
     pub pattern: Option<Grant>,
     /// The word that the person must type to agree, if a key is not enough.
     pub typed: Option<String>,
-    /// It destroys data, and no undo brings the data back: the key for yes needs Enter after it.
-    pub destroys: bool,
+    /// It destroys data that no undo brings back, or writes a protected file: the answer that is marked at first is no.
+    pub needs_care: bool,
     /// How each part of the call was decided, in lines.
     pub why: String,
     /// The flag that would have permitted the call without a question.
@@ -163,7 +163,7 @@ impl ApprovalRequest {
         preview: CallPreview,
         reply: oneshot::Sender<ApprovalReply>,
     ) -> ApprovalRequest {
-        let (always, pattern, typed, destroys, flag, why, takes_reason) = Default::default();
+        let (always, pattern, typed, needs_care, flag, why, takes_reason) = Default::default();
         let tool = tool.into();
         ApprovalRequest {
             id,
@@ -173,7 +173,7 @@ impl ApprovalRequest {
             always,
             pattern,
             typed,
-            destroys,
+            needs_care,
             why,
             flag,
             takes_reason,
@@ -233,35 +233,28 @@ pub enum ChoiceSubject {
     /// What a server gets: of the person, or of the model.
     Server,
     /// All pending changes.
-    Pending(Arc<ChangeSet>),
+    Pending(ShownChanges),
     /// The pending change at one path that a program later runs or obeys.
-    Protected { path: PathBuf, set: Arc<ChangeSet> },
+    Protected { path: PathBuf, shown: ShownChanges },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionChoice {
     pub key: char,
     pub words: String,
-    /// The choice changes something: the person must have seen the whole question, or presses the key twice.
+    /// The choice changes something: the person must have seen the whole question, or is asked once more.
     pub consents: bool,
-    /// The choice cannot be undone: the person presses the key twice in any case.
+    /// The choice throws something away: the person is asked once more in any case.
     pub twice: bool,
-    /// What it applies runs later: Enter has to follow the key, since a letter may be the first of a sentence.
-    pub wants_enter: bool,
 }
 
 impl QuestionChoice {
     pub fn plain(key: char, words: &str) -> QuestionChoice {
-        QuestionChoice { key, words: words.into(), consents: false, twice: false, wants_enter: false }
+        QuestionChoice { key, words: words.into(), consents: false, twice: false }
     }
 
     pub fn consent(key: char, words: &str) -> QuestionChoice {
         QuestionChoice { consents: true, ..QuestionChoice::plain(key, words) }
-    }
-
-    /// A choice that applies what runs later.
-    pub fn consent_by_enter(key: char, words: &str) -> QuestionChoice {
-        QuestionChoice { wants_enter: true, ..QuestionChoice::consent(key, words) }
     }
 
     /// A choice that cannot be undone.

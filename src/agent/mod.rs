@@ -34,9 +34,9 @@ pub use calls::single_call::{call_once, call_with_summary};
 pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
 pub use cost_meter::CostBudget;
 pub use end_of_turn::{
-    ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, MessageReceiver, NOTHING_APPLIED,
-    PENDING_COMMANDS, ProtectedAnswer, TurnDecision, applied_overview, ask_about_losses, ask_about_path,
-    ask_about_pending, overview, pending_words,
+    ApplyQuestionContext, ApplyQuestionPlace, CommandLineQuestion, FindReviewed, MessageReceiver,
+    NOTHING_APPLIED, PENDING_COMMANDS, ProtectedAnswer, ReviewedDecision, TurnDecision, applied_overview,
+    ask_about_losses, ask_about_path, ask_about_pending, never_reviewed, overview, pending_words,
 };
 pub use event::{
     AppliedOverview, ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, MessageUse,

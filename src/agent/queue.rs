@@ -35,6 +35,20 @@ impl MessageQueue {
         lock(&self.0).pop().map(|line| line.text)
     }
 
+    /// Removes and returns the newest line whose place is before this one, with its place: the person edits it.
+    pub fn take_before(&self, place: usize) -> Option<(usize, QueuedMessage)> {
+        let mut lines = lock(&self.0);
+        let at = place.min(lines.len()).checked_sub(1)?;
+        Some((at, lines.remove(at)))
+    }
+
+    /// Puts a line that was taken to its place again, or to the end where lines before it were sent.
+    pub fn put_back(&self, place: usize, line: QueuedMessage) {
+        let mut lines = lock(&self.0);
+        let at = place.min(lines.len());
+        lines.insert(at, line);
+    }
+
     /// Makes the newest line that waits for the end of the turn steer the turn instead; `whole` makes the text to send
     /// from the line. False if there is no such line. Shell commands always wait, because they are useless for the
     /// model.

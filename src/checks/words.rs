@@ -51,27 +51,28 @@ pub fn result_age_words(age: ResultAge) -> String {
     }
 }
 
-/// Why an apply is not possible yet: the required checks that did not pass on this state. `key` runs them, where that was not done.
-pub fn unmet_words(rows: &[CheckRow], key: &str) -> Option<String> {
+/// Why an apply is not possible yet: the required checks that did not pass on this state. `run` is what runs
+/// them, where that was not done, and `output` what shows their output.
+pub fn unmet_words(rows: &[CheckRow], run: &str, output: &str) -> Option<String> {
     let unmet: Vec<&CheckRow> = rows.iter().filter(|row| row.is_required && !row.has_passed()).collect();
     let names: Vec<&str> = unmet.iter().map(|row| row.name.as_str()).collect();
     let (one, names) = (names.len() == 1, names.join(", "));
     let checks = if one { "check" } else { "checks" };
     if !unmet.is_empty() && unmet.iter().all(|row| row.has_failed()) {
         return Some(format!(
-            "not applied: the required {checks} {names} failed on this state; o shows the output"
+            "not applied: the required {checks} {names} failed on this state; {output} shows the output"
         ));
     }
     if let [row] = unmet.as_slice()
         && row.lacks_result()
     {
-        return Some(format!("not applied: the required check {names} has no result; {key} runs it again"));
+        return Some(format!("not applied: the required check {names} has no result; {run} runs it again"));
     }
     let how = match (unmet.iter().any(|row| row.is_busy()), one) {
         (true, true) => "it is running".into(),
         (true, false) => "they are running".into(),
-        (false, true) => format!("{key} runs it"),
-        (false, false) => format!("{key} runs them"),
+        (false, true) => format!("{run} runs it"),
+        (false, false) => format!("{run} runs them"),
     };
     (!unmet.is_empty()).then(|| format!("not applied: the required {checks} {names} must pass first; {how}"))
 }
@@ -203,9 +204,9 @@ mod tests {
         };
         let stopped = row(CheckRunOutcome::NotRun { why: why() });
         assert!(stopped.lacks_result() && !stopped.has_failed() && !stopped.has_passed());
-        let words = unmet_words(&[stopped], "t").unwrap();
+        let words = unmet_words(&[stopped], "t", "o").unwrap();
         assert_eq!(words, "not applied: the required check test has no result; t runs it again");
-        let words = unmet_words(&[row(CheckRunOutcome::Failed { code: 1 })], "t").unwrap();
+        let words = unmet_words(&[row(CheckRunOutcome::Failed { code: 1 })], "t", "o").unwrap();
         assert!(words.contains("failed on this state"), "{words}");
     }
 

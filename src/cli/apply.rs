@@ -2,15 +2,18 @@
 //! is applied, or nobody can be asked, it asks only about what needs an approval of its own.
 
 use super::apply_progress;
-use super::approvals::{ApprovalPrompt, PathOutcome, UNDO};
+use super::approvals::ApprovalPrompt;
 use super::args::Options;
-use super::changes::{SelectedView, approval, chosen, cli_label, report_applied, resolved, waits};
+use super::changes::{
+    SelectedView, UNDO, approval, chosen, cli_label, report_applied, resolved, unread, waits,
+};
 use super::report::{self, CliError, warn};
 use super::session_selector::SessionSelector;
 use super::{apply_question, review, screen, start};
 use crate::agent::{CommandLineQuestion, TurnDecision};
 use crate::app::App;
 use crate::audit::AuditKind;
+use crate::repl::reviewed_at;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::ui::term::BaseMode;
 use crate::workspace::LayerKind;
@@ -45,14 +48,22 @@ pub(super) fn apply(
     if let (Some(ApprovalPrompt::Pane(_)), ApplyConsent::Asked, false) = (&prompt, consent, says_what) {
         return ask(&app, &chosen);
     }
-    let mut wanted = ApplyRequest { paths: resolved(workspace, paths)?, approval, only_approved: false };
+    let paths = resolved(workspace, paths)?;
+    let shown = view.shown().map_err(|e| unread(&e))?;
+    let reviewed = reviewed_at(workspace, &shown, &paths);
+    let decided = reviewed.as_ref().map(|reviewed| reviewed.decision.clone());
+    let mut wanted = ApplyRequest { paths, approval, only_approved: false, reviewed: decided };
     if let Some(prompt) = &prompt {
-        prompt.confirm_losses(view, workspace, &mut wanted)?;
+        prompt.confirm_losses(&shown, workspace, &mut wanted)?;
     }
     let label = cli_label(name, BY);
     let told = apply_progress::shown(view, || {
-        changes::apply(view, &wanted, label.clone(), UNDO, &|path| workspace.shortened(path))
+        changes::apply(shown, &wanted, label.clone(), UNDO, &|path| workspace.shortened(path))
     });
+    if let Some(reviewed) = reviewed.filter(|_| told.done) {
+        warn(&format!("as reviewed: {}", reviewed.words));
+        (reviewed.finish)().iter().for_each(|line| warn(line));
+    }
     let report = |kind, told: &UserReport| {
         report_applied(&app, (kind, BY), told, ((view, workspace), &label), options.apply_loss)
     };
@@ -61,19 +72,14 @@ pub(super) fn apply(
     };
     let first = told.before_questions();
     let mut incomplete = false;
+    let mut each = |kind, told: UserReport| {
+        incomplete |= report(kind, &told)? == report::INCOMPLETE;
+        Ok(())
+    };
     if !first.lines.is_empty() {
-        incomplete = report(AuditKind::Apply, &first)? == report::INCOMPLETE;
+        each(AuditKind::Apply, first)?;
     }
-    loop {
-        let asked = prompt.one_by_one(view, workspace, &told.waiting, &label)?;
-        for PathOutcome { kind, told } in asked.done {
-            let told = UserReport { waiting: Vec::new(), ..told };
-            incomplete |= report(kind, &told)? == report::INCOMPLETE;
-        }
-        if !asked.review || !review::from_question(&app, &chosen)?.is_left {
-            break;
-        }
-    }
+    prompt.one_by_one(&chosen, &told.waiting, &label, &mut each)?;
     let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     let stays = told.waiting.iter().any(|path| !left.below(path).is_empty());
     if stays {
@@ -89,9 +95,6 @@ pub(super) fn apply(
 /// The apply question about everything that is pending.
 fn ask(app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
     let SelectedView { name, view, workspace } = chosen;
-    // Else another placet could change what is on the screen before the person decides.
-    let hint = "`placet changes --patch` shows them";
-    view.claim().map_err(|e| CliError::new(e).hint(hint))?;
     let runtime = start::runtime()?;
     let code = loop {
         let decision = {

@@ -10,6 +10,7 @@ use crate::agent::{
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::permission::{Mode, ModeCell};
+use crate::repl::reviewed_decision;
 use crate::session::Scratchpads;
 use crate::tools::{JobRegistry, ToolContext, UserReply};
 
@@ -50,8 +51,17 @@ pub(super) async fn ask(
     // Ctrl-C closes the question, or stops the apply.
     let stop = &CancellationToken::new();
     with_pane(app, &mode, stop, async |events| {
-        let context =
-            ApplyQuestionContext { workspace, home, mode: &mode, env, place, stop, record: &record };
+        let reviewed = reviewed_decision;
+        let context = ApplyQuestionContext {
+            workspace,
+            home,
+            mode: &mode,
+            env,
+            place,
+            reviewed,
+            stop,
+            record: &record,
+        };
         ask_about_pending(context, &events).await
     })
     .await

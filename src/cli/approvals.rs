@@ -2,8 +2,9 @@
 //! are those of the shell. The pane asks them where standard input and output are a terminal; elsewhere a person types a
 //! line for each answer, through the same guarded reader.
 
+use super::changes::{SelectedView, UNDO};
 use super::report::{CliError, pass_on_rendered, warn};
-use super::{apply_question, start};
+use super::{apply_question, review, start};
 use crate::agent::{ProtectedAnswer, TurnEvent, ask_about_losses, ask_about_path};
 use crate::app::App;
 use crate::audit::AuditKind;
@@ -12,17 +13,11 @@ use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::ui::term::BaseMode;
 use crate::ui::{Theme, line_ui, verbatim};
-use crate::workspace::{
-    ChangeClasses, ChangeSet, LayerKind, PathPatch, TransactionLabel, View, Workspace, shown_patches,
-};
+use crate::workspace::{ChangeClasses, PathPatch, ShownChanges, TransactionLabel, Workspace, shown_patches};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
-
-/// The command that reverts what was applied.
-pub(super) const UNDO: &str = "placet undo";
 
 /// The longest difference that is shown whole. What is longer is not asked about here.
 const MOST: usize = 1 << 20;
@@ -38,18 +33,8 @@ pub(super) enum ApprovalPrompt<'a> {
     Lines,
 }
 
-/// What was done with one path.
-pub(super) struct PathOutcome {
-    pub(super) kind: AuditKind,
-    pub(super) told: UserReport,
-}
-
-/// What was done with the paths that were asked about.
-pub(super) struct PathOutcomes {
-    pub(super) done: Vec<PathOutcome>,
-    /// The person wants to look at the rest in the review.
-    pub(super) review: bool,
-}
+/// Reports what was done, and records it.
+pub(super) type OutcomeReporter<'a> = &'a mut dyn FnMut(AuditKind, UserReport) -> Result<(), CliError>;
 
 impl ApprovalPrompt<'_> {
     /// `None` where nobody can be asked.
@@ -63,17 +48,17 @@ impl ApprovalPrompt<'_> {
     /// Asks for the word that confirms the large losses in the request, and approves the losses if the person types it.
     pub(super) fn confirm_losses(
         &self,
-        view: &View,
+        shown: &ShownChanges,
         workspace: &Workspace,
         wanted: &mut ApplyRequest,
     ) -> Result<(), CliError> {
-        let shown = |path: &Path| workspace.shortened(path);
-        let losses = changes::losses_of(view, wanted, &shown);
+        let name = |path: &Path| workspace.shortened(path);
+        let losses = wanted.losses(shown, &name);
         if losses.is_empty() {
             return Ok(());
         }
         let confirmed = match self {
-            ApprovalPrompt::Lines => line_ui::confirm_losses(&losses, &shown, line_ui::consent_alone),
+            ApprovalPrompt::Lines => line_ui::confirm_losses(&losses, &name, line_ui::consent_alone),
             ApprovalPrompt::Pane(app) => {
                 let asking = async |events| ask_about_losses(&losses, workspace, &events).await;
                 in_pane(app, asking)?
@@ -85,56 +70,78 @@ impl ApprovalPrompt<'_> {
         Ok(())
     }
 
-    /// Shows each of `waiting` and asks about it alone.
+    /// Shows each of `waiting` and asks about it alone, and about the rest again after a review that decided nothing.
     pub(super) fn one_by_one(
         &self,
-        view: &View,
-        workspace: &Workspace,
+        chosen: &SelectedView,
         waiting: &[PathBuf],
         label: &TransactionLabel,
-    ) -> Result<PathOutcomes, CliError> {
+        report: OutcomeReporter<'_>,
+    ) -> Result<(), CliError> {
+        loop {
+            let is_review_wanted = self.each_alone(chosen, waiting, label, report)? == AskedPaths::Review;
+            match self {
+                ApprovalPrompt::Pane(app) if is_review_wanted => {
+                    if !review::from_question(app, chosen)?.is_left {
+                        return Ok(());
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn each_alone(
+        &self,
+        SelectedView { view, workspace, .. }: &SelectedView,
+        waiting: &[PathBuf],
+        label: &TransactionLabel,
+        report: OutcomeReporter<'_>,
+    ) -> Result<AskedPaths, CliError> {
         let shown = |path: &Path| workspace.shortened(path);
-        let (mut done, mut review) = (Vec::new(), false);
         for path in waiting {
-            let Ok(set) = view.changes(LayerKind::Pending).map(Arc::new) else { break };
-            let classes = view.classify(&set);
-            if classes.approved_with(&set, path).is_empty() {
+            let Ok(of) = view.shown() else { break };
+            let classes = of.classes();
+            if classes.approved_with(of.set(), path).is_empty() {
                 continue;
             }
             let answer = match self {
                 ApprovalPrompt::Pane(app) => {
-                    let asking = async |events| ask_about_path(&set, path, (view, workspace), &events).await;
+                    let asking = async |events| ask_about_path(&of, path, workspace, &events).await;
                     in_pane(app, asking)?
                 }
-                ApprovalPrompt::Lines if show(&set, &classes, path, (view, workspace)) => {
-                    ask(what_is(&classes, path))
-                }
+                ApprovalPrompt::Lines if show(&of, path, workspace) => ask(what_is(classes, path)),
                 ApprovalPrompt::Lines => ProtectedAnswer::Keep,
             };
             match answer {
                 ProtectedAnswer::Apply => {
-                    let approval = classes.approval_of(&set, path);
+                    let approval = classes.approval_of(of.set(), path);
                     let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
-                    let told = changes::apply(view, &wanted, label.clone(), UNDO, &shown);
+                    let told = changes::apply(of, &wanted, label.clone(), UNDO, &shown);
                     // What is left is asked about next, and listed at the end.
                     let lines = told.lines.iter().take(1).cloned().collect();
-                    done.push(PathOutcome { kind: AuditKind::Apply, told: UserReport { lines, ..told } });
+                    report(AuditKind::Apply, UserReport { lines, waiting: Vec::new(), ..told })?;
                 }
                 ProtectedAnswer::Discard => {
-                    let told = changes::discard(view, std::slice::from_ref(path), UNDO, &shown);
-                    done.push(PathOutcome { kind: AuditKind::Discard, told });
+                    let told = changes::discard(of, std::slice::from_ref(path), UNDO, &shown);
+                    report(AuditKind::Discard, told)?;
                 }
                 ProtectedAnswer::Keep => {}
                 // There is no program that could get a message.
                 ProtectedAnswer::KeepRest | ProtectedAnswer::SendBack => break,
-                ProtectedAnswer::Review => {
-                    review = true;
-                    break;
-                }
+                ProtectedAnswer::Review => return Ok(AskedPaths::Review),
             }
         }
-        Ok(PathOutcomes { done, review })
+        Ok(AskedPaths::All)
     }
+}
+
+/// How far the questions about single paths went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AskedPaths {
+    All,
+    /// The person wants to look at the rest in the review.
+    Review,
 }
 
 /// One question in the pane.
@@ -152,21 +159,17 @@ fn what_is(classes: &ChangeClasses, path: &Path) -> &'static str {
 }
 
 /// Shows the whole change; false where it is too long for that, so that nobody can be asked.
-fn show(
-    set: &ChangeSet,
-    classes: &ChangeClasses,
-    path: &Path,
-    (view, workspace): (&View, &Workspace),
-) -> bool {
+fn show(of: &ShownChanges, path: &Path, workspace: &Workspace) -> bool {
+    let (set, classes) = (of.set(), of.classes());
     let name = visible::path(&workspace.shortened(path));
     let why = classes.reason_to_wait(path).map(|r| r.why.clone()).unwrap_or_default();
     let why = visible::guard_line(&why).into_owned();
     let with = classes.approved_with(set, path);
-    let part = set.part(|c| with.contains(&c.path));
+    let part = of.part(|c| with.contains(&c.path));
     if what_is(classes, path) == "repository" {
-        return show_repository((&name, &why), &part, (view, workspace));
+        return show_repository((&name, &why), &part, workspace);
     }
-    let patches: Vec<PathPatch> = shown_patches(&part, view.objects(), workspace.cwd()).collect();
+    let patches: Vec<PathPatch> = shown_patches(part.set(), of.view().objects(), workspace.cwd()).collect();
     let missing: u64 = patches.iter().map(|patch| patch.missing).sum();
     let bytes: Vec<u8> = patches.into_iter().flat_map(|patch| patch.bytes).collect();
     if bytes.len() > MOST || missing > 0 {
@@ -182,12 +185,8 @@ fn show(
 }
 
 /// Shows what git did, and the patches of the commits; false where they are too long.
-fn show_repository(
-    (name, why): (&str, &str),
-    part: &ChangeSet,
-    (view, workspace): (&View, &Workspace),
-) -> bool {
-    let listed = view.listed(part, &view.classify(part), |path| workspace.shortened(path));
+fn show_repository((name, why): (&str, &str), part: &ShownChanges, workspace: &Workspace) -> bool {
+    let listed = part.rows(|path| workspace.shortened(path));
     let patches = || listed.iter().filter_map(|row| Some((row, row.commit.as_ref()?)));
     let size: usize = patches().map(|(_, patch)| patch.bytes.len() + patch.left_out).sum();
     if size > MOST || patches().any(|(_, patch)| patch.left_out > 0) {

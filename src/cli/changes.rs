@@ -2,7 +2,6 @@
 
 use super::applied_changes;
 use super::apply_progress;
-use super::approvals::UNDO;
 use super::args::Options;
 use super::report::{self, CliError, print, print_foreign, print_list, print_own, warn};
 use super::session_selector::{SessionSelector, session_of};
@@ -16,12 +15,15 @@ use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClass, ChangeCount, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
-    TransactionLabel, View, Workspace, patch, without_repositories,
+    ShownChanges, TransactionLabel, View, Workspace, patch, without_repositories,
 };
 use crate::workspace::{ListedChange, care_first, lost_paths};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+
+/// The command that reverts what was applied.
+pub(super) const UNDO: &str = "placet undo";
 
 /// How the names of views end that have the changes of a program in the home directory.
 pub(super) const HOME_CHANGES: &str = "-home";
@@ -228,29 +230,37 @@ pub(super) fn show(
         }
         return Ok(report::DONE);
     };
-    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
+    let shown = listed(&view)?;
     if as_patch {
-        let listed = || view.listed(&set, &view.classify(&set), |p| workspace.shortened(p));
+        let rows = || shown.rows(|p| workspace.shortened(p));
         let again = format!("placet changes --patch --session {name}");
-        print_patch(&set, listed, (&view, &workspace), &again)?;
+        print_patch(shown.set(), rows, (&view, &workspace), &again)?;
     } else if json {
-        print_foreign(&(as_json(&set, &view) + "\n"))?;
+        print_foreign(&(as_json(&shown) + "\n"))?;
     } else {
-        print_list(
-            &(view.listing(&set, &view.classify(&set), |p| workspace.shortened(p)).join("\n") + "\n"),
-        )?;
+        print_list(&(shown.lines(|p| workspace.shortened(p)).join("\n") + "\n"))?;
     }
     Ok(report::DONE)
 }
 
-fn as_json(set: &ChangeSet, view: &View) -> String {
-    serde_json::to_string_pretty(&values(set, view)).unwrap_or_default()
+/// What is pending, to be listed: nothing changes.
+fn listed(view: &View) -> Result<ShownChanges, CliError> {
+    view.changes(LayerKind::Pending).map(|set| view.shown_as(set)).map_err(CliError::new)
+}
+
+/// The pending changes cannot be read.
+pub(super) fn unread(error: &io::Error) -> CliError {
+    CliError::new(format!("cannot read the pending changes: {error}"))
+}
+
+fn as_json(shown: &ShownChanges) -> String {
+    serde_json::to_string_pretty(&values(shown)).unwrap_or_default()
 }
 
 /// One object for each path.
-pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
-    let classes = view.classify(set);
-    let lost = lost_paths(set, &classes);
+pub(super) fn values(shown: &ShownChanges) -> Vec<serde_json::Value> {
+    let (set, classes, view) = (shown.set(), shown.classes(), shown.view());
+    let lost = lost_paths(set, classes);
     let git = view.git_events(set);
     // Those of a repository are with the first path in it, or in the one around it: nothing may change in a linked worktree itself.
     let first = |repository: &RepositoryEvents| {
@@ -268,7 +278,7 @@ pub(super) fn values(set: &ChangeSet, view: &View) -> Vec<serde_json::Value> {
             "from": change.moved_from.as_ref().map(|p| p.to_string_lossy()),
             "added": counts.map(|c| c.0),
             "removed": counts.map(|c| c.1),
-            "classification": changes::classification(&classes, &lost, &change.path),
+            "classification": changes::classification(classes, &lost, &change.path),
             "runs_later": classes.reason_to_wait(&change.path),
             "runs_with_build": match classes.of(&change.path) {
                 ChangeClass::RunsWithBuild(runner) => Some(runner),
@@ -361,7 +371,8 @@ pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Opti
         true => "placet undo".to_string(),
         false => format!("`placet undo --session {name}`"),
     };
-    let told = changes::discard(&view, &paths, &undo, &|path| workspace.shortened(path));
+    let shown = view.shown().map_err(|e| unread(&e))?;
+    let told = changes::discard(shown, &paths, &undo, &|path| workspace.shortened(path));
     report_outcome(&app, AuditKind::Discard, "placet discard", &told, options.apply_loss)
 }
 
@@ -435,8 +446,8 @@ pub(super) fn waits(name: &str) {
 /// After a call or a turn without a screen: says what is pending, and the exit code that tells it.
 pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return code };
-    let set = match view.changes(LayerKind::Pending) {
-        Ok(set) => set,
+    let shown = match view.changes(LayerKind::Pending) {
+        Ok(set) => view.shown_as(set),
         Err(e) => {
             warn(&format!("error: cannot read the pending changes: {}", visible::guard_line(&e.to_string())));
             return report::ERROR;
@@ -446,10 +457,10 @@ pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
     if !unread.is_empty() {
         warn(&format!("error: {}", visible::guard_line(&unread)));
     }
-    if set.is_empty() {
+    if shown.is_empty() {
         return if unread.is_empty() || code != report::DONE { code } else { report::ERROR };
     }
-    list(&set, view, workspace);
+    list(&[&shown], workspace);
     let braked = view.turn().braked.join("; ");
     if !braked.is_empty() {
         warn(&format!("left pending: {}", visible::guard_line(&braked)));
@@ -474,11 +485,12 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     if !unread.is_empty() {
         return Ok(Some(after(workspace, code)));
     }
-    let approval = named_and_pending(&[view], workspace, options)?.pop().unwrap_or_else(ChangeApproval::none);
+    let of = view.shown().map_err(|e| self::unread(&e))?;
+    let approval = named_and_pending(&[&of], workspace, options)?.pop().unwrap_or_else(ChangeApproval::none);
     if options.apply || !approval.is_none() {
         let label = TransactionLabel { assent: ApprovedBy::you("--apply"), ..view.turn().label.clone() };
         let wanted = ApplyRequest { approval, only_approved: !options.apply, ..ApplyRequest::default() };
-        let told = changes::apply(view, &wanted, label, UNDO, &shown);
+        let told = changes::apply(of, &wanted, label, UNDO, &shown);
         let mut incomplete = told.incomplete;
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
@@ -503,8 +515,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         }));
     }
     if options.dry_run {
-        let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-        list(&set, view, workspace);
+        list(&[&of], workspace);
         view.discard_everything().map_err(CliError::new)?;
         warn("nothing was changed (--dry-run)");
         return Ok(Some(code));
@@ -513,39 +524,31 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
 }
 
 /// What is pending, on standard error: what it takes away first, then a line for each path.
-pub(super) fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
-    list_all(&[(set, view)], workspace);
-}
-
-/// The same of several views, as one list.
-pub(super) fn list_all(parts: &[(&ChangeSet, &View)], workspace: &Workspace) {
-    let shown = |path: &Path| workspace.shortened(path);
+/// That of several views is one list.
+pub(super) fn list(parts: &[&ShownChanges], workspace: &Workspace) {
+    let name = |path: &Path| workspace.shortened(path);
     let (mut losses, mut rows) = (Vec::new(), Vec::new());
-    for (set, view) in parts.iter().filter(|(set, _)| !set.is_empty()) {
-        let classes = view.classify(set);
-        losses.extend(classes.losses.iter().map(|loss| loss.words(&shown)));
-        rows.extend(view.listed(set, &classes, shown));
+    for shown in parts.iter().filter(|shown| !shown.is_empty()) {
+        losses.extend(shown.classes().losses.iter().map(|loss| loss.words(&name)));
+        rows.extend(shown.rows(name));
     }
     let rows = care_first(rows);
     let all = losses.into_iter().chain(rows.iter().map(ListedChange::line));
     warn(&all.map(|line| visible::guard_line(&line).into_owned()).collect::<Vec<_>>().join("\n"));
 }
 
-/// What the flags approve of what is pending in each view. A path at which nothing is pending is reported, and is no
+/// What the flags approve of each of these. A path at which nothing is pending is reported, and is no
 /// error: it may not have been changed this time.
 pub(super) fn named_and_pending(
-    views: &[&View],
+    parts: &[&ShownChanges],
     workspace: &Workspace,
     options: &Options,
 ) -> Result<Vec<ChangeApproval>, CliError> {
     let named = resolved(workspace, &options.apply_protected)?;
-    let mut found = vec![Vec::new(); views.len()];
-    if !named.is_empty() {
-        for (view, found) in views.iter().zip(&mut found) {
-            let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-            let classes = view.classify(&set);
-            found.extend(named.iter().filter(|path| !classes.goes_with(&set, path).is_empty()).cloned());
-        }
+    let mut found = vec![Vec::new(); parts.len()];
+    for (shown, found) in parts.iter().zip(&mut found) {
+        let is_there = |path: &&PathBuf| !shown.classes().goes_with(shown.set(), path).is_empty();
+        found.extend(named.iter().filter(is_there).cloned());
     }
     for path in named.iter().filter(|path| !found.iter().any(|found| found.contains(path))) {
         warn(&format!("note: nothing is pending at `{}`", visible::path(&workspace.shortened(path))));

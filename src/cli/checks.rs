@@ -1,8 +1,8 @@
 //! `placet checks`, and `placet apply --checked`.
 
-use super::approvals::{ApprovalPrompt, UNDO};
+use super::approvals::ApprovalPrompt;
 use super::args::Options;
-use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_applied, resolved};
+use super::changes::{HOME_CHANGES, UNDO, approval, chosen, cli_label, report_applied, resolved};
 use super::checks_args::ChecksCommand;
 use super::report::{self, CliError, print_foreign, print_list, warn};
 use super::session_selector::SessionSelector;
@@ -15,7 +15,7 @@ use crate::session::Scratchpads;
 use crate::text::{count, regular_file, visible};
 use crate::tools::{CheckRunError, CheckRunRequest, CheckedState, ToolContext, run_check};
 use crate::workspace::{
-    ChangeSelection, ChangeSet, CheckViewError, LayerKind, PassedCheck, TransactionLabel, View, Workspace,
+    ChangeSelection, CheckViewError, PassedCheck, ShownChanges, TransactionLabel, View, Workspace,
 };
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ struct CheckTarget {
     name: String,
     env: Arc<ToolContext>,
     view: View,
-    set: ChangeSet,
+    shown: ShownChanges,
 }
 
 impl CheckTarget {
@@ -55,8 +55,8 @@ impl CheckTarget {
         }
         let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
         let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
-        let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-        Ok(CheckTarget { name, env, view, set })
+        let shown = view.shown().map_err(CliError::new)?;
+        Ok(CheckTarget { name, env, view, shown })
     }
 
     fn workspace(&self) -> &Workspace {
@@ -64,7 +64,7 @@ impl CheckTarget {
     }
 
     fn state(&self, choice: &ChangeSelection) -> Result<CheckedState, CliError> {
-        CheckedState::of(self.workspace(), &self.view, (&self.set, choice)).map_err(failure)
+        CheckedState::of(self.workspace(), &self.view, (self.shown.set(), choice)).map_err(failure)
     }
 
     /// True where a chosen change can change the result of the check.
@@ -113,7 +113,7 @@ fn list(which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
         return Ok(none(&app));
     }
     let target = CheckTarget::of(&app, which)?;
-    let everything = View::everything(&target.set);
+    let everything = View::everything(target.shown.set());
     let (state, store) = (target.state(&everything)?, app.check_store());
     let mut out = String::new();
     for check in &checks {
@@ -170,7 +170,7 @@ fn run_named(
         return Ok(none(&app));
     }
     let target = CheckTarget::of(&app, which)?;
-    let everything = View::everything(&target.set);
+    let everything = View::everything(target.shown.set());
     let wanted: Vec<&CheckDefinition> = checks.iter().collect();
     let results = run_all(&app, &target, (&wanted, &everything), fresh)?;
     Ok(if results.iter().all(CheckResult::passed) { report::DONE } else { report::ERROR })
@@ -194,7 +194,7 @@ fn run_all(
         if fresh {
             target.view.forget_check(&check.name).map_err(|e| failure(e.into()))?;
         }
-        let request = CheckRunRequest { check, set: &target.set, choice };
+        let request = CheckRunRequest { check, set: target.shown.set(), choice };
         let result = runtime.block_on(run_check(&target.env, &store, request, &cancel)).map_err(failure)?;
         print_list(&format!("{}\n", check_outcome(&result)))?;
         for line in check_details(&result) {
@@ -246,11 +246,12 @@ pub(super) fn apply_checked(
     let shown = |path: &Path| target.workspace().shortened(path);
     let approval = approval(resolved(target.workspace(), &options.apply_protected)?, options);
     let paths = resolved(target.workspace(), paths)?;
-    let mut wanted = ApplyRequest { paths, approval, only_approved: false };
+    let mut wanted = ApplyRequest { paths, approval, only_approved: false, reviewed: None };
     if let Some(prompt) = ApprovalPrompt::here(&app) {
-        prompt.confirm_losses(&target.view, target.workspace(), &mut wanted)?;
+        prompt.confirm_losses(&target.shown, target.workspace(), &mut wanted)?;
     }
-    let choice = changes::permitted(&target.view, &target.set, &wanted, &shown).map_err(CliError::new)?;
+    let choice = wanted.choice(&target.shown, &shown).map_err(CliError::new)?;
+    let choice = target.shown.permitted(choice, &wanted.approval).choice;
     required.retain(|check| target.concerns(check, &choice));
     let (state, store) = (target.state(&choice)?, app.check_store());
     let has_passed = |check: &&CheckDefinition| {
@@ -265,8 +266,7 @@ pub(super) fn apply_checked(
             ..CliError::new(format!("not applied: the required check {} did not pass", failed.check))
         });
     }
-    let same = target.view.is_unchanged(LayerKind::Pending, &target.set).map_err(CliError::new)?;
-    if !same || target.state(&choice)? != state {
+    if target.state(&choice)? != state {
         let moved = CliError::new("not applied: files changed while the checks ran");
         return Err(CliError { code: report::REFUSED, ..moved }.hint("run `placet apply --checked` again"));
     }
@@ -276,7 +276,7 @@ pub(super) fn apply_checked(
         .collect();
     let by = "placet apply --checked";
     let label = TransactionLabel { checks: checks.clone(), ..cli_label(&target.name, by) };
-    let mut told = changes::apply(&target.view, &wanted, label.clone(), UNDO, &shown);
+    let mut told = changes::apply(target.shown.clone(), &wanted, label.clone(), UNDO, &shown);
     if told.done {
         told.checks = checks;
         let names: Vec<&str> = required.iter().map(|check| check.name.as_str()).collect();

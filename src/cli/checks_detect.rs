@@ -1,9 +1,9 @@
 //! `placet checks detect`: proposes checks. With `--write` the proposals become a change to the project's settings, which is
 //! asked about in a terminal, and stays pending elsewhere unless an option names the file.
 
-use super::approvals::{ApprovalPrompt, PathOutcome, UNDO};
+use super::approvals::ApprovalPrompt;
 use super::args::Options;
-use super::changes::{self as pending, SelectedView, cli_label, named_and_pending, report_outcome};
+use super::changes::{self as pending, SelectedView, UNDO, cli_label, named_and_pending, report_outcome};
 use super::report::{self, CliError, print, warn};
 use super::{apply_question, review, settings_file, start};
 use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};
@@ -114,18 +114,16 @@ impl<'a> CheckProposal<'a> {
     /// Asks a person who is there, or does what the options say.
     fn settle(&self, options: &Options) -> Result<u8, CliError> {
         let Some(chosen) = &self.chosen else { return Ok(self.applied(report::DONE)) };
-        let approval = named_and_pending(&[&chosen.view], &chosen.workspace, options)?.pop();
+        let shown = chosen.view.shown().map_err(CliError::new)?;
+        let approval = named_and_pending(&[&shown], &chosen.workspace, options)?.pop();
         let prompt = ApprovalPrompt::here(self.app);
         let code = match (approval.filter(|approval| !approval.is_none()), prompt) {
             (Some(approval), _) => {
                 let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
-                let told = changes::apply(
-                    &chosen.view,
-                    &wanted,
-                    cli_label(&chosen.name, BY),
-                    UNDO,
-                    &|path: &Path| chosen.workspace.shortened(path),
-                );
+                let told =
+                    changes::apply(shown, &wanted, cli_label(&chosen.name, BY), UNDO, &|path: &Path| {
+                        chosen.workspace.shortened(path)
+                    });
                 report_outcome(self.app, AuditKind::Apply, BY, &told, options.apply_loss)?
             }
             (None, Some(ApprovalPrompt::Pane(_))) => self.ask_in_pane(chosen)?,
@@ -166,11 +164,11 @@ impl<'a> CheckProposal<'a> {
     ) -> Result<u8, CliError> {
         let label = cli_label(&chosen.name, BY);
         let waiting = std::slice::from_ref(&self.file);
-        let asked = prompt.one_by_one(&chosen.view, &chosen.workspace, waiting, &label)?;
         let mut code = report::DONE;
-        for PathOutcome { kind, told } in asked.done {
+        prompt.one_by_one(chosen, waiting, &label, &mut |kind, told| {
             code = code.max(report_outcome(self.app, kind, BY, &told, options.apply_loss)?);
-        }
+            Ok(())
+        })?;
         Ok(code)
     }
 

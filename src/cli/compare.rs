@@ -7,7 +7,7 @@ use super::review_screen::shown;
 use super::session_selector::{session_of, try_name_now};
 use super::start;
 use super::try_args::CompareArgs;
-use crate::repl::taken_by;
+use crate::repl::accepted_changes;
 use crate::text::{count, visible};
 use crate::ui::review::{Review, ReviewOutcome, ReviewSubject, pending};
 use crate::ui::{Theme, verbatim};
@@ -48,14 +48,13 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
         report::written(out.write_all(&bytes).and_then(|()| out.flush()))?;
         return Ok(report::DONE);
     }
-    let classes = view.classify(&difference.set);
+    let of = view.shown_as(difference.set.clone());
     let renamed = view.renamed(&difference.set);
-    let files =
-        pending(&difference.set, &classes, &renamed, view.objects(), &|path| workspace.shortened(path));
+    let files = pending(of.set(), of.classes(), &renamed, view.objects(), &|path| workspace.shortened(path));
     let mut review = Review::new(&format!("{into} against {from}"), ReviewSubject::Compare, files);
     review.output = Some(into.to_string());
     (review.count, review.line_counts) =
-        (difference.set.count(&renamed), difference.set.lines(view.objects(), &renamed, &classes));
+        (difference.set.count(&renamed), difference.set.lines(view.objects(), &renamed, of.classes()));
     let memory = view.dir().join(format!("compare-{from}.json"));
     let no_blame = Arc::new(|_: &Path| Err(std::io::Error::other("a comparison has no turns")));
     let review_args = ReviewArgs { linear: args.linear, ..ReviewArgs::default() };
@@ -65,7 +64,7 @@ pub(super) fn run(args: &CompareArgs, options: &Options) -> Result<u8, CliError>
     if !matches!(outcome, ReviewOutcome::Apply { .. }) {
         return Ok(report::DONE);
     }
-    let choice = taken_by(&review);
+    let choice = accepted_changes(&review);
     if choice.is_empty() {
         warn("nothing was accepted, so nothing was taken");
         return Ok(report::DONE);

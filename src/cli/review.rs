@@ -2,9 +2,8 @@
 
 use super::apply_progress;
 use super::apply_question::check_env;
-use super::approvals::UNDO;
 use super::args::Options;
-use super::changes::{SelectedView, chosen, cli_label, report_applied};
+use super::changes::{SelectedView, UNDO, chosen, cli_label, report_applied};
 use super::git_diff::{self, MOST};
 use super::report::{self, CliError, warn};
 use super::review_args::ReviewArgs;
@@ -14,7 +13,7 @@ use super::stage;
 use super::start;
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::repl::{ReviewApply, TurnNumbers, apply_review, blamed, memory_of, review_of, taken_by};
+use crate::repl::{ReviewApply, TurnNumbers, accepted_changes, apply_review, blamed, memory_of, review_of};
 use crate::text::patch::{PatchSet, StripLevels, parse, unquoted};
 use crate::text::visible;
 use crate::tools::{CheckBoard, passed_checks, passed_words};
@@ -185,14 +184,8 @@ fn reviewed(
     label: TransactionLabel,
 ) -> Result<PendingReview, CliError> {
     let SelectedView { view, workspace, .. } = chosen;
-    let only_prints = args.linear || app.config.settings().ui.linear || File::open("/dev/tty").is_err();
-    if !only_prints {
-        // Else another placet could change what is on the screen before the person decides.
-        let hint = "`placet changes --patch` shows them";
-        view.claim().map_err(|e| CliError::new(e).hint(hint))?;
-    }
     let review = review_of(workspace, view, &opened.only).map_err(CliError::new)?;
-    let Some(mut review) = review else {
+    let Some((of, mut review)) = review else {
         warn("nothing is pending");
         return Ok(PendingReview::default());
     };
@@ -205,7 +198,7 @@ fn reviewed(
     let board = runtime.as_ref().and_then(|runtime| CheckBoard::new(&env, runtime.handle().clone()));
     let checks = match board {
         Some(board) => {
-            let (selection, output) = (Box::new(taken_by), check_output(app, workspace)?);
+            let (selection, output) = (Box::new(accepted_changes), check_output(app, workspace)?);
             Some(ReviewChecks { board, selection, output })
         }
         None => None,
@@ -218,15 +211,13 @@ fn reviewed(
     };
     let shown = |path: &Path| workspace.shortened(path);
     let confirm = |losses: &[LargeLoss]| line_ui::confirm_losses(losses, &shown, line_ui::consent_alone);
-    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-    let checks = passed_checks(&env, view, (&set, &taken_by(&review))).map_err(|e| CliError {
+    let checks = passed_checks(&env, view, (of.set(), &accepted_changes(&review))).map_err(|e| CliError {
         code: report::REFUSED,
         ..CliError::new(e).hint("your decisions are saved; `t` in the review runs the checks")
     })?;
     let label = TransactionLabel { checks: checks.clone(), ..label };
     let run = |apply: ReviewApply<'_>| apply_progress::shown(view, apply);
-    let carried =
-        apply_review(workspace, view, &review, (confirm, run), label.clone(), UNDO).map_err(CliError::new)?;
+    let carried = apply_review(workspace, (of, &review), (confirm, run), label.clone(), UNDO);
     let mut code = report::DONE;
     for (kind, mut told) in carried.steps {
         if kind == AuditKind::Apply && told.done {

@@ -68,7 +68,10 @@ fn discard_try(app: &App, store: &SessionStore, name: &TryName) -> Result<u8, Cl
     let held = store.resume(&id)?;
     let view = app.view(id.as_str());
     let workspace = app.workspace.with_view(view.clone());
-    let told = changes::discard(&view, &[], "`placet undo`", &|path| workspace.shortened(path));
+    let told = match changes::shown(&view) {
+        Ok(shown) => changes::discard(shown, &[], "`placet undo`", &|path| workspace.shortened(path)),
+        Err(told) => told,
+    };
     let is_done = told.done;
     let code = report_outcome(app, AuditKind::Discard, "placet try drop", &told, None)?;
     if is_done {

@@ -6,8 +6,8 @@ use super::loss::Loss;
 use super::worker::SessionState;
 use crate::audit::AuditKind;
 use crate::workspace::{
-    ApplyError, ApplyOutcome, ApplyReport, ApprovedBy, ChangeApproval, ChangeClasses, ChangeSelection,
-    ChangeSet, DiscardBackup, LargeLoss, LayerKind, PermittedChanges, SelectedPart, TransactionLabel, View,
+    ApplyError, ApprovedBy, ChangeApproval, ChangeDecision, ChangeSelection, DecisionReport, DiscardBackup,
+    DiscardedChanges, LargeLoss, MovedCause, MovedChanges, SelectedPart, TransactionLabel, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -107,12 +107,8 @@ impl ChangeChoice {
         self
     }
 
-    fn selection(
-        &self,
-        shown: &PendingChanges,
-        classes: &ChangeClasses,
-    ) -> Result<(ChangeSelection, ChangeApproval), Error> {
-        let set = shown.set();
+    fn selection(&self, shown: &PendingChanges) -> Result<(ChangeSelection, ChangeApproval), Error> {
+        let (set, classes) = (shown.set(), shown.shown().classes());
         let mut paths: BTreeSet<Arc<Path>> = if self.everything { set.paths() } else { BTreeSet::new() };
         for path in self.paths.iter().map(|path| shown.absolute(path)) {
             let below = set.below(&path);
@@ -156,35 +152,22 @@ impl SessionState {
     }
 
     pub(super) fn pending(&self) -> Result<PendingChanges, Error> {
-        let set = self.view()?.changes(LayerKind::Pending).map_err(Error::Pending)?;
-        PendingChanges::new(set, &self.agent.env().workspace).ok_or(Error::Outdated)
+        let shown = self.view()?.shown().map_err(Error::Pending)?;
+        Ok(PendingChanges::new(shown, &self.agent.env().workspace))
     }
 
     pub(super) fn apply(&self, shown: &PendingChanges, choice: &ChangeChoice) -> Result<Applied, Error> {
         let view = self.view()?;
-        // The decision is about the changes that were shown: no background command adds to them until the apply is
-        // done.
-        let _commands = self.runtime.block_on(view.lock_commands());
-        let set = unchanged(&view, shown)?;
-        let classes = view.classify(&set);
-        let (mut chosen, approval) = choice.selection(shown, &classes)?;
-        let special = set.take_special(&mut chosen);
-        let PermittedChanges { choice: mut permitted, waiting, losses, .. } =
-            classes.permitted(&set, chosen, &approval);
-        permitted.extend(special);
-        let left = Applied {
-            protected: waiting,
-            losses: losses.iter().map(Loss::of).collect(),
-            ..Applied::default()
-        };
-        if permitted.is_empty() {
-            return Ok(left);
+        let (apply, approval) = choice.selection(shown)?;
+        if apply.is_empty() {
+            return Ok(Applied::default());
         }
         let label = TransactionLabel { assent: ApprovedBy::you(PROGRAM), ..view.label() };
-        let report = view.apply_and_report(&set, permitted, &approval, label);
-        let shown = |path: &std::path::Path| self.agent.env().workspace.shortened(path);
-        let sentences = report.lines(None, &shown).join("\n");
-        let mut applied = applied(report, left)?;
+        let decision = ChangeDecision { apply, approval, label, ..ChangeDecision::default() };
+        let report = view.decide(shown.shown().clone(), decision).map_err(|moved| Error::from(*moved))?;
+        let name = |path: &Path| self.agent.env().workspace.shortened(path);
+        let sentences = report.lines(None, &name).join("\n");
+        let mut applied = applied(report)?;
         if !applied.paths.is_empty() || !applied.special.is_empty() {
             applied.incomplete.extend(self.record(AuditKind::Apply, &sentences));
         }
@@ -192,20 +175,20 @@ impl SessionState {
     }
 
     pub(super) fn discard(&self, shown: &PendingChanges, choice: &ChangeChoice) -> Result<Discarded, Error> {
-        let view = self.view()?;
-        let _commands = self.runtime.block_on(view.lock_commands());
-        let set = unchanged(&view, shown)?;
-        let (chosen, _) = choice.selection(shown, &view.classify(&set))?;
-        if chosen.is_empty() {
+        let (discard, _) = choice.selection(shown)?;
+        if discard.is_empty() {
             return Ok(Discarded { count: 0, can_undo: true, incomplete: Vec::new() });
         }
-        let renamed = view.renamed(&set);
-        let backup = view.set_aside(&chosen).map_err(Error::Pending)?;
-        let left = view.changes(LayerKind::Pending).unwrap_or_default();
-        let gone = set.len().saturating_sub(left.len());
-        let count = set.count_of(&renamed, |change| left.get(&change.path).is_none());
+        let decision = ChangeDecision { discard, ..ChangeDecision::default() };
+        let report = self.view()?.decide(shown.shown().clone(), decision);
+        let report = report.map_err(|moved| Error::from(*moved))?;
+        report.applied.map_err(not_applied)?;
+        let gone = report.discarded.transpose().map_err(Error::Pending)?;
+        let Some(DiscardedChanges { count, paths, backup }) = gone else {
+            return Ok(Discarded { count: 0, can_undo: true, incomplete: Vec::new() });
+        };
         let incomplete = self.record(AuditKind::Discard, &format!("discarded changes to {count}"));
-        Ok(Discarded { count: gone, can_undo: backup == DiscardBackup::Kept, incomplete })
+        Ok(Discarded { count: paths, can_undo: backup == DiscardBackup::Kept, incomplete })
     }
 
     /// Writes to the audit log, and takes what was applied in mounts to their stores. Returns what of that failed.
@@ -218,27 +201,36 @@ impl SessionState {
     }
 }
 
-/// What is pending, if it is what was shown.
-fn unchanged(view: &View, shown: &PendingChanges) -> Result<ChangeSet, Error> {
-    let now = view.changes(LayerKind::Pending).map_err(Error::Pending)?;
-    if now == *shown.set() { Ok(now) } else { Err(Error::Outdated) }
-}
-
-fn applied(report: ApplyReport, left: Applied) -> Result<Applied, Error> {
-    let ApplyReport { result, mut special, unmoved, special_error, .. } = report;
+fn applied(report: DecisionReport) -> Result<Applied, Error> {
+    let DecisionReport { applied, mut special, unmoved, special_error, left, .. } = report;
     special.extend(unmoved);
     let pending = |e: io::Error| format!("pipes, sockets and devices are still pending: {e}");
-    let mut applied =
-        Applied { special, incomplete: special_error.map(pending).into_iter().collect(), ..left };
-    match result {
-        Ok(ApplyOutcome::Landed(entry)) => {
-            applied.incomplete.extend(entry.shortfalls);
-            applied.paths = entry.changes.iter().map(|change| change.path.to_path_buf()).collect();
-            Ok(applied)
+    let mut out = Applied {
+        special,
+        incomplete: special_error.map(pending).into_iter().collect(),
+        protected: left.waiting.into_iter().map(|(path, _)| path).collect(),
+        losses: left.losses.iter().map(Loss::of).collect(),
+        ..Applied::default()
+    };
+    if let Some(entry) = applied.map_err(not_applied)? {
+        out.incomplete.extend(entry.shortfalls);
+        out.paths = entry.changes.iter().map(|change| change.path.to_path_buf()).collect();
+    }
+    Ok(out)
+}
+
+fn not_applied(error: ApplyError) -> Error {
+    match error {
+        e @ (ApplyError::Half { .. } | ApplyError::Open(_)) => Error::Incomplete(Box::new(e)),
+        e => Error::NotApplied(Box::new(e)),
+    }
+}
+
+impl From<MovedChanges> for Error {
+    fn from(moved: MovedChanges) -> Error {
+        match moved.cause {
+            MovedCause::Workspace { merged, conflicts, .. } => Error::Changed { merged, conflicts },
+            MovedCause::Pending | MovedCause::Side(_) => Error::Outdated,
         }
-        Ok(ApplyOutcome::Nothing) => Ok(applied),
-        Ok(ApplyOutcome::Changed { merged, conflicts }) => Err(Error::Changed { merged, conflicts }),
-        Err(e @ (ApplyError::Half { .. } | ApplyError::Open(_))) => Err(Error::Incomplete(Box::new(e))),
-        Err(e) => Err(Error::NotApplied(Box::new(e))),
     }
 }

@@ -4,7 +4,8 @@ use super::file_state::FileState;
 use super::loss::Loss;
 use crate::permission::Runner;
 use crate::workspace::{
-    ChangeClass, ChangeClasses, ChangeKind, ChangeSet, FileChange, View, Workspace, hunks, lost_paths, patch,
+    ChangeClass, ChangeClasses, ChangeKind, ChangeSet, FileChange, ShownChanges, Workspace, hunks,
+    lost_paths, patch,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,11 +19,10 @@ use std::sync::Arc;
 pub struct PendingChanges(Arc<PendingInner>);
 
 struct PendingInner {
-    set: ChangeSet,
+    shown: ShownChanges,
     changes: Vec<PendingChange>,
     losses: Vec<Loss>,
     listing: Vec<String>,
-    view: View,
     cwd: PathBuf,
 }
 
@@ -85,17 +85,15 @@ pub struct ChangeHunk {
 }
 
 impl PendingChanges {
-    /// `None` without a view, in which nothing can be pending.
-    pub(super) fn new(set: ChangeSet, workspace: &Workspace) -> Option<PendingChanges> {
-        let view = workspace.view()?.clone();
-        let classes = view.classify(&set);
-        let lost = lost_paths(&set, &classes);
-        let change = |change: &FileChange| PendingChange::new(change, &classes, &lost);
+    pub(super) fn new(shown: ShownChanges, workspace: &Workspace) -> PendingChanges {
+        let (set, classes) = (shown.set(), shown.classes());
+        let lost = lost_paths(set, classes);
+        let change = |change: &FileChange| PendingChange::new(change, classes, &lost);
         let changes = set.changes.iter().map(change).collect();
         let losses = classes.losses.iter().map(Loss::of).collect();
-        let listing = view.listing(&set, &classes, |path| workspace.shortened(path));
+        let listing = shown.lines(|path| workspace.shortened(path));
         let cwd = workspace.cwd().to_path_buf();
-        Some(PendingChanges(Arc::new(PendingInner { set, changes, losses, listing, view, cwd })))
+        PendingChanges(Arc::new(PendingInner { shown, changes, losses, listing, cwd }))
     }
 
     /// The changes, sorted by path.
@@ -123,7 +121,7 @@ impl PendingChanges {
     /// The contents before and after, each empty where there is no file. `None` where one of the two is not a regular
     /// file, has more than 16 MiB, or is not stored any more, as after the change was applied or discarded.
     pub fn contents(&self, path: impl AsRef<Path>) -> Option<(Vec<u8>, Vec<u8>)> {
-        self.0.set.get(&self.absolute(path.as_ref()))?.bytes(self.0.view.objects())
+        self.set().get(&self.absolute(path.as_ref()))?.bytes(self.0.shown.view().objects())
     }
 
     /// The hunks of a change, for [`ChangeChoice::hunks`](crate::ChangeChoice::hunks). `None` as for
@@ -142,7 +140,7 @@ impl PendingChanges {
 
     /// All changes as a patch for `git apply`, with paths relative to the session's directory.
     pub fn patch(&self) -> Vec<u8> {
-        patch(&self.0.set, self.0.view.objects(), &self.0.cwd)
+        patch(self.set(), self.0.shown.view().objects(), &self.0.cwd)
     }
 
     /// The list that `placet changes` prints: a line for each change, with names made visible. For people; programs use
@@ -152,7 +150,11 @@ impl PendingChanges {
     }
 
     pub(super) fn set(&self) -> &ChangeSet {
-        &self.0.set
+        self.0.shown.set()
+    }
+
+    pub(super) fn shown(&self) -> &ShownChanges {
+        &self.0.shown
     }
 
     pub(super) fn absolute(&self, path: &Path) -> PathBuf {

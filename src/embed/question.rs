@@ -9,7 +9,6 @@ use crate::text::count;
 use crate::tools::{DisplayDetail, MatchedText, UserReply};
 use crate::workspace::{ListedChange, Workspace};
 use std::path::PathBuf;
-use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -269,12 +268,12 @@ impl Question {
         let reply = until_cancelled(reply, stop);
         let keys = |reply, yes, no| ContinueReply::Choice { reply, yes, no };
         let (cause, reply) = match subject {
-            ChoiceSubject::Pending(set) => {
-                let changes = PendingChanges::new(Arc::unwrap_or_clone(set), workspace)?;
+            ChoiceSubject::Pending(shown) => {
+                let changes = PendingChanges::new(shown, workspace);
                 return Some(Question::Apply(ApplyQuestion { changes, title, reason, reply }));
             }
-            ChoiceSubject::Protected { path, set } => {
-                let changes = PendingChanges::new(Arc::unwrap_or_clone(set), workspace)?;
+            ChoiceSubject::Protected { path, shown } => {
+                let changes = PendingChanges::new(shown, workspace);
                 return Some(Question::Protected(ProtectedQuestion { path, changes, reason, reply }));
             }
             ChoiceSubject::Budget => (ContinueCause::Budget, keys(reply, 'g', 's')),

@@ -3,7 +3,7 @@
 use super::Error;
 use super::event::{Event, TurnOutcome, TurnTexts};
 use super::worker::{SessionState, SessionWorker};
-use crate::agent::{TurnDecision, TurnEnding, TurnEvent, TurnStart};
+use crate::agent::{TurnDecision, TurnEnding, TurnEvent, TurnStart, never_reviewed};
 use crate::conversation::Part;
 use std::fmt;
 use std::marker::PhantomData;
@@ -118,7 +118,7 @@ fn run(state: &mut SessionState, message: String, out: &UnboundedSender<Event>, 
             let ending = agent.run(start, events.clone(), stop.clone()).await;
             let decision = match ending {
                 TurnEnding::Interrupted => TurnDecision::Nothing,
-                _ => agent.ask_to_apply(&events, stop).await,
+                _ => agent.ask_to_apply(&events, stop, never_reviewed).await,
             };
             drop(events.send(TurnEvent::Ended(ending)));
             decision

@@ -26,7 +26,7 @@ impl Decision {
                 always: None,
                 pattern: None,
                 typed: None,
-                destroys: false,
+                needs_care: false,
                 why: format!("{why}\n"),
                 flag: None,
                 landing,
@@ -153,8 +153,8 @@ pub struct PolicyQuestion {
     pub pattern: Option<Grant>,
     /// The word that the person must type to agree; a key is not enough here.
     pub typed: Option<String>,
-    /// It destroys data, and no undo brings the data back: a letter alone does not allow it.
-    pub destroys: bool,
+    /// It destroys data that no undo brings back, or writes a protected file: the answer that is marked at first is no.
+    pub needs_care: bool,
     /// How each part of the call was decided, in lines.
     pub why: String,
     /// The flag that avoids the question: `--mode write`, `--allow run_command`.

@@ -60,7 +60,7 @@ struct QuestionBuilder {
     always: Option<Grant>,
     flag: Option<String>,
     typed: Option<String>,
-    destroys: bool,
+    needs_care: bool,
 }
 
 impl Policy {
@@ -193,6 +193,7 @@ impl Policy {
                     let first = asking.is_none();
                     let asking = asking.get_or_insert_default();
                     asking.add(reason);
+                    asking.needs_care |= is_protected_write(one, &self.protected);
                     // With two reasons to ask, one remembered answer could not cover both.
                     asking.always = always.filter(|_| first);
                     if first {
@@ -204,7 +205,7 @@ impl Policy {
                     asking.add(danger.describe());
                     (asking.always, asking.flag) = (None, None);
                     asking.typed = asking.typed.take().or(danger.typed);
-                    asking.destroys = true;
+                    asking.needs_care = true;
                 }
             }
         }
@@ -216,7 +217,7 @@ impl Policy {
         };
         let pattern = asking.always.as_ref().and_then(|_| self.pattern_for(tool, &reach));
         let why = self.why_asked(tool, &reach);
-        let QuestionBuilder { reasons, always, flag, typed, destroys } = asking;
+        let QuestionBuilder { reasons, always, flag, typed, needs_care } = asking;
         // A grant that will not match again is not offered; the person gets a pattern, or a yes for this call only.
         let always = always
             .filter(|g| !matches!(g, Grant::Command { command, .. } if grant_pattern::is_passing(command)));
@@ -229,7 +230,7 @@ impl Policy {
             always,
             pattern,
             typed,
-            destroys,
+            needs_care,
             why,
             flag,
             landing,
@@ -435,6 +436,15 @@ pub fn network_reason(host: &str) -> String {
     format!("the command wants to connect to `{host}`")
 }
 
+/// A write of a file that a program on this machine runs or reads later.
+fn is_protected_write(reach: &Access, protected: &ProtectedPaths) -> bool {
+    match reach {
+        Access::Write { place: AccessLocation::Protected, .. } => true,
+        Access::Write { path, place: AccessLocation::Outside } => protected.class_of(path).asks(),
+        _ => false,
+    }
+}
+
 fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -> AccessVerdict {
     let allow = AccessVerdict::Allow(PermitReason::Mode(mode.name()));
     match reach {
@@ -482,18 +492,14 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
             allow
         }
         // Outside there is no root: every component of the path counts.
-        Access::Write { path, place: place @ (AccessLocation::Protected | AccessLocation::Outside) }
-            if *place == AccessLocation::Protected || protected.class_of(path).asks() =>
-        {
-            AccessVerdict::Ask {
-                reason: format!(
-                    "`{}` is protected: a program on this machine runs or reads it later",
-                    path.display()
-                ),
-                always: None,
-                flag: None,
-            }
-        }
+        Access::Write { path, .. } if is_protected_write(reach, protected) => AccessVerdict::Ask {
+            reason: format!(
+                "`{}` is protected: a program on this machine runs or reads it later",
+                path.display()
+            ),
+            always: None,
+            flag: None,
+        },
         Access::Write { place: AccessLocation::Inside, .. } => allow,
         Access::Write { .. } if mode == Mode::Unrestricted => allow,
         Access::Write { path, .. } => AccessVerdict::Ask {

@@ -1,6 +1,6 @@
 //! What a message begins with, before the person's own text.
 
-use super::commands::review::{report_part, unsent_report};
+use super::commands::review::{end_review, report_part, unsent_report};
 use super::context::CommandContext;
 use crate::conversation::Part;
 
@@ -13,6 +13,7 @@ pub(super) enum HasReport {
 
 /// What a message begins with: the report of a review, and what the agent is to know.
 pub(super) fn parts_before(context: &CommandContext<'_>) -> (Vec<Part>, HasReport) {
+    end_review(context);
     let report = unsent_report(context);
     let has_report = if report.is_some() { HasReport::Yes } else { HasReport::No };
     let mut parts: Vec<Part> = report.into_iter().map(report_part).collect();

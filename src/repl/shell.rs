@@ -26,7 +26,7 @@ use crate::session::{SessionStore, TryName};
 use crate::text::visible;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::input::{answering_decoder, background, terminal_name};
-use crate::ui::{Theme, term};
+use crate::ui::{Theme, reclaim, term};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -86,8 +86,6 @@ pub(super) struct Shell<'r> {
     pub(super) expanded: bool,
     /// The text that could not be sent because there was no model: the next line begins as this once there is one.
     unanswered: Option<UnsentText>,
-    /// A letter that was pressed before the review that the person asked for was there.
-    early_key: Option<char>,
     /// The last message is not stored, and has a report that is not forgotten for that reason.
     pub(super) keeps_report: bool,
     /// The apply question that was asked last was about everything that is pending, and not the one of a turn.
@@ -153,7 +151,6 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         signals,
         expanded,
         unanswered: None,
-        early_key: None,
         keeps_report: false,
         asks_about_all: false,
         tour,
@@ -492,6 +489,8 @@ impl Shell<'_> {
     /// `!command`: in the person's own terminal, as if they had typed it into their shell.
     fn run_in_terminal(&self, command: &str) {
         let cwd = self.context.app.cwd();
+        // What it writes stays on the screen until placet asks something.
+        reclaim::lend();
         let status = term::with_original_mode(|| {
             std::process::Command::new("sh").arg("-c").arg(command).current_dir(cwd).status()
         });

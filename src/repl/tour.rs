@@ -29,22 +29,22 @@ const STEPS: [TourStep; 4] = [
     TourStep {
         title: "Tour, 1 of 4: the agent edits a file, and you review the edits",
         words: "The project is made for the tour; Ctrl-C and then Ctrl-D leaves at each prompt. Press Enter to send the \
-                request below, then r for the review. There, {accept} accepts the first change; {comment} comments \
-                on the second one (Enter ends the comment), and {reject} rejects it. {apply} shows the summary, and \
-                {accept} confirms it.",
+                request below. At the question, Right marks Review, and Enter opens it. There, {accept} accepts the \
+                first change; {comment} comments on the second one (Enter ends the comment), and {reject} rejects it. \
+                {apply} shows the summary, and Enter there applies.",
         line: r#"replace "0.19" with "0.21" in src/price.py; replace "round(total, 2)" with "total" in src/price.py"#,
         in_review: Some(
             "Tour: {accept} accepts the first change; {comment} comments on the second, {reject} rejects it; {apply} \
-             shows the summary, {accept} there applies",
+             shows the summary, Enter there applies",
         ),
     },
     TourStep {
         title: "Tour, 2 of 4: a command destroys files",
         words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what \
-                the command deleted. Then press a to apply it all the same.",
+                the command deleted. Apply is marked: Enter applies it all the same.",
         line: "run rm -rf tests README.md",
         in_review: Some(
-            "Tour: {close} goes back to the question, and a there applies what the command deleted",
+            "Tour: {close} goes back to the question, and Enter there applies what the command deleted",
         ),
     },
     TourStep {

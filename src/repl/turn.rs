@@ -2,6 +2,7 @@
 
 use super::commands::apply_label;
 use super::commands::cost::cost_of;
+use super::commands::review::reviewed_decision;
 use super::context::CommandContext;
 use super::conversation::add_closing_line;
 use super::error::ReplError;
@@ -155,8 +156,16 @@ pub(super) fn ask_about_all(
     let label = workspace.view().map(|view| apply_label(view, APPLY_COMMAND)).unwrap_or_default();
     let place = ApplyQuestionPlace::ShellCommand(Box::new(label));
     let mode = context.app.mode;
-    let asked =
-        ApplyQuestionContext { workspace, home: None, mode, env, place, stop: &stop, record: &record };
+    let asked = ApplyQuestionContext {
+        workspace,
+        home: None,
+        mode,
+        env,
+        place,
+        reviewed: reviewed_decision,
+        stop: &stop,
+        record: &record,
+    };
     context.runtime.block_on(async {
         let asking = async {
             let (decision, said) =
@@ -212,7 +221,8 @@ async fn ask_to_apply(
     stop: &CancellationToken,
 ) -> TurnDecision {
     let (decision, said) =
-        passing_notices(events, async |sender| agent.ask_to_apply(sender, stop).await).await;
+        passing_notices(events, async |sender| agent.ask_to_apply(sender, stop, reviewed_decision).await)
+            .await;
     said.iter().for_each(|words| add_closing_line(agent, words));
     if decision == TurnDecision::Nothing && said.is_empty() {
         still_pending(agent).await.into_iter().for_each(|words| drop(events.send(TurnEvent::Notice(words))));

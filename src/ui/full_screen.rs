@@ -6,10 +6,10 @@
 use super::full_screen_painter::FullScreenPainter;
 use super::input::BlockingKeyReader;
 use super::input::decode::TerminalInput;
-use super::input::guard::{KeyGuard, KeyRole};
+use super::input::enter_guard::EnterGuard;
 use super::line_ui::LineUi;
 use super::picture::PlacedPicture;
-use super::term;
+use super::{reclaim, term};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use std::io;
@@ -38,22 +38,18 @@ pub trait FullScreenPane {
     /// Draws everything; returns the position of the cursor, if the cursor is visible.
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)>;
 
-    /// What `key` would apply, discard or mark for it now, if anything. Such a key counts only when the person meant
-    /// it: see [`super::input::guard`].
-    fn guarded(&self, _key: KeyEvent) -> Option<KeyRole> {
-        None
-    }
-
-    /// A key that decides, or opens an editor or a field, did not count: what a letter opened was just opened.
-    fn came_too_early(&mut self, _key: KeyEvent) {}
-
-    /// The key goes a line up or down.
-    fn moves(&self, _key: KeyEvent) -> bool {
+    /// `key` is the Enter that decides now. It counts only when the person meant it: see [`super::input::enter_guard`].
+    fn decides(&self, _key: KeyEvent) -> bool {
         false
     }
 
-    /// True when a letter opened it, which a person may have typed as the first of a text.
-    fn is_opened_by_letter(&self) -> bool {
+    /// It opens where a person may still be typing: it takes no key in its first half second.
+    fn waits_at_first(&self) -> bool {
+        false
+    }
+
+    /// Whether an Enter that decides would count now; true where that changes the picture.
+    fn enter_counts(&mut self, _counts: bool) -> bool {
         false
     }
 
@@ -103,75 +99,49 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
     pane.resize(columns, rows);
     let mut dirty = true;
     let mut keyboard = BlockingKeyReader::new()?;
-    let mut last_key: Option<KeyEvent> = None;
-    let mut guard = match pane.is_opened_by_letter() {
-        true => KeyGuard::after_letter(),
-        false => KeyGuard::default(),
-    };
+    let begun = Instant::now();
+    let mut guard = EnterGuard::default();
+    let mut waits = pane.waits_at_first();
     loop {
+        let counts = guard.counts(begun.elapsed());
+        waits &= !counts;
+        dirty |= pane.enter_counts(counts);
         if dirty {
             canvas.frame(term::size(), |buffer| pane.draw(buffer), pane.pictures());
-            guard.drawn(Instant::now());
+            guard.drawn(begun.elapsed());
             dirty = false;
         }
         let wait = if pane.has_background_work() { TICK } else { Duration::from_secs(3600) };
-        let wait = guard.due().map_or(wait, |due| wait.min(due.saturating_duration_since(Instant::now())));
+        let counts_in = guard.counts_from().map(|from| from.saturating_sub(begun.elapsed()));
+        let wait = counts_in.filter(|_| !counts).map_or(wait, |left| wait.min(left));
         let mut taken = 0;
-        let typed = keyboard.next(wait)?;
-        let mut input = match guard.take_due_key(Instant::now()) {
-            Some(key) if typed.is_none() => Some((TerminalInput::Key(key), GuardCheck::Meant)),
-            _ => typed.map(|typed| (typed, GuardCheck::No)),
-        };
-        while let Some((typed, checked)) = input.take() {
-            let now = Instant::now();
-            if let (TerminalInput::Key(key), GuardCheck::No) = (&typed, checked)
-                && let Some(role) = pane.guarded(*key)
-                && (role != KeyRole::Field || guard.is_in_text(now))
-            {
-                guard.press(*key, role, now);
-                let is_told = matches!(role, KeyRole::Mark | KeyRole::Editor | KeyRole::Field);
-                if is_told && guard.due().is_none() {
-                    pane.came_too_early(*key);
-                    dirty = true;
-                }
-                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
-                continue;
-            }
-            if matches!(typed, TerminalInput::Ignored | TerminalInput::Unfinished) {
-                note(&mut guard, &typed, now);
-                taken += 1;
-                if taken < BURST {
-                    input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
-                }
-                continue;
-            }
-            if matches!(checked, GuardCheck::Meant) {
-                guard.note_meant();
-            }
-            if let TerminalInput::Key(key) = &typed {
-                // No word has the letters of these keys twice in a row.
-                let is_again = last_key == Some(*key) && pane.moves(*key);
-                if is_again || !matches!(key.code, KeyCode::Char(_)) {
-                    guard.end_text();
-                }
-                last_key = Some(*key);
-            }
-            // The result of this key must be drawn before another key applies it.
-            guard.touch(now);
-            guard.confirm();
-            dirty = true;
-            match take(pane, &mut canvas, typed) {
-                PaneStep::Stay => {}
-                PaneStep::Close => {
-                    canvas.finish();
-                    drop(full);
-                    return Ok(());
-                }
-                PaneStep::Anew => canvas.forget(),
-            }
+        let mut input = keyboard.next(wait)?;
+        while let Some(typed) = input.take() {
             taken += 1;
+            let at = begun.elapsed();
+            let is_dropped = match &typed {
+                TerminalInput::Key(key) => waits || pane.decides(*key) && !guard.counts(at),
+                TerminalInput::Paste(_) => waits,
+                TerminalInput::Ignored | TerminalInput::Unfinished => true,
+                _ => false,
+            };
+            if !waits {
+                guard.touch(at);
+            }
+            if !is_dropped {
+                dirty = true;
+                match take(pane, &mut canvas, typed) {
+                    PaneStep::Stay => {}
+                    PaneStep::Close => {
+                        canvas.finish();
+                        drop(full);
+                        return Ok(());
+                    }
+                    PaneStep::Anew => canvas.forget(),
+                }
+            }
             if taken < BURST {
-                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
+                input = keyboard.next(Duration::ZERO)?;
             }
         }
         dirty |= pane.tick();
@@ -183,25 +153,18 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
     }
 }
 
-/// Bytes that type nothing: a key that comes together with them is not alone.
-fn note(guard: &mut KeyGuard, input: &TerminalInput, now: Instant) {
-    match input {
-        TerminalInput::Unfinished => guard.cancel_pending_key(),
-        _ => guard.touch(now),
-    }
-}
-
-/// Whether the guard has passed a key.
-#[derive(Clone, Copy)]
-enum GuardCheck {
-    Meant,
-    No,
-}
-
 enum PaneStep {
     Stay,
     Close,
     Anew,
+}
+
+/// Another program has the terminal for `work`; after it, the terminal is placet's again.
+fn released(work: impl FnOnce()) {
+    term::with_screen_released(|| {
+        work();
+        term::write_all(&reclaim::reset());
+    });
 }
 
 fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: TerminalInput) -> PaneStep {
@@ -210,7 +173,7 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
             canvas.finish();
-            term::with_screen_released(term::suspend);
+            released(reclaim::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
             PaneStep::Anew
@@ -225,7 +188,7 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             PaneFlow::Close => PaneStep::Close,
             PaneFlow::Lend => {
                 canvas.finish();
-                term::with_screen_released(|| pane.run_released());
+                released(|| pane.run_released());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);
                 PaneStep::Anew

@@ -70,10 +70,9 @@ pub fn consent_alone(question: &str) -> Option<String> {
     consent(question)
 }
 
-/// Asks a question to which `key`, pressed twice, means yes, while placet already owns the terminal. Any other key
-/// means no.
-pub fn is_confirmed_by(key: char, question: &str) -> bool {
-    input::is_pressed_twice(question, key)
+/// Asks a question to which `word` and Enter means yes, while placet already owns the terminal. Any other line means no.
+pub fn is_confirmed_by(word: &str, question: &str) -> bool {
+    consent(question).is_some_and(|answer| answer.trim() == word)
 }
 
 /// Asks with `ask` for the word that approves a large loss. True without a question where there is no large loss.

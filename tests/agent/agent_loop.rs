@@ -169,11 +169,11 @@ fn the_question_says_what_the_turn_has_taken() {
         s.contains("read_file was called 5 times with the same result. Continue?")
             && s.contains("this turn has cost 50 in, 100 out so far")
     });
-    pty.until("keys that count", |s| !s.contains("(a moment:"));
+    pty.until_answers_count();
     let shown = "◆ read_file was called 5 times with the same result. Continue?\n\
                  \x20 this turn has cost 50 in, 100 out so far\n\
-                 \x20 y yes  n no  Esc stop the turn  Tab your draft";
+                 \x20 [Yes] · No   Enter answers";
     assert!(pty.screen().contains(shown), "{}", pty.screen());
-    pty.send("n");
+    pty.answer("n");
     pty.until("the end", |s| s.contains("stopped: read_file was called 5 times with the same result"));
 }

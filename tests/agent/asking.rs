@@ -21,13 +21,13 @@ fn result(server: &MockServer) -> String {
     body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_string()
 }
 
-/// A shell in which the model has asked, and the half second in which no key counts has passed.
+/// A shell in which the model has asked, and an Enter counts.
 fn asked(server: &MockServer, arguments: &[&str]) -> Pty {
     let start = arguments.iter().fold(with_model(server), |start, arg| start.arg(arg));
     let mut pty = start.open();
     pty.line("go on");
-    pty.until("the question", |s| s.contains("Which database?") && s.contains("1 SQLite"));
-    pty.until("keys to count", |s| s.contains("leaves it open") && !s.contains("a moment"));
+    pty.until("the question", |s| s.contains("Which database?") && s.contains("[1] SQLite"));
+    pty.until_answers_count();
     pty
 }
 
@@ -39,9 +39,10 @@ fn asking() -> MockServer {
 }
 
 #[test]
-fn the_person_answers_by_a_digit_in_words_or_not_at_all() {
+fn the_person_answers_by_the_mark_a_number_in_words_or_not_at_all() {
     for (keys, answer) in [
-        ("2", "the person answers: PostgreSQL"),
+        ("\r", "the person answers: SQLite"),
+        ("2\r", "the person answers: PostgreSQL"),
         ("both, please\r", "the person answers: both, please"),
         ("\x1b", "the person leaves it open: decide yourself and state your assumption"),
     ] {
@@ -56,26 +57,27 @@ fn the_person_answers_by_a_digit_in_words_or_not_at_all() {
 }
 
 #[test]
-fn a_draft_is_no_answer_and_comes_back_afterwards() {
+fn a_draft_is_no_answer_and_is_the_next_message() {
     let server = MockServer::start([
         Reply::stream()
             .wait(Duration::from_millis(700))
             .write(openai_events(&[Say::Call("c1", "ask_person", QUESTION)]).concat())
             .close(),
         Reply::openai(&[Say::Text("so be it")]),
+        Reply::openai(&[Say::Text("fruit, then")]),
     ]);
     let mut pty = with_model(&server).open();
     pty.line("go on");
     pty.until("the pane", |s| s.contains("waiting for the model"));
     pty.send("12 apples");
-    pty.until("the question", |s| s.contains("typing goes to your draft"));
-    pty.send(" and 2 pears\t");
-    pty.until("the question has the keys", |s| !s.contains("typing goes to your draft"));
-    pty.until("keys to count", |s| s.contains("leaves it open") && !s.contains("a moment"));
-    pty.send("1");
+    pty.until("the question", |s| s.contains("Enter sends your text · Esc clears it"));
+    pty.line(" and 2 pears");
+    pty.until("the queue", |s| s.contains("1 after this turn: 12 apples and 2 pears"));
+    pty.until_answers_count();
+    pty.send("\r");
     pty.until("the end", |s| s.contains("so be it"));
     assert_eq!(result(&server), "the person answers: SQLite");
-    pty.until_prompt("12 apples and 2 pears");
+    pty.until("the next turn", |s| s.contains("fruit, then"));
 }
 
 #[test]

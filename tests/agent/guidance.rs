@@ -362,18 +362,18 @@ fn what_is_remembered_is_a_pending_change_of_a_file() {
         with_home(shell().size(100, 40), &[]).file("Cargo.toml", "[package]\nname = \"x\"\n").open();
     pty.line("/init");
     pty.until("the draft", |screen| {
-        screen.contains("+ - Build: `cargo build`") && screen.contains("y Enter yes")
+        screen.contains("+ - Build: `cargo build`") && screen.contains("Yes, apply this")
     });
     assert!(!pty.exists("AGENTS.md"));
-    pty.answer("y\r");
+    pty.answer("y");
     settled(&mut pty, "applied changes to 1 file");
     pty.line("/init");
     settled(&mut pty, "has an AGENTS.md already");
     pty.line("/remember always run clippy");
     pty.until("the line", |screen| {
-        screen.contains("+ - always run clippy") && screen.contains("y Enter yes")
+        screen.contains("+ - always run clippy") && screen.contains("Yes, apply this")
     });
-    pty.answer("y\r");
+    pty.answer("y");
     pty.until("applied twice", |screen| screen.matches("applied changes to 1 file").count() == 2);
     assert!(
         pty.read("AGENTS.md").ends_with("\n## Remembered\n\n- always run clippy\n"),
@@ -384,7 +384,7 @@ fn what_is_remembered_is_a_pending_change_of_a_file() {
     pty.line("/remember always run clippy");
     settled(&mut pty, "contains this line already");
     pty.line("/remember --own answer in German");
-    pty.until("the question", |screen| screen.contains("answer in German") && screen.contains("y yes"));
+    pty.until("the question", |screen| screen.contains("answer in German") && screen.contains("Yes"));
     pty.answer("y");
     pty.until("the own file", |_| true);
     let own = pty.home().join(".config/placet/AGENTS.md");

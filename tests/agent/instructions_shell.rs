@@ -57,14 +57,14 @@ fn init_with_a_model_sends_what_is_known_and_its_file_is_a_question() {
     let server = MockServer::start([Reply::openai(&[file]), Reply::openai(&[Say::Text("written")])]);
     let mut pty = model(&server).file("Cargo.toml", "[package]\nname = \"x\"\n").open();
     pty.line("/init");
-    pty.until("the question", |screen| screen.contains("+ Use cargo.") && screen.contains("y Enter yes"));
+    pty.until("the question", |screen| screen.contains("+ Use cargo.") && screen.contains("Yes, apply this"));
     let asked = server.requests()[0].body["messages"].to_string();
     assert!(
         asked.contains("- Build: `cargo build`") && asked.contains("the file") && asked.contains("AGENTS.md")
     );
     assert!(!pty.exists("AGENTS.md"));
     pty.until("keys to count", |screen| !screen.contains("a moment"));
-    pty.answer("y\r");
+    pty.answer("y");
     settled(&mut pty, "applied changes to 1 file");
     assert_eq!(pty.read("AGENTS.md"), "# Rules\n\nUse cargo.\n");
 }
@@ -80,10 +80,12 @@ fn what_the_model_remembers_is_a_question_about_the_line() {
     ]);
     let mut pty = model(&server).file("AGENTS.md", "# Rules\n").open();
     pty.line("first");
-    pty.until("the line", |screen| screen.contains("+ - run make check") && screen.contains("y Enter yes"));
+    pty.until("the line", |screen| {
+        screen.contains("+ - run make check") && screen.contains("Yes, apply this")
+    });
     assert_eq!(pty.read("AGENTS.md"), "# Rules\n");
     pty.until("keys to count", |screen| !screen.contains("a moment"));
-    pty.answer("y\r");
+    pty.answer("y");
     settled(&mut pty, "applied changes to 1 file");
     assert_eq!(pty.read("AGENTS.md"), "# Rules\n\n## Remembered\n\n- run make check\n");
     // The same line a second time changes nothing.

@@ -77,6 +77,14 @@ class Terminal:
             self.tmux("send-keys", key)
             time.sleep(0.15)
 
+    def take(self, letter, *answers):
+        """Marks the answer that begins like one of these, by Alt and its letter, and takes it once an Enter counts."""
+        is_marked = lambda screen: any(f"[{answer}" in screen for answer in answers)
+        if not is_marked(self.screen()):
+            self.key(f"M-{letter}")
+        self.until(f"{answers[0]} marked", lambda screen: is_marked(screen) and "Enter answers" in screen)
+        self.key("Enter")
+
     def type(self, text):
         self.tmux("send-keys", "-l", text)
         time.sleep(0.6)
@@ -120,7 +128,7 @@ def snapshot(work):
 
 
 def is_question(screen):
-    return ("s send back to" in screen or "s copy a message, run" in screen) and "k keep pending" in screen
+    return ("Send back to" in screen or "Copy a message, run" in screen) and "Keep pending" in screen
 
 
 def listed(screen):
@@ -169,11 +177,9 @@ def way(agent, args, server, terminal, work):
         wrong.append("the refused host is not named")
     if snapshot(work) != before:
         wrong.append("the workspace changed before the question")
-    # The review: the hunk of README.md is rejected, and commented.
-    terminal.key("r")
-    terminal.until("the review", lambda screen: "accept" in screen and "reject" in screen and "send back" not in screen)
-    # For a moment after the letter that opened the review, letters that open a field are taken for more of a text.
-    time.sleep(2)
+    # The review: the hunk of README.md is rejected, and commented. It names its keys when it takes them.
+    terminal.take("r", "Review")
+    terminal.until("the review", lambda screen: "a accept" in screen and "r reject" in screen)
     terminal.key("f")
     terminal.type("README")
     terminal.key("Enter")
@@ -185,14 +191,13 @@ def way(agent, args, server, terminal, work):
     terminal.until("the comment", lambda screen: "sends it to" in screen or "shorter, please" in screen)
     terminal.key("Escape", "q")
     terminal.until("the question again", is_question)
-    time.sleep(1.5)
-    terminal.key("s")
+    terminal.take("s", "Send back", "Copy a message")
     terminal.until("the message", lambda screen: "1 rejected" in screen and "1 comment" in screen)
     time.sleep(1.5)
     terminal.message = terminal.screen()
     server.script.turns += script(agent, SECOND)
     asked = len(server.requests())
-    terminal.key("1")
+    terminal.take("1", "1]")
     terminal.until("the second answer", lambda screen: SECOND_ANSWER in screen, 90)
     bodies = json.dumps([request["body"] for request in server.requests()[asked:]])
     if MESSAGE_BEGINS not in bodies or "shorter, please" not in bodies:
@@ -200,11 +205,10 @@ def way(agent, args, server, terminal, work):
     if FIRST_ANSWER not in bodies:
         wrong.append("the conversation before was not sent")
     leave(terminal, agent)
-    time.sleep(1.5)
-    terminal.key("a")
+    terminal.take("a", "Apply")
     time.sleep(1)
-    if is_question(" ".join(terminal.screen().split())):
-        terminal.key("a")
+    if "once more?" in terminal.screen():
+        terminal.take("a", "Apply")
     # Files of the home directory that run later, each by itself.
     for _ in range(6):
         terminal.quiet(1, 10)
@@ -212,8 +216,7 @@ def way(agent, args, server, terminal, work):
         if "[ended" in screen:
             break
         wrong.append(f"asked about: {[line for line in terminal.screen().splitlines() if 'apply this file' in line]}")
-        time.sleep(1.2)
-        terminal.key("k")
+        terminal.take("k", "Keep")
     terminal.until("the end", lambda screen: "[ended" in screen)
     applied = snapshot(work)
     readme = applied.get("README.md", b"").decode()

@@ -84,7 +84,7 @@ fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
 fn stop_in_time(pty: &mut Pty, key: &str) {
     pty.until("the question", |screen| screen.contains("apply?"));
     pty.answer("a");
-    pty.until("the second step", |screen| screen.contains("again to do it unseen"));
+    pty.until("the second step", |screen| screen.contains("[Back]"));
     pty.answer("a");
     pty.until("the progress", |screen| {
         (screen.contains("preparing ") || screen.contains("checking "))

@@ -85,9 +85,8 @@ fn a_file_is_named_in_any_spelling_that_needs_no_link_of_the_workspace() {
 fn the_shell_applies_the_link_that_was_typed() {
     let mut pty = pty::shell().size(100, 40).arg("--mode").arg("ask").file("docs/pre-commit", "a\n").open();
     pty.line("run ln -s .envrc notes.txt; echo evil > .envrc; mv docs old; mkdir .husky; ln -s .husky docs; echo evil > .husky/pre-commit");
-    pty.until("the question", |s| s.contains("apply all but"));
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    pty.send("k");
+    pty.until("the question", |s| s.contains("Apply all but"));
+    pty.answer("k");
     pty.until("that all is pending", |s| s.contains("changes to 5 files are pending"));
     pty.line("/apply notes.txt");
     pty.until("that the link is applied", |s| s.contains("applied changes to 1 file"));

@@ -3,6 +3,7 @@
 mod apply_progress;
 mod blame;
 mod changes;
+mod decide_sequences;
 mod hard_links;
 mod hostile_damage;
 mod hostile_moves;

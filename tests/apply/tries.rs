@@ -147,7 +147,7 @@ fn the_shell_says_how_to_go_back_to_a_conversation_that_is_no_try() {
 fn a_misspelt_try_is_asked_about_and_the_list_has_conversations_without_a_name() {
     let mut pty = shell().size(110, 30).arg("--mode").arg("ask").open();
     pty.line("create a.txt with \"x\"");
-    pty.until("the question", |s| s.contains("k keep pending"));
+    pty.until("the question", |s| s.contains("Keep pending"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.answer("k");
     pty.until("pending", |s| s.contains("[a] ±1 > "));

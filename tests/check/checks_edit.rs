@@ -196,7 +196,7 @@ fn the_shell_proposes_checks_as_a_change_that_is_reviewed() {
     let mut pty = shell().arg("--mode").arg("ask").size(100, 40).file("go.mod", "module x\n").open();
     pty.line("/checks detect");
     pty.until("the question", |s| {
-        s.contains(".placet/config.toml") && s.contains("[checks.vet]") && s.contains("n no, keep it pending")
+        s.contains(".placet/config.toml") && s.contains("[checks.vet]") && s.contains("No, keep it pending")
     });
     pty.until("keys to count", |s| !s.contains("a moment"));
     assert!(!pty.exists(".placet/config.toml"));

@@ -10,9 +10,18 @@ fn ask_mode(settings: &str) -> Start {
     shell().arg("--mode").arg("ask").size(100, 30).config(settings)
 }
 
+fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn behind_more(pty: &mut Pty, letter: &str) {
+    pty.answer("m");
+    pty.answer(letter);
+}
+
 fn asked(mut pty: Pty, command: &str) -> Pty {
     pty.line(&format!("run {command}"));
-    pty.until("the question", |s| s.contains("a apply all"));
+    pty.until("the question", |s| s.contains("Apply"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty
 }
@@ -27,22 +36,20 @@ fn a_required_check_must_pass_before_a_yes_applies_anything() {
     pty.until("the check", |s| s.contains("words (required): not run on this state"));
     pty.answer("a");
     pty.until("the refusal", |s| {
-        s.contains("not applied: the required check words must pass first; t runs it")
+        joined(s).contains("not applied: the required check words must pass first; More runs it")
     });
     assert_eq!(pty.read("b.txt"), "two\nthree\n");
-    pty.send("t");
-    pty.until("the result", |s| {
-        s.contains("✗ words (required): failed: 1 error") && s.contains("o output of checks")
-    });
+    behind_more(&mut pty, "t");
+    pty.until("the result", |s| s.contains("✗ words (required): failed: 1 error"));
     // The failure leads to the file as it is pending.
-    pty.send("o");
+    behind_more(&mut pty, "o");
     pty.until("the output", |s| s.contains("output of words") && s.contains("b.txt:2:1: error"));
     pty.send("\r");
     pty.until("the file", |s| s.contains("b.txt") && s.contains("2 of 2") && s.contains("bad"));
     pty.send("q");
     pty.until("the output again", |s| s.contains("output of words"));
     pty.send("q");
-    pty.until("the question again", |s| s.contains("k keep pending"));
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.answer("k");
     pty.until("the end", |s| s.contains("are pending: /apply"));
@@ -50,14 +57,14 @@ fn a_required_check_must_pass_before_a_yes_applies_anything() {
     pty.until("the old result", |s| {
         s.contains("failed before the last changes to 1 file; not run on this state")
     });
-    pty.send("o");
+    behind_more(&mut pty, "o");
     pty.until("the old output", |s| {
         s.contains("output of words, before the last changes") && s.contains("b.txt:2:1: error")
     });
     pty.send("q");
-    pty.until("the question again", |s| s.contains("k keep pending") && !s.contains("output of words,"));
+    pty.until("the question again", |s| s.contains("Keep pending") && !s.contains("output of words,"));
     pty.until("keys to count", |s| !s.contains("a moment"));
-    pty.send("t");
+    behind_more(&mut pty, "t");
     pty.until("the new result", |s| s.contains("✓ words (required): passed in this state"));
     pty.answer("a");
     pty.until("the apply", |s| {
@@ -74,16 +81,16 @@ fn a_failure_of_discarded_changes_is_not_shown_in_another_try() {
     }
     let pty = ask_mode(GREP).file("b.txt", "two\nthree\n").open();
     let mut pty = asked(pty, "sed -i s/three/bad/ b.txt");
-    pty.send("t");
+    behind_more(&mut pty, "t");
     pty.until("the result", |s| s.contains("✗ words (required): failed: 1 error"));
     pty.answer("d");
-    pty.until("the second look", |s| s.contains("press d again"));
+    pty.until("the second look", |s| s.contains("[Keep]"));
     pty.answer("d");
     pty.until("the discard", |s| s.contains("discarded changes"));
     pty.line("/try other");
     pty.until("the try", |s| s.contains("[a] other > "));
     pty.line("run sed -i s/three/four/ b.txt");
-    pty.until("the question", |s| s.matches("a apply all").count() > 0 && s.contains("+ four"));
+    pty.until("the question", |s| s.matches("Apply").count() > 0 && s.contains("+ four"));
     pty.until("the check", |s| s.contains("words (required): not run on this state"));
 }
 
@@ -104,7 +111,7 @@ fn a_check_of_the_apply_question_starts_with_it_and_ends_with_it() {
     let mut pty = asked(pty, "echo three > a.txt");
     pty.until("the next run", |s| s.contains("slow: running "));
     pty.answer("d");
-    pty.until("the second look", |s| s.contains("press d again"));
+    pty.until("the second look", |s| s.contains("[Keep]"));
     pty.answer("d");
     pty.until("the discard", |s| s.contains("discarded changes"));
 }
@@ -144,8 +151,7 @@ fn the_review_checks_exactly_what_is_accepted() {
     pty.answer("r");
     pty.until("the review", |s| s.contains(" hunks"));
     let decide = |pty: &mut Pty, keys: &str, decided: &str| {
-        std::thread::sleep(std::time::Duration::from_millis(600));
-        pty.by_hand(keys);
+        pty.answer(keys);
         pty.until(decided, |s| s.contains(decided));
     };
     decide(&mut pty, "t", "nothing is accepted");
@@ -191,7 +197,7 @@ fn checks_run_at_the_question_of_a_program() {
     pty.by_hand("t");
     pty.until("the checks of the review", |s| s.contains("checks passed"));
     pty.by_hand("q");
-    pty.until("the question again", |s| s.contains("k keep"));
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.answer("a");
     pty.ended();

@@ -4,7 +4,7 @@ use crate::support::is_full;
 use crate::support::require::has_view;
 use crate::support::special::whiteout;
 use placet::audit::AuditKind;
-use placet::repl::{ReviewApply, apply_review, review_of, taken_by};
+use placet::repl::{ReviewApply, accepted_changes, apply_review, review_of};
 use placet::ui::review::ReviewDecision;
 use placet::workspace::{
     ChangeSelection, LayerKind, SelectedPart, TransactionLabel, View, ViewPaths, Workspace, hunks,
@@ -56,7 +56,7 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
         change(&view, &root, &mut random, by_review);
         let set = view.changes(LayerKind::Pending).unwrap();
         let workspace = Workspace::new(root.clone(), Vec::new()).unwrap().with_view(view.clone());
-        let mut review = review_of(&workspace, &view, &[]).unwrap().unwrap();
+        let (shown, mut review) = review_of(&workspace, &view, &[]).unwrap().unwrap();
         for stop in review.stops() {
             let marks = [ReviewDecision::Accepted, ReviewDecision::Rejected, ReviewDecision::Open];
             let mark = marks[usize::try_from(random.below(3)).unwrap()];
@@ -64,7 +64,7 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
                 review.decide_stop(stop, mark);
             }
         }
-        let mut choice = if by_review { taken_by(&review) } else { ChangeSelection::new() };
+        let mut choice = if by_review { accepted_changes(&review) } else { ChangeSelection::new() };
         for change in set.changes.iter().filter(|_| !by_review) {
             let parts = change.bytes(view.objects()).map_or(0, |(a, b)| hunks(&a, &b).len());
             match random.below(3) {
@@ -87,13 +87,11 @@ fn the_checked_tree_is_the_applied_tree_for_random_parts() {
         if by_review {
             let done = apply_review(
                 &workspace,
-                &view,
-                &review,
+                (shown, &review),
                 (|_: &_| true, |apply: ReviewApply<'_>| apply()),
                 TransactionLabel::default(),
                 "/undo",
-            )
-            .unwrap();
+            );
             let failed =
                 done.steps.iter().filter(|(kind, told)| *kind == AuditKind::Apply && !told.done).count();
             assert_eq!(failed, 0, "round {round}");

@@ -121,7 +121,7 @@ fn the_shell_lists_runs_and_continues_until_checks_pass() {
     pty.line("/until words,none");
     pty.until("the mistake", |s| s.contains("no check `none`"));
     pty.line("/until words 2");
-    pty.until("the question", |s| s.contains("words passed after 1 round") && s.contains("a apply all"));
+    pty.until("the question", |s| s.contains("words passed after 1 round") && s.contains("Apply"));
     pty.until("keys to count", |s| !s.contains("a moment"));
     pty.until("the check", |s| s.contains("✓ words: passed in this state"));
     pty.answer("a");

@@ -55,6 +55,12 @@ fn enter(pty: &mut Pty) {
     pty.send("\r");
 }
 
+/// The Enter of a question that asks for consent, once it counts.
+fn consent(pty: &mut Pty) {
+    pty.until("an Enter to count", |s| s.contains("Enter choose"));
+    pty.send("\r");
+}
+
 fn paste(pty: &mut Pty, text: &str) {
     pty.send(&format!("\x1b[200~{text}\x1b[201~"));
 }
@@ -114,12 +120,12 @@ fn a_provider_a_key_and_a_model_are_written_and_the_next_message_uses_them() {
     pty.send("va");
     pty.until("the match", |s| s.contains("1 of 3"));
     enter(&mut pty);
-    pty.until("the difference", |s| s.contains("Write this into"));
+    pty.until("the difference", |s| s.contains("Write this into") && s.contains("Enter choose"));
     let shown =
         pty.screen().replace(&pty.home().display().to_string(), "[HOME]").replace(&server.url(), "[URL]");
     snapshot("setup_confirm", &shown);
     assert_eq!(read(&config_file(pty.home())), before, "nothing is written before the answer");
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     assert!(pty.transcript().contains("anthropic with vast answers from now on"), "{}", pty.transcript());
     assert!(pty.is_cooked());
@@ -173,7 +179,7 @@ fn leaving_at_any_question_changes_nothing() {
             5 => {
                 pty.send("\x1b[B");
                 pty.until("the other answer", |s| s.contains("❯ leave everything as it is"));
-                pty.answer("\r");
+                consent(&mut pty);
             }
             _ => pty.send("\x03"),
         }
@@ -258,7 +264,7 @@ fn a_server_of_ones_own_without_a_list_and_without_a_key() {
     pty.send("my-model");
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("Write this into") && s.contains("+provider = \"lab\""));
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     let text = read(&config_file(pty.home())).replace(&server.url(), "[URL]");
     snapshot("setup_own_server", &text);
@@ -335,7 +341,7 @@ fn a_command_and_a_variable_can_name_the_key() {
     pty.until("the models", |s| s.contains("Which model?"));
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("+key_env = \"WORK_KEY\""));
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     assert!(!keys_file(pty.home()).exists());
     assert_only_in_the_key_file(&pty);
@@ -421,15 +427,15 @@ fn a_key_file_that_is_a_link_and_a_settings_file_that_changed_are_not_written() 
     pty.until("the models", |s| s.contains("Which model?"));
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("Write this into"));
-    pty.answer("\r");
+    consent(&mut pty);
     pty.until("the refusal", |s| s.contains("is a symbolic link"));
     assert_eq!(read(&config_file(pty.home())), before);
     std::fs::remove_file(keys_file(pty.home())).unwrap();
     std::fs::write(config_file(pty.home()), format!("{before}# more\n")).unwrap();
-    pty.answer("\r");
+    consent(&mut pty);
     pty.until("the change", |s| s.contains("was changed in the meantime; nothing was written"));
     assert!(!keys_file(pty.home()).exists());
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     assert!(read(&config_file(pty.home())).ends_with("# more\n"));
 }
@@ -448,7 +454,7 @@ fn in_the_shell_the_conversation_goes_on_with_the_new_model() {
     pty.until("the match", |s| s.contains("1 of 3"));
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("Write this into"));
-    pty.answer("\r");
+    consent(&mut pty);
     pty.until("the switch", |s| s.contains("anthropic with vast from the next message on"));
     // Story: three notes named the model, a hint told how to start the shell, and what was typed first was gone.
     pty.until_prompt("what is this?");

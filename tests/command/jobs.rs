@@ -8,7 +8,6 @@ use crate::support::require::has_view;
 use crate::support::wait;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 fn call<'a>(id: &'a str, tool: &'a str, input: &'a str) -> Say<'a> {
     Say::Call(id, tool, input)
@@ -395,14 +394,11 @@ fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
     if !has_view() {
         return;
     }
-    // Discarding wants the key twice.
+    // Discarding is asked about once more.
     let press = |pty: &mut Pty, key: &str| {
-        std::thread::sleep(Duration::from_millis(700));
-        pty.send(key);
+        pty.answer(key);
         if key == "d" {
-            pty.until("a second press", |s| s.contains("press d again"));
-            std::thread::sleep(Duration::from_millis(700));
-            pty.send(key);
+            pty.answer(key);
         }
     };
     for key in ["a", "d"] {

@@ -704,6 +704,34 @@ fn what_a_stopped_run_left_is_pending_and_never_applied() {
     }
 }
 
+/// Story: `kill -9` of the process in which the program ran, as the kernel does for memory, and a file that the program was
+/// about to write again was applied empty.
+#[test]
+fn what_a_killed_program_left_is_pending_although_apply_was_given() {
+    needs_a_view!();
+    let bench = Bench::with("half", ": > notes.txt; kill -9 $$");
+    let out = bench.go(&["--apply", "--", "half"]).code(3);
+    out.warns("not applied: half was killed by signal 9, and its changes may be incomplete");
+    assert!(!bench.place.read("notes.txt").is_empty());
+    bench.place.run(["changes"]).code(0).says("notes.txt");
+    bench.place.run(["discard"]).code(0);
+
+    bench.program("half", ": > notes.txt; echo started; read go");
+    let mut running = bench.run(&["--apply", "--", "half"]).start();
+    running.line_where(|line| line.contains("started"));
+    let parent = running.pid();
+    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
+    for child in children.split_whitespace() {
+        let pid = rustix::process::Pid::from_raw(child.parse().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+    let out = running.end();
+    assert_eq!(out.code, 3, "{out:?}");
+    assert!(out.stderr.contains("not applied: the process that ran half was killed"), "{out:?}");
+    assert!(!bench.place.read("notes.txt").is_empty());
+    bench.place.run(["changes"]).code(0).says("notes.txt");
+}
+
 #[test]
 fn a_fresh_run_does_not_continue_with_what_a_killed_run_left() {
     needs_a_view!();

@@ -18,10 +18,10 @@ fn run(words: &[&str]) -> Start {
 
 /// Applies at the question, seen or not.
 fn apply(pty: &mut Pty) {
-    pty.until("the question", |screen| screen.contains("a apply all"));
+    pty.until("the question", |screen| screen.contains("Apply"));
     pty.answer("a");
     std::thread::sleep(std::time::Duration::from_millis(300));
-    if pty.screen().contains("press a again") {
+    if pty.screen().contains("[Back]") {
         pty.answer("a");
     }
     pty.until("the end", |screen| screen.contains("applied changes to"));

@@ -74,9 +74,7 @@ fn pending_below(home: &Path, name: &str) -> Option<String> {
 }
 
 fn press(pty: &mut Pty, key: &str) {
-    pty.until("keys to count", |s| !s.contains("a moment"));
-    std::thread::sleep(Duration::from_millis(700));
-    pty.send(key);
+    pty.answer(key);
 }
 
 #[test]
@@ -217,7 +215,7 @@ fn one_that_ends_at_the_moment_of_the_key_is_pending_once() {
         assert_eq!(pending(&pty, &name).unwrap(), format!("{round}\n"));
         // A job that has ended after the end of the turn is not asked about.
         let prompt = |s: &str| s.trim_end().lines().last().is_some_and(|l| l.starts_with("◆ placet ["));
-        pty.until("the end of the turn", |s| prompt(s) || s.contains("apply all"));
+        pty.until("the end of the turn", |s| prompt(s) || s.contains("Apply"));
         if !prompt(&pty.screen()) {
             press(&mut pty, "k");
         }

@@ -101,7 +101,7 @@ fn the_command_that_is_named_shows_what_was_left_out() {
     pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
     ask_about(&mut pty, "run seq 100 200 >> long.txt; printf '\\0\\2' > bin; git commit -qam Second");
     pty.answer("a");
-    pty.until("the second press", |s| s.contains("press a again"));
+    pty.until("the second press", |s| s.contains("[Back]"));
     pty.answer("a");
     pty.until("the rows", |s| {
         s.contains("applied changes to 2 files") && s.contains("more lines: `/journal 1`")

@@ -117,11 +117,13 @@ fn what_only_a_commit_contains_is_shown_before_it_is_applied() {
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     assert!(pty.screen().contains("made") && pty.read("cart.py") == "two\n", "{}", pty.screen());
     let mut pty = placet(pty, &["apply"]);
-    pty.until("the question", |s| s.contains("keep pending") && !s.contains("a moment"));
+    pty.until("the question", |s| s.contains("Keep pending") && !s.contains("a moment"));
     assert!(pty.screen().contains("+ 900"), "{}", pty.screen());
     pty.answer("a");
-    pty.until("the second press", |s| s.contains("press a again"));
+    pty.until("the second look", |s| s.contains("[Back]"));
     assert!(pty.screen().contains("\"Add\" on main"), "{}", pty.screen());
+    pty.answer("b");
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
 }
@@ -148,7 +150,7 @@ fn what_git_stores_besides_commits_is_shown_before_it_is_applied() {
         assert!(listed.contains(row), "{row}: {listed}");
     }
     let mut pty = placet(pty, &["apply"]);
-    pty.until("the question", |s| s.contains("keep pending") && !s.contains("a moment"));
+    pty.until("the question", |s| s.contains("Keep pending") && !s.contains("a moment"));
     for content in ["+ in-stash", "+ in-note", "+ in-tag"] {
         assert!(pty.screen().contains(content), "{content}: {}", pty.screen());
     }
@@ -171,9 +173,11 @@ fn a_stash_entry_that_was_not_shown_needs_a_second_yes() {
     let mut pty = start.variable("PLACET", crate::support::program::placet()).spawn();
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     let mut pty = placet(pty, &["apply"]);
-    pty.until("the question", |s| s.contains("keep pending") && !s.contains("a moment"));
+    pty.until("the question", |s| s.contains("Keep pending") && !s.contains("a moment"));
     pty.answer("a");
-    pty.until("the second press", |s| s.contains("press a again") && s.contains("stash entry"));
+    pty.until("the second look", |s| s.contains("[Back]") && s.contains("stash entry"));
+    pty.answer("b");
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
 }

@@ -1,9 +1,8 @@
-//! The keys of the questions with a few answers: a protected file, a budget, a hook; and what a terminal says of its
-//! background while one of them is open.
+//! The questions with a few answers: a protected file, a budget, a hook; and what a terminal says of its background while
+//! one of them is open.
 
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{Pty, shell};
-use std::time::Duration;
 
 const ESC: &str = "\x1b";
 const ANSWER: &str = "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\";
@@ -13,35 +12,20 @@ fn protected_question() -> Pty {
     let mut pty = shell().size(110, 30).arg("--mode").arg("ask").open();
     pty.line("create .envrc with \"export A=1\"");
     pty.until("the file", |s| s.contains("! .envrc (created): apply this file?"));
-    pty.until("keys to count", |s| !s.contains("a moment"));
     pty
 }
 
-/// None of `keys` answers what is on the screen, and each shows the keys again.
-fn nothing_answers(pty: &mut Pty, keys: &[&str], reminder: &str) {
-    for key in keys {
-        // Longer than the time in which two letters are a text.
-        std::thread::sleep(Duration::from_millis(1_000));
-        pty.answer(key);
-        pty.until("the reminder", |s| s.contains(reminder));
-        assert!(pty.screen().trim_end().ends_with("\n>"), "{key:?} is in the draft\n{}", pty.screen());
-    }
-}
-
 #[test]
-fn each_key_of_the_question_about_a_protected_file_does_what_its_row_says() {
+fn each_answer_about_a_protected_file_does_what_its_row_says() {
     for (keys, end, applies) in [
-        (&["y", "\r"][..], "applied changes to 1 file", true),
+        (&["y"][..], "applied changes to 1 file", true),
         (&["n"], "changes to 1 file are pending", false),
         (&[ESC], "changes to 1 file are pending", false),
         (&["d", "d"], "discarded", false),
     ] {
         let mut pty = protected_question();
         assert!(!pty.screen().contains("keep the rest"), "there is no rest\n{}", pty.screen());
-        // `a` and `k` are keys of the question about the other changes.
-        nothing_answers(&mut pty, &["a", "k", "z"], "these keys answer: y Enter yes, apply this file");
-        assert!(!pty.exists(".envrc"));
-        std::thread::sleep(Duration::from_millis(1_000));
+        assert!(pty.screen().contains("[No, keep it pending]"), "{}", pty.screen());
         keys.iter().for_each(|key| pty.answer(key));
         pty.until(end, |s| s.contains(end));
         pty.until("a prompt", |s| s.trim_end().ends_with('>'));
@@ -54,7 +38,7 @@ fn each_key_of_the_question_about_a_protected_file_does_what_its_row_says() {
 }
 
 #[test]
-fn each_key_of_the_question_about_a_budget_does_what_its_row_says() {
+fn each_answer_about_a_budget_does_what_its_row_says() {
     for (key, requests) in [("g", 2), ("s", 1), (ESC, 1)] {
         let server = MockServer::start([
             Reply::openai(&[Say::Call("c1", "list_directory", "{}")]),
@@ -71,10 +55,6 @@ fn each_key_of_the_question_about_a_budget_does_what_its_row_says() {
         let mut pty = start.arg("--set").arg("budget.session=0.0001").after(first).open();
         pty.line("go on");
         pty.until("the question", |s| s.contains("for this session is used up") && s.contains("Continue?"));
-        pty.until("keys to count", |s| !s.contains("a moment"));
-        nothing_answers(&mut pty, &["y", "n", "a"], "these keys answer: g continue, up to $0.0001 more");
-        assert_eq!(server.requests().len(), 1, "a wrong key went on");
-        std::thread::sleep(Duration::from_millis(1_000));
         pty.answer(key);
         pty.until_prompt("");
         assert_eq!(server.requests().len(), requests, "{key:?}\n{}", pty.screen());
@@ -83,15 +63,12 @@ fn each_key_of_the_question_about_a_budget_does_what_its_row_says() {
 }
 
 #[test]
-fn each_key_of_the_question_of_a_hook_does_what_its_row_says() {
+fn each_answer_to_a_hook_does_what_its_row_says() {
     let hook = "[[hooks]]\nname = \"careful\"\npoint = \"AGENT_INVOCATION\"\nask = \"notes\"\nreason = \"look first\"\n";
     for (key, runs) in [("y", true), ("n", false), (ESC, false)] {
         let mut pty = shell().size(110, 30).config(hook).file("notes.txt", "the content\n").open();
         pty.line("search content in notes.txt");
         pty.until("the question", |s| s.contains("a hook asks: continue?") && s.contains("look first"));
-        pty.until("keys to count", |s| !s.contains("a moment"));
-        nothing_answers(&mut pty, &["a", "g", "s"], "these keys answer: y yes");
-        std::thread::sleep(Duration::from_millis(1_000));
         pty.answer(key);
         pty.until_prompt("");
         assert_eq!(pty.transcript().contains("1│the content"), runs, "{key:?}\n{}", pty.screen());
@@ -107,25 +84,14 @@ fn an_answer_of_the_terminal_is_no_key_of_a_question_and_no_part_of_a_paste_into
     for at in [1, 2, 9, ANSWER.len() - 1] {
         let (first, second) = ANSWER.split_at(at);
         pty.send(first);
-        // Longer than an escape waits for what follows.
-        std::thread::sleep(Duration::from_millis(90));
         pty.send(second);
     }
-    std::thread::sleep(Duration::from_millis(300));
-    let screen = pty.screen();
-    assert!(
-        screen.contains("y Enter yes, apply this file") && screen.trim_end().ends_with("\n>"),
-        "{screen}"
-    );
-    assert!(!pty.exists(".envrc"));
-    // A paste is a draft, whatever comes in the middle of it.
     pty.send(&format!("\x1b[200~yes {ANSWER}and no\x1b[201~"));
-    pty.until("the draft", |s| s.contains("> yes and no"));
+    pty.until("the text", |s| s.trim_end().ends_with("\n> yes and no"));
     assert!(!pty.exists(".envrc"));
-    pty.answer("\t");
-    pty.until("the question", |s| !s.contains("typing goes to your draft"));
-    pty.answer("y\r");
+    pty.send(ESC);
+    pty.until("an empty line", |s| s.trim_end().ends_with("\n>"));
+    pty.answer("y");
     pty.until("the change", |s| s.contains("applied changes to 1 file"));
-    pty.until_prompt("yes and no");
     assert_eq!(pty.read(".envrc"), "export A=1");
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 /// What placet says, of each kind.
 const OWN_LINES: &[&str] = &[
     "1 file, +1 -0 lines: apply?",
-    "a apply all  r review  k keep pending  d discard all",
+    "[Apply] · Review · Keep pending · Discard · More",
     "Allow? run rm -rf ..",
     "placet [a] ±1 > /apply",
     "applied changes to 1 file; /undo reverts them",
@@ -26,11 +26,11 @@ const OWN_LINES: &[&str] = &[
     "[a] waiting for you · 0 s",
     "note: hooks are off",
     "question: allow? run ls",
-    "answered: apply all",
+    "answered: apply",
     "answer: type a number and Enter",
     "call: run ls",
     "done: the turn, after 0 s",
-    "1: apply all",
+    "1: apply",
     "stopped: by the person",
     "▾ ✓ read_file a.txt",
     "transcript  turn 1 of 1",
@@ -215,9 +215,9 @@ fn linear_mode_marks_its_own_lines_and_no_line_of_an_answer() {
         "done: the turn",
         "question: ",
         "because: ",
-        "1: apply all",
+        "1: apply",
         "answer: type a number",
-        "answered: apply all",
+        "answered: apply",
         "applied changes to 1 file",
         "] > ",
     ];
@@ -233,7 +233,7 @@ fn a_dumb_terminal_has_the_same_mark() {
     pty.until_prompt("");
     let rows = pty.transcript();
     assert_margin_is_placets("dumb", &rows);
-    assert_marked("dumb", &rows, &["answered: apply all", "applied changes to 1 file", "] > "]);
+    assert_marked("dumb", &rows, &["answered: apply", "applied changes to 1 file", "] > "]);
     assert!(!pty.raw().contains(&0x1b), "{rows}");
 }
 

@@ -432,8 +432,7 @@ fn the_removal_of_the_hooks_counts_and_lists_their_files() {
     let mut pty = pty.open();
     pty.line("run rm -r .git/hooks");
     pty.until("the question", |s| s.contains(".git/hooks/ (the directory and everything in it: 3 files)"));
-    quiet();
-    pty.send("r");
+    pty.answer("r");
     pty.until("the review", |s| s.contains("D .git/hooks/two.sample"));
     let screen = pty.screen();
     assert!(screen.contains("the directory and everything in it: 3 files"), "{screen}");
@@ -447,27 +446,20 @@ fn the_question_names_what_runs_later_first_and_asks_about_it_alone() {
     pty.line(
         "run echo two > notes.txt; echo 'export X=1' > .envrc; mkdir .vscode; echo '{}' > .vscode/tasks.json",
     );
-    pty.until("the question", |s| s.contains("apply all but the 2 marked !"));
+    pty.until("the question", |s| s.contains("Apply all but the 2 marked !"));
     let screen = pty.screen();
     let at = |words: &str| screen.find(words).unwrap_or_else(|| panic!("{words}: {screen}"));
     assert!(
         at("! A .envrc") < at("M notes.txt") && at("direnv runs it when you enter") < at("M notes.txt"),
         "{screen}"
     );
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("the first file alone", |s| s.contains(".envrc (created): apply this file?"));
     assert!(pty.read("notes.txt") == "two\n" && !pty.exists(".envrc") && !pty.exists(".vscode/tasks.json"));
-    // The key of the rest is no answer here.
-    quiet();
-    pty.send("a");
-    assert!(!pty.exists(".envrc"));
-    quiet();
-    pty.send("n");
+    pty.answer("n");
     pty.until("the second file", |s| s.contains("tasks.json (created): apply this file?"));
     assert!(!pty.exists(".envrc"));
-    quiet();
-    pty.by_hand("y\r");
+    pty.answer("y");
     pty.until("what is left", |s| s.contains("changes to 1 file are pending"));
     assert!(pty.exists(".vscode/tasks.json") && !pty.exists(".envrc"));
     pty.line("/apply .");
@@ -487,15 +479,10 @@ fn the_question_about_a_removed_repository_wants_its_name() {
     pty.line("!git init -q . && git add . && echo made");
     pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
     pty.line("run rm -rf .git; echo two > notes.txt");
-    pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains("apply all"));
-    // Not all of it was in view: the key counts when it is pressed twice.
-    quiet();
-    pty.send("a");
-    quiet();
-    pty.send("a");
+    pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains("Apply"));
+    pty.answer("a");
     pty.until("the second look", |s| s.contains("asks because: removes the repository `.git`"));
-    quiet();
-    pty.send("y");
+    pty.answer("y");
     pty.until("the word", |s| s.contains("type `.git`"));
     assert!(pty.exists(".git/HEAD") && pty.read("notes.txt") == "one\n");
     quiet();

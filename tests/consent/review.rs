@@ -33,16 +33,15 @@ fn ask_mode() -> crate::support::pty::Start {
 fn reviewing(mut pty: Pty, command: &str) -> Pty {
     pty.line(&format!("run {command}"));
     pty.until("a question", |s| s.contains("apply?"));
-    quiet();
-    pty.send("r");
-    pty.until("the review", |s| s.contains(" hunks"));
+    pty.answer("r");
+    pty.until("the review and its keys", |s| s.contains(" hunks") && s.contains(" accept  "));
     pty
 }
 
 /// Leaves the review, which leads back to the question, and answers that everything stays pending.
 fn leave_pending(pty: &mut Pty) {
-    pty.send("q");
-    pty.until("the question again", |s| s.contains("apply?") && s.contains("k keep pending"));
+    pty.answer("q");
+    pty.until("the question again", |s| s.contains("apply?") && s.contains("Keep pending"));
     pty.answer("k");
 }
 
@@ -146,7 +145,7 @@ fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     pty.until("the comment", |s| s.contains("» is this right?"));
     pty.send("\r");
     pty.until("the summary", |s| s.contains("undecided  1 hunk in 1 file: stays pending"));
-    pty.send("a");
+    pty.answer("a");
     pty.until("it landed", |s| s.contains("applied changes to 1 file") && s.contains("1 hunk rejected"));
     pty.until("one is left and what decides it", |s| {
         s.contains("changes to 1 file are pending: /apply, /review, /discard")
@@ -187,8 +186,7 @@ fn a_storm_of_sizes_leaves_a_whole_picture() {
     let mut pty = reviewing(pty, "sed -i s/x/y/ a.txt");
     for (columns, rows) in [(1, 1), (200, 60), (3, 2), (40, 12), (2, 30), (120, 3), (80, 24)] {
         pty.resize(columns, rows);
-        pty.send("j");
-        pty.send("k");
+        pty.send("jk");
     }
     pty.until("the picture at its last size", |s| {
         let rows: Vec<&str> = s.lines().collect();
@@ -196,7 +194,7 @@ fn a_storm_of_sizes_leaves_a_whole_picture() {
     });
     assert!(pty.screen().lines().all(|row| row.chars().count() <= 80));
     pty.send(ESC);
-    pty.until("the question again", |s| s.contains("k keep pending"));
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.answer("k");
     pty.until("the prompt", |s| s.contains("±1 >"));
     assert!(!pty.screen().contains("0/1 hunks"));
@@ -283,7 +281,7 @@ fn tree(bench: &Bench) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn review(bench: &Bench) -> Option<Review> {
-    review_of(&bench.env.workspace, view(bench), &[]).unwrap()
+    review_of(&bench.env.workspace, view(bench), &[]).unwrap().map(|(_, review)| review)
 }
 
 fn view(bench: &Bench) -> &View {
@@ -293,13 +291,11 @@ fn view(bench: &Bench) -> &View {
 fn carry(bench: &Bench, review: &Review) {
     let carried = apply_review(
         &bench.env.workspace,
-        view(bench),
-        review,
+        (view(bench).shown().unwrap(), review),
         (|_: &_| true, |apply: ReviewApply<'_>| apply()),
         TransactionLabel::default(),
         "/undo",
-    )
-    .unwrap();
+    );
     for (_, told) in carried.steps {
         assert!(told.done, "{told:?}");
     }
@@ -389,23 +385,24 @@ fn only_what_the_review_showed_is_applied_or_discarded() {
         bench.mode = Mode::Ask;
         bench.write("a.txt", "one\n");
         layered(&bench, "a.txt", b"two\n");
-        let mut shown = review(&bench).unwrap();
+        let (of, mut shown) = review_of(&bench.env.workspace, view(&bench), &[]).unwrap().unwrap();
         decide(&mut shown, &mut std::iter::repeat(true), mark);
         layered(&bench, "a.txt", b"EVIL\n");
         let workspace = &bench.env.workspace;
         let label = TransactionLabel::default();
         let carried = apply_review(
             workspace,
-            view(&bench),
-            &shown,
+            (of, &shown),
             (|_: &_| true, |apply: ReviewApply<'_>| apply()),
             label,
             "/undo",
-        )
-        .unwrap();
+        );
         assert!(carried.outbox.is_none() && carried.steps.len() == 1);
         let told = &carried.steps[0].1;
-        assert!(!told.done && told.lines[0].contains("`a.txt` has changed since it was shown"), "{told:?}");
+        assert!(
+            !told.done && told.lines[0].contains("pending changes were updated in the meantime"),
+            "{told:?}"
+        );
         assert_eq!(bench.text("a.txt"), "one\n");
         // It is still pending, and the next review shows it.
         let mut next = review(&bench).unwrap();
@@ -701,7 +698,7 @@ fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
     decide_by(&mut pty, "a", "1/1 hunks");
     pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file") && !s.contains("comments"));
-    pty.send("a");
+    pty.answer("a");
     pty.until("it landed", |s| s.contains("applied changes to 1 file") && s.contains("±1 >"));
     assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("a\n", "B\n"));
     pty.line("/review");
@@ -776,11 +773,11 @@ fn in_conflict() -> (Pty, String) {
     // Story: the summary said "is applied", and then nothing was.
     pty.line("/apply");
     pty.until("the question without a key that could apply nothing", |s| {
-        s.contains("apply?") && s.contains("r review") && !s.contains("a apply all")
+        s.contains("apply?") && s.contains("Review") && !s.contains("Apply")
     });
     quiet();
     pty.answer("k");
-    pty.until("it is kept", |s| !s.contains("k keep pending") && s.trim_end().ends_with("±1 >"));
+    pty.until("it is kept", |s| !s.contains("Keep pending") && s.trim_end().ends_with("±1 >"));
     pty.line("/apply a.txt");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.until("the way", |s| joined(s).contains("review it to choose between your lines and the agent's"));
@@ -809,8 +806,7 @@ fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons(
     quiet();
     pty.send("\r");
     pty.until("what is missing", |s| s.contains("the conflict in a.txt, line 5, is not decided"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("still the summary", |s| s.matches("is not decided").count() == 2);
     assert_eq!(pty.read("a.txt"), mine);
     pty.send("\x1b");
@@ -822,8 +818,7 @@ fn in_a_conflict_accept_takes_the_agents_lines_and_undo_brings_back_the_persons(
         s.contains("accepted   2 hunks")
             && s.contains("conflict   a.txt: 1 hunk of the agent replaces lines that you changed")
     });
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     let both = mine.replace("mine\n", "five\n").replace("twelve of five", "twelve of mine");
     assert_eq!(pty.read("a.txt"), both.replace("line 25\n", "twenty-five\n"));
@@ -848,8 +843,7 @@ fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
     // Somebody changes the file once more: what was shown is not what would be replaced.
     let later = mine.replace("line 30\n", "thirty\n");
     std::fs::write(pty.tree.path().join("a.txt"), &later).unwrap();
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("refused", |s| joined(s).contains("`a.txt` changed again in the workspace since it was shown"));
     assert_eq!(pty.read("a.txt"), later);
     pty.line("/review");
@@ -858,8 +852,7 @@ fn in_a_conflict_reject_keeps_the_persons_lines_and_the_others_are_applied() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("conflict   a.txt: your lines stay in 1 hunk"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), later.replace("line 25\n", "twenty-five\n"));
     // Story: after two undos the rejected lines were an ordinary difference, and one more apply replaced the person's.
@@ -890,8 +883,8 @@ fn a_conflict_without_lines_is_decided_by_side() {
     pty.until("the question names the conflicts", |s| {
         assert!(!s.contains("too large") && !s.contains("!less"), "{s}");
         s.contains("2 files are in conflict with the workspace")
-            && s.contains("r review")
-            && !s.contains("a apply all")
+            && s.contains("Review")
+            && !s.contains("Apply")
             && joined(s)
                 .matches("(conflict: this is the agent's change, yours is different: the review decides)")
                 .count()
@@ -916,8 +909,7 @@ fn a_conflict_without_lines_is_decided_by_side() {
         s.contains("a.txt: the agent's change replaces what you changed")
             && s.contains("b.bin: your version stays")
     });
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert!(!pty.tree.path().join("a.txt").exists());
     assert_eq!(pty.read("b.bin"), "a\0mine");
@@ -963,8 +955,7 @@ fn a_conflict_by_side_takes_the_agents_content_and_leaves_the_mode_of_the_person
         quiet();
         pty.send("\r");
         pty.until("the summary", |s| s.contains("b.bin: the agent's change replaces what you changed"));
-        quiet();
-        pty.send("a");
+        pty.answer("a");
         pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
         let mode_now = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
         assert_eq!((pty.read("b.bin").as_str(), mode_now(), attribute()), ("x\0y", wanted, had));
@@ -983,7 +974,7 @@ fn a_directory_in_place_of_a_file_with_another_mode_is_marked_as_a_conflict() {
     pty.until("the prompt", |s| s.contains("±2 >"));
     std::fs::set_permissions(pty.tree.path().join("a.txt"), Permissions::from_mode(0o600)).unwrap();
     pty.line("/apply");
-    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("Review"));
     pty.answer("r");
     pty.until("both sides", |s| s.contains("yours: 4 bytes, mode 600"));
 }
@@ -1000,15 +991,14 @@ fn a_mode_that_both_changed_is_marked_as_a_conflict_and_decided_by_side() {
     pty.until("the prompt", |s| s.contains("±1 >"));
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     pty.line("/apply");
-    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("Review"));
     pty.answer("r");
     pty.until("both sides", |s| s.contains("yours: 4 bytes, mode 600") && s.contains("mode 600 to 755"));
     decide_by(&mut pty, "a", "1/1 hunks");
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("b.txt: the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(mode_now(), 0o755);
     pty.line("/undo");
@@ -1046,8 +1036,7 @@ fn a_conflict_by_side_has_the_agents_mode_and_the_persons_access_list() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("b.bin: the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("b.bin"), "x\0y");
     assert_eq!(list(), "user::rwx,user:1234:r--,group::r--,mask::r-x,other::r-x");
@@ -1065,7 +1054,7 @@ fn a_file_that_the_agent_made_a_directory_is_decided_by_side() {
     pty.until("the prompt", |s| s.contains("±2 >"));
     std::fs::write(pty.tree.path().join("a.txt"), "one\nmine\n").unwrap();
     pty.line("/apply");
-    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("r review"));
+    pty.until("the conflict", |s| s.contains("in conflict with the workspace") && s.contains("Review"));
     pty.answer("r");
     pty.until("both sides", |s| {
         s.contains("yours: 9 bytes") && s.contains("the agent's: a directory") && s.contains("-mine")
@@ -1076,8 +1065,7 @@ fn a_file_that_the_agent_made_a_directory_is_decided_by_side() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes"));
     assert_eq!(pty.read("a.txt/x"), "x\n");
     pty.line("/undo");
@@ -1129,8 +1117,7 @@ fn a_conflict_of_a_file_that_was_renamed_and_changed_is_one_decision_about_both_
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("renamed.txt: the agent's change replaces what you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert!(!pty.tree.path().join("ren.txt").exists());
     assert_eq!(pty.read("renamed.txt"), "one\ntwo\nthree\nfour\nfive\n");
@@ -1155,8 +1142,7 @@ fn a_file_that_the_person_created_too_is_a_conflict_of_both_texts() {
     quiet();
     pty.send("\r");
     pty.until("the summary", |s| s.contains("replaces lines that you changed"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("new.txt"), "theirs\n");
     pty.line("/undo");
@@ -1169,8 +1155,7 @@ fn the_prompt_counts_what_the_list_of_changes_lists() {
     let mut pty = ask_mode().size(100, 30).file("a.txt", "one\n").open();
     pty.line("run mkdir d; mv a.txt b.txt; echo x > d/new.txt");
     pty.until("a question", |s| s.contains("2 files, ") && s.contains("apply?"));
-    quiet();
-    pty.send("k");
+    pty.answer("k");
     pty.until("the prompt", |s| s.contains("±2 >"));
     pty.line("/changes");
     pty.until("two lines", |s| s.contains("\n◆ R a.txt -> b.txt") && s.contains("\n  A d/new.txt +1 -0"));
@@ -1233,9 +1218,10 @@ fn ctrl_c_in_an_editor_does_not_end_the_review() {
     assert_eq!(pty.ended(), 0);
 }
 
-/// Two real programs: while one of them shows the pending changes, another neither shows nor changes them.
+/// Two real programs: both show the pending changes, and what the second one decides about them is no decision once the first
+/// one has applied them.
 #[test]
-fn a_second_review_of_the_same_changes_is_refused_and_names_the_first() {
+fn a_second_review_of_the_same_changes_decides_nothing_after_the_first() {
     let (home, tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let (home_path, tree_path) = (home.path().to_path_buf(), tree.path().to_path_buf());
     let words = ["--mode", "ask", "-p", "create b.txt with \"one\""];
@@ -1244,23 +1230,18 @@ fn a_second_review_of_the_same_changes_is_refused_and_names_the_first() {
     turn.ended();
     let mut first = shell().size(100, 30).arg("review").after(turn).spawn();
     first.until("the review", |screen| screen.contains("b.txt") && screen.contains(" hunks"));
-    let second = || {
-        let (other_home, other_tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let start = shell().size(120, 30).arg("review").at(other_home, other_tree, &tree_path);
-        start.variable("HOME", home_path.to_str().unwrap()).spawn()
-    };
-    let mut refused = second();
-    assert_eq!(refused.ended(), 1);
-    let holder = format!("error: another placet (process {}) is using the changes of ", first.pid());
-    let said = refused.transcript();
-    assert!(said.contains(&holder) && said.contains("`placet changes --patch` shows them"), "{said}");
-    assert!(!said.contains("b.txt"), "{said}");
-    // The first one is not disturbed, and after its end the other one is possible.
-    first.send("q");
-    first.ended();
-    assert!(!first.exists("b.txt"));
-    let mut second = second();
+    let (other_home, other_tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let start = shell().size(120, 30).arg("review").at(other_home, other_tree, &tree_path);
+    let mut second = start.variable("HOME", home_path.to_str().unwrap()).spawn();
     second.until("the review", |screen| screen.contains("b.txt") && screen.contains(" hunks"));
-    second.send("q");
-    second.ended();
+    for review in [&mut first, &mut second] {
+        decide_by(review, "a", "1/1 hunks");
+        review.by_hand("\r");
+        review.until("the summary", |screen| screen.contains("[Apply]"));
+        review.answer("a");
+    }
+    assert_eq!(first.ended(), 0, "{}", first.transcript());
+    assert_eq!(first.read("b.txt"), "one");
+    assert_eq!(second.ended(), 1, "{}", second.transcript());
+    assert!(!second.transcript().contains("applied changes"), "{}", second.transcript());
 }

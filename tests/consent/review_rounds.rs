@@ -2,7 +2,6 @@
 //! compared after each step.
 
 use crate::support::pty::{Pty, shell};
-use std::time::Duration;
 
 fn text() -> String {
     (1..=40).map(|n| format!("row {n} end\n")).collect()
@@ -15,13 +14,12 @@ fn edit(row: usize, to: &str) -> String {
 /// A turn with these requests, and the review of its changes. Hunks are accepted and rejected in their order.
 fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&str>) {
     pty.line(&requests.join(" and then "));
-    pty.until("the question", |s| s.contains("apply?") && s.contains("r review"));
+    pty.until("the question", |s| s.contains("apply?") && s.contains("Review"));
     pty.answer("r");
     pty.until("the review", |s| s.contains(&format!("0/{} hunks", decisions.len())));
     assert_blames_nobody(pty);
     for (n, key) in decisions.chars().enumerate() {
-        std::thread::sleep(Duration::from_millis(600));
-        pty.send(&key.to_string());
+        pty.answer(&key.to_string());
         pty.until("the decision", |s| s.contains(&format!("{}/{} hunks", n + 1, decisions.len())));
     }
     if let Some(comment) = comment {
@@ -29,7 +27,7 @@ fn round(pty: &mut Pty, requests: &[String], decisions: &str, comment: Option<&s
         pty.until("the comment", |s| s.contains(&format!("» {comment}")));
     }
     pty.by_hand("\r");
-    pty.until("the summary", |s| s.contains("a apply") || s.contains("a discard"));
+    pty.until("the summary", |s| s.contains("[Apply]") || s.contains("[Discard]"));
     pty.answer("a");
     pty.until("the end", |s| s.contains("rejected; ") && s.trim_end().ends_with("[a] >"));
 }
@@ -123,6 +121,76 @@ fn the_first_undo_reverts_what_was_applied_and_the_second_restores_the_rejection
     assert_eq!(pty.read("a.txt"), text());
 }
 
+/// Rejects the first of two hunks with a comment, and goes back to the question.
+fn rejecting_one(pty: &mut Pty) {
+    pty.line(&["show a.txt".to_string(), edit(5, "five"), edit(30, "thirty")].join(" and then "));
+    pty.until("the question", |s| s.contains("apply?") && s.contains("Review"));
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/2 hunks"));
+    pty.answer("r");
+    pty.until("the decision", |s| s.contains("1/2 hunks"));
+    pty.send("cwhy this\r");
+    pty.until("the comment", |s| s.contains("why this"));
+    pty.by_hand("q");
+    pty.until("the decisions at the question", |s| {
+        s.contains("\u{2717} 1 of 2 hunks rejected, 1 comment") && s.contains("Apply as reviewed")
+    });
+}
+
+/// Story: the yes at the question applied a hunk that was rejected in the review a moment before, and the rejection and its
+/// comment reached nobody.
+#[test]
+fn the_yes_at_the_question_does_what_the_review_decided() {
+    let mut pty = shell().arg("--provider").arg("offline").size(110, 40).file("a.txt", text()).open();
+    rejecting_one(&mut pty);
+    pty.answer("a");
+    pty.until("the end", |s| s.contains("1 hunk rejected; a second /undo restores it"));
+    pty.until("what the agent learns", |s| s.contains("will be sent with your next message"));
+    assert_eq!(pty.read("a.txt"), text().replace("row 30 end", "thirty"));
+    pty.line("list .");
+    pty.until("the list", |s| s.contains("list_directory"));
+    pty.line("/export talk.md");
+    pty.until("the export", |s| s.contains("wrote ") && pty.exists("talk.md"));
+    let talk = pty.read("talk.md");
+    assert!(talk.contains("why this") && talk.contains("Rejected parts are not in the files"), "{talk}");
+}
+
+#[test]
+fn an_apply_after_the_question_does_what_the_review_decided() {
+    let mut pty = shell().arg("--provider").arg("offline").size(110, 40).file("a.txt", text()).open();
+    rejecting_one(&mut pty);
+    pty.answer("k");
+    pty.until("the end", |s| s.contains("changes to 1 file are pending"));
+    pty.line("/apply .");
+    pty.until("the apply", |s| {
+        s.contains("as reviewed: \u{2717} 1 of 2 hunks rejected, 1 comment")
+            && s.contains("your next message")
+    });
+    assert_eq!(pty.read("a.txt"), text().replace("row 30 end", "thirty"));
+}
+
+/// Story: a rejection of an earlier turn was there, already decided, in the review of a later one.
+#[test]
+fn decisions_end_with_their_question_and_their_comments_go_with_the_next_message() {
+    let mut pty = shell().arg("--provider").arg("offline").size(110, 40).file("a.txt", text()).open();
+    rejecting_one(&mut pty);
+    pty.answer("k");
+    pty.until("the end", |s| s.contains("changes to 1 file are pending"));
+    pty.line(&edit(12, "twelve"));
+    pty.until("the next question", |s| s.contains("+3 -3 lines: apply?") && s.contains("Review"));
+    assert!(!pty.screen().contains('\u{2717}'), "{}", pty.screen());
+    pty.answer("r");
+    pty.until("its review", |s| s.contains("0/3 hunks"));
+    pty.answer("q");
+    pty.until("the question again", |s| s.contains("apply?") && s.contains("Keep pending"));
+    pty.answer("k");
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    pty.line("/export talk.md");
+    pty.until("the export", |s| s.contains("wrote ") && pty.exists("talk.md"));
+    let talk = pty.read("talk.md");
+    assert!(talk.contains("why this") && talk.contains("all of them are still pending"), "{talk}");
+}
+
 /// README.md is read here, so that its first example cannot become stale.
 #[test]
 fn the_first_example_of_the_readme_works_typed_literally() {
@@ -156,7 +224,7 @@ fn the_first_example_of_the_readme_works_typed_literally() {
         pty.line(request);
         match request.split(' ').next().unwrap() {
             "show" => pty.until("the file", |s| s.contains("60│") && s.contains("not shown here")),
-            "replace" => pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all")),
+            "replace" => pty.until("the question", |s| s.contains("1 file, +1 -1 lines: apply?")),
             _ => panic!("a new request in the README: {request}"),
         }
         if request.starts_with("replace") {

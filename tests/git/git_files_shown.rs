@@ -117,9 +117,9 @@ fn what_git_is_told_to_ignore_counts_for_the_second_yes() {
     pty.line("!git init -q -b main . && echo made");
     pty.until("the repository", |s| s.lines().any(|line| line.trim_end() == "made"));
     pty.line("run mkdir -p .git/info; seq -f 'hidden%g' 60 > .git/info/exclude");
-    pty.until("the question", |s| s.contains("info/exclude: +60 ") && s.contains("apply all"));
+    pty.until("the question", |s| s.contains("info/exclude: +60 ") && s.contains("Apply"));
     pty.answer("a");
-    pty.until("what was not shown", |s| s.contains("not all of info/exclude") && s.contains("press a again"));
+    pty.until("what was not shown", |s| s.contains("not all of info/exclude") && s.contains("[Back]"));
     assert!(!pty.read(".git/info/exclude").contains("hidden60"));
     pty.answer("a");
     pty.until("that it is applied", |s| s.contains("applied changes"));
@@ -135,17 +135,12 @@ fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
     let mut pty = in_repository();
     pty.line("run (git rev-parse HEAD; head -c 5000000 /dev/zero | tr '\\0' x) > .git/ORIG_HEAD");
     pty.until("the question", |s| {
-        joined(s).contains(".git (changed): apply this repository?") && s.contains("y Enter yes")
+        joined(s).contains(".git (changed): apply this repository?") && s.contains("Yes, apply this")
     });
     pty.answer("y");
-    pty.until("what was not shown", |s| {
-        joined(s).contains("not all of ORIG_HEAD") && joined(s).contains("y again")
-    });
+    pty.until("what was not shown", |s| joined(s).contains("not all of ORIG_HEAD") && s.contains("[Back]"));
     assert!(!pty.exists(".git/ORIG_HEAD"));
     pty.answer("y");
-    pty.until("the last key", |s| s.contains("Enter applies it"));
-    assert!(!pty.exists(".git/ORIG_HEAD"));
-    pty.answer("\r");
     pty.until("that it is applied", |s| s.contains("applied changes"));
     assert!(pty.exists(".git/ORIG_HEAD"));
 }
@@ -187,9 +182,7 @@ fn the_lines_of_a_stash_entry_that_goes_are_in_the_question() {
     pty.line("!echo lost >> a.txt; git stash push -q && echo stored");
     pty.until("the entry", |s| s.lines().any(|line| line.trim_end() == "stored"));
     pty.line("run git stash drop -q");
-    pty.until("the question", |s| {
-        joined(s).contains("removed: 1 file +0 -1 (a.txt)") && s.contains("apply all")
-    });
+    pty.until("the question", |s| joined(s).contains("removed: 1 file +0 -1 (a.txt)") && s.contains("Apply"));
     pty.until("its line", |s| s.contains("- lost"));
     pty.answer("a");
     pty.until("that it is applied", |s| s.contains("applied changes"));
@@ -213,7 +206,7 @@ fn a_renamed_file_that_is_staged_is_shown_once() {
     }
     let mut pty = in_repository();
     pty.line("run git mv a.txt c.txt");
-    pty.until("the question", |s| s.contains("index: 2 staged") && s.contains("apply all"));
+    pty.until("the question", |s| s.contains("index: 2 staged") && s.contains("Apply"));
     let screen = pty.screen();
     assert!(!screen.contains("- one") && !screen.contains("+ one"), "{screen}");
     // One key is enough.
@@ -453,9 +446,7 @@ fn what_was_staged_and_is_nowhere_any_more_has_a_row_with_its_lines() {
     pty.line("!echo STAGED > b.txt; git add b.txt; echo other > b.txt; echo stored");
     pty.until("the staged file", |s| s.lines().any(|line| line.trim_end() == "stored"));
     pty.line("run git add b.txt");
-    pty.until("the question", |s| {
-        joined(s).contains("drops staged changes of b.txt") && s.contains("apply all")
-    });
+    pty.until("the question", |s| joined(s).contains("drops staged changes of b.txt") && s.contains("Apply"));
     pty.until("its line", |s| s.contains("- STAGED") && s.contains("+ other"));
 }
 

@@ -723,7 +723,7 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
         "run mkdir -p .github/workflows; echo 'on: push' > .github/workflows/ci.yml; echo two > notes.txt; \
          git add -A; git commit -qm CI",
     );
-    pty.until("the question", |s| s.contains("apply all but the 2 marked !"));
+    pty.until("the question", |s| s.contains("Apply all but the 2 marked !"));
     let screen = pty.screen();
     assert!(screen.contains("! M .git (") && screen.contains("! A .github/workflows/ci.yml"), "{screen}");
     assert!(screen.contains("on main changes .github/workflows/ci.yml: GitHub runs it"), "{screen}");
@@ -734,8 +734,6 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
     pty.until("the repository", |s| s.contains(".git (changed): apply this repository?"));
     let screen = pty.screen();
     assert!(screen.contains("commit") && screen.contains("\"CI\" on"), "{screen}");
-    // The key of the rest is no answer here.
-    pty.answer("a");
     pty.answer("n");
     pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard"));
     let tree = pty.tree.path().to_path_buf();
@@ -766,7 +764,7 @@ fn the_question_about_the_repository_applies_and_undo_reverts_it() {
     let tree = pty.tree.path().to_path_buf();
     let log = || git(&tree, &["log", "--format=%s"]);
     assert_eq!(log(), "F\n");
-    pty.answer("y\r");
+    pty.answer("y");
     pty.until("that it is applied", |_| log() == "M\nF\n");
     pty.line("/undo");
     pty.until("that it is undone", |_| log() == "F\n");
@@ -804,15 +802,12 @@ fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
             pty.until("the closed row", |s| !s.contains("step 1"));
         }
         pty.answer("y");
-        pty.until("what was not shown", |s| joined(s).contains("not all of commit") && s.contains("y again"));
+        pty.until("what was not shown", |s| joined(s).contains("not all of commit") && s.contains("[Back]"));
         let words = joined(&pty.screen());
         assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{words}");
         pty.until("the commit", |s| s.contains("step 1"));
         assert_eq!(log(), "F\n", "one yes applied what was not shown");
         pty.answer("y");
-        pty.until("the last key", |s| joined(s).contains("Enter applies it"));
-        assert_eq!(log(), "F\n");
-        pty.answer("\r");
         pty.until("that it is applied", |_| log() == "CI\nF\n");
     }
 }
@@ -831,6 +826,6 @@ fn a_commit_that_was_shown_whole_needs_one_yes() {
     }
     pty.until("the end of the commit", |s| s.contains("step 90"));
     let tree = pty.tree.path().to_path_buf();
-    pty.answer("y\r");
+    pty.answer("y");
     pty.until("that it is applied", |_| git(&tree, &["log", "--format=%s"]) == "CI\nF\n");
 }

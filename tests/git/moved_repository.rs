@@ -45,7 +45,7 @@ fn question() -> Pty {
         git(&pty, words);
     }
     pty.line(&format!("run {IDENTITY}; echo two >> a.txt; git commit -qam Second"));
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     pty
 }
 
@@ -79,7 +79,7 @@ fn commits_on_top_of_those_of_the_person_are_applied() {
     ready(&pty, &format!("ask the agent to run `{}`", advised(short)));
     keep(&mut pty);
     pty.line(&format!("run {}", advised(short)));
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     let screen = pty.screen();
     for subject in ["\"Second\" on main", "\"Third\" on main"] {
         assert!(screen.contains(subject) && !screen.contains("cannot be applied"), "{screen}");
@@ -129,12 +129,12 @@ fn a_workspace_below_a_directory_with_a_name_of_git_is_as_any_other() {
         }
         let mut pty = shell().size(100, 40).arg("--mode").arg("ask").at(home, tree, &at).open();
         pty.line("run git checkout -q topic");
-        ready(&pty, "a apply all");
+        ready(&pty, "Apply");
         git_in(&at, pty.home(), &["branch", "-f", "topic", "main"]);
         pty.answer("a");
         ready(&pty, "branch topic moved to");
         ready(&pty, "discard it, then ask the agent to repeat its work");
-        assert!(!pty.screen().contains("a apply all  "), "{dir}: {}", pty.screen());
+        assert!(!pty.screen().contains("Apply"), "{dir}: {}", pty.screen());
         keep(&mut pty);
     }
 }
@@ -156,7 +156,7 @@ fn the_advice_leaves_what_is_not_committed_and_joins_the_lines_of_both() {
     pty.line(&format!(
         "run {IDENTITY}; sed -i s/1/agent/ both.txt; echo n > new.txt; git add .; git commit -qm Second; echo x > loose.txt"
     ));
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     write(&pty, "both.txt", &LINES.replace('9', "mine"));
     write(&pty, "tracked.txt", "mine\n");
     write(&pty, "my file.txt", "mine\n");
@@ -169,11 +169,11 @@ fn the_advice_leaves_what_is_not_committed_and_joins_the_lines_of_both() {
     ready(&pty, &format!("ask the agent to run `{}`", advised(&short)));
     keep(&mut pty);
     pty.line(&format!("run {}", advised(&short)));
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     pty.answer("a");
     // What of the file nobody committed yet is joined by placet, and the question comes again.
     ready(&pty, "both.txt: merged with the current content");
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     assert!(!pty.screen().contains("dirty.txt"), "{}", pty.screen());
     pty.answer("a");
     pty.until_prompt("");
@@ -201,7 +201,7 @@ fn what_the_person_staged_in_the_meantime_is_not_replaced() {
     keep(&mut pty);
     pty.line(&format!("run git reset -q --hard {mine} && git cherry-pick ORIG_HEAD"));
     ready(&pty, "discard it, then ask the agent to repeat its work");
-    assert!(!pty.screen().contains("a apply all"), "{}", pty.screen());
+    assert!(!pty.screen().contains("Apply"), "{}", pty.screen());
     keep(&mut pty);
     assert_eq!(git(&pty, &["show", ":staged.txt"]), "staged");
     assert_eq!(git(&pty, &["rev-parse", "HEAD"]), mine);
@@ -220,7 +220,7 @@ fn lines_that_only_the_reflog_got_in_the_meantime_are_joined() {
     }
     pty.answer("a");
     ready(&pty, "pending changes were updated in the meantime");
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     pty.answer("a");
     pty.until_prompt("");
     assert_eq!(git(&pty, &["log", "--format=%s"]), "Second\nStart");
@@ -301,7 +301,7 @@ fn never_taken_back(agent: &str, person: &[&[&str]], happened: &str, is_packed: 
         git(&pty, &["pack-refs", "--all"]);
     }
     pty.line(&format!("run {agent}"));
-    ready(&pty, "a apply all");
+    ready(&pty, "Apply");
     std::fs::write(pty.tree.path().join("b.txt"), "mine\n").unwrap();
     for words in person {
         git(&pty, words);
@@ -311,7 +311,7 @@ fn never_taken_back(agent: &str, person: &[&[&str]], happened: &str, is_packed: 
     pty.answer("a");
     ready(&pty, happened);
     ready(&pty, "discard it");
-    assert!(!pty.screen().contains("a apply all  "), "{agent}: {}", pty.screen());
+    assert!(!pty.screen().contains("Apply"), "{agent}: {}", pty.screen());
     assert_eq!((git(&pty, &state), git(&pty, &["diff", "--cached"])), (refs, staged), "{agent}");
     keep(&mut pty);
 }

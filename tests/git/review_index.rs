@@ -107,7 +107,7 @@ impl IndexCase {
             by_hand(&mut pty, key);
         }
         pty.until(self.says, |screen| screen.contains(&format!(" {};", self.says)));
-        by_hand(&mut pty, "a");
+        pty.answer("a");
         let code = pty.ended();
         let tree = pty.tree.path().to_path_buf();
         let (index, files) = state(&tree);
@@ -180,7 +180,7 @@ fn a_work_tree_in_another_repository_is_staged_in_the_repository_that_is_reviewe
     by_hand(&mut pty, "Y");
     by_hand(&mut pty, "\r");
     pty.until("the summary", |screen| screen.contains("stages 1 hunk"));
-    by_hand(&mut pty, "a");
+    pty.answer("a");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());
     let tree = pty.tree.path();
     assert!(!tree.join("A/B/ran").exists(), "the filter of the other repository ran");
@@ -200,7 +200,7 @@ fn a_lock_of_another_git_is_reported_and_left_there() {
     by_hand(&mut pty, "Y");
     by_hand(&mut pty, "\r");
     pty.until("the summary", |screen| screen.contains("stages 1 hunk"));
-    by_hand(&mut pty, "a");
+    pty.answer("a");
     assert_eq!(pty.ended(), 1);
     assert!(pty.screen().contains("the index was not changed"), "{}", pty.screen());
     assert!(pty.tree.path().join(".git/index.lock").exists());

@@ -212,14 +212,12 @@ fn a_key_that_comes_with_the_focus_answers_nothing() {
     let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
     pty.line("append \"y\" to a.txt");
     pty.until("a question", |s| s.contains("lines: apply?"));
-    std::thread::sleep(Duration::from_millis(700));
-    pty.send(&format!("{FOCUS_OUT}{FOCUS_IN}a"));
-    std::thread::sleep(Duration::from_millis(300));
+    pty.until_answers_count();
+    pty.send(&format!("{FOCUS_OUT}{FOCUS_IN}\r"));
+    pty.until("the moment after a return", |s| s.contains("a moment"));
     assert_eq!(pty.read("a.txt"), "alpha\n");
-    // The question is still there, and answered by a key that was meant for it.
-    pty.send("\x7f");
-    std::thread::sleep(Duration::from_millis(700));
-    pty.send("a");
+    // The question is still there, and answered by an Enter that was meant for it.
+    pty.answer("a");
     pty.until("the change", |s| s.contains("applied changes to 1 file"));
 }
 

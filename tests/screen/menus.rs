@@ -503,7 +503,7 @@ fn each_screen_of_a_rewind_names_the_commit_that_it_undoes() {
         ("run git rm -q legacy.py; git commit -qm Drop", "applied changes to 1 file and 1 repository"),
     ] {
         pty.line(line);
-        pty.until("the question", |s| s.contains("apply?") && s.contains("a apply all"));
+        pty.until("the question", |s| s.contains("apply?") && s.contains("Apply"));
         pty.answer("a");
         pty.until(applied, |s| s.contains(applied));
     }
@@ -571,7 +571,7 @@ fn the_files_of_a_pending_commit_are_listed_and_those_of_git_are_not() {
     }
     let mut pty = files().arg("--mode").arg("ask").open();
     pty.line("run git init -q .; git config user.name A; git config user.email a@x; echo n > new.txt; git add new.txt; git commit -qm New");
-    pty.until("the question", |s| s.contains("apply?") && s.contains("k keep pending"));
+    pty.until("the question", |s| s.contains("apply?") && s.contains("Keep pending"));
     pause();
     pty.answer("k");
     pty.until("the prompt", |s| s.contains("±") && !s.contains("waiting for you"));

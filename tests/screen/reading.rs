@@ -59,8 +59,7 @@ fn a_file_opens_at_a_line_with_what_the_model_has_seen_and_what_is_pending() {
         shell().arg("--mode").arg("ask").file("notes.txt", "one\ntwo\n").file("blob", "a\0b").open();
     pty.line("replace \"two\" with \"three\" in notes.txt");
     pty.until("a question", |s| s.contains("lines: apply?"));
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    pty.send("k");
+    pty.answer("k");
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("/view notes.txt:2");
     pty.until("the pending content", |s| {
@@ -213,7 +212,7 @@ fn a_scratchpad_becomes_a_file_that_is_pending_and_decided_like_any_other() {
     pty.line("/changes");
     pty.until("the change", |s| s.contains("A new.txt +2 -0") && s.trim_end().ends_with("±1 >"));
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("Keep pending"));
     pty.answer("a");
     pty.until("that it landed", |s| s.trim_end().ends_with("placet [a] >"));
     assert_eq!(std::fs::read_to_string(pty.tree.path().join("new.txt")).unwrap(), "one\ntwo\n");
@@ -230,7 +229,7 @@ fn scratchpads_are_compared_deleted_and_attached_to_the_next_message() {
     pty.until("how many bytes", |s| s.contains("your next message attaches `p`: "));
     pty.send("jx");
     pty.until("the question", |s| s.contains("delete `q` permanently?"));
-    pty.send("y");
+    pty.answer("y");
     pty.until("that it went", |s| s.contains("deleted `q`") && s.contains(" Scratchpads  1"));
     pty.send("q");
     pty.until("what goes along", |s| s.contains("your next message attaches `p`"));
@@ -376,19 +375,16 @@ fn hostile_text_changes_no_title_no_clipboard_and_no_mode_wherever_it_is_shown()
     // A difference, and a comment that was pasted.
     pty.line("run echo more >> bad.txt");
     pty.until("a question", |s| s.contains("apply?"));
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    pty.send("r");
+    pty.answer("r");
     pty.until("the review", |s| s.contains(" hunks"));
-    // A letter opened the review: the next ones may belong to the same text.
-    std::thread::sleep(std::time::Duration::from_millis(1_700));
-    pty.send("c");
+    pty.answer("c");
     pty.until("a comment to be typed", |s| s.contains("comment:"));
     pty.send("\x1b[200~said \x1b]0;owned\x07\x1b[?1003h\u{202e}so\x1b[201~");
     pty.until("what was pasted", |s| s.contains("comment: said "));
     pty.send("\r");
     pty.until("the comment", |s| s.contains("» said "));
     pty.send("q");
-    pty.until("the question again", |s| s.contains("k keep pending"));
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.answer("k");
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     let raw = sent(&pty);

@@ -12,11 +12,6 @@ fn pause(millis: u64) {
     std::thread::sleep(Duration::from_millis(millis));
 }
 
-/// Waits out the half second of quiet that a question asks for, with room to spare.
-fn quiet() {
-    pause(700);
-}
-
 fn asked(pty: &Pty) {
     pty.until("a question", |screen| screen.contains("lines: apply?"));
 }
@@ -66,11 +61,9 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     asked(&pty);
     pty.until("the diff", |s| s.contains("- beta") && s.contains("+ gamma"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
-    quiet();
-    pty.send("d");
-    pty.until("the second look", |s| s.contains("press d again to do it"));
-    quiet();
-    pty.send("d");
+    pty.answer("d");
+    pty.until("the second look", |s| s.contains("[Keep]"));
+    pty.answer("d");
     pty.until("the refusal", |s| s.contains("discarded changes to 1 file"));
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
@@ -79,8 +72,7 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     pty.until_prompt("");
     pty.line("replace \"beta\" with \"gamma\" in a.txt");
     asked(&pty);
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     pty.until("the edit", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
     pty.until_prompt("");
@@ -100,9 +92,8 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
         .open();
     pty.line("run sed -i -e s/^l0$/first/ -e s/l11/last/ a.txt; rm -r old");
     asked(&pty);
-    quiet();
-    pty.send("r");
-    pty.until("the review", |s| s.contains("0/3 hunks") && s.contains("l0"));
+    pty.answer("r");
+    pty.until("the review and its keys", |s| s.contains("0/3 hunks") && s.contains(" accept  "));
     // The first hunk is accepted, the second rejected; a directory that goes is one thing.
     pty.answer("ara");
     pty.until("all decided", |s| s.contains("3/3 hunks"));
@@ -183,8 +174,7 @@ fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     let mut pty = shell().size(110, 30).arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
     pty.line("run echo one > new.txt; rm a.txt");
     pty.until("a question", |s| s.contains("2 files, +1 -1 lines: apply?"));
-    quiet();
-    pty.send("k");
+    pty.answer("k");
     pty.until("the prompt", |s| s.contains("placet [a] ±2 >"));
     assert!(!pty.exists("new.txt") && pty.exists("a.txt"));
     pty.line("/changes");
@@ -193,20 +183,20 @@ fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     pty.until("one left", |s| s.contains("placet [a] ±1 >"));
     // Story: `/apply` applied what was not on the screen, while `placet apply` asked.
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("Keep pending"));
     assert!(pty.screen().contains("1 + one"), "{}", pty.screen());
     assert!(!pty.exists("new.txt"));
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/1 hunks"));
-    pty.send("q");
+    pty.answer("q");
     pty.until("the question again", |s| {
-        s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending")
+        s.contains("1 file, +1 -0 lines: apply?") && s.contains("Keep pending")
     });
     pty.answer("k");
     pty.until("what is pending", |s| s.contains("changes to 1 file are pending: /apply, /review, /discard"));
     pty.until("the prompt", |s| s.trim_end().ends_with("placet [a] ±1 >"));
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?") && s.contains("Keep pending"));
     pty.answer("a");
     pty.until("it lands", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("new.txt"), "one\n");
@@ -225,16 +215,18 @@ fn a_line_typed_while_a_question_comes_up_neither_answers_nor_is_lost() {
         pause(15);
     }
     asked(&pty);
-    pty.until("the draft", |s| s.contains("> yes please y y a"));
-    assert_eq!(pty.read("a.txt"), "x\n");
-    // A paste that looks like an answer is none.
+    pty.until("the draft", |s| s.contains("> yes please y y a") && s.contains("Enter sends your text"));
+    // A paste that looks like an answer is text, and Tab moves no mark while there is text.
     pty.send("\x1b[200~y\ry\r\x1b[201~");
-    quiet();
-    assert_eq!(pty.read("a.txt"), "x\n");
+    pty.until("the paste", |s| s.contains("> yes please y y ay"));
     pty.send("\t");
-    quiet();
-    pty.send(ESC);
-    pty.until("the draft at the prompt", |s| s.contains("] ±1 > yes please y y ay"));
+    assert!(pty.screen().contains("[Apply]"), "{}", pty.screen());
+    // Begun before the question, it is the next message.
+    pty.send("\r");
+    pty.until("an empty line", |s| s.contains("Enter answers"));
+    assert_eq!(pty.read("a.txt"), "x\n");
+    pty.answer("k");
+    pty.until("the next turn", |s| s.contains("> yes please y y ay") && s.contains("not a model"));
     assert_eq!(pty.read("a.txt"), "x\n");
 }
 
@@ -545,8 +537,7 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
         pause(50);
     }
     pty.until("its end", |s| s.contains("+ line 29") && !s.contains("lines hidden"));
-    quiet();
-    pty.send("a");
+    pty.answer("a");
     // What stays fits the terminal.
     pty.until("the end of what was applied", |s| {
         s.contains("applied changes to 1 file")

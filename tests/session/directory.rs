@@ -31,7 +31,7 @@ fn the_conversation_continues_in_another_directory_and_pending_changes_stay_in_t
     });
     pty.until("the way back", |s| s.contains("placet [a] ±1 >"));
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("Keep pending"));
     pty.answer("a");
     pty.until("it is applied", |s| s.contains("applied changes to 1 file"));
     assert_eq!(pty.read("a.txt"), "gamma\n");

@@ -107,7 +107,10 @@ fn the_list_begins_with_this_directory_and_a_key_shows_the_others_and_the_runs()
         run.set(SessionStateKey::Origin, ONE_SHOT).unwrap();
         drop(run);
         pty.line("/resume");
-        pty.until("this directory", |s| s.contains("Sessions ❯") && s.contains("fix the"));
+        // A frame may arrive in pieces: its last row is the one with the keys.
+        pty.until("this directory", |s| {
+            s.contains("Sessions ❯") && s.contains("fix the") && s.contains("Ctrl-O all")
+        });
         let screen = pty.screen();
         assert!(!screen.contains("another") && !screen.contains("a single run"), "{screen}");
         let more = if columns >= 120 { "Ctrl-O all directories" } else { "Ctrl-O all  " };
@@ -234,7 +237,7 @@ fn a_turn_that_adds_nothing_names_what_is_still_pending_and_asks_nothing() {
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("show a.txt");
     pty.until("one line", |s| {
-        s.contains("changes to 1 file are pending: /apply, /review, /discard") && !s.contains("apply all")
+        s.contains("changes to 1 file are pending: /apply, /review, /discard") && !s.contains("Apply")
     });
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
 }
@@ -246,7 +249,7 @@ fn a_resumed_conversation_says_once_what_is_pending_and_apply_asks_about_it() {
     const NOTE: &str = "changes to 1 file are pending: /apply, /review, /discard";
     let mut pty = shell().size(100, 40).file("a.txt", "alpha\n").open();
     pty.line("replace alpha with beta in a.txt");
-    pty.until("the question", |s| s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("Keep pending"));
     pty.answer("k");
     pty.until("the note", |s| s.contains(NOTE) && s.trim_end().ends_with("±1 >"));
     // It is the last line of the conversation, and stands there again.
@@ -259,7 +262,7 @@ fn a_resumed_conversation_says_once_what_is_pending_and_apply_asks_about_it() {
     pty.until("the note below the answer", |s| s.rfind("│beta") < s.rfind(NOTE));
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     pty.line("/apply");
-    pty.until("the question", |s| s.contains("1 file, +1 -1 lines: apply?") && s.contains("keep pending"));
+    pty.until("the question", |s| s.contains("1 file, +1 -1 lines: apply?") && s.contains("Keep pending"));
     assert!(pty.screen().contains("- alpha") && pty.screen().contains("+ beta"), "{}", pty.screen());
     pty.answer("a");
     pty.until("the apply", |s| s.contains("applied changes to 1 file; /undo reverts them"));

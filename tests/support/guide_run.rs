@@ -400,7 +400,7 @@ fn squeezed(text: &str) -> String {
 /// A line without what differs from run to run.
 fn plain(line: &str) -> String {
     const CHANGING: [(&str, &str); 13] = [
-        (r" *\(a moment: keys [^)]*\)", ""),
+        (r"a moment \.\.\.", "Enter answers"),
         (r"\b\d+ B\b", "SIZE"),
         (r"solo-\d+-\d+", "SESSION"),
         (r"\brun-[\w.]+-[0-9a-f]{8}\b", "SESSION"),

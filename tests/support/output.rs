@@ -168,7 +168,7 @@ impl Commands {
         self.shown_by(line, |pty| {
             pty.line(line);
             // Keys count a moment after the question is on the screen.
-            pty.until("the question", |s| s.contains("k keep pending") && !s.contains("a moment"));
+            pty.until("the question", |s| s.contains("Keep pending") && !s.contains("a moment"));
             pty.answer(key);
         })
     }

@@ -95,7 +95,7 @@ async fn ask(ctx: &CallContext, question: PolicyQuestion, preview: CallPreview) 
         always: question.always.clone(),
         pattern: question.pattern.clone(),
         typed: question.typed.clone(),
-        destroys: question.destroys,
+        needs_care: question.needs_care,
         why: question.why.clone(),
         flag: question.flag.clone(),
         takes_reason: true,

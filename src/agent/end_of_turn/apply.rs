@@ -1,15 +1,11 @@
-//! Applying what the person chose at the end of a turn.
+//! Carrying out what the person decided at the end of a turn.
 
-use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
+use super::{ApplyQuestionFlow, ReviewedDecision, TurnDecision};
 use crate::agent::event::{AppliedOverview, TurnEvent};
 use crate::audit::AuditKind;
 use crate::tools::passed_words;
-use crate::workspace::{
-    ApplyError, ApplyOutcome, ChangeApproval, ChangeSelection, ChangeSet, PassedCheck, TransactionLabel, View,
-};
-use std::io;
+use crate::workspace::{ApplyError, ChangeDecision, DecisionReport, ShownChanges};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{Instant, interval_at};
@@ -22,88 +18,74 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(120);
 const STOPPED: &str = "not applied: stopped; nothing of this was changed";
 
 impl ApplyQuestionFlow<'_> {
-    /// Applies everything except files that run later and were not approved. Returns `None` when the question must be
-    /// asked again.
-    pub(super) async fn apply_all(
+    /// Carries a decision out and reports it. Returns `None` when the question must be asked again: it was about other
+    /// changes than those that are pending now.
+    pub(super) async fn decide(
         &self,
-        shown: &Arc<ChangeSet>,
-        approval: &ChangeApproval,
-        checks: Vec<PassedCheck>,
-    ) -> Option<TurnDecision> {
-        let mut chosen = View::everything(shown);
-        let special = shown.take_special(&mut chosen);
-        let mut chosen = self.view.classify(shown).permitted(shown, chosen, approval).choice;
-        chosen.extend(special);
-        // All of this part waits for answers of its own, and to say that nothing is pending would be wrong.
-        if chosen.is_empty() {
-            return Some(TurnDecision::Kept);
-        }
-        self.apply_chosen(shown, chosen, approval, checks).await
-    }
-
-    pub(super) async fn apply_chosen(
-        &self,
-        set: &Arc<ChangeSet>,
-        chosen: ChangeSelection,
-        approval: &ChangeApproval,
-        checks: Vec<PassedCheck>,
+        shown: ShownChanges,
+        decision: ChangeDecision,
+        reviewed: Option<ReviewedDecision>,
     ) -> Option<TurnDecision> {
         if self.context.stop.is_cancelled() {
             self.events.notice(STOPPED);
             return Some(TurnDecision::Kept);
         }
-        // A repository that moved since the question was asked: its rows may be others now.
-        let (view, shown) = (self.view.clone(), Arc::clone(set));
-        let followed = spawn_blocking(move || view.follow_repositories(&shown)).await;
-        match followed.map_err(io::Error::other).flatten() {
-            Ok(false) => {}
-            Ok(true) if self.asks_again() => {
-                self.events.notice(UPDATED);
-                return None;
-            }
-            Ok(true) => {
-                self.events.notice("not applied: a repository changed in the meantime");
-                return Some(TurnDecision::Kept);
-            }
-            Err(e) => {
-                self.events.notice(format!("not applied: {e}"));
-                return Some(TurnDecision::Kept);
-            }
-        }
-        let checked = passed_words(&checks);
-        let (view, approval, set) = (self.view.clone(), approval.clone(), Arc::clone(set));
-        let label = TransactionLabel { checks, ..self.label() };
+        let checked = passed_words(&decision.label.checks);
         let (workspace, place) = (self.context.workspace.clone(), self.context.place.clone());
-        let applying = move || {
-            let report = view.apply_and_report(&set, chosen, &approval, label);
-            let applied = report.entry().map(|entry| AppliedOverview::of(entry, (&view, &workspace), &place));
-            (report, applied)
+        let view = self.view.clone();
+        let deciding = move || {
+            let outcome = view.decide(shown, decision);
+            let entry = outcome.as_ref().ok().and_then(DecisionReport::entry);
+            let applied = entry.map(|entry| AppliedOverview::of(entry, (&view, &workspace), &place));
+            (outcome, applied)
         };
-        let (report, applied) = match self.with_progress(applying).await {
-            Ok(done) => done,
+        let name = |path: &Path| self.context.workspace.shortened(path);
+        let (report, applied) = match self.with_progress(deciding).await {
+            Ok((Ok(report), applied)) => (report, applied),
+            Ok((Err(moved), _)) => {
+                moved.lines(&name).into_iter().for_each(|line| self.events.notice(line));
+                // The question comes again: with what would be applied now, or with the marks of what the person has to
+                // choose. Where a conflict cannot be marked, as below a directory that is a link now, the yes would be
+                // refused for ever.
+                let is_asked = moved.conflicts().is_empty() || self.asks_again();
+                return (!is_asked).then_some(TurnDecision::Kept);
+            }
             Err(e) => {
                 self.events.notice(format!("not applied: {e}"));
                 return Some(TurnDecision::Kept);
             }
         };
-        let mut lines = report
-            .lines(Some(self.context.place.undo()), &|path: &Path| self.context.workspace.shortened(path));
-        let has_effect = matches!(report.result, Ok(ApplyOutcome::Landed(_))) || report.has_special();
+        let has_effect = report.entry().is_some() || report.has_special();
+        let mut lines = report.lines(Some(self.context.place.undo()), &name);
         lines.extend(checked.filter(|_| has_effect));
-        let remarks =
-            if has_effect { (self.context.record)(AuditKind::Apply, &lines.join("\n")) } else { Vec::new() };
-        lines.into_iter().chain(remarks).for_each(|line| self.events.notice(line));
+        self.tell(lines, has_effect.then_some(AuditKind::Apply));
+        let is_discarded = matches!(report.discarded, Some(Ok(_)));
+        let undo = self.context.place.undo();
+        let line = match &reviewed {
+            Some(reviewed) => report.rejected_line(reviewed.rejected, undo),
+            None => report.discard_line(undo),
+        };
+        self.tell(line.into_iter().collect(), is_discarded.then_some(AuditKind::Discard));
         applied.into_iter().for_each(|applied| self.events.send(TurnEvent::Applied(Box::new(applied))));
-        match report.result {
-            Ok(ApplyOutcome::Landed(_)) => Some(TurnDecision::Applied),
-            Ok(ApplyOutcome::Nothing) if report.special_error.is_none() => Some(TurnDecision::Nothing),
-            // The question comes again: with what would be applied now, or with the marks of what the person has to choose.
-            // Where a conflict cannot be marked, as below a directory that is a link now, the yes would be refused for ever.
-            Ok(ApplyOutcome::Changed { conflicts, .. }) if conflicts.is_empty() || self.asks_again() => None,
+        if let Some(reviewed) = reviewed.filter(|_| report.is_done()) {
+            (reviewed.finish)().into_iter().for_each(|line| self.events.notice(line));
+        }
+        match report.applied {
+            Ok(Some(_)) => Some(TurnDecision::Applied),
+            Ok(None) if is_discarded => Some(TurnDecision::Discarded),
+            // All of it waits for answers of its own, and to say that nothing is pending would be wrong.
+            Ok(None) if !report.left.is_empty() && report.special.is_empty() => Some(TurnDecision::Kept),
+            Ok(None) if report.special_error.is_none() => Some(TurnDecision::Nothing),
             // The row of the repository is marked now.
             Err(ApplyError::Repository(_)) if self.asks_again() => None,
-            Ok(ApplyOutcome::Nothing | ApplyOutcome::Changed { .. }) | Err(_) => Some(TurnDecision::Kept),
+            Ok(None) | Err(_) => Some(TurnDecision::Kept),
         }
+    }
+
+    /// Reports what was done, and records it if it had an effect.
+    fn tell(&self, lines: Vec<String>, kind: Option<AuditKind>) {
+        let remarks = kind.map(|kind| (self.context.record)(kind, &lines.join("\n"))).unwrap_or_default();
+        lines.into_iter().chain(remarks).for_each(|line| self.events.notice(line));
     }
 
     /// Runs `work`, an apply in the view, on a thread of its own; says how far it is, and passes a stop on to it.

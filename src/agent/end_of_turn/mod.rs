@@ -5,6 +5,7 @@ mod apply;
 mod checks;
 mod commit_parts;
 mod protected;
+mod reviewed;
 mod words;
 
 use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent, TurnEvents};
@@ -14,10 +15,11 @@ use crate::permission::{Mode, ModeCell};
 use crate::text::visible;
 use crate::tools::{DisplayDetail, ToolContext};
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup, LayerKind,
+    ApprovedBy, ChangeApproval, ChangeDecision, ChangeSet, ListedChange, PassedCheck, ShownChanges,
     TransactionLabel, View, Workspace,
 };
 pub use protected::{ProtectedAnswer, ask_about_losses, ask_about_path};
+pub use reviewed::{FindReviewed, ReviewedDecision, never_reviewed};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -93,6 +95,8 @@ pub struct ApplyQuestionContext<'a> {
     /// What checks run with; `None` where no check runs.
     pub env: Option<&'a Arc<ToolContext>>,
     pub place: ApplyQuestionPlace,
+    /// What a review of the same changes decided.
+    pub reviewed: FindReviewed,
     /// Cancelled when the person stops: until the first file changes, an apply then ends without a change.
     pub stop: &'a CancellationToken,
     /// Records what was applied or discarded, and returns what of that failed.
@@ -116,6 +120,7 @@ pub(super) async fn ask_after_turn(
     services: &SharedServices,
     events: &UnboundedSender<TurnEvent>,
     stop: &CancellationToken,
+    reviewed: FindReviewed,
 ) -> TurnDecision {
     let (env, origin) = (&services.env, &services.origin);
     let Some(view) = env.workspace.view() else { return TurnDecision::Nothing };
@@ -136,9 +141,9 @@ pub(super) async fn ask_after_turn(
         }
     };
     let place = ApplyQuestionPlace::Conversation;
-    let (workspace, mode) = (&env.workspace, &env.mode);
+    let (workspace, mode, env) = (&env.workspace, &env.mode, Some(env));
     let context =
-        ApplyQuestionContext { workspace, home: None, mode, env: Some(env), place, stop, record: &record };
+        ApplyQuestionContext { workspace, home: None, mode, env, place, reviewed, stop, record: &record };
     ask_about_pending(context, events).await
 }
 
@@ -151,14 +156,6 @@ struct ApplyQuestionFlow<'a> {
     home: Option<Box<ApplyQuestionFlow<'a>>>,
     /// How often a yes was refused because a required check had not passed, or because of a conflict.
     refused: AtomicU32,
-}
-
-/// What is pending in one view.
-struct PendingSet {
-    set: Arc<ChangeSet>,
-    classes: ChangeClasses,
-    /// How many paths must be approved by themselves.
-    waiting: usize,
 }
 
 impl<'a> ApplyQuestionFlow<'a> {
@@ -187,80 +184,67 @@ impl<'a> ApplyQuestionFlow<'a> {
     }
 
     /// What is pending; the decision where it cannot be read.
-    fn pending(&self) -> Result<PendingSet, TurnDecision> {
-        let read = || {
-            let set = self.view.changes(LayerKind::Pending)?;
-            match self.view.follow_repositories(&set)? {
-                true => self.view.changes(LayerKind::Pending),
-                false => Ok(set),
-            }
-        };
-        let set = read().map(Arc::new).map_err(|e: std::io::Error| {
+    fn shown(&self) -> Result<ShownChanges, TurnDecision> {
+        self.view.shown().map_err(|e| {
             self.events.notice(format!("cannot read the pending changes: {e}"));
             TurnDecision::Nothing
-        })?;
-        let classes = self.view.classify(&set);
-        let waiting = self.waiting(&set, &classes).len();
-        Ok(PendingSet { set, classes, waiting })
+        })
     }
 
     /// Asks once about everything that is pending. `None` when it is to be asked again, because that has changed.
     async fn ask_once(&self) -> Option<TurnDecision> {
-        let view = &self.view;
-        let here = match self.pending() {
+        let here = match self.shown() {
             Ok(here) => here,
             Err(decision) => return Some(decision),
         };
-        let at_home = match self.home.as_deref().map(|home| Ok((home, home.pending()?))).transpose() {
-            Ok(at_home) => at_home.filter(|(_, pending)| !pending.set.is_empty()),
+        let at_home = match self.home.as_deref().map(|home| Ok((home, home.shown()?))).transpose() {
+            Ok(at_home) => at_home.filter(|(_, shown)| !shown.is_empty()),
             Err(decision) => return Some(decision),
         };
-        let PendingSet { set, classes, waiting } = &here;
         match &at_home {
-            Some((home, _)) if set.is_empty() => return Box::pin(home.ask_once()).await.map(at_home_too),
-            None if set.is_empty() => {
+            Some((home, _)) if here.is_empty() => {
+                return Box::pin(home.ask_once()).await.map(at_home_too);
+            }
+            None if here.is_empty() => {
                 // It stays in the turn: without a person it is the reason of the exit code.
-                view.turn().unread.clone().into_iter().for_each(|words| self.events.notice(words));
+                self.view.turn().unread.clone().into_iter().for_each(|words| self.events.notice(words));
                 return Some(TurnDecision::Nothing);
             }
             _ => {}
         }
+        let reviewed = (self.context.reviewed)(self.context.workspace, &here);
+        let waiting = self.waiting(&here).len();
+        let waiting_at_home = at_home.as_ref().map_or(0, |(home, shown)| home.waiting(shown).len());
         // Where every path must be approved by itself, the question about all of them could apply nothing.
-        let is_waiting = |pending: &PendingSet| pending.waiting == pending.set.listed(&pending.classes);
-        if *waiting == set.listed(classes) && at_home.as_ref().is_none_or(|(_, home)| is_waiting(home)) {
+        let is_waiting = |shown: &ShownChanges, waiting| waiting == shown.set().listed(shown.classes());
+        if reviewed.is_none()
+            && is_waiting(&here, waiting)
+            && at_home.as_ref().is_none_or(|(_, shown)| is_waiting(shown, waiting_at_home))
+        {
             let decision = self.approve_protected(TurnDecision::Kept).await;
             return Some(self.approve_at_home(decision).await);
         }
-        let mut answer = self.ask_about_all(&here, at_home.as_ref()).await.unwrap_or('k');
+        let asked = self.ask_about_all(&here, at_home.as_ref(), waiting + waiting_at_home, reviewed.as_ref());
+        let mut answer = asked.await.unwrap_or('k');
         let losses_at_home = match &at_home {
-            Some((home, pending)) if answer == 'a' => home.confirm_losses(&pending.classes).await,
+            Some((home, shown)) if answer == 'a' => home.confirm_losses(shown).await,
             _ => true,
         };
-        if answer == 'a' && (!losses_at_home || !self.confirm_losses(classes).await) {
+        if answer == 'a' && (!losses_at_home || !self.confirm_losses(&here).await) {
             answer = 'k';
-        }
-        // The answer counts only for the changes that were shown: a background command may have ended while the
-        // question was open. The lock prevents commands from adding changes until the answer takes effect.
-        let commands = view.lock_commands().await;
-        let is_changed =
-            |view: &View, set| view.is_unchanged(LayerKind::Pending, set).is_ok_and(|same| !same);
-        let moved_at_home = at_home.as_ref().is_some_and(|(home, now)| is_changed(&home.view, &now.set));
-        // The mode may have changed: rows that it left out need not have been seen.
-        let leaves_out =
-            |flow: &Self, now: &PendingSet| flow.waiting(&now.set, &now.classes).len() == now.waiting;
-        let same_mode =
-            leaves_out(self, &here) && at_home.as_ref().is_none_or(|(home, now)| leaves_out(home, now));
-        if answer == 'a' && !same_mode {
-            self.events.notice(UPDATED);
-            return None;
-        }
-        if matches!(answer, 'a' | 'd') && (is_changed(view, set) || moved_at_home) {
-            self.events.notice(UPDATED);
-            return None;
         }
         match answer {
             'a' => {
-                let checks = match self.passed_checks(&here).await {
+                // The mode may have changed: rows that it left out need not have been seen.
+                if waiting != self.waiting(&here).len()
+                    || at_home
+                        .as_ref()
+                        .is_some_and(|(home, shown)| waiting_at_home != home.waiting(shown).len())
+                {
+                    self.events.notice("the mode changed; showing the changes again");
+                    return None;
+                }
+                let checks = match self.passed_checks(&here, reviewed.as_ref()).await {
                     Ok(checks) => checks,
                     Err(why) => {
                         self.events.notice(why.to_string());
@@ -268,14 +252,10 @@ impl<'a> ApplyQuestionFlow<'a> {
                         return (!self.asks_again()).then_some(TurnDecision::Kept);
                     }
                 };
-                let approval = self.approval_of_mode(set, classes).seen(&classes.losses);
-                // Without an answer they changed meanwhile and were merged: that is another question.
-                let decision = self.apply_all(set, &approval, checks).await?;
-                // Released first: `approve_protected` takes the same lock.
-                drop(commands);
-                if let Some((home, PendingSet { set, classes, .. })) = &at_home {
-                    let approval = home.approval_of_mode(set, classes).seen(&classes.losses);
-                    home.apply_all(set, &approval, Vec::new()).await;
+                // Without an answer the changes moved: that is another question.
+                let decision = self.apply_all(here, checks, reviewed).await?;
+                if let Some((home, shown)) = at_home {
+                    home.apply_all(shown, Vec::new(), None).await?;
                 }
                 let decision = self.approve_protected(decision).await;
                 Some(self.approve_at_home(decision).await)
@@ -283,19 +263,47 @@ impl<'a> ApplyQuestionFlow<'a> {
             'r' => Some(TurnDecision::Review),
             's' => Some(TurnDecision::SendBack),
             'd' => {
-                let discard = |flow: &Self, set: &ChangeSet| {
-                    let what = flow.view.count(set).to_string();
-                    flow.events.notice(flow.discard(&View::everything(set), &what, "not discarded"));
-                };
-                discard(self, set);
-                at_home.iter().for_each(|(home, pending)| discard(home, &pending.set));
-                Some(TurnDecision::Discarded)
+                let decision = self.discard_all(here).await?;
+                match at_home {
+                    Some((home, shown)) => home.discard_all(shown).await,
+                    None => Some(decision),
+                }
             }
             _ => {
-                self.name_pending(set);
+                self.name_pending(here.set());
                 Some(TurnDecision::Kept)
             }
         }
+    }
+
+    /// Applies everything except files that run later and were not approved, and does what a review decided.
+    async fn apply_all(
+        &self,
+        shown: ShownChanges,
+        checks: Vec<PassedCheck>,
+        reviewed: Option<ReviewedDecision>,
+    ) -> Option<TurnDecision> {
+        let label = TransactionLabel { checks, ..self.label() };
+        let decision = ChangeDecision { label, ..self.decision_of_yes(&shown, reviewed.as_ref()) };
+        self.decide(shown, decision, reviewed).await
+    }
+
+    /// What a yes to everything decides.
+    fn decision_of_yes(&self, shown: &ShownChanges, reviewed: Option<&ReviewedDecision>) -> ChangeDecision {
+        let everything = ChangeDecision {
+            apply: View::everything(shown.set()),
+            approval: self.approval_of_yes(shown),
+            ..ChangeDecision::default()
+        };
+        match reviewed {
+            Some(reviewed) => everything.with_review(&reviewed.decision),
+            None => everything,
+        }
+    }
+
+    async fn discard_all(&self, shown: ShownChanges) -> Option<TurnDecision> {
+        let discard = View::everything(shown.set());
+        self.decide(shown, ChangeDecision { discard, ..ChangeDecision::default() }, None).await
     }
 
     /// Asks about each path of the home directory that runs later, after those of the workspace.
@@ -306,18 +314,6 @@ impl<'a> ApplyQuestionFlow<'a> {
             }
             _ => decision,
         }
-    }
-
-    /// Discards what is chosen: `what` names it, `failed` begins the sentence of an error.
-    fn discard(&self, chosen: &ChangeSelection, what: &str, failed: &str) -> String {
-        let back = match self.view.set_aside(chosen) {
-            Ok(DiscardBackup::Kept) => format!("{} restores them", self.context.place.undo()),
-            Ok(DiscardBackup::TooLarge) => "too large for undo".into(),
-            Err(e) => return format!("{failed}: {e}"),
-        };
-        let report = format!("discarded changes to {what}; {back}");
-        let remarks = (self.context.record)(AuditKind::Discard, &report);
-        remarks.into_iter().fold(report, |report, remark| format!("{report}; {remark}"))
     }
 
     /// Says that `set` is pending. A subcommand does that itself, when it ends.
@@ -343,22 +339,27 @@ impl<'a> ApplyQuestionFlow<'a> {
     }
 
     /// The paths that are asked about one by one: in unrestricted mode none.
-    fn waiting(&self, set: &ChangeSet, classes: &ChangeClasses) -> Vec<PathBuf> {
+    fn waiting(&self, shown: &ShownChanges) -> Vec<PathBuf> {
+        let paths =
+            || shown.classes().to_approve(shown.set()).into_iter().map(|(path, _)| path.to_path_buf());
         match self.context.mode.load() {
             Mode::Unrestricted => Vec::new(),
-            _ => classes.to_approve(set).into_iter().map(|(path, _)| path.to_path_buf()).collect(),
+            _ => paths().collect(),
         }
     }
 
-    fn approval_of_mode(&self, set: &ChangeSet, classes: &ChangeClasses) -> ChangeApproval {
-        match self.context.mode.load() {
+    /// What a yes to everything approves: the losses that were confirmed, and what the mode approves.
+    fn approval_of_yes(&self, shown: &ShownChanges) -> ChangeApproval {
+        let (set, classes) = (shown.set(), shown.classes());
+        let of_mode = match self.context.mode.load() {
             Mode::Unrestricted => {
                 let files = set.changes.iter().filter(|c| classes.runner(&c.path).is_some());
                 let approval = files.fold(ChangeApproval::none(), ChangeApproval::shown);
                 classes.waiting_repositories().fold(approval, ChangeApproval::shown_repository)
             }
             _ => ChangeApproval::none(),
-        }
+        };
+        of_mode.seen(&classes.losses)
     }
 
     /// The answer that sends a message to the program, where the changes are those of one.
@@ -383,42 +384,49 @@ impl<'a> ApplyQuestionFlow<'a> {
 
     fn ask_about_all(
         &self,
-        here: &PendingSet,
-        at_home: Option<&(&ApplyQuestionFlow<'a>, PendingSet)>,
+        here: &ShownChanges,
+        at_home: Option<&(&ApplyQuestionFlow<'a>, ShownChanges)>,
+        waiting: usize,
+        reviewed: Option<&ReviewedDecision>,
     ) -> oneshot::Receiver<char> {
-        let (view, workspace) = (&self.view, self.context.workspace);
-        let mut shown = overview(&here.set, view, workspace);
-        let mut parts = vec![(&*here.set, &here.classes, view, workspace)];
-        let mut waiting = here.waiting;
-        if let Some((home, pending)) = at_home {
-            shown.append(overview(&pending.set, &home.view, home.context.workspace));
-            waiting += pending.waiting;
-            parts.push((&pending.set, &pending.classes, &home.view, home.context.workspace));
+        let mut shown = overview(here, self.context.workspace);
+        let mut parts = vec![(here, self.context.workspace)];
+        if let Some((home, at_home)) = at_home {
+            shown.append(overview(at_home, home.context.workspace));
+            parts.push((at_home, home.context.workspace));
         }
         if waiting == 0 {
             // The mode approves them.
             shown.list.iter_mut().for_each(|row| row.is_left_out = false);
         }
-        let (title, reason) = (headline(&parts), reason(view, &shown.list));
+        let is_blocked = match reviewed {
+            Some(reviewed) => reviewed.has_open_conflict || shown.list.iter().any(ListedChange::is_blocked),
+            None => conflicts(&shown.list) > 0,
+        };
+        let reason = match reviewed.filter(|_| !is_blocked) {
+            Some(reviewed) => reviewed.words.clone(),
+            None => reason(&self.view, &shown.list),
+        };
+        let yes = if reviewed.is_some() { "apply as reviewed".into() } else { apply_words(waiting) };
+        let title = headline(&parts);
         self.events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
-                subject: ChoiceSubject::Pending(Arc::clone(&here.set)),
+                subject: ChoiceSubject::Pending(here.clone()),
                 title,
                 reason,
                 choices: [
                     // It could apply nothing before the person has chosen.
-                    (conflicts(&shown.list) == 0)
-                        .then(|| QuestionChoice::consent('a', &apply_words(waiting))),
+                    (!is_blocked).then(|| QuestionChoice::consent('a', &yes)),
                     Some(QuestionChoice::plain('r', "review")),
                     self.send_back(),
                     Some(QuestionChoice::plain('k', "keep pending")),
-                    Some(QuestionChoice::for_good('d', "discard all")),
+                    Some(QuestionChoice::for_good('d', "discard")),
                 ]
                 .into_iter()
                 .flatten()
                 .collect(),
                 detail: DisplayDetail::Changes(Box::new(shown)),
-                checks: self.checks_of(here),
+                checks: self.checks_of(here, reviewed),
                 reasons_for: self.reasons_for(),
                 reply,
             })
@@ -436,6 +444,3 @@ fn at_home_too(decision: TurnDecision) -> TurnDecision {
 
 /// How often the question comes again after a yes that was refused.
 const MOST_REFUSED: u32 = 3;
-
-/// The pending changes differ from those that were shown.
-const UPDATED: &str = "pending changes were updated in the meantime; showing them again";

@@ -1,7 +1,7 @@
 //! What is approved by itself at the end of a turn: large losses and paths that run later.
 
 use super::words::{all_conflicts, blocked_words, losses, overview};
-use super::{ApplyQuestionFlow, TurnDecision, UPDATED};
+use super::{ApplyQuestionFlow, TurnDecision};
 use crate::agent::event::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, ReasonReader, TurnEvent,
     TurnEvents,
@@ -10,11 +10,10 @@ use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
 use crate::tools::{CallPreview, DisplayDetail};
 use crate::workspace::{
-    ChangeClasses, ChangeSelection, ChangeSet, LargeLoss, LayerKind, SelectedPart, View, Workspace,
+    ChangeDecision, ChangeSelection, LargeLoss, LayerKind, SelectedPart, ShownChanges, Workspace,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The answer to the question about one path that runs later.
@@ -42,14 +41,13 @@ pub async fn ask_about_losses(
 
 /// Asks about one path of [`ChangeClasses::to_approve`], by itself. Without an answer it stays pending.
 pub async fn ask_about_path(
-    set: &Arc<ChangeSet>,
+    shown: &ShownChanges,
     path: &Path,
-    (view, workspace): (&View, &Workspace),
+    workspace: &Workspace,
     events: &UnboundedSender<TurnEvent>,
 ) -> ProtectedAnswer {
-    let question =
-        ProtectedPathQuestion { view, workspace, is_of_agent: false, send_back: None, has_more: true };
-    question.ask((set, &view.classify(set)), path, &TurnEvents::new(events.clone())).await
+    let question = ProtectedPathQuestion { workspace, is_of_agent: false, send_back: None, has_more: true };
+    question.ask(shown, path, &TurnEvents::new(events.clone())).await
 }
 
 /// What is taken away on a large scale needs its name typed, as a destroyer does.
@@ -69,7 +67,6 @@ async fn confirmed(all: &[LargeLoss], workspace: &Workspace, events: &TurnEvents
 
 /// The question about one path that runs later, or one repository with commits that have such a path.
 struct ProtectedPathQuestion<'a> {
-    view: &'a View,
     workspace: &'a Workspace,
     /// The agent gets the reason of a no.
     is_of_agent: bool,
@@ -79,22 +76,18 @@ struct ProtectedPathQuestion<'a> {
 }
 
 impl ProtectedPathQuestion<'_> {
-    async fn ask(
-        &self,
-        (set, classes): (&Arc<ChangeSet>, &ChangeClasses),
-        path: &Path,
-        events: &TurnEvents,
-    ) -> ProtectedAnswer {
+    async fn ask(&self, of: &ShownChanges, path: &Path, events: &TurnEvents) -> ProtectedAnswer {
+        let (set, classes) = (of.set(), of.classes());
         let name = visible::path(&self.workspace.shortened(path));
         let why = classes.reason_to_wait(path).map(|r| sanitize::line(&r.why).into_owned());
         let why = why.unwrap_or_default();
         let with = classes.approved_with(set, path);
-        let part = set.part(|c| with.contains(&c.path));
+        let part = of.part(|c| with.contains(&c.path));
         let (what, verb) = match (classes.waiting_repository(path), set.get(path)) {
             (None, Some(change)) => ("file", change.verb().word()),
             _ => ("repository", "changed"),
         };
-        let mut shown = overview(&part, self.view, self.workspace);
+        let mut shown = overview(&part, self.workspace);
         // It could not be applied before the person has chosen.
         let in_conflict = all_conflicts(&shown.list);
         let reason = match in_conflict {
@@ -108,13 +101,13 @@ impl ProtectedPathQuestion<'_> {
         let review = || QuestionChoice::plain('r', "review");
         let answer = events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {
-                subject: ChoiceSubject::Protected { path: path.to_path_buf(), set: Arc::clone(set) },
+                subject: ChoiceSubject::Protected { path: path.to_path_buf(), shown: of.clone() },
                 title: format!("! {name} ({verb}): apply this {what}?"),
                 reason,
                 detail: DisplayDetail::Changes(Box::new(shown)),
                 choices: [
                     (in_conflict == 0)
-                        .then(|| QuestionChoice::consent_by_enter('y', &format!("yes, apply this {what}"))),
+                        .then(|| QuestionChoice::consent('y', &format!("yes, apply this {what}"))),
                     (in_conflict > 0).then(review),
                     Some(QuestionChoice::plain('n', "no, keep it pending")),
                     (in_conflict == 0).then(review),
@@ -148,67 +141,54 @@ fn without_reason(note: &str, why: &str) -> String {
 }
 
 impl ApplyQuestionFlow<'_> {
-    pub(super) async fn confirm_losses(&self, classes: &ChangeClasses) -> bool {
-        confirmed(&classes.losses, self.context.workspace, self.events).await
+    pub(super) async fn confirm_losses(&self, shown: &ShownChanges) -> bool {
+        confirmed(&shown.classes().losses, self.context.workspace, self.events).await
     }
 
     /// Asks about each path that runs later, by itself and with another key than the rest.
     pub(super) async fn approve_protected(&self, mut decision: TurnDecision) -> TurnDecision {
-        let view = &self.view;
         let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
         loop {
-            let Ok(set) = view.changes(LayerKind::Pending).map(Arc::new) else { return decision };
-            let classes = view.classify(&set);
-            let waiting = self.waiting(&set, &classes);
+            let Ok(shown) = self.view.shown() else { return decision };
+            let waiting = self.waiting(&shown);
             let mut unasked = waiting.into_iter().filter(|path| !asked.contains(path));
             let Some(path) = unasked.next() else { break };
             if self.context.stop.is_cancelled() {
                 break;
             }
             let has_more = unasked.next().is_some();
-            let (view, workspace) = (&self.view, self.context.workspace);
             let is_of_agent = matches!(self.reasons_for(), ReasonReader::Agent);
             let send_back = self.send_back();
-            let question = ProtectedPathQuestion { view, workspace, is_of_agent, send_back, has_more };
-            let answer = question.ask((&set, &classes), &path, self.events).await;
-            let _commands = view.lock_commands().await;
-            let with = classes.approved_with(&set, &path);
-            let is_same = |now: ChangeSet| {
-                let with_now = view.classify(&now).approved_with(&now, &path);
-                with == with_now && with.iter().all(|path| now.get(path) == set.get(path))
-            };
-            if !view.changes(LayerKind::Pending).is_ok_and(is_same) {
-                self.events.notice(UPDATED);
-                // Not added to `asked`: the person is asked again about the new content.
-                continue;
-            }
+            let question =
+                ProtectedPathQuestion { workspace: self.context.workspace, is_of_agent, send_back, has_more };
+            let answer = question.ask(&shown, &path, self.events).await;
             asked.insert(path.clone());
+            let (set, classes) = (shown.set(), shown.classes());
+            let with = classes.approved_with(set, &path);
             let only: ChangeSelection = with.into_iter().map(|path| (path, SelectedPart::Whole)).collect();
-            match answer {
+            let decided = match answer {
                 ProtectedAnswer::Apply => {
                     // All that goes with a directory was shown with it.
-                    let approval = classes.approval_of(&set, &path);
-                    match self.apply_chosen(&set, only, &approval, Vec::new()).await {
-                        Some(TurnDecision::Applied) => decision = TurnDecision::Applied,
-                        // It was changed meanwhile: the question comes again, with what would be applied now.
-                        None => drop(asked.remove(&path)),
-                        Some(_) => {}
-                    }
+                    let approval = classes.approval_of(set, &path);
+                    ChangeDecision { apply: only, approval, label: self.label(), ..ChangeDecision::default() }
                 }
-                ProtectedAnswer::Discard => {
-                    let name = visible::path(&self.context.workspace.shortened(&path));
-                    self.events.notice(self.discard(&only, &name, "could not be discarded"));
-                    if decision == TurnDecision::Kept {
-                        decision = TurnDecision::Discarded;
-                    }
-                }
+                ProtectedAnswer::Discard => ChangeDecision { discard: only, ..ChangeDecision::default() },
                 ProtectedAnswer::Review => return TurnDecision::Review,
                 ProtectedAnswer::SendBack => return TurnDecision::SendBack,
-                ProtectedAnswer::Keep => {}
+                ProtectedAnswer::Keep => continue,
                 ProtectedAnswer::KeepRest => break,
+            };
+            match self.decide(shown, decided, None).await {
+                Some(TurnDecision::Applied) => decision = TurnDecision::Applied,
+                Some(TurnDecision::Discarded) if decision == TurnDecision::Kept => {
+                    decision = TurnDecision::Discarded;
+                }
+                // It is another change now: the person is asked again.
+                None => drop(asked.remove(&path)),
+                Some(_) => {}
             }
         }
-        if let Ok(set) = view.changes(LayerKind::Pending)
+        if let Ok(set) = self.view.changes(LayerKind::Pending)
             && !set.is_empty()
         {
             self.name_pending(&set);

@@ -5,7 +5,7 @@ use crate::text::{count, visible};
 use crate::tools::{ChangeOverview, FileDiff, LeftOut};
 use crate::workspace::{
     ChangeClasses, ChangeCount, ChangeSet, CommitPatch, FileChange, JournalEntry, LargeLoss, ListedChange,
-    PathPatch, View, Workspace, leave_out_waiting, line_words, shown_patch,
+    PathPatch, ShownChanges, View, Workspace, leave_out_waiting, line_words, shown_patch,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,11 +16,12 @@ const DIFF: usize = 1 << 20;
 const FILES: usize = 2_000;
 
 /// The first line: what is taken away on a large scale comes before everything else.
-pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]) -> String {
+pub(super) fn headline(parts: &[(&ShownChanges, &Workspace)]) -> String {
     let mut count = ChangeCount::default();
     let mut lines = (0, 0);
     let mut out: Vec<String> = Vec::new();
-    for (set, classes, view, workspace) in parts {
+    for (shown, workspace) in parts {
+        let (set, classes, view) = (shown.set(), shown.classes(), shown.view());
         let renamed = view.renamed(set);
         let (added, removed) = set.lines(view.objects(), &renamed, classes);
         lines = (lines.0 + added, lines.1 + removed);
@@ -34,7 +35,7 @@ pub(super) fn headline(parts: &[(&ChangeSet, &ChangeClasses, &View, &Workspace)]
 
 pub(super) fn apply_words(waiting: usize) -> String {
     match waiting {
-        0 => "apply all".into(),
+        0 => "apply".into(),
         1 => "apply all but the one marked !".into(),
         count => format!("apply all but the {count} marked !"),
     }
@@ -79,7 +80,7 @@ pub(super) fn blocked_words(list: &[ListedChange]) -> String {
 fn conflict_words(files: usize) -> String {
     let are = if files == 1 { "is" } else { "are" };
     format!(
-        "{} {are} in conflict with the workspace: press r to choose, then apply",
+        "{} {are} in conflict with the workspace: choose in the review, then apply",
         count::of(files, "file")
     )
 }
@@ -101,12 +102,11 @@ pub(super) fn reason(view: &View, list: &[ListedChange]) -> String {
 }
 
 /// The list of the changes, then their patches. For a very large set, some patches are left out and counted.
-pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
-    let classes = view.classify(set);
-    let mut list = view.listed(set, &classes, |path| workspace.shortened(path));
-    leave_out_waiting(&mut list, set, &classes);
-    let mut shown =
-        with_patches(list, (set, &classes), (view, workspace), |bytes| LeftOut::TooLong { bytes });
+pub fn overview(of: &ShownChanges, workspace: &Workspace) -> ChangeOverview {
+    let mut list = of.rows(|path| workspace.shortened(path));
+    leave_out_waiting(&mut list, of.set(), of.classes());
+    let (of_set, place) = ((&**of.set(), of.classes()), (of.view(), workspace));
+    let mut shown = with_patches(list, of_set, place, |bytes| LeftOut::TooLong { bytes });
     // Most messages have several lines, and the files of such a commit need not be shown twice for them.
     for file in &mut shown.files {
         let commit = shown.list.get(file.row).and_then(|listed| listed.commit.as_ref());

@@ -8,7 +8,7 @@ use crate::agent::MessageReceiver;
 use crate::agent::MessageUse;
 use crate::app::App;
 use crate::cli::apply_question;
-use crate::cli::approvals::UNDO;
+use crate::cli::changes::UNDO;
 use crate::cli::report::{CliError, print_foreign, warn};
 use crate::cli::start;
 use crate::config::WrapSetting;

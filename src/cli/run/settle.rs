@@ -1,7 +1,7 @@
 //! What becomes of what a program changed: the question, or what the options say.
 
 use super::args::RunAction;
-use super::execute::EndedRun;
+use super::execute::{CutOffRun, EndedRun};
 use super::home_left::HomeLeft;
 use super::plan::ProgramPlan;
 use super::send_back::{self, NextStart};
@@ -9,17 +9,20 @@ use crate::agent::{CommandLineQuestion, MessageReceiver, TurnDecision};
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::cli::apply_question;
-use crate::cli::approvals::{self, ApprovalPrompt, PathOutcome, UNDO};
+use crate::cli::approvals::{self, ApprovalPrompt};
 use crate::cli::args::{Options, OutputFormat};
-use crate::cli::changes::{self as pending, SelectedView, list_all, name_waiting, named_and_pending, waits};
+use crate::cli::changes::{
+    self as pending, SelectedView, UNDO, list, name_waiting, named_and_pending, waits,
+};
 use crate::cli::report::{self, CliError, warn};
 use crate::cli::review::{self, PendingReview};
 use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
+use crate::ui::reclaim;
 use crate::ui::term::BaseMode;
 use crate::workspace::{
-    ChangeApproval, ChangeCount, ChangeSet, LayerKind, PathState, TransactionLabel, View,
+    ChangeApproval, ChangeCount, FileChange, LayerKind, PathState, ShownChanges, TransactionLabel, View,
 };
 use serde_json::Value;
 use std::cell::Cell;
@@ -52,34 +55,43 @@ pub(super) fn settle(
     let Some(view) = ran.env.workspace.view() else {
         return Ok(RunEnd::Ended(RunOutcome { code: ran.code, changes: Vec::new(), pending: false }));
     };
-    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
-    let at_home = home_set(ran)?;
+    let here = view.shown().map_err(CliError::new)?;
+    let at_home = home_shown(ran)?;
+    let parts: Vec<&ShownChanges> = std::iter::once(&here).chain(&at_home).collect();
     let left = match (&plan.preset, plan.own_home(app)) {
         (None, Some(home)) => HomeLeft::of(view, home)?,
         _ => HomeLeft::default(),
     };
+    let note_lines = || {
+        ran.withheld.iter().for_each(|line| warn(&format!("note: {line}")));
+        if options.output_format == OutputFormat::Text {
+            ran.network_lines(plan).iter().for_each(|line| warn(line));
+        }
+    };
     let left_lines = || left.lines().iter().for_each(|line| warn(line));
     let mut changes = Vec::new();
     if options.output_format == OutputFormat::Json {
-        changes.extend(pending::values(&set, view));
-        changes.extend(ran.home.iter().flat_map(|home| pending::values(&at_home, home)));
+        changes.extend(parts.iter().flat_map(|shown| pending::values(shown)));
     }
+    let is_stopped = ran.cut_off == Some(CutOffRun::Stopped);
     // Half of what was to be applied is something else: it waits for the person.
-    let then = if ran.is_stopped && then == RunAction::Apply { RunAction::Ask } else { then };
+    let is_refused = then == RunAction::Apply && ran.cut_off.is_some();
+    let then = if is_refused { RunAction::Ask } else { then };
     let settling = Settling { app, plan, ran, view, then, runtime, is_incomplete: Cell::new(false) };
-    let views: Vec<&View> = std::iter::once(view).chain(&ran.home).collect();
-    let mut approvals = named_and_pending(&views, &ran.env.workspace, options)?;
-    if ran.is_stopped {
+    let mut approvals = named_and_pending(&parts, &ran.env.workspace, options)?;
+    if ran.cut_off.is_some() {
         approvals.iter_mut().for_each(|approval| *approval = ChangeApproval::none());
     }
-    if set.is_empty() && at_home.is_empty() {
+    if parts.iter().all(|shown| shown.is_empty()) {
+        note_lines();
         // Not before the paths of options were checked.
         warn("no changes");
         left_lines();
         settling.drop_home()?;
         return Ok(RunEnd::Ended(RunOutcome { code: ran.code, changes, pending: false }));
     }
-    let asks = !ran.is_stopped
+    let asks = !is_stopped
+        && !is_refused
         && then == RunAction::Ask
         && approvals.iter().all(ChangeApproval::is_none)
         && approvals::can_ask()
@@ -91,28 +103,31 @@ pub(super) fn settle(
             None
         }
         (true, Some(held)) => Some(held.into_base()),
-        (true, None) => BaseMode::enter_any().ok(),
+        (true, None) => BaseMode::enter_any().inspect(|_| reclaim::before_question()).ok(),
     };
-    // Before the question: who reads it can still decide what to do with these files.
+    // Before the question, on its screen: who reads them can still decide what to do with these files.
+    note_lines();
     left_lines();
     let failed = match base {
         Some(base) => {
             // The question reads the changes itself, and there may be hundreds of thousands.
-            drop((set, at_home));
+            drop((here, at_home));
             if let Some((next, base)) = settling.ask(base)? {
                 return Ok(RunEnd::Again(next, base));
             }
             false
         }
-        None => !settling.without_question((&set, &at_home), approvals)?,
+        None => !settling.without_question(here, at_home, approvals)?,
     };
     let is_left = settling.is_left()?;
+    let why = ran.cut_off.filter(|_| is_left && is_refused);
+    why.and_then(|cut| cut.words(&visible::name(plan.name()))).into_iter().for_each(|line| warn(&line));
     if !is_left {
         settling.drop_home()?;
     }
     let code = match (failed, is_left) {
         (true, _) => report::ERROR,
-        (_, true) if ran.is_stopped && ran.terminal.is_none() => ran.code,
+        (_, true) if is_stopped && ran.terminal.is_none() => ran.code,
         (_, true) => report::REFUSED,
         _ if settling.is_incomplete.get() => report::INCOMPLETE,
         _ => ran.code,
@@ -132,16 +147,17 @@ fn elsewhere_words(count: ChangeCount, place: &str) -> String {
 
 /// The changes in the home directory that stay pending. Directories without a file in them do not: they would be asked
 /// about after the files in them were discarded.
-fn home_set(ran: &EndedRun) -> Result<ChangeSet, CliError> {
-    let Some(home) = &ran.home else { return Ok(ChangeSet::default()) };
-    let set = home.changes(LayerKind::Pending).map_err(CliError::new)?;
+fn home_shown(ran: &EndedRun) -> Result<Option<ShownChanges>, CliError> {
+    let Some(home) = &ran.home else { return Ok(None) };
+    let shown = home.shown().map_err(CliError::new)?;
     // Not by their number: a person does not count what is in a `.git`.
     let is_dir = |node: &PathState| node.is_directory() || node.is_absent();
-    if set.is_empty() || set.changes.iter().any(|change| !is_dir(&change.before) || !is_dir(&change.after)) {
-        return Ok(set);
+    let has_file = |change: &FileChange| !is_dir(&change.before) || !is_dir(&change.after);
+    if shown.set().changes.iter().any(has_file) {
+        return Ok(Some(shown));
     }
     home.discard_everything().map_err(CliError::new)?;
-    Ok(ChangeSet::default())
+    Ok(None)
 }
 
 struct Settling<'a> {
@@ -216,9 +232,9 @@ impl Settling<'_> {
                 (home_name(&ran.name), home.clone(), here)
             }
             Some(home) => {
-                let set = home_set(ran)?;
-                let at_home = || elsewhere_words(home.count(&set), "your home directory");
-                (ran.name.clone(), self.view.clone(), (!set.is_empty()).then(at_home))
+                let at_home =
+                    |shown: ShownChanges| elsewhere_words(home.count(shown.set()), "your home directory");
+                (ran.name.clone(), self.view.clone(), home_shown(ran)?.map(at_home))
             }
             None => (ran.name.clone(), self.view.clone(), None),
         };
@@ -249,18 +265,17 @@ impl Settling<'_> {
     /// What the options say. Returns false if something failed.
     fn without_question(
         &self,
-        (set, at_home): (&ChangeSet, &ChangeSet),
+        here: ShownChanges,
+        at_home: Option<ShownChanges>,
         approvals: Vec<ChangeApproval>,
     ) -> Result<bool, CliError> {
         let (ran, workspace) = (self.ran, &self.ran.env.workspace);
-        let shown = |path: &Path| workspace.shortened(path);
-        let parts: Vec<(&ChangeSet, &View)> =
-            std::iter::once((set, self.view)).chain(ran.home.iter().map(|home| (at_home, home))).collect();
-        list_all(&parts, workspace);
-        let home = ran.home.iter().map(|home| (home_name(&ran.name), home, at_home));
-        let views = std::iter::once((ran.name.clone(), self.view, set)).chain(home);
+        let name = |path: &Path| workspace.shortened(path);
+        list(&std::iter::once(&here).chain(&at_home).collect::<Vec<_>>(), workspace);
+        let names = [ran.name.clone(), home_name(&ran.name)];
+        let parts = names.into_iter().zip(std::iter::once(here).chain(at_home));
         let mut done = true;
-        for ((name, view, _), approval) in views.zip(approvals).filter(|((_, _, set), _)| !set.is_empty()) {
+        for ((of, shown), approval) in parts.zip(approvals).filter(|((_, shown), _)| !shown.is_empty()) {
             match self.then {
                 RunAction::Ask if approval.is_none() => {}
                 RunAction::Apply | RunAction::Ask => {
@@ -269,11 +284,12 @@ impl Settling<'_> {
                         only_approved: self.then == RunAction::Ask,
                         ..ApplyRequest::default()
                     };
+                    let view = shown.view().clone();
                     let workspace = workspace.with_view(view.clone());
-                    done &= self.apply(SelectedView { name, view: view.clone(), workspace }, wanted)?;
+                    done &= self.apply(&SelectedView { name: of, view, workspace }, shown, wanted)?;
                 }
                 RunAction::Discard => {
-                    let told = changes::discard(view, &[], "placet undo", &shown);
+                    let told = changes::discard(shown, &[], UNDO, &name);
                     warn(&visible::guard(&told.lines.join("\n")));
                     done &= told.done;
                 }
@@ -283,14 +299,19 @@ impl Settling<'_> {
     }
 
     /// Applies what is wanted, and asks where a person is about what needs an approval of its own.
-    fn apply(&self, chosen: SelectedView, mut wanted: ApplyRequest) -> Result<bool, CliError> {
-        let (view, workspace, label) = (&chosen.view, &chosen.workspace, &self.ran.label);
+    fn apply(
+        &self,
+        chosen: &SelectedView,
+        shown: ShownChanges,
+        mut wanted: ApplyRequest,
+    ) -> Result<bool, CliError> {
+        let (workspace, label) = (&chosen.workspace, &self.ran.label);
         let prompt = ApprovalPrompt::here(self.app);
         if let Some(prompt) = &prompt {
-            prompt.confirm_losses(view, workspace, &mut wanted)?;
+            prompt.confirm_losses(&shown, workspace, &mut wanted)?;
         }
         let told =
-            changes::apply(view, &wanted, label.clone(), UNDO, &|path: &Path| workspace.shortened(path));
+            changes::apply(shown, &wanted, label.clone(), UNDO, &|path: &Path| workspace.shortened(path));
         self.is_incomplete.set(self.is_incomplete.get() || told.incomplete);
         let Some(prompt) = prompt.filter(|_| told.done) else {
             self.record(AuditKind::Apply, &told)?;
@@ -298,15 +319,8 @@ impl Settling<'_> {
             return Ok(told.done);
         };
         self.record(AuditKind::Apply, &told.before_questions())?;
-        loop {
-            let asked = prompt.one_by_one(view, workspace, &told.waiting, label)?;
-            for PathOutcome { kind, told } in asked.done {
-                self.record(kind, &told)?;
-            }
-            if !asked.review || !review::from_question(self.app, &chosen)?.is_left {
-                return Ok(told.done);
-            }
-        }
+        prompt.one_by_one(chosen, &told.waiting, label, &mut |kind, told| self.record(kind, &told))?;
+        Ok(told.done)
     }
 
     /// Into the audit log, and to the person.
@@ -324,18 +338,18 @@ impl Settling<'_> {
     /// Returns true when changes are still pending, and reports them.
     fn is_left(&self) -> Result<bool, CliError> {
         let here = self.view.has_changes(LayerKind::Pending).map_err(CliError::new)?;
-        let at_home = home_set(self.ran)?;
+        let at_home = home_shown(self.ran)?;
         if here {
             waits(&self.ran.name);
         }
-        if let (Some(home), false) = (&self.ran.home, at_home.is_empty()) {
+        if let Some(shown) = &at_home {
             warn(&format!(
                 "pending in your home directory: {}; the next run asks again, `placet apply --session {}` applies",
-                home.count(&at_home),
+                shown.view().count(shown.set()),
                 home_name(&self.ran.name)
             ));
         }
-        Ok(here || !at_home.is_empty())
+        Ok(here || at_home.is_some())
     }
 
     /// What the program left in the home directory ends with the view.

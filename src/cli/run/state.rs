@@ -119,8 +119,8 @@ impl ProgramState<'_> {
         if in_repository.peek().is_none() {
             return BTreeSet::new();
         }
-        let classes = self.changes.classify(set);
-        let runs = in_repository.filter(|change| classes.runner(&change.path).is_some());
+        let shown = self.changes.shown_as(set.clone());
+        let runs = in_repository.filter(|change| shown.classes().runner(&change.path).is_some());
         runs.filter_map(|change| set.repository_of(&change.path)).collect()
     }
 

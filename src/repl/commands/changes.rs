@@ -1,5 +1,6 @@
 //! `/changes`, `/apply`, `/discard`, `/undo`, `/redo`, `/journal`: what is pending, and what was applied.
 
+use super::review::reviewed_at;
 use crate::agent::{applied_overview, overview};
 use crate::audit::AuditKind;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
@@ -11,7 +12,7 @@ use crate::text::visible;
 use crate::tools::{ChangeOverview, DisplayDetail};
 use crate::ui::{line_ui, margin_mark, scrollback};
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View, Workspace, WorkspaceError,
+    ApprovedBy, ChangeApproval, ShownChanges, TransactionLabel, View, Workspace, WorkspaceError,
 };
 use ratatui::text::Line;
 use std::path::{Path, PathBuf};
@@ -35,9 +36,8 @@ pub(super) fn label(view: &View, title: &str) -> TransactionLabel {
 }
 
 /// What waits in a view.
-fn pending_in(view: &View) -> Result<ChangeSet, CommandStop> {
-    view.changes(LayerKind::Pending)
-        .map_err(|e| CommandStop::error(format!("cannot read the pending changes: {e}")))
+fn pending_in(view: &View) -> Result<ShownChanges, CommandStop> {
+    view.shown().map_err(|e| CommandStop::error(format!("cannot read the pending changes: {e}")))
 }
 
 /// Records what was done; the command is done with it.
@@ -53,26 +53,25 @@ pub(super) fn finish(
 
 pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
-    let set = pending_in(&view)?;
-    if set.is_empty() {
+    let of = pending_in(&view)?;
+    if of.is_empty() {
         lines_about_others(context).iter().for_each(|line| context.output.note(line));
         return Err(CommandStop::note("nothing is pending"));
     }
     let only = paths(&workspace, rest)?;
     let shown = |path: &Path| workspace.shortened(path);
     if only.is_empty() {
-        let listing = view.listing(&set, &view.classify(&set), shown);
+        let listing = of.lines(shown);
         context.output.say_list(listing.into_iter().map(Line::raw));
         let hint = "/changes PATH shows the diff; /apply and /discard accept paths, too";
-        context.output.hint(&format!("{}: {hint}", view.count(&set)));
+        context.output.hint(&format!("{}: {hint}", view.count(of.set())));
         return Ok(CommandFollowUp::Nothing);
     }
-    let mut part = set.clone();
-    part.changes.retain(|c| only.iter().any(|path| c.path.starts_with(path)));
+    let part = of.part(|c| only.iter().any(|path| c.path.starts_with(path)));
     if part.is_empty() {
         return Err(CommandStop::note(format!("nothing is pending at `{}`", visible::line(rest))));
     }
-    print_changes(context, overview(&part, &view, &workspace));
+    print_changes(context, overview(&part, &workspace));
     Ok(CommandFollowUp::Nothing)
 }
 
@@ -89,20 +88,30 @@ fn print_changes(context: &CommandContext<'_>, overview: ChangeOverview) {
 /// Without a path a person is asked, and sees what is applied first; a path is applied at once.
 pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
-    if rest.is_empty() && is_interactive() && !pending_in(&view)?.is_empty() {
-        // Else another placet could change what is on the screen before the person decides.
-        view.claim().map_err(|e| CommandStop::with_hint(e.to_string(), "/changes shows them"))?;
+    let shown = pending_in(&view)?;
+    if rest.is_empty() && is_interactive() && !shown.is_empty() {
         return Ok(CommandFollowUp::AskAboutPending);
     }
-    let shown = |path: &Path| workspace.shortened(path);
-    let mut wanted = wanted(&view, paths(&workspace, rest)?);
-    wanted.approval = with_losses(&workspace, &view, &wanted);
+    let name = |path: &Path| workspace.shortened(path);
+    let paths = paths(&workspace, rest)?;
+    let reviewed = reviewed_at(&workspace, &shown, &paths);
+    let mut wanted = wanted(&shown, paths);
+    wanted.reviewed = reviewed.as_ref().map(|reviewed| reviewed.decision.clone());
+    let losses = wanted.losses(&shown, &name);
+    if line_ui::confirm_losses(&losses, &name, line_ui::consent) {
+        wanted.approval = wanted.approval.seen(&losses);
+    }
     let report = context.with_apply_progress(&view, || {
-        changes::apply(&view, &wanted, apply_label(&view, "/apply"), "/undo", &shown)
+        changes::apply(shown, &wanted, apply_label(&view, "/apply"), "/undo", &name)
     });
     let waiting: Vec<String> =
         report.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
+    let is_done = report.done;
     context.record(AuditKind::Apply, "/apply", report);
+    if let Some(reviewed) = reviewed.filter(|_| is_done) {
+        context.output.note(&format!("as reviewed: {}", reviewed.words));
+        (reviewed.finish)().iter().for_each(|line| context.output.note(line));
+    }
     match waiting.as_slice() {
         [] => {}
         [one] => context.output.hint(&format!("/changes {one} shows it; `/apply {one}` applies it")),
@@ -118,51 +127,39 @@ pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
 
 /// A path that a person types to its end is approved by that, if it runs later, as is a repository that waits as a
 /// whole; any other directory approves nothing in it.
-fn wanted(view: &View, paths: Vec<PathBuf>) -> ApplyRequest {
-    let Ok(set) = view.changes(LayerKind::Pending) else {
-        return ApplyRequest { paths, ..ApplyRequest::default() };
-    };
-    let classes = view.classify(&set);
+fn wanted(shown: &ShownChanges, paths: Vec<PathBuf>) -> ApplyRequest {
     let (approved, rest): (Vec<PathBuf>, Vec<PathBuf>) =
-        paths.into_iter().partition(|path| classes.reason_to_wait(path).is_some());
+        paths.into_iter().partition(|path| shown.classes().reason_to_wait(path).is_some());
     let only_approved = !approved.is_empty() && rest.is_empty();
     let approval = approved.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
-    ApplyRequest { paths: rest, approval, only_approved }
-}
-
-/// The approval with the large losses for which the person typed the word.
-fn with_losses(workspace: &Workspace, view: &View, wanted: &ApplyRequest) -> ChangeApproval {
-    let approval = wanted.approval.clone();
-    let shown = |path: &Path| workspace.shortened(path);
-    let losses = changes::losses_of(view, wanted, &shown);
-    if line_ui::confirm_losses(&losses, &shown, line_ui::consent) { approval.seen(&losses) } else { approval }
+    ApplyRequest { paths: rest, approval, only_approved, reviewed: None }
 }
 
 pub(super) fn discard(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let paths = paths(&workspace, rest)?;
-    if !meant(&workspace, &view, &paths) {
+    let shown = pending_in(&view)?;
+    if !meant(&workspace, &shown, &paths) {
         return Err(CommandStop::note("nothing was discarded"));
     }
-    let report = changes::discard(&view, &paths, "/undo", &|path| workspace.shortened(path));
+    let report = changes::discard(shown, &paths, "/undo", &|path| workspace.shortened(path));
     finish(context, AuditKind::Discard, "/discard", report)
 }
 
 /// The work of more than one turn is not thrown away by one line: asks, and is true when the person meant it.
-fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
-    let Ok(set) = view.changes(LayerKind::Pending) else { return true };
-    let Ok(chosen) = changes::choice(view, &set, paths, &|path| workspace.shortened(path)) else {
+fn meant(workspace: &Workspace, shown: &ShownChanges, paths: &[PathBuf]) -> bool {
+    let Ok(chosen) = changes::choice(shown, paths, &|path| workspace.shortened(path)) else {
         return true;
     };
-    let turns = changes::turns_in(&set, &chosen);
+    let turns = changes::turns_in(shown.set(), &chosen);
     if turns < 2 {
         return true;
     }
-    let count = view.count_of(&set, |change| chosen.contains_key(&change.path));
+    let count = shown.view().count_of(shown.set(), |change| chosen.contains_key(&change.path));
     let question = format!(
-        "discard changes to {count} of {turns} turns? d twice discards them, any other key keeps them: "
+        "discard changes to {count} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: "
     );
-    line_ui::is_confirmed_by('d', &question)
+    line_ui::is_confirmed_by("discard", &question)
 }
 
 pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {

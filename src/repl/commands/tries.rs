@@ -214,7 +214,10 @@ fn discard_try(context: &mut CommandContext<'_>, name: &TryName) -> SlashCommand
         None => context.app.builder.workspace_of(row.id.as_str()),
     };
     let view = workspace.view().cloned().ok_or(CommandStop::Cancelled)?;
-    let report = changes::discard(&view, &[], "/undo", &|path| workspace.shortened(path));
+    let report = match changes::shown(&view) {
+        Ok(shown) => changes::discard(shown, &[], "/undo", &|path| workspace.shortened(path)),
+        Err(report) => report,
+    };
     let is_done = report.done;
     context.record(AuditKind::Discard, "/try drop", report);
     if is_done {

@@ -11,9 +11,8 @@ use crate::repl::attach::dropped;
 use crate::repl::error::ReplError;
 use crate::repl::user_context::UserContext;
 use crate::session::SessionStore;
-use crate::ui::input::answered_letter::AnsweredLetter;
 use crate::ui::input::decode::TerminalInput;
-use crate::ui::input::pty_proxy::{PtyProxy, TextReporter};
+use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::input::{self, LinePromptResult};
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::{Theme, margin_mark, term};
@@ -45,8 +44,6 @@ pub(crate) struct PromptEditor {
     menu: TypingMenu,
     /// The text with which the next line starts.
     put_back: Option<UnfinishedLine>,
-    /// The letter that answered the last question: the next line may go on with its text.
-    answered: Option<AnsweredLetter>,
 }
 
 impl PromptEditor {
@@ -97,21 +94,7 @@ impl PromptEditor {
         let keys = KeyHandlerContext { pump, pastes, teller, menu: menu.clone(), left: Arc::default() };
         bind(&mut editor, app, &keys);
         let prompt = ModePrompt::new(app.mode.clone(), theme);
-        Ok(PromptEditor { editor, prompt, keys, menu, put_back: None, answered: None })
-    }
-
-    /// What is typed next may go on with the text of which this letter, which answered a question, was the first.
-    pub(crate) fn follow_answer(&mut self, answered: Option<AnsweredLetter>) {
-        self.answered = answered;
-    }
-
-    /// Has the reader of keys look for that text, unless the line begins with something else.
-    fn look_for_text(&mut self, draft: &UnfinishedLine) {
-        let answered = self.answered.take().filter(|letter| draft.before.is_empty() || letter.is_followed());
-        let (Some(pump), Some(teller)) = (&self.keys.pump, self.keys.teller.clone()) else { return };
-        let report: TextReporter =
-            Box::new(move |words| print_above(&teller, margin_mark::for_terminal(&words)));
-        pump.follow_answer(answered.map(|letter| (letter, report)));
+        Ok(PromptEditor { editor, prompt, keys, menu, put_back: None })
     }
 
     /// Says lines above the one that is typed.
@@ -191,7 +174,6 @@ impl PromptEditor {
             None => UnfinishedLine::new(draft),
         };
         draft.before = self.keys.pastes.collapsed(draft.before);
-        self.look_for_text(&draft);
         loop {
             self.menu.begin_line(self.prompt.raw(), sources);
             let read = self.read(&draft);

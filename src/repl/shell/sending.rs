@@ -185,7 +185,7 @@ impl Shell<'_> {
         if decision != TurnDecision::Review {
             return Ok(draft);
         }
-        let after = review_from_question(&mut self.context, self.early_key.take());
+        let after = review_from_question(&mut self.context);
         self.follow(after, draft)
     }
 
@@ -197,8 +197,6 @@ impl Shell<'_> {
         if let Some(cleared) = ended.cleared {
             self.remember(&cleared);
         }
-        self.prompter.follow_answer(ended.answered);
-        self.early_key = ended.early_key;
         self.review_if(decision, ended.draft)
     }
 
@@ -231,9 +229,7 @@ impl Shell<'_> {
             jobs: self.context.app.tools.jobs.clone(),
             check_output: self.context.output.check_output(&workspace, &checks),
         };
-        let (decision, ended) = turn::ask_about_all(&self.context, (&workspace, env.as_ref()), settings);
-        self.prompter.follow_answer(ended.answered);
-        self.early_key = ended.early_key;
+        let (decision, _) = turn::ask_about_all(&self.context, (&workspace, env.as_ref()), settings);
         self.review_if(decision, draft)
     }
 
@@ -260,8 +256,6 @@ impl Shell<'_> {
             self.context.output.hint(&hint);
         }
         self.signals.turn_ended(&ended.ending);
-        self.prompter.follow_answer(ended.answered);
-        self.early_key = ended.early_key;
         let is_unsaved = matches!(ended.ending, TurnEnding::Unsaved(_));
         if let Some(cleared) = ended.cleared {
             self.remember(&cleared);

@@ -3,8 +3,8 @@
 
 use crate::text::{count, sanitize, visible};
 use crate::workspace::{
-    ApplyError, ApplyReport, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup,
-    LargeLoss, LayerKind, PassedCheck, PermittedChanges, REPAIR_HINT, SelectedPart, TransactionLabel, View,
+    ApplyError, ChangeApproval, ChangeDecision, ChangeSelection, ChangeSet, DecisionReport, LargeLoss,
+    MovedChanges, PassedCheck, REPAIR_HINT, SelectedPart, ShownChanges, TransactionLabel, View,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -66,14 +66,29 @@ impl UserReport {
         told
     }
 
-    /// The result of an apply, on the command line and in the shell's commands.
-    /// `undo` is the command that reverts it.
-    pub fn of(report: &ApplyReport, undo: &str, shown: DisplayPathFn<'_>) -> UserReport {
+    /// What became of a decision, on the command line and in the shell's commands. `undo` is the command that reverts it.
+    pub fn of(
+        outcome: &Result<DecisionReport, Box<MovedChanges>>,
+        undo: &str,
+        shown: DisplayPathFn<'_>,
+    ) -> UserReport {
+        let report = match outcome {
+            Ok(report) => report,
+            Err(moved) => return UserReport { lines: moved.lines(shown), ..UserReport::default() },
+        };
+        UserReport::of_report(report, undo, shown)
+    }
+
+    /// The same of a decision that was carried out.
+    pub fn of_report(report: &DecisionReport, undo: &str, shown: DisplayPathFn<'_>) -> UserReport {
+        let lines = report.lines(Some(undo), shown).into_iter().chain(report.discard_line(undo));
         UserReport {
-            lines: report.lines(Some(undo), shown),
+            lines: lines.collect(),
             done: report.is_done(),
             incomplete: report.is_incomplete(),
             applied: report.entry().map(|entry| entry.id),
+            waiting: report.left.waiting.iter().map(|(path, _)| path.clone()).collect(),
+            losses: report.left.losses.clone(),
             ..UserReport::default()
         }
     }
@@ -124,14 +139,13 @@ impl NothingPending {
     }
 }
 
-/// What is pending at or below `paths`, with both names of a file that was moved or renamed; everything, if there are
-/// none.
+/// What is shown at or below `paths`, with both names of a file that was moved or renamed; everything, if there are none.
 pub fn choice(
-    view: &View,
-    set: &ChangeSet,
+    shown: &ShownChanges,
     paths: &[PathBuf],
-    shown: DisplayPathFn<'_>,
+    name: DisplayPathFn<'_>,
 ) -> Result<ChangeSelection, NothingPending> {
+    let set = shown.set();
     if paths.is_empty() {
         return Ok(View::everything(set));
     }
@@ -139,32 +153,30 @@ pub fn choice(
     for path in paths {
         let below = set.below(path);
         if below.is_empty() {
-            return Err(NothingPending::at(path, shown));
+            return Err(NothingPending::at(path, name));
         }
         chosen.extend(below);
     }
     let mut chosen = set.with_other_ends(chosen);
-    view.renamed(set).add_other_ends(&mut chosen);
+    shown.view().renamed(set).add_other_ends(&mut chosen);
     Ok(chosen.into_iter().map(|path| (path, SelectedPart::Whole)).collect())
 }
 
 /// A sentence for each renamed file of which `paths` has one name: the other name goes with it. `done` is what happens
 /// to both.
-fn other_names(
-    view: &View,
-    set: &ChangeSet,
-    paths: &[PathBuf],
-    done: &str,
-    shown: DisplayPathFn<'_>,
-) -> Vec<String> {
+fn other_names(shown: &ShownChanges, paths: &[PathBuf], done: &str, name: DisplayPathFn<'_>) -> Vec<String> {
     const MOST: usize = 5;
     let is_named = |end: &Path| paths.iter().any(|path| end.starts_with(path));
-    let renamed = view.renamed(set);
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let set = shown.set();
+    let renamed = shown.view().renamed(set);
     let moved = set.changes.iter().filter_map(|c| Some((&**c.moved_from.as_ref()?, &*c.path)));
     let renames = moved.chain(renamed.list().iter().map(|one| (&*one.from, &*one.to)));
     let half: Vec<(&Path, &Path)> = renames.filter(|(from, to)| is_named(from) != is_named(to)).collect();
     let line = |(from, to): &(&Path, &Path)| {
-        format!("`{}` was renamed to `{}`: both names are {done}", named(from, shown), named(to, shown))
+        format!("`{}` was renamed to `{}`: both names are {done}", named(from, name), named(to, name))
     };
     let mut lines: Vec<String> = half.iter().take(MOST).map(line).collect();
     if half.len() > MOST {
@@ -182,94 +194,56 @@ pub struct ApplyRequest {
     pub approval: ChangeApproval,
     /// Apply only what was approved.
     pub only_approved: bool,
+    /// What a review decided about these changes.
+    pub reviewed: Option<ChangeDecision>,
 }
 
-/// Applies the requested changes. A change that runs later and was not named stays pending, and is listed with the
-/// reason; the same holds for a large loss that was not approved. `undo` is the command that reverts the apply.
+/// Applies the requested part of what was shown. A change that runs later and was not named stays pending, and is listed
+/// with the reason; the same holds for a large loss that was not approved. `undo` is the command that reverts the apply.
 pub fn apply(
-    view: &View,
+    shown: ShownChanges,
     wanted: &ApplyRequest,
     label: TransactionLabel,
     undo: &str,
-    shown: DisplayPathFn<'_>,
+    name: DisplayPathFn<'_>,
 ) -> UserReport {
-    let set = match view.changes(LayerKind::Pending) {
-        Ok(set) => set,
-        Err(e) => return UserReport::failed(format!("cannot read the pending changes: {e}")),
-    };
-    let classes = view.classify(&set);
-    let mut chosen = match wanted.choice(view, &set, &classes, shown) {
+    let apply = match wanted.choice(&shown, name) {
         Ok(chosen) => chosen,
         Err(error) => return UserReport::failed(error.to_string()),
     };
-    let names = match wanted.paths.is_empty() {
-        true => Vec::new(),
-        false => other_names(view, &set, &wanted.paths, "applied", shown),
+    let names = other_names(&shown, &wanted.paths, "applied", name);
+    let approval = wanted.approval.clone();
+    let decision = ChangeDecision { apply, approval, label, ..ChangeDecision::default() };
+    let decision = match &wanted.reviewed {
+        Some(reviewed) => decision.with_review(reviewed),
+        None => decision,
     };
-    let special = set.take_special(&mut chosen);
-    let PermittedChanges { choice, waiting, losses, repositories } =
-        classes.permitted(&set, chosen, &wanted.approval);
-    let stays = !waiting.is_empty() || !losses.is_empty();
-    // The apply reads what is pending again, and there may be hundreds of thousands of paths.
-    drop(set);
-    let mut told = match choice.is_empty() && special.is_empty() && stays {
-        true => UserReport { done: true, ..UserReport::default() },
-        false => {
-            let report = view.apply_and_discard(choice, special, &wanted.approval, label);
-            UserReport::of(&report, undo, shown)
-        }
-    };
-    if told.done {
+    let view = shown.view().clone();
+    let outcome = view.decide(shown, decision);
+    let mut told = UserReport::of(&outcome, undo, name);
+    if let (true, Ok(report)) = (told.done, &outcome) {
         told.lines.extend(names);
-        told.lines.extend(losses.iter().map(|loss| format!("left pending: {}", loss.words(shown))));
-        told.lines.extend(
-            repositories
-                .iter()
-                .map(|path| format!("pending together with it: the repository `{}`", named(path, shown))),
-        );
-        told.lines.extend(waiting.iter().map(|path| waits(&classes, path, shown)));
-        (told.waiting, told.losses) = (waiting, losses);
+        told.lines.extend(report.left.lines(name));
     }
     told
 }
 
-/// The part of `set` that an apply of `wanted` makes: without what needs an approval that is missing.
-pub fn permitted(
-    view: &View,
-    set: &ChangeSet,
-    wanted: &ApplyRequest,
-    shown: DisplayPathFn<'_>,
-) -> Result<ChangeSelection, NothingPending> {
-    let classes = view.classify(set);
-    let chosen = wanted.choice(view, set, &classes, shown)?;
-    Ok(classes.permitted(set, chosen, &wanted.approval).choice)
-}
-
-/// The large losses in `wanted` that have no approval.
-pub fn losses_of(view: &View, wanted: &ApplyRequest, shown: DisplayPathFn<'_>) -> Vec<LargeLoss> {
-    let Ok(set) = view.changes(LayerKind::Pending) else { return Vec::new() };
-    let classes = view.classify(&set);
-    let Ok(chosen) = wanted.choice(view, &set, &classes, shown) else { return Vec::new() };
-    classes.permitted(&set, chosen, &wanted.approval).losses
-}
-
 impl ApplyRequest {
-    /// The part of `set` that is requested.
-    fn choice(
+    /// The part of `shown` that is requested.
+    pub fn choice(
         &self,
-        view: &View,
-        set: &ChangeSet,
-        classes: &ChangeClasses,
-        shown: DisplayPathFn<'_>,
+        shown: &ShownChanges,
+        name: DisplayPathFn<'_>,
     ) -> Result<ChangeSelection, NothingPending> {
+        let (set, classes) = (shown.set(), shown.classes());
         let mut chosen = match self.only_approved {
             true => ChangeSelection::new(),
-            false => choice(view, set, &self.paths, shown)?,
+            false => choice(shown, &self.paths, name)?,
         };
         for path in self.approval.paths() {
             let belongs = classes.goes_with(set, path);
             if belongs.is_empty() {
-                return Err(NothingPending::at(path, shown));
+                return Err(NothingPending::at(path, name));
             }
             chosen.extend(belongs.into_iter().map(|path| (path, SelectedPart::Whole)));
         }
@@ -279,11 +253,12 @@ impl ApplyRequest {
         }
         Ok(chosen)
     }
-}
 
-fn waits(classes: &ChangeClasses, path: &Path, shown: DisplayPathFn<'_>) -> String {
-    let why = classes.reason_to_wait(path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
-    format!("not applied: {}: {why}", named(path, shown))
+    /// The large losses in the requested part that have no approval.
+    pub fn losses(&self, shown: &ShownChanges, name: DisplayPathFn<'_>) -> Vec<LargeLoss> {
+        let chosen = self.choice(shown, name).unwrap_or_default();
+        shown.permitted(chosen, &self.approval).losses
+    }
 }
 
 fn failure(error: &ApplyError) -> UserReport {
@@ -294,31 +269,25 @@ fn failure(error: &ApplyError) -> UserReport {
     }
 }
 
-/// Discards what is pending at or below `paths`; `undo` is the command that restores it.
-pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: DisplayPathFn<'_>) -> UserReport {
-    let done = view.changes(LayerKind::Pending).and_then(|set| {
-        let chosen = choice(view, &set, paths, shown).map_err(std::io::Error::other)?;
-        let names = match paths.is_empty() {
-            true => Vec::new(),
-            false => other_names(view, &set, paths, "discarded", shown),
-        };
-        // Before the files are gone, whose texts say what was renamed.
-        let renamed = view.renamed(&set);
-        let aside = view.set_aside(&chosen)?;
-        let left = view.changes(LayerKind::Pending)?;
-        Ok((set.count_of(&renamed, |change| left.get(&change.path).is_none()), aside, names))
-    });
-    match done {
-        Ok((count, ..)) if count.total() == 0 => UserReport::done("nothing is pending"),
-        Ok((count, DiscardBackup::Kept, names)) => {
-            UserReport::done(format!("discarded changes to {count}; {undo} restores them")).and_all(names)
-        }
-        Ok((count, DiscardBackup::TooLarge, names)) => {
-            UserReport::done(format!("discarded changes to {count} permanently: too large for undo"))
-                .and_all(names)
-        }
-        Err(e) => UserReport::failed(format!("not discarded: {e}")),
-    }
+/// Discards what is shown at or below `paths`; `undo` is the command that restores it.
+pub fn discard(shown: ShownChanges, paths: &[PathBuf], undo: &str, name: DisplayPathFn<'_>) -> UserReport {
+    let discard = match choice(&shown, paths, name) {
+        Ok(chosen) => chosen,
+        Err(e) => return UserReport::failed(format!("not discarded: {e}")),
+    };
+    let names = other_names(&shown, paths, "discarded", name);
+    let view = shown.view().clone();
+    let told = UserReport::of(
+        &view.decide(shown, ChangeDecision { discard, ..ChangeDecision::default() }),
+        undo,
+        name,
+    );
+    if told.done { told.and_all(names) } else { told }
+}
+
+/// What is pending in `view`, or why that is not known.
+pub fn shown(view: &View) -> Result<ShownChanges, UserReport> {
+    view.shown().map_err(|e| UserReport::failed(format!("cannot read the pending changes: {e}")))
 }
 
 /// Turns whose work is pending in `chosen`; changes without a known turn count as one.

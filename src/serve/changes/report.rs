@@ -3,7 +3,7 @@
 use super::git_report::{ReportedGitEvent, git_reports};
 use crate::permission::Runner;
 use crate::workspace::{
-    ChangeClass, ChangeClasses, ChangeSet, FileChange, LayerKind, RepositoryEvents, View, lost_paths,
+    ChangeClass, ChangeClasses, FileChange, LayerKind, RepositoryEvents, ShownChanges, View, lost_paths,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,40 +61,38 @@ pub enum ChangeState {
 }
 
 /// What was pending at the end of a turn, before anything of it was applied.
-#[derive(Debug, Default)]
 pub struct TurnChanges {
-    set: ChangeSet,
-    classes: ChangeClasses,
+    shown: ShownChanges,
     git: Vec<RepositoryEvents>,
 }
 
 impl TurnChanges {
     pub fn of(view: &View) -> TurnChanges {
-        let set = view.changes(LayerKind::Pending).unwrap_or_default();
-        let classes = view.classify(&set);
-        let git = view.git_events(&set);
-        TurnChanges { set, classes, git }
+        let shown = view.shown_as(view.changes(LayerKind::Pending).unwrap_or_default());
+        let git = view.git_events(shown.set());
+        TurnChanges { shown, git }
     }
 
     /// All changes of the turn, after its apply question: what was applied, then what is pending.
     pub fn reports(&self, view: &View) -> Vec<ChangeReport> {
-        let applied = view.applied_in(&view.turn().label.turn);
-        let by_name = view.classify(&applied);
-        let lost = lost_paths(&self.set, &self.classes);
+        let applied = view.shown_as(view.applied_in(&view.turn().label.turn));
+        let (set, classes) = (self.shown.set(), self.shown.classes());
+        let lost = lost_paths(set, classes);
         let mut reports: Vec<ChangeReport> = Vec::new();
-        for change in &applied.changes {
+        for change in &applied.set().changes {
             // Pending changes are classified by content, the others only by name.
-            let classes = if self.set.get(&change.path).is_some() { &self.classes } else { &by_name };
+            let classes = if set.get(&change.path).is_some() { classes } else { applied.classes() };
             reports.push(report(change, (classes, &lost), (ChangeState::Applied, Some(false))));
         }
         attach(&mut reports, &self.git);
         let left = TurnChanges::of(view);
-        let lost = lost_paths(&left.set, &left.classes);
-        let conflicts = view.conflicts(&left.set);
+        let (set, classes) = (left.shown.set(), left.shown.classes());
+        let lost = lost_paths(set, classes);
+        let conflicts = view.conflicts(set);
         let of_pending = |change: &FileChange| {
-            report(change, (&left.classes, &lost), (ChangeState::Pending, conflicts.at(&change.path)))
+            report(change, (classes, &lost), (ChangeState::Pending, conflicts.at(&change.path)))
         };
-        let mut left_over: Vec<ChangeReport> = left.set.changes.iter().map(of_pending).collect();
+        let mut left_over: Vec<ChangeReport> = set.changes.iter().map(of_pending).collect();
         attach(&mut left_over, &left.git);
         reports.extend(left_over);
         reports

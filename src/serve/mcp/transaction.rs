@@ -157,9 +157,9 @@ impl TransactionAction {
                 part_of(&pending()?, paths).changes.iter().map(|change| reads(&change.path)).collect()
             }
             TransactionAction::Apply { paths } => {
-                let set = pending()?;
-                let chosen = changes::choice(view, &set, paths, &|path| path.into()).unwrap_or_default();
-                let permitted = view.classify(&set).permitted(&set, chosen, &ChangeApproval::none());
+                let shown = view.shown_as(pending()?);
+                let chosen = changes::choice(&shown, paths, &|path| path.into()).unwrap_or_default();
+                let permitted = shown.permitted(chosen, &ChangeApproval::none());
                 permitted.choice.keys().map(|path| writes(path)).collect()
             }
             TransactionAction::Undo { entries, path, .. } => {
@@ -184,11 +184,18 @@ impl TransactionAction {
         let shown = |path: &Path| workspace.shortened(path);
         match self {
             TransactionAction::List { paths, with_patch } => list(view, workspace, &paths, with_patch),
-            TransactionAction::Discard { paths } => changes::discard(view, &paths, "the tool `undo`", &shown),
+            TransactionAction::Discard { paths } => match changes::shown(view) {
+                Ok(of) => changes::discard(of, &paths, "the tool `undo`", &shown),
+                Err(report) => report,
+            },
             TransactionAction::Apply { paths } => {
+                let of = match changes::shown(view) {
+                    Ok(of) => of,
+                    Err(report) => return report,
+                };
                 let label = TransactionLabel { assent: ApprovedBy::you(APPROVED_BY), ..view.label() };
                 let wanted = ApplyRequest { paths, ..ApplyRequest::default() };
-                let mut report = changes::apply(view, &wanted, label, "the tool `undo`", &shown);
+                let mut report = changes::apply(of, &wanted, label, "the tool `undo`", &shown);
                 if !report.waiting.is_empty() || !report.losses.is_empty() {
                     report.lines.push(BY_A_PERSON.into());
                 }
@@ -226,20 +233,19 @@ fn part_of(set: &ChangeSet, paths: &[PathBuf]) -> ChangeSet {
 }
 
 fn list(view: &View, workspace: &Workspace, paths: &[PathBuf], with_patch: bool) -> UserReport {
-    let set = match view.changes(LayerKind::Pending) {
-        Ok(set) => part_of(&set, paths),
+    let of = match view.changes(LayerKind::Pending) {
+        Ok(set) => view.shown_as(part_of(&set, paths)),
         Err(e) => return UserReport { lines: vec![unread(&e)], ..UserReport::default() },
     };
-    if set.is_empty() {
+    if of.is_empty() {
         return UserReport { lines: vec!["nothing is pending".into()], done: true, ..UserReport::default() };
     }
-    let classes = view.classify(&set);
     let shown = |path: &Path| workspace.shortened(path);
-    let losses = classes.losses.iter().map(|loss| loss.words(&shown));
-    let lines = losses.chain(view.listing(&set, &classes, shown));
+    let losses = of.classes().losses.iter().map(|loss| loss.words(&shown));
+    let lines = losses.chain(of.lines(shown));
     let mut lines: Vec<String> = lines.map(|line| visible::guard_line(&line).into_owned()).collect();
     if with_patch {
-        lines.extend(patch_lines(&set, view, workspace));
+        lines.extend(patch_lines(of.set(), view, workspace));
     }
     UserReport { lines, done: true, ..UserReport::default() }
 }

@@ -1,15 +1,20 @@
 //! A line as it is typed where nothing may be repainted: its echo, and the line with the way in which it came.
 //!
 //! The terminal could edit and show the line itself, but then only whole lines arrive, and nobody knows whether a hand
-//! typed them. A line ends with an Enter that comes alone (see [`super::guard`]); lines that arrive faster than a hand
+//! typed them. A line ends with an Enter that comes alone; lines that arrive faster than a hand
 //! can type are marked, so that no question takes them for an answer. No I/O, no clock.
 
 use super::decode::TerminalInput;
-use super::guard::KeyGuard;
 use crate::text::visible::{OWN, looks_like_own};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthChar;
+
+/// How long an Enter must stay alone to end a line: programs that type for a person wait 8 to 12 ms between two keys.
+const ALONE: Duration = Duration::from_millis(50);
+/// Keys that follow each other faster were not typed. A hand that rolls from a letter to Enter takes 25 ms and more; what is
+/// pasted without marks arrives in one read.
+const ROLLED: Duration = Duration::from_millis(20);
 
 /// What came of the keys so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +38,10 @@ pub enum TypedLine {
 #[derive(Debug, Default)]
 pub struct LineInput {
     text: String,
-    guard: KeyGuard,
-    /// An Enter came that may still turn out to be part of a paste.
-    ending: bool,
+    /// When anything was last typed.
+    last: Option<Instant>,
+    /// An Enter came that may still turn out to be part of a paste: it ends the line then.
+    ends_at: Option<Instant>,
     /// Something of the line came faster than by hand.
     at_once: bool,
     /// Nothing of the line is shown.
@@ -73,7 +79,7 @@ impl LineInput {
             }
             TerminalInput::Paste(text) => {
                 self.end_was_none(&mut echo);
-                self.guard.touch(at);
+                self.last = Some(at);
                 self.at_once = true;
                 self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
                 echo.push_str(&shown(text));
@@ -84,9 +90,9 @@ impl LineInput {
             // An Enter that comes together with bytes of no meaning was not pressed by a hand alone. It still ends the
             // line, or an answer of the terminal would join two lines.
             _ => {
-                self.at_once |= self.ending;
+                self.at_once |= self.ends_at.is_some();
                 if *input != TerminalInput::Unfinished {
-                    self.guard.note(at);
+                    self.last = Some(at);
                 }
                 (echo, None)
             }
@@ -95,13 +101,13 @@ impl LineInput {
 
     /// The line, once nothing has followed its Enter.
     pub fn take_due_line(&mut self, now: Instant) -> Option<TypedLine> {
-        self.guard.take_due_key(now)?;
+        self.ends_at.take_if(|at| *at <= now)?;
         Some(self.end())
     }
 
     /// When [`LineInput::take_due_line`] may have a line.
     pub fn due(&self) -> Option<Instant> {
-        self.guard.due()
+        self.ends_at
     }
 
     pub fn text(&self) -> &str {
@@ -110,7 +116,7 @@ impl LineInput {
 
     /// Something follows an Enter at once: it was the end of a line in a paste.
     fn end_was_none(&mut self, echo: &mut String) {
-        if std::mem::take(&mut self.ending) {
+        if self.ends_at.take().is_some() {
             self.text.push('\n');
             echo.push_str("\r\n");
             self.at_once = true;
@@ -118,7 +124,7 @@ impl LineInput {
     }
 
     fn end(&mut self) -> TypedLine {
-        self.ending = false;
+        self.ends_at = None;
         let at_once = std::mem::take(&mut self.at_once);
         let text = std::mem::take(&mut self.text);
         match (text.trim_end_matches('\n').contains('\n'), at_once) {
@@ -132,12 +138,12 @@ impl LineInput {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         if key.code == KeyCode::Enter || (key.code, ctrl) == (KeyCode::Char('j'), true) {
             let held = key.code == KeyCode::Enter && !key.modifiers.is_empty();
-            self.at_once |= held || key.kind != KeyEventKind::Press || self.guard.is_burst(at);
-            self.ending = true;
-            self.guard.end_line(key, at);
+            let is_burst = self.last.is_some_and(|last| at.saturating_duration_since(last) < ROLLED);
+            self.at_once |= held || key.kind != KeyEventKind::Press || is_burst;
+            (self.last, self.ends_at) = (Some(at), Some(at + ALONE));
             return None;
         }
-        self.guard.touch(at);
+        self.last = Some(at);
         match (key.code, ctrl) {
             (KeyCode::Char(c @ ('c' | 'z')), true) => {
                 let text = std::mem::take(&mut self.text);

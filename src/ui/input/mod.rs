@@ -5,15 +5,14 @@
 //! [`decode`]; a terminal's own answers, early or late, are dropped there and never typed. The answer to the only question
 //! that placet asks is noted in [`background`]. rustyline reads through [`pty_proxy`].
 
-pub mod answered_letter;
 pub mod answering_decoder;
 mod async_key_reader;
 pub mod background;
 mod blocking_key_reader;
 mod control;
 pub mod decode;
-pub mod guard;
-mod key_question;
+pub mod enter_guard;
+pub mod inquiry;
 mod legacy;
 pub mod line_input;
 mod line_prompt;
@@ -23,13 +22,19 @@ pub mod typeahead;
 
 pub(in crate::ui) use async_key_reader::AsyncKeyReader;
 pub use blocking_key_reader::BlockingKeyReader;
-pub(in crate::ui) use key_question::is_pressed_twice;
 pub(in crate::ui) use line_prompt::{AnswerRisk, is_interrupted, line};
 pub use line_prompt::{LinePromptResult, prompt};
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::Duration;
 
 /// How long an escape may be the beginning of something longer.
 const MOMENT: Duration = Duration::from_millis(40);
 /// Read at once at most.
 const CHUNK: usize = 64 * 1024;
+
+/// A key without modifiers, except the Shift that makes a letter a capital.
+pub fn is_plain(key: KeyEvent) -> bool {
+    let is_capital = matches!(key.code, KeyCode::Char(c) if c.is_uppercase());
+    key.modifiers.is_empty() || is_capital && key.modifiers == KeyModifiers::SHIFT
+}

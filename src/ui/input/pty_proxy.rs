@@ -8,10 +8,8 @@
 //!
 //! Where no private terminal can be had, rustyline reads the real one as before, and loses only these advantages.
 
-use super::answered_letter::{AnsweredLetter, KeyAfterAnswer};
 use super::async_key_reader::{timespec, wait};
 use super::decode::{InputDecoder, InputToken, TerminalInput};
-use super::guard::ALONE;
 use super::{CHUNK, answering_decoder, legacy, typeahead};
 use crate::process::close_on_exec;
 use crate::ui::term;
@@ -28,13 +26,8 @@ use std::time::{Duration, Instant};
 /// What a paste is to be in the line; nothing where it was refused.
 pub type PasteHandler = Arc<dyn Fn(TerminalInput) -> Option<String> + Send + Sync>;
 
-/// Home and End as rustyline reads them, in both of its modes.
-const HOME: &[u8] = b"\x1b[H";
-const END: &[u8] = b"\x1b[F";
-
-/// Is called with the words about a text whose first letter answered a question.
-pub type TextReporter = Box<dyn FnOnce(String) + Send>;
-
+/// A key that follows another faster was not pressed by a hand.
+const ALONE: Duration = Duration::from_millis(50);
 /// Ctrl+F12 as rustyline reads it: what is drawn below the line has changed, or the line is to be sent.
 const REFRESH: &[u8] = b"\x1b[24;5~";
 
@@ -70,8 +63,6 @@ struct PtyProxyShared {
     may_refresh: AtomicBool,
     /// The key that was passed on last came alone, as a hand types it.
     by_hand: AtomicBool,
-    /// The letter that answered the last question: the line may continue its text.
-    answered: Mutex<Option<(AnsweredLetter, TextReporter)>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,14 +114,8 @@ impl PtyProxy {
             is_resized,
             may_refresh,
             by_hand,
-            answered: Mutex::new(None),
         };
         Ok(PtyProxy(Arc::new(shared)))
-    }
-
-    /// The next line may continue the text of which this letter was the first. Then the letter is put back.
-    pub fn follow_answer(&self, answered: Option<(AnsweredLetter, TextReporter)>) {
-        *self.0.answered.lock().unwrap_or_else(PoisonError::into_inner) = answered;
     }
 
     /// Runs `read`, which reads a line from standard input.
@@ -262,7 +247,6 @@ impl PtyProxyShared {
                 Some(token) => {
                     self.by_hand.store(is_alone, Ordering::Relaxed);
                     is_of_line = edits_the_line(&token);
-                    self.put_letter_back(&token);
                     self.pass(&token, was_escape);
                     was_escape = is_escape(&token);
                 }
@@ -367,26 +351,6 @@ impl PtyProxyShared {
             };
         }
         (!typed.intersects(PollFlags::HUP | PollFlags::ERR)).then(Vec::new)
-    }
-
-    /// Puts the letter that answered in front of the line, if `token` shows that the line continues its text.
-    fn put_letter_back(&self, token: &InputToken) {
-        let mut kept = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        let step = match (&mut *kept, &token.input) {
-            (Some((answered, _)), Some(TerminalInput::Key(key))) => answered.follow(*key, Instant::now()),
-            (Some(_), Some(TerminalInput::Paste(_) | TerminalInput::PasteRefused(_))) => KeyAfterAnswer::Ends,
-            _ => return,
-        };
-        match step {
-            KeyAfterAnswer::MayContinue => {}
-            KeyAfterAnswer::Ends => *kept = None,
-            KeyAfterAnswer::Continues { letters } => {
-                if let Some((answered, report)) = kept.take() {
-                    report(answered.words("the prompt"));
-                }
-                self.write(&[HOME, letters.as_bytes(), END].concat());
-            }
-        }
     }
 
     fn pass(&self, token: &InputToken, was_escape: bool) {

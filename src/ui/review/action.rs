@@ -52,26 +52,6 @@ pub enum ReviewAction {
     Escape,
 }
 
-impl ReviewAction {
-    /// Whether it marks something to be applied or discarded.
-    pub fn decides(self) -> bool {
-        matches!(
-            self,
-            A::Accept | A::Reject | A::AcceptFile | A::RejectFile | A::AcceptAll | A::RejectAll | A::Redo
-        )
-    }
-
-    /// True when the terminal is given to the person's editor, which takes every key after that.
-    pub fn opens_editor(self) -> bool {
-        matches!(self, A::Edit | A::Open)
-    }
-
-    /// True when what is typed next is the text of a field.
-    pub fn opens_field(self) -> bool {
-        matches!(self, A::Comment | A::CommentFile | A::CommentTurn | A::Search | A::Filter)
-    }
-}
-
 use ReviewAction as A;
 
 pub const TABLE: &[KeyBinding<ReviewAction>] = &[

@@ -210,7 +210,7 @@ impl ReviewChecks<'_> {
             return Some(format!("cannot read the pending changes: {e}"));
         }
         self.board.wait_until_known();
-        unmet_words(&self.board.rows(), "t").map(|words| on_what_is_accepted(&words))
+        unmet_words(&self.board.rows(), "t", "o").map(|words| on_what_is_accepted(&words))
     }
 }
 

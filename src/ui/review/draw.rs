@@ -5,7 +5,7 @@ use super::areas::ReviewAreas;
 use super::cells::{StyledCell, cell, cells, window};
 use super::comment::CommentTarget;
 use super::file::{CombinedDecision, ReviewBody, ReviewDecision, WholeChange, standing};
-use super::overlay::{ReviewInput, ReviewOverlay};
+use super::overlay::{ReviewInput, ReviewOverlay, SummaryAnswer};
 use super::paint::{DrawContext, INDENT, NEW_SIGN, ReviewPainter, picture_columns};
 use super::rows::ReviewRow;
 use super::side_text::DiffSide;
@@ -37,7 +37,7 @@ impl Review {
         }
         match &self.overlay {
             ReviewOverlay::Help { top } => self.draw_help(buffer, scene, *top),
-            ReviewOverlay::Summary { top } => self.draw_summary(buffer, scene, *top),
+            ReviewOverlay::Summary { top, .. } => self.draw_summary(buffer, scene, *top),
             _ => {
                 self.draw_tree(buffer, scene, places);
                 self.draw_lines(buffer, scene, places);
@@ -304,22 +304,9 @@ impl Review {
             ReviewOverlay::Help { .. } => {
                 vec![of(ReviewAction::Move(Move::Down), "down"), ("Esc".into(), "back")]
             }
-            ReviewOverlay::Summary { .. } => {
-                let discards = self.only_discards();
-                let confirm = if discards { "discard" } else { self.confirming_word() };
-                let mut out = vec![of(ReviewAction::Accept, confirm), ("Esc".to_string(), "back")];
-                if self.can_tell() {
-                    let words = match (self.program.is_some(), discards) {
-                        (true, false) => "apply, and send back now",
-                        (true, true) => "discard, and send back now",
-                        (false, false) => "apply, and report to the agent now",
-                        (false, true) => "discard, and report to the agent now",
-                    };
-                    out.push(of(ReviewAction::AcceptFile, words));
-                }
-                out.push(of(ReviewAction::Comment, "comment on the turn"));
-                out
-            }
+            ReviewOverlay::Summary { answer, .. } => self.summary_hints(*answer, keys),
+            // The keys are named when they are taken.
+            _ if !self.takes_keys => Vec::new(),
             _ if self.anchor.is_some() => vec![
                 of(ReviewAction::Accept, "accept"),
                 of(ReviewAction::Reject, "reject"),
@@ -344,6 +331,44 @@ impl Review {
                 of(ReviewAction::Comment, "comment"),
                 of(ReviewAction::Visual, "select lines"),
             ],
+        }
+    }
+
+    /// The answers of the summary, one of them marked, and the keys there.
+    fn summary_hints(
+        &self,
+        marked: SummaryAnswer,
+        keys: &Keymap<ReviewAction>,
+    ) -> Vec<(String, &'static str)> {
+        let discards = self.only_discards();
+        let confirm = if discards { "Discard" } else { self.confirming_answer() };
+        let tell = match (self.program.is_some(), discards) {
+            (true, false) => "Apply, and send back now",
+            (true, true) => "Discard, and send back now",
+            (false, false) => "Apply, and report to the agent now",
+            (false, true) => "Discard, and report to the agent now",
+        };
+        let both = [(SummaryAnswer::Apply, confirm), (SummaryAnswer::ApplyAndTell, tell)];
+        let offered = both.into_iter().take(if self.can_tell() { 2 } else { 1 });
+        let drawn = |(answer, words): (SummaryAnswer, &str)| match answer == marked {
+            true => (format!("[{words}]"), ""),
+            false => (words.to_string(), ""),
+        };
+        let enter = if self.enter_counts { ("Enter".into(), "answers") } else { (String::new(), "a moment") };
+        let others =
+            [enter, ("Esc".into(), "back"), (keys.key(ReviewAction::Comment), "comment on the turn")];
+        offered.map(drawn).chain(others).collect()
+    }
+
+    /// What Enter does at the summary, as its answer says.
+    fn confirming_answer(&self) -> &'static str {
+        match self.subject {
+            ReviewSubject::Pending => "Apply",
+            ReviewSubject::Stage => "Stage",
+            ReviewSubject::Unstage => "Unstage",
+            ReviewSubject::Compare => "Take",
+            ReviewSubject::Patch if self.output.is_some() => "Write the patch",
+            ReviewSubject::Patch => "Finish",
         }
     }
 

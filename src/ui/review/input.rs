@@ -2,13 +2,12 @@
 
 use super::action::ReviewAction;
 use super::file::ReviewDecision;
-use super::overlay::{ReviewInput, ReviewOverlay};
+use super::overlay::{ReviewInput, ReviewOverlay, SummaryAnswer};
 use super::rows::ReviewRow;
 use super::side_text::DiffSide;
 use super::state::{Review, ReviewEffect, ReviewFocus, ReviewSubject};
 use crate::ui::Theme;
 use crate::ui::help_page;
-use crate::ui::input::guard::{KeyRole, is_plain};
 use crate::ui::keymap::{Keymap, Move};
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -21,7 +20,7 @@ impl Review {
                 self.help_key(map, key, top);
                 Vec::new()
             }
-            ReviewOverlay::Summary { top } => self.summary_key(key, map.action(key), top),
+            ReviewOverlay::Summary { top, answer } => self.summary_key(key, map.action(key), (top, answer)),
             ReviewOverlay::Typing { input, field } => self.typing_key(key, input, field),
         }
     }
@@ -162,7 +161,7 @@ impl Review {
                 if nothing {
                     self.say("no decisions yet");
                 } else {
-                    self.overlay = ReviewOverlay::Summary { top: 0 };
+                    self.overlay = ReviewOverlay::Summary { top: 0, answer: SummaryAnswer::Apply };
                 }
             }
         }
@@ -177,49 +176,48 @@ impl Review {
         self.overlay = ReviewOverlay::Help { top: step.row(top, page, count.saturating_sub(page)) };
     }
 
-    /// The keys that apply the decisions, the keys that decide, and the keys that give the terminal to an editor.
-    pub(super) fn guarded(&self, key: KeyEvent, map: &Keymap<ReviewAction>) -> Option<KeyRole> {
-        match self.overlay {
-            ReviewOverlay::Summary { .. } => {
-                let confirms =
-                    matches!(map.action(key), Some(ReviewAction::Accept | ReviewAction::AcceptFile));
-                // A key with a modifier is one that the person put into the table.
-                confirms.then_some(if is_plain(key) { KeyRole::Confirm } else { KeyRole::Mark })
-            }
-            ReviewOverlay::None => {
-                let action = map.action(key);
-                match action {
-                    Some(action) if action.opens_editor() => Some(KeyRole::Editor),
-                    Some(action) if action.decides() => Some(KeyRole::Mark),
-                    Some(action) if action.opens_field() => Some(KeyRole::Field),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
+    /// The Enter of the summary, the only key that decides.
+    pub(super) fn decides(&self, key: KeyEvent, map: &Keymap<ReviewAction>) -> bool {
+        matches!(self.overlay, ReviewOverlay::Summary { .. }) && map.action(key) == Some(ReviewAction::Enter)
     }
 
-    /// Only the keys that accept apply anything: Enter opened the summary, and a second Enter must not confirm it.
-    fn summary_key(&mut self, key: KeyEvent, action: Option<ReviewAction>, top: usize) -> Vec<ReviewEffect> {
-        let applies = matches!(action, Some(ReviewAction::Accept | ReviewAction::AcceptFile));
-        if let (true, Some(why)) = (applies, self.open_conflict()) {
-            self.overlay = ReviewOverlay::Summary { top };
-            return self.nothing_done(&why);
-        }
+    /// Letters mark an answer here, and Enter takes it.
+    fn summary_key(
+        &mut self,
+        key: KeyEvent,
+        action: Option<ReviewAction>,
+        (top, answer): (usize, SummaryAnswer),
+    ) -> Vec<ReviewEffect> {
+        let mark = |answer| ReviewOverlay::Summary { top, answer };
+        let other = match answer {
+            SummaryAnswer::Apply if self.can_tell() => SummaryAnswer::ApplyAndTell,
+            SummaryAnswer::Apply | SummaryAnswer::ApplyAndTell => SummaryAnswer::Apply,
+        };
         match (key.code, action) {
-            (_, Some(ReviewAction::Accept)) => return vec![ReviewEffect::Apply { tell: false }],
+            (_, Some(ReviewAction::Enter)) => {
+                if let Some(why) = self.open_conflict() {
+                    self.overlay = mark(answer);
+                    return self.nothing_done(&why);
+                }
+                return vec![ReviewEffect::Apply { tell: answer == SummaryAnswer::ApplyAndTell }];
+            }
+            (_, Some(ReviewAction::Accept)) => self.overlay = mark(SummaryAnswer::Apply),
             (_, Some(ReviewAction::AcceptFile)) if self.can_tell() => {
-                return vec![ReviewEffect::Apply { tell: true }];
+                self.overlay = mark(SummaryAnswer::ApplyAndTell);
+            }
+            (_, Some(ReviewAction::Move(Move::Left | Move::Right) | ReviewAction::Focus)) => {
+                self.overlay = mark(other);
             }
             (_, Some(ReviewAction::Comment | ReviewAction::CommentTurn)) => {
                 return self.begin(ReviewInput::CommentTurn);
             }
             (_, Some(action @ (ReviewAction::Checks | ReviewAction::CheckOutput))) => {
-                self.overlay = ReviewOverlay::Summary { top };
+                self.overlay = mark(answer);
                 return self.handle(action);
             }
             (_, Some(ReviewAction::Move(step @ (Move::Down | Move::Up)))) => {
-                self.overlay = ReviewOverlay::Summary { top: step.row(top, 1, self.summary_end()) }
+                let top = step.row(top, 1, self.summary_end());
+                self.overlay = ReviewOverlay::Summary { top, answer };
             }
             (KeyCode::Esc | KeyCode::Char('q'), _) => self.say(match self.subject {
                 ReviewSubject::Pending => "nothing was applied",
@@ -228,7 +226,7 @@ impl Review {
                 ReviewSubject::Patch => "nothing was written",
                 ReviewSubject::Compare => "nothing was taken",
             }),
-            _ => self.overlay = ReviewOverlay::Summary { top },
+            _ => self.overlay = mark(answer),
         }
         Vec::new()
     }

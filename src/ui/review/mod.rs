@@ -5,6 +5,7 @@
 
 mod action;
 mod areas;
+mod at_question;
 mod binary_section;
 mod cells;
 mod checks;
@@ -66,7 +67,7 @@ pub use load::pending;
 pub use message::message;
 pub use paint::{DrawContext, NoAnnotations, ReviewAnnotations};
 pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};
-pub use report::{markdown, report, summary, value, without_undone};
+pub use report::{ReviewEnd, markdown, report, summary, value, without_undone};
 pub use saved_review::SavedReview;
 pub use shown_checks::ShownChecks;
 pub use side_text::{DiffSide, LineTerminator, SideText};

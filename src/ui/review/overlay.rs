@@ -7,8 +7,17 @@ use crate::ui::text_field::TextField;
 pub enum ReviewOverlay {
     None,
     Help { top: usize },
-    Summary { top: usize },
+    Summary { top: usize, answer: SummaryAnswer },
     Typing { input: ReviewInput, field: TextField },
+}
+
+/// The answer of the summary that is marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SummaryAnswer {
+    #[default]
+    Apply,
+    /// The same, and the agent or the program gets the rejections and comments at once.
+    ApplyAndTell,
 }
 
 /// What is being typed.

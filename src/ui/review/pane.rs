@@ -17,11 +17,10 @@ use super::workers::{BlameFn, ReviewUpdate, ReviewWorkers};
 use crate::checks::OutputToShow;
 use crate::text::sanitize;
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
-use crate::ui::input::guard::KeyRole;
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::{PictureDisplay, PlacedPicture};
 use crate::ui::{Theme, editor};
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -88,6 +87,8 @@ impl<'a> ReviewPane<'a> {
         if let Some((_, _, row)) = review.rows.hunks.first() {
             review.cursor = *row;
         }
+        // Where a question was, a person may still be typing.
+        review.takes_keys = review.opened_from != ReviewOpenedFrom::ApplyQuestion;
         let around = ReviewWorkers::new(&desk.theme);
         ReviewPane {
             review,
@@ -328,24 +329,16 @@ fn open(program: &str, file: &ReviewFile, line: usize) -> std::io::Result<Editor
 }
 
 impl FullScreenPane for ReviewPane<'_> {
-    fn guarded(&self, key: KeyEvent) -> Option<KeyRole> {
-        self.review.guarded(key, &self.desk.keys)
+    fn decides(&self, key: KeyEvent) -> bool {
+        self.review.decides(key, &self.desk.keys)
     }
 
-    fn came_too_early(&mut self, key: KeyEvent) {
-        if let KeyCode::Char(letter) = key.code {
-            self.review.note_early_key(letter);
-        }
-    }
-
-    fn moves(&self, key: KeyEvent) -> bool {
-        let is_plain = matches!(self.review.overlay, ReviewOverlay::None);
-        let action = self.desk.keys.action(key).filter(|_| is_plain);
-        matches!(action, Some(ReviewAction::Move(Move::Down | Move::Up)))
-    }
-
-    fn is_opened_by_letter(&self) -> bool {
+    fn waits_at_first(&self) -> bool {
         self.review.opened_from == ReviewOpenedFrom::ApplyQuestion
+    }
+
+    fn enter_counts(&mut self, counts: bool) -> bool {
+        self.review.note_enter_counts(counts)
     }
 
     fn key(&mut self, key: KeyEvent) -> PaneFlow {

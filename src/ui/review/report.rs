@@ -77,7 +77,7 @@ impl ReviewReport {
 }
 
 /// How every report begins: placet recognizes a report by this text.
-const BEGINS: &str = "The person reviewed your changes.";
+const BEGINS: &str = "The person reviewed your changes";
 
 /// `review: 2 rejected, 1 comment`: a report in short. `None` where `text` is not a report; reports of several reviews,
 /// one after the other, are summed up.
@@ -102,11 +102,32 @@ pub fn summary(text: &str) -> Option<String> {
     (reports > 0).then(|| format!("review: {}", words.collect::<Vec<_>>().join(", ")))
 }
 
+/// What became of the changes that were reviewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewEnd {
+    CarriedOut,
+    /// Nothing was applied or discarded.
+    StillPending,
+}
+
+impl ReviewEnd {
+    /// Begins with [`BEGINS`].
+    fn words(self) -> &'static str {
+        match self {
+            ReviewEnd::CarriedOut => {
+                "The person reviewed your changes. Everything not listed here was accepted and is in the workspace. Rejected parts are not in the files: do not make them again unless asked to."
+            }
+            ReviewEnd::StillPending => {
+                "The person reviewed your changes and applied nothing: all of them are still pending, also the rejected parts. Take these back unless asked otherwise."
+            }
+        }
+    }
+}
+
 /// The report as JSON; `None` when there is nothing to report.
-pub fn report(review: &Review) -> Option<String> {
+pub fn report(review: &Review, end: ReviewEnd) -> Option<String> {
     let report = ReviewReport {
-        // The sentence begins with [`BEGINS`].
-        review: "The person reviewed your changes. Everything not listed here was accepted and is in the workspace. Rejected parts are not in the files: do not make them again unless asked to.".into(),
+        review: end.words().into(),
         rejected: review.files.iter().flat_map(rejected).collect(),
         edited: review.files.iter().filter_map(edited).collect(),
         comments: review.visible_comments().map(|c| said(review, c)).collect(),
@@ -151,7 +172,9 @@ fn has(file: &ReviewFile, rejection: &ReportedRejection) -> bool {
 
 /// The same as a JSON value, for programs.
 pub fn value(review: &Review) -> Value {
-    report(review).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
+    report(review, ReviewEnd::CarriedOut)
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or(Value::Null)
 }
 
 /// Every comment as Markdown, for people and for other agents.

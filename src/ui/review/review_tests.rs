@@ -341,15 +341,15 @@ fn a_key_on_the_head_of_a_file_decides_the_file_and_goes_on() {
 }
 
 #[test]
-fn only_the_keys_that_accept_apply_and_a_second_enter_does_not() {
+fn only_the_enter_of_the_summary_applies_and_letters_move_its_mark() {
     let mut desk = ReviewHarness::new(80, 30);
-    desk.press("a<Enter><Enter><Enter>ysrYX");
+    desk.press("a<Enter>ysraAYXa");
     assert!(!desk.effects.iter().any(|e| matches!(e, ReviewEffect::Apply { .. })));
     assert!(desk.screen().contains("accepted   1 hunk"));
-    desk.press("a");
+    desk.press("<Enter>");
     assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: false }));
     let mut desk = ReviewHarness::new(80, 30);
-    desk.press("r<Enter>A");
+    desk.press("r<Enter>A<Enter>");
     assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: true }));
     // With nothing to report, nothing is sent.
     let mut desk = ReviewHarness::new(80, 30);
@@ -519,7 +519,7 @@ fn changed_words_are_marked_in_every_theme_and_without_colour() {
 fn a_report_is_known_again_by_its_words() {
     let mut desk = ReviewHarness::new(100, 30);
     desk.press("rc this is wrong<Enter>");
-    let report = super::report(&desk.review).unwrap();
+    let report = super::report(&desk.review, super::ReviewEnd::CarriedOut).unwrap();
     assert_eq!(super::summary(&report).as_deref(), Some("review: 1 rejected, 1 comment, 3 undecided"));
     assert_eq!(super::summary("{ not a report"), None);
 }
@@ -573,8 +573,8 @@ fn rows_of_the_summary_are_whole_and_what_is_below_is_announced() {
 fn where_everything_is_rejected_the_summary_discards() {
     let mut desk = ReviewHarness::new(80, 20);
     desk.press("r<Enter>");
-    assert!(desk.screen().contains("a discard"), "{}", desk.screen());
+    assert!(desk.screen().contains("[Discard]"), "{}", desk.screen());
     let mut desk = ReviewHarness::new(80, 20);
     desk.press("a<Enter>");
-    assert!(desk.screen().contains("a apply"), "{}", desk.screen());
+    assert!(desk.screen().contains("[Apply]"), "{}", desk.screen());
 }

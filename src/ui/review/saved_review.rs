@@ -84,6 +84,18 @@ impl SavedReview {
         SavedReview { version: VERSION, next_comment: 1, outbox, ..SavedReview::default() }
     }
 
+    /// True where a person decided, commented or edited something.
+    pub fn has_decisions(&self) -> bool {
+        !self.decided.is_empty() || !self.comments.is_empty() || !self.edits.is_empty()
+    }
+
+    /// The state once the changes are asked about anew: decisions and comments end with their question, and what the agent
+    /// is to learn of them is in `outbox`. Texts that the person edited stay.
+    #[must_use]
+    pub fn ended(self, outbox: Option<String>) -> SavedReview {
+        SavedReview { edits: self.edits, ..SavedReview::only(outbox) }
+    }
+
     /// The same with a report that is to be sent again, before what is not reported yet.
     #[must_use]
     pub fn with_report_first(self, report: String) -> SavedReview {

@@ -13,11 +13,7 @@ use super::seen_rows::SeenRows;
 use super::shown_checks::ShownChecks;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
-use crate::text::sanitize;
-use crate::workspace::{ChangeCount, SharedState};
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
+use crate::workspace::ChangeCount;
 
 /// What the review asks the caller to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +106,6 @@ pub struct Review {
     pub program: Option<String>,
     /// There are more files than these: comments on the others are not shown, and not lost.
     pub partial: bool,
-    /// What was pending at each path when the files were read. Only that may be applied or discarded.
-    pub pending: HashMap<Arc<Path>, SharedState>,
     pub comments: Vec<ReviewComment>,
     pub moves: MovedLines,
     pub rows: ReviewRows,
@@ -138,6 +132,10 @@ pub struct Review {
     pub advice: Option<String>,
     /// Columns and rows of the screen.
     pub size: (u16, u16),
+    /// Keys are taken, and named in the last row.
+    pub(super) takes_keys: bool,
+    /// An Enter decides at the summary now.
+    pub(super) enter_counts: bool,
     pub(super) history: ReviewHistory,
     pub(super) seen: SeenRows,
     pub(super) next_comment: u64,
@@ -168,7 +166,6 @@ impl Review {
             opened_from: ReviewOpenedFrom::default(),
             program: None,
             partial: false,
-            pending: HashMap::new(),
             comments: Vec::new(),
             moves,
             rows,
@@ -187,6 +184,8 @@ impl Review {
             message: None,
             advice: None,
             size: (80, 24),
+            takes_keys: true,
+            enter_counts: false,
             history: ReviewHistory::default(),
             seen: SeenRows::default(),
             next_comment: 1,
@@ -367,9 +366,12 @@ impl Review {
         self.message = Some(before + text);
     }
 
-    /// A key that decides, or opens an editor or a field, was pressed before keys counted.
-    pub fn note_early_key(&mut self, letter: char) {
-        self.say(sanitize::line(&format!("{letter} came too early: press it again")));
+    /// Takes in whether an Enter that decides counts now; true where that changes the picture.
+    pub(super) fn note_enter_counts(&mut self, counts: bool) -> bool {
+        let is_first = counts && !self.takes_keys;
+        self.takes_keys |= counts;
+        let has_changed = std::mem::replace(&mut self.enter_counts, counts) != counts;
+        is_first || has_changed && matches!(self.overlay, ReviewOverlay::Summary { .. })
     }
 
     /// Shows why an action did nothing.

@@ -13,7 +13,7 @@ use super::full_screen::{FullScreenPane, PaneFlow};
 use super::help_page::HelpPage;
 use super::line_ui::LineUi;
 use crate::ui::Theme;
-use crate::ui::input::guard::is_plain;
+use crate::ui::input::is_plain;
 use crate::ui::keymap::{KeyBinding, Keymap, Move, row};
 use crate::ui::list::ListCursor;
 use crate::ui::pager;

@@ -36,17 +36,16 @@ fn what_fits_is_open_and_the_rest_is_a_row_with_its_counts() {
     let mut answer = b.ask_to_apply(two_files());
     insta::assert_snapshot!(b.screen());
     // A closed row is named before it is applied.
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert!(answer.try_recv().is_err());
     let screen = b.screen();
-    assert!(screen.contains("not all of long.txt (60 rows) was shown: press a again"), "{screen}");
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    assert!(screen.contains("not all of long.txt (60 rows) was shown: once more?"), "{screen}");
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'));
 }
 
-/// Story: at 80x24 two edits of one line each did not fit with the lines around them, and people learned to press `a`
-/// twice without a look.
+/// Story: at 80x24 two edits of one line each did not fit with the lines around them, and people learned to answer twice
+/// without a look.
 #[test]
 fn unchanged_lines_make_way_where_all_changes_fit_without_them() {
     let edited = |n: usize| lines(20).replace(&format!("line {n}\n"), "changed\n");
@@ -60,16 +59,15 @@ fn unchanged_lines_make_way_where_all_changes_fit_without_them() {
         assert_eq!(screen.matches("+ changed").count(), 3, "{height}: {screen}");
         assert_eq!(screen.matches("line 13").count(), if context == 3 { 3 } else { 0 }, "{height}: {screen}");
         assert_eq!(screen.matches("line 11").count(), if context > 0 { 3 } else { 0 }, "{height}: {screen}");
-        b.pass(1_000);
-        b.key(KeyCode::Char('a'));
+        b.answer('a');
         assert_eq!(answer.try_recv(), Ok('a'), "{height}: {}", b.screen());
     }
 }
 
-/// Story: at 40 columns and 12 rows the question had one row for the changes, no difference was open, and `Space` and `p` were
-/// not named. At 80 columns nothing was open although the changed lines had room.
+/// Story: at 40 columns and 12 rows the question had one row for the changes, and no difference was open. At 80 columns nothing
+/// was open although the changed lines had room.
 #[test]
-fn a_low_pane_shows_changed_lines_and_names_its_keys() {
+fn a_low_pane_shows_changed_lines_and_names_its_answers() {
     let edited = lines(20).replace("line 10\n", "changed\n");
     let two: Vec<_> = ["a.txt", "b.txt"].into_iter().enumerate().collect();
     let two = || two.iter().map(|(row, name)| change(name, *row, &lines(20), &edited)).collect();
@@ -78,23 +76,23 @@ fn a_low_pane_shows_changed_lines_and_names_its_keys() {
         let mut answer = b.ask_to_apply(detail(two()));
         let screen = b.screen();
         assert!(screen.contains("- line 10") && screen.contains("+ changed"), "{columns}: {screen}");
-        assert!(screen.contains("closed: PageDown opens it"), "{columns}: {screen}");
-        for key in ["a apply all", "r review", "k keep", "Space open"] {
-            assert!(screen.contains(key), "{columns}: {key}: {screen}");
+        // At 80 columns the answers have one row, and everything fits.
+        assert_eq!(screen.contains("closed: PageDown opens it"), columns == 40, "{columns}: {screen}");
+        for answer in [if columns == 40 { "[Review]" } else { "[Apply]" }, "Keep pending", "More"] {
+            assert!(screen.contains(answer), "{columns}: {answer}: {screen}");
         }
         assert!(!screen.contains("none of these") || columns == 80, "{screen}");
         for _ in 0..4 {
             b.key(KeyCode::PageDown);
             b.screen();
         }
-        b.pass(1_000);
-        b.key(KeyCode::Char('a'));
+        b.answer('a');
         assert_eq!(answer.try_recv(), Ok('a'), "{columns}: {}", b.screen());
     }
 }
 
 #[test]
-fn down_goes_through_everything_and_then_one_press_applies() {
+fn down_goes_through_everything_and_then_one_enter_applies() {
     for key in [KeyCode::Down, KeyCode::PageDown] {
         let mut b = bench_of(80, 20);
         let mut answer = b.ask_to_apply(two_files());
@@ -106,8 +104,7 @@ fn down_goes_through_everything_and_then_one_press_applies() {
         for n in 0..60 {
             assert!(seen.contains(&format!("+ line {n}\n")), "{key:?}: line {n} was never shown");
         }
-        b.pass(1_000);
-        b.key(KeyCode::Char('a'));
+        b.answer('a');
         assert_eq!(answer.try_recv(), Ok('a'), "{key:?}: {}", b.screen());
     }
 }
@@ -131,7 +128,7 @@ fn up_goes_back_to_the_first_row_through_all_that_is_open() {
 }
 
 #[test]
-fn space_closes_and_opens_and_p_shows_the_patch() {
+fn space_closes_and_opens_and_more_shows_the_patch() {
     let mut b = bench_of(80, 24);
     let mut answer = b.ask_to_apply(two_files());
     b.screen();
@@ -141,15 +138,14 @@ fn space_closes_and_opens_and_p_shows_the_patch() {
     b.key(KeyCode::Char(' '));
     let screen = b.screen();
     assert!(screen.contains("▾ M a.txt") && screen.contains("- two"), "{screen}");
-    b.key(KeyCode::Char('p'));
-    let screen = b.screen();
-    assert!(screen.contains("diff --git a/a.txt b/a.txt") && screen.contains("p list"), "{screen}");
-    b.key(KeyCode::Char('p'));
-    assert!(!b.screen().contains("diff --git"));
+    b.more('p');
+    assert!(b.screen().contains("diff --git a/a.txt b/a.txt"), "{}", b.screen());
+    b.answer('m');
+    assert!(b.screen().contains("[List] · Back"), "{}", b.screen());
+    b.enter();
+    assert!(!b.screen().contains("diff --git"), "{}", b.screen());
     assert!(answer.try_recv().is_err());
-    // In the draft they are letters.
-    b.key(KeyCode::Tab);
-    b.pass(1_000);
+    // In a text a blank is a blank.
     b.type_text("p p");
     assert_eq!(b.live.draft().typed, "p p");
 }
@@ -158,15 +154,12 @@ fn space_closes_and_opens_and_p_shows_the_patch() {
 fn the_patch_counts_as_seen_as_the_list_does() {
     let mut b = bench_of(80, 20);
     let mut answer = b.ask_to_apply(two_files());
-    b.screen();
-    b.key(KeyCode::Char('p'));
+    b.more('p');
     for _ in 0..40 {
         b.screen();
         b.key(KeyCode::PageDown);
     }
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'));
 }
 
@@ -182,32 +175,28 @@ fn the_files_of_git_need_not_be_opened() {
     let mut answer = b.ask_to_apply(DisplayDetail::Changes(Box::new(overview)));
     let screen = b.screen();
     assert!(!screen.contains("line 0") && !screen.contains("closed"), "{screen}");
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'));
 }
 
-/// Story: after `a` and a key that opened nothing, the next `a` applied 160 rows that were on no screen.
+/// Story: after a first yes and a key that opened nothing, the next one applied 160 rows that were on no screen.
 #[test]
-fn a_key_that_looks_ends_what_one_press_began() {
+fn what_was_not_shown_is_named_each_time_and_is_never_taken_by_the_first_enter() {
     let mut b = bench_of(80, 20);
     let mut answer = b.ask_to_apply(two_files());
-    for look in [KeyCode::Down, KeyCode::PageDown, KeyCode::Char(' '), KeyCode::Char('p')] {
-        b.key(KeyCode::Char('a'));
-        assert!(b.screen().contains("press a again"), "{look:?}: {}", b.screen());
+    assert!(b.screen().contains("Apply · [Review]"), "{}", b.screen());
+    for look in [KeyCode::Down, KeyCode::PageDown, KeyCode::Char(' ')] {
+        b.answer('a');
+        let screen = b.screen();
+        assert!(screen.contains("not all of ") && screen.contains("Apply · [Back]"), "{look:?}: {screen}");
         b.key(look);
-        assert!(!b.screen().contains("press a again"), "{look:?}: {}", b.screen());
-        b.pass(1_000);
-        b.key(KeyCode::Char('a'));
+        assert!(b.screen().contains("Apply · [Back]"), "{look:?}: {}", b.screen());
+        b.enter();
         assert!(answer.try_recv().is_err(), "{look:?}");
-        assert!(b.screen().contains("press a again"), "{look:?}: {}", b.screen());
-        b.key(KeyCode::Up);
-        b.screen();
-        b.pass(1_000);
+        assert!(b.screen().contains("Discard · More"), "{look:?}: {}", b.screen());
     }
-    b.key(KeyCode::Char('a'));
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
 }
 
@@ -226,13 +215,13 @@ fn a_commit_that_the_files_do_not_show_has_to_be_seen() {
     let mut b = bench_of(80, 20);
     let mut answer = b.ask_to_apply(detail(vec![file(), commit(true)]));
     assert!(!b.screen().contains("closed"), "{}", b.screen());
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
 
     let mut b = bench_of(80, 20);
     let mut answer = b.ask_to_apply(detail(vec![file(), commit(false)]));
     assert!(b.screen().contains("1 difference closed"), "{}", b.screen());
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert!(answer.try_recv().is_err());
     let words = "not all of commit 1f3a2c7 \"Add s\" on main: 1 file (30 rows) was shown";
     assert!(b.screen().replace("\n  ", " ").contains(words), "{}", b.screen());
@@ -243,8 +232,7 @@ fn a_commit_that_the_files_do_not_show_has_to_be_seen() {
         b.key(KeyCode::PageDown);
         b.screen();
     }
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
 }
 
@@ -265,13 +253,11 @@ fn what_was_not_shown_of_a_repository_is_named_by_the_repository() {
     list.push(repository);
     diffs.extend([message, index]);
     let mut answer = b.ask_to_apply(DisplayDetail::Changes(Box::new(ChangeOverview { list, files: diffs })));
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert!(answer.try_recv().is_err());
     let screen = b.screen();
     let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("not all of .git (") && words.contains("were shown: press a again"), "{screen}");
+    assert!(words.contains("not all of .git (") && words.contains("were shown: once more?"), "{screen}");
     assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{screen}");
 }
 
@@ -293,7 +279,7 @@ fn rows_fit_at_every_width_and_begin_with_nothing_foreign() {
         let name = "a/very/long/name/that/does/not/fit/into/any/narrow/terminal/at/all.rs";
         let _answer = b.ask_to_apply(detail(vec![change(name, 0, "", hostile), change("b", 1, hostile, "")]));
         for row in b.screen().lines().skip(1) {
-            let own = ["waiting", "difference", "hidden", "lines"];
+            let own = ["waiting", "difference", "closed", "hidden", "lines"];
             assert!(!row.starts_with('◆') || own.iter().any(|word| row.contains(word)), "{row}");
             assert!(!row.contains('\u{1b}') && !row.contains('\u{202e}'), "{row}");
         }
@@ -310,24 +296,20 @@ fn a_note_that_does_not_fit_is_broken_at_words() {
     assert!(screen.contains("+1 -0\n    (direnv runs it when you enter the\n    directory)"), "{screen}");
 }
 
-/// Presses `b` and types `words` and `end`.
-fn give_reason(b: &mut TurnPaneHarness, words: &str, end: KeyCode) {
+/// Types `words` at the question, and Enter.
+fn reply(b: &mut TurnPaneHarness, words: &str) {
     b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('b'));
-    assert!(b.screen().contains("why not? Enter tells the agent"));
     b.type_text(words);
-    b.pass(1_000);
-    b.key(end);
-    b.pass(1_000);
-    b.live.answer_due_key(b.now);
+    let screen = b.screen();
+    assert!(screen.contains("Enter sends your text · Esc clears it"), "{screen}");
+    b.key(KeyCode::Enter);
 }
 
 #[test]
 fn a_no_can_say_why_to_the_agent() {
     let mut b = bench_of(100, 24);
     let mut answer = b.ask(DisplayDetail::Text("rm x".into()));
-    give_reason(&mut b, "keep x", KeyCode::Enter);
+    reply(&mut b, "keep x");
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::No("keep x".into())));
 }
 
@@ -337,20 +319,10 @@ fn a_reason_not_to_apply_is_a_message_to_the_agent() {
     for words in ["a k d", "/undo breaks", "!rm -rf ."] {
         let mut b = bench_of(100, 24);
         let mut answer = b.ask_to_apply(two_files());
-        give_reason(&mut b, words, KeyCode::Enter);
+        reply(&mut b, words);
         assert!(answer.try_recv().is_err());
         assert_eq!(b.live.draft().queued, [format!("I have not applied these changes: {words}")]);
     }
-}
-
-#[test]
-fn esc_leaves_the_reason_and_goes_back_to_the_question() {
-    let mut b = bench_of(100, 24);
-    let mut answer = b.ask_to_apply(two_files());
-    give_reason(&mut b, "x", KeyCode::Esc);
-    assert!(b.screen().contains("a apply all"));
-    b.key(KeyCode::Char('k'));
-    assert_eq!(answer.try_recv(), Ok('k'));
 }
 
 /// Contents that no patch has place for were counted as seen.
@@ -363,7 +335,7 @@ fn what_no_patch_has_is_named_before_it_is_applied_unseen() {
     let mut answer = b.ask_to_apply(detail(vec![(row, file)]));
     let screen = b.screen();
     assert!(screen.contains("17000000 bytes of big.bin are not shown: a command after `!`"), "{screen}");
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert!(answer.try_recv().is_err());
     let screen = b.screen();
     assert!(screen.contains("not all of big.bin (17000000 bytes) was shown"), "{screen}");
@@ -443,13 +415,12 @@ fn on_a_narrow_screen_the_list_keeps_its_rows_below_a_long_answer() {
     let listed = |screen: &str| screen.lines().filter(|row| row.contains("M src/module/")).count();
     let first = b.screen();
     assert!(listed(&first) >= 8, "{first}");
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert!(answer.try_recv().is_err());
     // The sentence about what was not shown takes rows of the list; of nine files six are left.
     b.pass(1_000);
     let again = b.screen();
-    assert!(again.contains("press a again") && listed(&again) >= 6, "{again}");
+    assert!(again.contains("once more?") && listed(&again) >= 6, "{again}");
 }
 
 /// Story: at 20x6 the head, the files and the differences were above the pane; the first `a` changed nothing that could be
@@ -457,22 +428,19 @@ fn on_a_narrow_screen_the_list_keeps_its_rows_below_a_long_answer() {
 #[test]
 fn a_terminal_without_room_for_the_question_says_so_and_takes_no_yes() {
     let files = || detail((0..3).map(|row| change(&format!("f{row}"), row, "one\n", "two\n")).collect());
-    for (width, height) in [(20, 6), (20, 9), (12, 12), (60, 4), (120, 3)] {
+    for (width, height) in [(20, 6), (20, 7), (12, 12), (60, 4), (120, 3)] {
         let mut b = bench_of(width, height);
         let mut answer = b.ask_to_apply(files());
         for _ in 0..4 {
             let screen = b.screen();
             let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains("the terminal is too small"), "{width}x{height}: {screen}");
-            assert!(!words.contains("apply all"), "{width}x{height}: {screen}");
-            b.pass(1_000);
-            b.key(KeyCode::Char('a'));
+            b.answer('a');
             assert!(answer.try_recv().is_err(), "{width}x{height}: {screen}");
         }
         // A no needs no look, and in a larger terminal everything is as usual.
         if width == 20 {
-            b.pass(1_000);
-            b.key(KeyCode::Char('k'));
+            b.answer('k');
             assert_eq!(answer.try_recv(), Ok('k'), "{width}x{height}");
             continue;
         }
@@ -482,11 +450,7 @@ fn a_terminal_without_room_for_the_question_says_so_and_takes_no_yes() {
         let screen = b.screen();
         assert!(screen.contains("M f2") && screen.matches("+ two").count() == 3, "{screen}");
         assert!(!screen.contains("too small"), "{screen}");
-        b.pass(1_000);
-        b.screen();
-        b.key(KeyCode::Char('x'));
-        b.pass(1_500);
-        b.key(KeyCode::Char('a'));
+        b.answer('a');
         assert_eq!(answer.try_recv(), Ok('a'), "{width}x{height}: {}", b.screen());
     }
 }
@@ -494,7 +458,7 @@ fn a_terminal_without_room_for_the_question_says_so_and_takes_no_yes() {
 /// The list of steps and queued lines make way for the question.
 #[test]
 fn what_waits_makes_way_for_a_question_that_has_no_room_next_to_it() {
-    let mut b = bench_of(80, 12);
+    let mut b = bench_of(80, 9);
     for text in ["first", "second", "third", "fourth", "fifth"] {
         b.type_text(text);
         b.key(KeyCode::Enter);
@@ -502,11 +466,10 @@ fn what_waits_makes_way_for_a_question_that_has_no_room_next_to_it() {
     let mut answer = b.ask_to_apply(detail(vec![change("a.txt", 0, "one\n", "two\n")]));
     let screen = b.screen();
     assert!(
-        screen.contains("M a.txt") && screen.contains("apply all") && !screen.contains("too small"),
+        screen.contains("M a.txt") && screen.contains("[Apply]") && !screen.contains("too small"),
         "{screen}"
     );
-    b.pass(1_000);
-    b.key(KeyCode::Char('k'));
+    b.answer('k');
     assert_eq!(answer.try_recv(), Ok('k'));
     assert!(b.screen().contains("after this turn: fifth"), "{}", b.screen());
 }
@@ -518,7 +481,6 @@ fn a_line_queued_at_the_question_about_changes_is_sent_after_the_turn() {
     b.type_text("first");
     b.key(KeyCode::Enter);
     let _answer = b.ask_to_apply(two_files());
-    b.key(KeyCode::Tab);
     b.type_text("status");
     b.ctrl('s');
     let screen = b.screen();
@@ -526,7 +488,7 @@ fn a_line_queued_at_the_question_about_changes_is_sent_after_the_turn() {
         screen.contains("1 after this turn: first") && screen.contains("2 after this turn: status"),
         "{screen}"
     );
-    assert!(screen.contains("the question is still open; Up edits the newest"), "{screen}");
+    assert!(screen.contains("  Up edits the newest"), "{screen}");
     assert!(!screen.contains("next request"), "{screen}");
     // Nor does the key promise it to a line that waits.
     b.ctrl('s');
@@ -553,13 +515,12 @@ fn in_twelve_rows_a_small_difference_is_shown_with_its_question() {
     b.event(TurnEvent::Text("Some words before.\n\nAnd more.\n\nDone.".into()));
     let mut answer = b.ask_to_apply(detail(vec![change("a.py", 0, "one\ntwo\nend\n", "one\n2\nend\n")]));
     let screen = b.screen();
-    for part in ["M a.py", "- two", "+ 2", "a apply all", "d discard all"] {
+    for part in ["M a.py", "- two", "+ 2", "[Apply]", "Discard"] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
     assert!(!screen.contains("closed") && !screen.contains("hidden"), "{screen}");
     b.pass(1_000);
-    b.screen();
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'));
 }
 
@@ -568,7 +529,7 @@ fn where_no_difference_can_be_read_the_review_is_named() {
     let mut b = bench_of(80, 7);
     let _answer = b.ask_to_apply(two_files());
     let screen = b.screen();
-    assert!(screen.contains("2 differences closed: r review shows them"), "{screen}");
+    assert!(screen.contains("2 differences closed: Review shows them"), "{screen}");
 }
 
 /// Story: the first `a` named three files marked `!`, which `a` does not apply, and none of the commits, which it does.
@@ -585,16 +546,13 @@ fn what_a_yes_leaves_out_need_not_have_been_shown() {
     };
     let both = |is_left_out| detail(vec![workflow.clone(), commit(1, is_left_out)]);
     let mut answer = b.ask_to_apply(both(false));
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert!(answer.try_recv().is_err());
     let screen = b.screen();
     assert!(screen.contains("not all of commit (") && !screen.contains("x.yml ("), "{screen}");
-    b.pass(1_000);
-    b.key(KeyCode::Char('k'));
+    b.answer('k');
     let mut answer = b.ask_to_apply(both(true));
     assert!(!b.screen().contains("closed"), "{}", b.screen());
-    b.pass(1_000);
-    b.key(KeyCode::Char('a'));
+    b.answer('a');
     assert_eq!(answer.try_recv(), Ok('a'), "{}", b.screen());
 }

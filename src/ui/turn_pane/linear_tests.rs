@@ -33,7 +33,7 @@ fn request(title: &str, detail: DisplayDetail) -> (ApprovalRequest, oneshot::Rec
         always: None,
         pattern: None,
         typed: None,
-        destroys: false,
+        needs_care: false,
         why: "no rule".into(),
         flag: None,
         takes_reason: true,
@@ -250,8 +250,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
         ..FileDiff::default()
     };
     let files = vec![file("all.rs", None), file("big.bin", Some(LeftOut::TooLong { bytes: 70_000 }))];
-    let choices =
-        vec![QuestionChoice::consent('a', "apply all"), QuestionChoice::for_good('d', "discard all")];
+    let choices = vec![QuestionChoice::consent('a', "apply"), QuestionChoice::for_good('d', "discard")];
     let detail = DisplayDetail::Changes(Box::new(ChangeOverview { list: Vec::new(), files }));
     let (said, mut answer) = choose(&mut l, now, ("2 files", detail), choices);
     assert!(said.contains(&"◆ not shown: big.bin (70000 bytes)".to_string()), "{said:?}");
@@ -269,7 +268,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     wants(&l.typed(line("x"), later).0, "◆ note: not an answer");
     wants(&l.typed(line("1"), later).0, "◆ question: not all of big.bin");
     assert!(answer.try_recv().is_err());
-    assert_eq!(l.typed(line("1"), later).0, ["◆ answered: apply all"]);
+    assert_eq!(l.typed(line("1"), later).0, ["◆ answered: apply"]);
     assert_eq!(answer.try_recv(), Ok('a'));
 }
 

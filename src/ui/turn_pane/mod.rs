@@ -7,6 +7,7 @@ mod linear_run;
 mod pane;
 mod past_turns;
 mod question;
+mod queue_editing;
 mod rows;
 mod run;
 mod status;

@@ -4,17 +4,15 @@
 //! them does any I/O.
 
 use super::applied_lines::{AppliedSpace, applied_lines};
-use super::question::{AnyQuestion, PaneQuestion, QuestionFocus, TypedLetters};
+use super::question::{AnyQuestion, PaneQuestion};
 use super::status::{self, TurnPaneStatus};
-use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
+use crate::agent::{MessageQueue, SendTiming, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome};
 use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
 use crate::text::visible;
 use crate::tools::{DisplayDetail, ForegroundCall};
 use crate::ui::apply_progress::how_far;
-use crate::ui::input::answered_letter::AnsweredLetter;
-use crate::ui::input::guard::KeyGuard;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
 use crate::ui::paste::PasteStore;
@@ -50,6 +48,15 @@ pub(super) struct RetryCountdown {
     pub(super) at: Instant,
 }
 
+/// A queued message that is on the line.
+#[derive(Debug)]
+pub(super) struct EditedMessage {
+    pub(super) place: usize,
+    pub(super) sending: SendTiming,
+    /// What was typed before it.
+    pub(super) typed: String,
+}
+
 pub struct TurnPane {
     pub(super) theme: Theme,
     pub(super) columns: usize,
@@ -66,24 +73,12 @@ pub struct TurnPane {
     /// Calls that ended before an earlier one: their lines wait for its line.
     pub(super) ended_calls: Vec<EndedCall>,
     pub(super) question: Option<PaneQuestion>,
-    /// Where keys go while a question is open: to the draft, where that was there first.
-    pub(super) focus: QuestionFocus,
-    pub(super) guard: KeyGuard,
-    /// Letters that were typed at the question.
-    pub(super) letters: TypedLetters,
-    /// The letter that answered the last question: a text may go on after it.
-    pub(super) answered: Option<AnsweredLetter>,
-    /// The person asked for the review, which opens when the turn has ended; and the last letter that was pressed since.
-    pub(super) review_is_next: bool,
-    pub(super) early_key: Option<char>,
-    /// When the draft became a single letter.
-    pub(super) lone_letter: Option<Instant>,
-    /// What was found out about a key, for the scrollback.
-    pub(super) notices: Vec<String>,
     /// When the terminal got the size that it has.
     pub(super) size_since: Option<Instant>,
     pub(super) composer: TextField,
     pub(super) queue: MessageQueue,
+    /// The queued message that is on the line.
+    pub(super) edited: Option<EditedMessage>,
     pub(super) pastes: PasteStore,
     pub(super) recall: Option<String>,
     pub(super) state: String,
@@ -128,17 +123,10 @@ impl TurnPane {
             call_order: Vec::new(),
             ended_calls: Vec::new(),
             question: None,
-            focus: QuestionFocus::Question,
-            guard: KeyGuard::default(),
-            letters: TypedLetters::default(),
-            answered: None,
-            review_is_next: false,
-            early_key: None,
-            lone_letter: None,
-            notices: Vec::new(),
             size_since: None,
             composer: TextField::new(TextFieldKind::Lines),
             queue,
+            edited: None,
             pastes,
             recall: None,
             state: "waiting for the model".into(),
@@ -166,7 +154,7 @@ impl TurnPane {
     /// The terminal has another size since `now`. What it shows has not been read yet: for a moment no key answers, and
     /// nothing counts as seen.
     pub fn size_changed(&mut self, now: Instant) {
-        self.guard.touch(now);
+        self.look_again(now);
         self.size_since = Some(now);
     }
 
@@ -369,24 +357,8 @@ impl TurnPane {
     }
 
     fn ask(&mut self, asked: AnyQuestion) -> Vec<Line<'static>> {
-        self.question = Some(PaneQuestion::new(asked, self.pastes.clone(), &self.theme));
+        self.question = Some(PaneQuestion::new(asked, &self.theme));
         self.state = "waiting for you".into();
-        self.focus = match (self.facts.questions_only, self.composer.is_empty()) {
-            (true, _) => QuestionFocus::QuestionAlone,
-            (false, true) => QuestionFocus::Question,
-            (false, false) => QuestionFocus::Draft,
-        };
-        self.guard.reset();
-        self.letters = match &self.answered {
-            Some(answered) if !self.facts.questions_only => {
-                TypedLetters::after_answer(answered.letters(), answered.at())
-            }
-            _ => TypedLetters::default(),
-        };
-        self.review_is_next = false;
-        if !self.facts.questions_only {
-            self.take_early_letter(self.news_at);
-        }
         self.end_text()
     }
 
@@ -464,16 +436,16 @@ impl TurnPane {
         self.question.as_ref().is_some_and(PaneQuestion::is_busy)
     }
 
-    /// True when time alone changes what is shown. Without motion that is only when keys begin to count.
+    /// True when time alone changes what is shown. Without motion that is only when Enter begins to count.
     pub fn ticks(&self, now: Instant) -> bool {
         let is_running = self.question.as_ref().is_some_and(PaneQuestion::has_running_checks);
-        self.facts.motion || is_running || (self.question.is_some() && !self.guard.is_ready(now))
+        self.facts.motion || is_running || !self.is_question_read(now)
     }
 
     /// A question waits for the person, and nothing on the screen changes but the seconds.
     pub fn is_waiting(&self, now: Instant) -> bool {
         let is_still = |question: &PaneQuestion| !question.has_running_checks();
-        self.question.as_ref().is_some_and(is_still) && self.guard.is_ready(now)
+        self.question.as_ref().is_some_and(is_still) && self.is_question_read(now)
     }
 
     pub fn is_expanded(&self) -> bool {

@@ -3,14 +3,14 @@
 //! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
 use super::pane::{EndedCall, RunningCall, TurnPane};
-use super::question::{PaneQuestion, QuestionFocus};
+use super::question::{LineState, PaneQuestion, SENDS};
 use super::status::mode_label;
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::conversation::CallId;
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{count, sanitize, visible, width};
 use crate::tools::{TodoItem, TodoStatus, todo_lines};
-use crate::ui::input::guard::QUIET;
+use crate::ui::input::enter_guard::HALF_SECOND;
 use crate::ui::margin_mark;
 use crate::ui::token_counts;
 use crate::ui::wrap::wrap;
@@ -87,50 +87,40 @@ fn set_line(buffer: &mut Buffer, (mut x, y): (u16, u16), line: &Line, columns: u
 impl TurnPane {
     /// `picture` is on the screen since `now`.
     pub fn shown(&mut self, picture: &TurnPaneFrame, now: Instant) {
-        if let (Some(open), Some((total, fits))) = (&mut self.question, picture.asked) {
-            let stands = self.size_since.is_none_or(|since| now.duration_since(since) >= QUIET);
-            open.drawn(total, fits, stands);
-            self.guard.drawn(now);
-            if open.has_new_results()
-                && let Some(key) = self.guard.changed(now)
-            {
-                open.is_too_early(key);
-            }
+        let at = self.since_start(now);
+        if let (Some(open), Some(figures)) = (&mut self.question, picture.asked) {
+            let stands = self.size_since.is_none_or(|since| now.duration_since(since) >= HALF_SECOND);
+            open.drawn(figures, stands, at);
         }
     }
 
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&mut self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
-        let asked = self.question.as_ref().filter(|_| self.focus != QuestionFocus::Draft);
-        let (typed, lead) = match asked.and_then(PaneQuestion::typed) {
-            Some(answer) => (answer, "question"),
-            // The line on which the answer will be typed.
-            None if self.facts.questions_only && asked.is_some_and(PaneQuestion::wants_text) => {
-                (&self.composer, "question")
-            }
-            None => (&self.composer, "prompt"),
-        };
-        let (text, column) = typed.view(self.columns.saturating_sub(2));
+        let mut line = self.line_state(now);
+        let asked = self.question.as_ref();
+        let wants_text = asked.is_some_and(PaneQuestion::wants_text);
+        let lead = if wants_text { "question" } else { "prompt" };
+        let has_line = !self.facts.questions_only || wants_text || !self.composer.is_empty();
+        let (text, column) = self.composer.view(self.columns.saturating_sub(2));
         let column = column + 2;
         let composer = Line::from(vec![Span::styled("> ", self.theme.style(lead)), Span::raw(text)]);
         let lists: Vec<Line<'static>> = self.todo_rows().into_iter().chain(self.queue_rows()).collect();
         let mut rest: Vec<Line<'static>> = Vec::new();
         if self.facts.questions_only {
-            rest.extend((lead == "question").then_some(composer));
+            rest.extend(has_line.then_some(composer));
         } else {
             // Where a difference needs each row, the state of a turn that is over can wait.
             if room >= LOW_PANE || asked.is_none_or(|open| !open.is_about_changes()) {
                 rest.push(self.status_row(mode, now));
+                if asked.is_some() && line == LineState::Text {
+                    line = LineState::TextSaidBelow;
+                }
             }
             rest.push(composer);
         }
         let mut asked = None;
         if let Some(open) = &mut self.question {
-            let pending = self.guard.pending_letter();
-            // While a key waits for another one, it has counted.
-            let ready = self.guard.is_ready(now) || pending.is_some();
-            open.set_pending_letter(pending);
             open.note_cut(0);
             // What was answered stays in view above the question, as far as that leaves it three quarters.
             let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
@@ -145,7 +135,7 @@ impl TurnPane {
             let spare = above.saturating_sub(least_answer.max(usize::from(rule.is_some())));
             let laid_out = |open: &mut PaneQuestion, others: usize| {
                 let least = (room.saturating_sub(others + above).max(4), spare);
-                open.rows(&self.theme, self.columns, least, ready, self.focus)
+                open.rows(&self.theme, self.columns, least, line)
             };
             let (mut rows, mut total, mut fits) = laid_out(open, lists.len() + rest.len());
             // What a yes is about comes before what waits.
@@ -158,11 +148,9 @@ impl TurnPane {
             if open.is_too_small() && rest.len() > 1 && rest.len() >= room {
                 rest.remove(0);
             }
-            if let Some(instead) = open.rows_without_room(
-                &self.theme,
-                (self.columns, room.saturating_sub(rest.len())),
-                self.focus,
-            ) {
+            if let Some(instead) =
+                open.rows_without_room(&self.theme, (self.columns, room.saturating_sub(rest.len())), line)
+            {
                 rows = instead;
             } else if rows.len() + rest.len() < room {
                 rows.splice(..0, rule);
@@ -178,7 +166,6 @@ impl TurnPane {
         rows.append(&mut rest);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
-        let has_line = !self.facts.questions_only || lead == "question";
         let column = has_line.then_some(column);
         TurnPaneFrame { rows, column, asked }
     }
@@ -236,14 +223,12 @@ impl TurnPane {
             rows.push(hint(format!("{} {}: {text}", at + 1, when_sent(line))));
         }
         let can_steer = !self.asks_about_changes();
-        // A person who types "no" and Enter has not answered.
-        let open = if self.question.is_some() { "the question is still open; " } else { "" };
         if can_steer
             && lines.iter().any(|line| line.sending == SendTiming::AfterTurn && !is_command(&line.text))
         {
-            rows.push(hint(format!("  {open}Ctrl-S sends the newest with the next request, Up edits it")));
+            rows.push(hint("  Ctrl-S sends the newest with the next request, Up edits it".into()));
         } else if !lines.is_empty() {
-            rows.push(hint(format!("  {open}Up edits the newest")));
+            rows.push(hint("  Up edits the newest".into()));
         }
         rows
     }
@@ -368,6 +353,12 @@ impl TurnPane {
 
     fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
         use StatusPart::{Activity, Context, Cost, Elapsed, Grants, Level, Model, Plan, Stop, Tokens};
+        let letter = Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode)));
+        // One look says who has the keyboard.
+        if self.question.is_some() && !self.composer.is_empty() {
+            let words = Span::styled(format!(" {SENDS}"), self.theme.style("question"));
+            return margin_mark::line(vec![letter, words], &self.theme);
+        }
         let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
         let facts = &self.facts;
         let mut parts =
@@ -392,14 +383,11 @@ impl TurnPane {
         if level > ClassificationLevel::Public {
             parts.push((Level, level.to_string()));
         }
-        if !self.stopping && !self.question.as_ref().is_some_and(PaneQuestion::is_of_server) {
+        if !self.stopping && self.question.is_none() {
             parts.push((Stop, "Esc stops".into()));
         }
         let text = fitting_status(parts, self.columns.saturating_sub(6));
-        let row = vec![
-            Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
-            Span::styled(format!(" {text}"), self.theme.style("status")),
-        ];
+        let row = vec![letter, Span::styled(format!(" {text}"), self.theme.style("status"))];
         margin_mark::line(row, &self.theme)
     }
 }

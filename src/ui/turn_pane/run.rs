@@ -2,20 +2,19 @@
 
 use super::pane::TurnPane;
 use super::status::{TurnPaneAction, TurnPaneStatus};
-use super::waits::{background_answer, is_idle, typed, until};
+use super::waits::{background_answer, typed};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::session::DraftFile;
 use crate::tools::JobRegistry;
 use crate::ui::inline_painter::InlinePainter;
 use crate::ui::input::AsyncKeyReader;
-use crate::ui::input::answered_letter::AnsweredLetter;
 use crate::ui::input::decode::TerminalInput;
 use crate::ui::input::terminal_name;
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::theme::Theme;
 use crate::ui::viewer::CheckOutputScreen;
-use crate::ui::{LinkFinder, Notifier, term};
+use crate::ui::{LinkFinder, Notifier, reclaim, term};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,10 +64,6 @@ pub struct TurnPaneResult {
     pub cleared: Option<String>,
     /// Whether thinking and output were shown at length at last.
     pub expanded: bool,
-    /// The letter that answered last: what is typed at the prompt may go on with its text.
-    pub answered: Option<AnsweredLetter>,
-    /// A letter that was pressed after the person asked for the review.
-    pub early_key: Option<char>,
 }
 
 /// Shows a turn until it ends. `stop` is cancelled when the person stops it.
@@ -91,6 +86,7 @@ pub async fn run(
         jobs,
         check_output,
     } = settings;
+    reclaim::before_question();
     let mut painter = InlinePainter::new(Box::new(term::write_all), term::size())
         .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok(), terminal_name::answer()));
     let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
@@ -117,7 +113,9 @@ pub async fn run(
             Some(TurnPaneAction::Suspend) => {
                 painter.finish();
                 drop(keys.take());
-                term::suspend();
+                reclaim::suspend();
+                // A question may be open.
+                reclaim::before_question();
                 listen(&notifier);
                 keys = AsyncKeyReader::new().ok();
             }
@@ -127,7 +125,7 @@ pub async fn run(
                 let shown = check_output.show(&output);
                 listen(&notifier);
                 keys = AsyncKeyReader::new().ok();
-                live.focus_returned(Instant::now());
+                live.look_again(Instant::now());
                 for line in shown.iter().flat_map(|why| live.notice(why)) {
                     painter.insert(&links.line(&line));
                     painter.insert("\n");
@@ -166,10 +164,6 @@ pub async fn run(
                     }
                     live.set_foreground(jobs.foreground());
                     action = take_input(&mut live, input, at);
-                    for line in live.take_notices() {
-                        painter.insert(&links.line(&line));
-                        painter.insert("\n");
-                    }
                     keep_draft(&drafts, &live);
                 }
                 // Without a terminal there is no person.
@@ -179,17 +173,6 @@ pub async fn run(
                     stop.cancel();
                 }
             },
-            // Input is taken first: what was read before then is known.
-            () = until(live.due()) => {
-                if is_idle(&keys) {
-                    action = live.answer_due_key(Instant::now());
-                    dirty = true;
-                    next_frame = Instant::now();
-                } else {
-                    // The reader is late: keys that wait arrived while the key was pending.
-                    live.focus_returned(Instant::now());
-                }
-            }
             () = resized(&mut resizes) => {
                 next_frame = painter.resized(Instant::now());
                 dirty = true;
@@ -247,8 +230,7 @@ pub async fn run(
     term::write_all(b"\x1b[?1004l\x1b[?2004l");
     keep_draft(&drafts, &live);
     let (draft, cleared) = live.take_drafts();
-    let (expanded, answered) = (live.is_expanded(), live.take_answered());
-    TurnPaneResult { ending, draft, cleared, expanded, answered, early_key: live.early_key }
+    TurnPaneResult { ending, draft, cleared, expanded: live.is_expanded() }
 }
 
 /// Turns on bracketed paste, and reports of the window's focus.
@@ -267,13 +249,11 @@ fn drawn_at(painter: &InlinePainter, next_frame: Instant) -> Instant {
     painter.settles_at().map_or(next_frame, |settled| settled.max(next_frame))
 }
 
-/// How long nothing is drawn that no event asks for. Where time alone was to change the last frame, it is drawn again soon:
-/// the time may have come while it was drawn, and a row that says that keys do not count would stay.
+/// How long nothing is drawn that no event asks for. The row of answers says when Enter counts, at once.
 fn wait(live: &TurnPane, drawn: Instant) -> Duration {
-    match live.ticks(drawn) {
-        true => tick(live).min(Duration::from_secs(1)),
-        false => tick(live),
-    }
+    let counts = live.counts_from().filter(|from| *from > drawn);
+    let counts = counts.map(|from| from.saturating_duration_since(Instant::now()));
+    counts.map_or(tick(live), |left| left.min(tick(live)))
 }
 
 fn tick(live: &TurnPane) -> Duration {
@@ -319,16 +299,11 @@ fn take_input(live: &mut TurnPane, input: TerminalInput, at: Instant) -> Option<
     match input {
         TerminalInput::Key(key) => live.key(key, at),
         // A person who comes back by a click has not read the question yet.
-        TerminalInput::FocusGained => {
-            live.focus_returned(Instant::now());
-            None
-        }
-        TerminalInput::FocusLost | TerminalInput::Ignored => {
-            live.ignored(at);
-            None
-        }
-        TerminalInput::Unfinished => {
-            live.unfinished();
+        TerminalInput::FocusGained
+        | TerminalInput::FocusLost
+        | TerminalInput::Ignored
+        | TerminalInput::Unfinished => {
+            live.look_again(at);
             None
         }
         TerminalInput::Paste(_) | TerminalInput::PasteRefused(_) | TerminalInput::Resized => None,

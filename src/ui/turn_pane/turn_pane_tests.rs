@@ -18,8 +18,6 @@ mod answers;
 
 #[path = "change_list_tests.rs"]
 mod change_list;
-#[path = "text_after_answer_tests.rs"]
-mod text_after_answer;
 
 struct TurnPaneHarness {
     live: TurnPane,
@@ -27,7 +25,7 @@ struct TurnPaneHarness {
     scrollback: Vec<String>,
     size: (u16, u16),
     typed: Option<String>,
-    destroys: bool,
+    needs_care: bool,
     grants: bool,
 }
 
@@ -58,7 +56,7 @@ fn bench_of(width: u16, height: u16) -> TurnPaneHarness {
         scrollback: Vec::new(),
         size: (width, height),
         typed: None,
-        destroys: false,
+        needs_care: false,
         grants: true,
     }
 }
@@ -69,21 +67,31 @@ impl TurnPaneHarness {
         self.scrollback.extend(lines.iter().map(ToString::to_string));
     }
 
-    /// A key by hand: nothing follows it before it counts, and for 60 ms at least.
+    /// A key by hand, 60 ms before the next one.
     fn key(&mut self, code: KeyCode) -> Option<TurnPaneAction> {
-        let pressed = self.live.key(KeyEvent::new(code, KeyModifiers::NONE), self.now);
-        let later = self.now + Duration::from_millis(60);
-        self.now = self.live.due().map_or(later, |due| due.max(later));
-        self.live.answer_due_key(self.now).or(pressed)
+        let action = self.live.key(KeyEvent::new(code, KeyModifiers::NONE), self.now);
+        self.pass(60);
+        action
     }
 
-    /// Keys that are read together, as an unmarked paste makes them.
-    fn burst(&mut self, keys: &[KeyCode]) -> Vec<TurnPaneAction> {
-        let press = |code: &KeyCode| self.live.key(KeyEvent::new(*code, KeyModifiers::NONE), self.now);
-        let mut out: Vec<TurnPaneAction> = keys.iter().filter_map(press).collect();
-        self.pass(200);
-        out.extend(self.live.answer_due_key(self.now));
-        out
+    /// Marks the answer with this letter, and takes it once Enter counts.
+    fn answer(&mut self, letter: char) -> Option<TurnPaneAction> {
+        self.screen();
+        self.live.key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::ALT), self.now);
+        self.enter()
+    }
+
+    /// Enter, on what has been on the screen for long enough.
+    fn enter(&mut self) -> Option<TurnPaneAction> {
+        self.screen();
+        self.pass(600);
+        self.key(KeyCode::Enter)
+    }
+
+    /// The same of an answer that is behind `More`.
+    fn more(&mut self, letter: char) -> Option<TurnPaneAction> {
+        self.answer('m');
+        self.answer(letter)
     }
 
     /// The question at the end of a turn.
@@ -95,10 +103,10 @@ impl TurnPaneHarness {
             reason: "none of these changes is in the workspace yet".into(),
             detail,
             choices: vec![
-                crate::agent::QuestionChoice::consent('a', "apply all"),
+                crate::agent::QuestionChoice::consent('a', "apply"),
                 crate::agent::QuestionChoice::plain('r', "review"),
                 crate::agent::QuestionChoice::plain('k', "keep pending"),
-                crate::agent::QuestionChoice::for_good('d', "discard all"),
+                crate::agent::QuestionChoice::for_good('d', "discard"),
             ],
             checks: None,
             reasons_for: crate::agent::ReasonReader::Agent,
@@ -153,7 +161,7 @@ impl TurnPaneHarness {
             always: self.grants.then(|| Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
             pattern: self.grants.then(|| Grant::Pattern { patterns: vec!["cargo test *".into()] }),
             typed: self.typed.clone(),
-            destroys: self.destroys,
+            needs_care: self.needs_care,
             why: "allow: nothing\n  cargo test\n    = no rule or grant matches\n".into(),
             flag: None,
             takes_reason: true,
@@ -213,7 +221,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
 }
 
 #[test]
-fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
+fn a_question_shows_the_whole_call_its_reason_and_the_answers() {
     let mut b = bench_of(70, 20);
     let _answer = b.ask(DisplayDetail::Text("cargo test".into()));
     insta::assert_snapshot!(b.screen(), @r"
@@ -221,42 +229,35 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     ◆ Allow? run cargo test
       asks because: a command, without a sandbox (ask mode)
       cargo test
-      y yes  n no  b no, because ...  a always: `cargo test` in /w
-      p always: run(cargo test *)  v never  w why  Esc stop the turn
-      Tab your draft  (a moment: keys do not count yet)
-    ◆ [a] waiting for you · 0 s · test-model · Esc stops
+      [Yes] · Yes, always for `cargo test` in /w · No · More
+      a moment ...
+    ◆ [a] waiting for you · 0 s · test-model
     >
     ");
 }
 
 #[test]
-fn a_key_typed_before_the_question_was_seen_never_answers_it() {
-    for letter in ['y', 'a'] {
-        let mut b = bench();
-        let mut answer = b.ask(DisplayDetail::None);
-        // Not drawn yet.
-        b.pass(5_000);
-        b.key(KeyCode::Char(letter));
+fn an_enter_before_the_question_was_read_never_answers_it() {
+    let mut b = bench();
+    let mut answer = b.ask(DisplayDetail::None);
+    // Not drawn yet.
+    b.pass(5_000);
+    b.key(KeyCode::Enter);
+    assert!(answer.try_recv().is_err());
+    // Drawn, but the key is held down.
+    assert!(b.screen().contains("a moment"), "{}", b.screen());
+    for _ in 0..20 {
+        b.pass(100);
+        b.key(KeyCode::Enter);
         assert!(answer.try_recv().is_err());
-        // Drawn, but the person is typing.
-        b.screen();
-        for _ in 0..20 {
-            b.pass(100);
-            b.key(KeyCode::Char(letter));
-            assert!(answer.try_recv().is_err());
-        }
-        // It says so, or a person would take the next key for the second one.
-        assert!(b.screen().contains(&format!("{letter} came too early: press it again")));
-        // Read 499 ms after the last one, and then 500 ms after.
-        b.pass(439);
-        b.key(KeyCode::Char(letter));
-        assert!(answer.try_recv().is_err());
-        b.pass(440);
-        b.key(KeyCode::Char(letter));
-        assert!(answer.try_recv().is_ok());
-        // A key that did not count is not stored as a draft.
-        assert_eq!(b.live.take_drafts().0, "");
     }
+    b.pass(439);
+    b.key(KeyCode::Enter);
+    assert!(answer.try_recv().is_err(), "499 ms after the last one");
+    b.pass(440);
+    assert!(b.screen().contains("Enter answers"), "{}", b.screen());
+    b.key(KeyCode::Enter);
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 }
 
 /// A question that comes up at every point of a line being typed: nothing of the line is lost, and nothing answers.
@@ -291,17 +292,17 @@ fn a_paste_never_answers_however_it_looks() {
 }
 
 #[test]
-fn what_hides_below_the_fold_must_be_seen_or_allowed_twice() {
+fn what_hides_below_the_fold_must_be_seen_or_is_asked_once_more() {
     let long = (0..50).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     let mut b = bench();
     let mut answer = b.ask(DisplayDetail::Text(long.clone()));
-    assert!(b.screen().contains("lines hidden"));
-    b.pass(1_000);
-    b.key(KeyCode::Char('y'));
+    assert!(b.screen().contains("lines hidden") && b.screen().contains("[No]"), "{}", b.screen());
+    b.answer('y');
     assert!(answer.try_recv().is_err());
-    assert!(b.screen().contains("press y again"));
-    b.pass(1_000);
-    b.key(KeyCode::Char('y'));
+    let screen = b.screen();
+    assert!(screen.contains("not all of it was shown: once more?"), "{screen}");
+    assert!(screen.contains("Yes · [Back]"), "{screen}");
+    b.answer('y');
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 
     let mut b = bench();
@@ -311,25 +312,24 @@ fn what_hides_below_the_fold_must_be_seen_or_allowed_twice() {
         b.key(KeyCode::PageDown);
         b.screen();
     }
-    assert!(b.screen().contains("line 49"));
-    b.pass(1_000);
-    b.key(KeyCode::Char('y'));
+    assert!(b.screen().contains("line 49") && b.screen().contains("[Yes]"), "{}", b.screen());
+    b.enter();
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 }
 
 #[test]
-fn ctrl_c_clears_a_draft_first_and_then_stops_the_turn() {
+fn ctrl_c_clears_a_draft_first_then_says_no_and_then_stops_the_turn() {
     let mut b = bench();
     b.type_text("draft");
+    let mut answer = b.ask(DisplayDetail::None);
+    b.screen();
     assert_eq!(b.ctrl('c'), None);
+    assert_eq!(b.live.draft().typed, "");
+    assert_eq!(b.ctrl('c'), None);
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::No(String::new())));
     assert_eq!(b.ctrl('c'), Some(TurnPaneAction::Stop));
     b.key(KeyCode::Up);
     assert_eq!(b.live.take_drafts().0, "draft");
-
-    let mut answer = b.ask(DisplayDetail::None);
-    b.screen();
-    assert_eq!(b.ctrl('c'), Some(TurnPaneAction::Stop));
-    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Cancel));
 }
 
 #[test]
@@ -355,10 +355,19 @@ fn enter_queues_lines_and_up_takes_the_newest_back() {
     assert_eq!(draft.queued, ["one", "two", "/undo", "now"]);
     b.key(KeyCode::Up);
     b.type_text(" and here");
-    // A draft is never lost to what was queued.
+    // Further up is the message before it; each keeps its place, and what was typed comes back at the end.
     b.key(KeyCode::Up);
-    assert_eq!(b.live.draft().typed, "now and here");
-    assert_eq!(b.live.draft().queued, ["one", "two", "/undo"]);
+    assert_eq!(b.live.draft().typed, "/undo");
+    assert_eq!(b.live.draft().queued, ["one", "two", "now and here"]);
+    b.key(KeyCode::Up);
+    b.type_text(" more");
+    b.key(KeyCode::Enter);
+    assert_eq!(b.live.draft().queued, ["one", "two more", "/undo", "now and here"]);
+    b.type_text("a draft");
+    b.key(KeyCode::Up);
+    b.key(KeyCode::Down);
+    assert_eq!(b.live.draft().typed, "a draft");
+    assert_eq!(b.live.draft().queued, ["one", "two more", "/undo", "now and here"]);
 }
 
 #[test]
@@ -427,27 +436,22 @@ fn why_it_asks_can_be_read_and_is_not_taken_for_the_call() {
     let long = (0..50).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     let mut b = bench();
     let mut answer = b.ask(DisplayDetail::Text(long));
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('w'));
+    b.more('w');
     let screen = b.screen();
     assert!(screen.contains("= no rule or grant matches") && !screen.contains("line 0"), "{screen}");
-    b.pass(1_000);
     // The call itself was not seen to its end.
-    b.key(KeyCode::Char('y'));
+    b.answer('y');
     assert!(answer.try_recv().is_err());
-    b.pass(1_000);
-    b.key(KeyCode::Char('w'));
-    assert!(b.screen().contains("line 0"));
+    b.key(KeyCode::Esc);
+    b.more('w');
+    assert!(b.screen().contains("line 0"), "{}", b.screen());
 }
 
 #[test]
-fn p_allows_all_commands_of_the_kind() {
+fn all_commands_of_the_kind_are_allowed_behind_more() {
     let mut b = bench();
     let mut answer = b.ask(DisplayDetail::None);
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('p'));
+    b.more('p');
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Pattern));
 }
 
@@ -457,28 +461,23 @@ fn a_total_loss_is_allowed_only_by_its_word() {
         let mut b = bench();
         b.typed = Some("/home/me".into());
         let mut answer = b.ask(DisplayDetail::None);
-        b.screen();
-        b.pass(1_000);
-        b.key(KeyCode::Char('y'));
+        assert!(b.screen().contains("[No]"), "{}", b.screen());
+        b.answer('y');
         assert!(b.screen().contains("type `/home/me` and Enter"), "{}", b.screen());
+        // The word is typed by hand.
+        b.live.paste("/home/me", b.now);
         b.type_text(keys);
-        // Text and Enter in one read are a paste.
-        b.live.key(KeyEvent::new(KeyCode::Char('x'), KeyModifiers::NONE), b.now);
-        b.burst(&[KeyCode::Backspace, KeyCode::Enter]);
         assert!(answer.try_recv().is_err(), "{keys}");
-        b.key(KeyCode::Enter);
+        b.enter();
         assert_eq!(answer.try_recv().ok(), allowed.then_some(ApprovalReply::Yes), "{keys}");
     }
-    // Esc goes back to the question, where n is still an answer.
+    // Esc goes back to the question.
     let mut b = bench();
     b.typed = Some("x".into());
     let mut answer = b.ask(DisplayDetail::None);
-    b.screen();
-    b.pass(1_000);
-    b.key(KeyCode::Char('y'));
+    b.answer('y');
     b.key(KeyCode::Esc);
-    b.pass(1_000);
-    b.key(KeyCode::Char('n'));
+    b.enter();
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::No(String::new())));
 }
 
@@ -588,7 +587,7 @@ fn without_motion_no_cell_changes_without_news() {
     // News: the passed time is shown with it.
     b.event(TurnEvent::CallOutput { id: CallId::new("a"), text: "x\n".into() });
     assert!(b.screen().contains("34 s"), "{}", b.screen());
-    // A question changes once more: when its keys begin to count.
+    // A question changes once more: when Enter begins to count.
     let _answer = b.ask(DisplayDetail::None);
     b.screen();
     assert!(b.live.ticks(b.now));

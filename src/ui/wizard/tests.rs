@@ -194,7 +194,7 @@ fn what_is_to_be_written_can_be_read_to_its_end_and_letters_do_nothing() {
         pane.key(KeyEvent::new(KeyCode::PageDown, KeyModifiers::NONE));
     }
     assert!(screen(&pane).contains("+line 29"), "{}", screen(&pane));
-    assert!(pane.guarded(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)).is_some());
+    assert!(pane.decides(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)));
     press(&mut pane, '⎋');
     assert!(screen(&pane).contains("Question 2?"), "{}", screen(&pane));
     assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), PaneFlow::Close);

@@ -3,11 +3,21 @@
 
 use super::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
+use crate::workspace::view::ChangeSelection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 impl ChangeSet {
+    /// Takes pipes, sockets and devices out of `choice` and returns them, with the removals of those that were moved:
+    /// they can only be discarded.
+    pub(in crate::workspace) fn take_special(&self, choice: &mut ChangeSelection) -> ChangeSelection {
+        let unmoved = self.unmoved();
+        let is_special =
+            |c: &&FileChange| matches!(*c.after, PathState::Special { .. }) || unmoved.contains(&c.path);
+        self.changes.iter().filter(is_special).filter_map(|c| choice.remove_entry(&c.path)).collect()
+    }
+
     /// The change at or above `path` that would make it a pipe, a socket or a device.
     pub(in crate::workspace) fn special_at(&self, path: &Path) -> Option<&FileChange> {
         let special = |dir: &Path| self.get(dir).filter(|c| matches!(*c.after, PathState::Special { .. }));

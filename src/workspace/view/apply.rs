@@ -4,6 +4,7 @@ use super::base::BaseRecord;
 use super::conflicts::merged_attrs;
 use super::selection::ResolvedPart;
 pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
+use super::shown::ShownChanges;
 use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 /// Which caller checks the losses of an apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LossPolicy {
+pub(super) enum LossPolicy {
     /// The apply: a loss that was not approved is an error.
     Refused,
     LookedAt,
@@ -70,49 +71,41 @@ impl View {
     }
 
     /// Applies what was chosen, all of it or nothing. Everything else stays pending. Refused where a chosen change runs
-    /// later. The caller has checked losses, as [`View::apply_within_limit`] does: other callers use
-    /// [`View::apply_approved`].
+    /// later. For a caller that has shown nothing, and has checked losses, as [`View::apply_within_limit`] does: whatever
+    /// was shown is decided about by [`View::decide`].
     pub fn apply(
         &self,
         choice: &ChangeSelection,
-        label: TransactionLabel,
-    ) -> Result<ApplyOutcome, ApplyError> {
-        self.apply_checked(Cow::Borrowed(choice), &ChangeApproval::none(), LossPolicy::LookedAt, label)
-    }
-
-    /// The same with the person's approvals: paths that run later, each by itself, and large losses. Other changes of
-    /// these two kinds are refused.
-    pub fn apply_approved(
-        &self,
-        choice: ChangeSelection,
-        approval: &ChangeApproval,
-        label: TransactionLabel,
-    ) -> Result<ApplyOutcome, ApplyError> {
-        self.apply_checked(Cow::Owned(choice), approval, LossPolicy::Refused, label)
-    }
-
-    fn apply_checked(
-        &self,
-        choice: Cow<'_, ChangeSelection>,
-        approval: &ChangeApproval,
-        losses: LossPolicy,
         label: TransactionLabel,
     ) -> Result<ApplyOutcome, ApplyError> {
         if self.is_empty(LayerKind::Pending) {
             return Ok(ApplyOutcome::Nothing);
         }
         self.claim().map_err(ApplyError::of_claim)?;
-        // Reading takes seconds where there are very many files, and the person may have stopped the apply in it.
-        let stop = || {
-            if self.apply_progress().is_cancelled() { Err(ApplyError::Cancelled { left: 0 }) } else { Ok(()) }
+        let now = self.shown_in_apply()?;
+        self.apply_shown(now, Cow::Borrowed(choice), (&ChangeApproval::none(), LossPolicy::LookedAt), label)
+    }
+
+    /// What is pending now. Reading takes seconds where there are very many files, and the person may stop the apply in it.
+    pub(super) fn shown_in_apply(&self) -> Result<ShownChanges, ApplyError> {
+        let stop = || match self.apply_progress().is_cancelled() {
+            true => Err(ApplyError::Cancelled { left: 0 }),
+            false => Ok(()),
         };
         stop()?;
-        let mut set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
-        stop()?;
-        if self.follow_repositories(&set).map_err(ApplyError::Journal)? {
-            set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
-        }
-        let classes = self.classify(&set);
+        let now = self.shown().map_err(ApplyError::Journal)?;
+        stop().map(|()| now)
+    }
+
+    /// Applies `choice` of `shown`, which is what is pending now: this view has its lock.
+    pub(super) fn apply_shown(
+        &self,
+        shown: ShownChanges,
+        choice: Cow<'_, ChangeSelection>,
+        (approval, losses): (&ChangeApproval, LossPolicy),
+        label: TransactionLabel,
+    ) -> Result<ApplyOutcome, ApplyError> {
+        let (set, classes) = shown.into_parts();
         let choice = View::completed(&set, &classes, choice);
         refuse_unapproved(&set, &classes, &choice, approval)?;
         if losses == LossPolicy::Refused

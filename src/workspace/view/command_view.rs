@@ -141,6 +141,11 @@ impl View {
         self.0.gate.clone().lock_owned().await
     }
 
+    /// The same for a thread that may block.
+    pub(super) fn block_commands(&self) -> OwnedMutexGuard<()> {
+        self.0.gate.clone().blocking_lock_owned()
+    }
+
     async fn begin_in(
         &self,
         shelf: LayerKind,

@@ -89,7 +89,7 @@ pub(super) fn state_digest(state: &PathState) -> String {
 
 /// When a discard was decided, in milliseconds since 1970: undo goes back in the order of time.
 #[derive(Clone, Copy, Debug)]
-pub struct DiscardMoment(u64);
+pub(super) struct DiscardMoment(u64);
 
 /// Why a discard cannot be restored.
 #[derive(Debug, thiserror::Error)]
@@ -111,13 +111,9 @@ pub enum DiscardBackup {
 }
 
 impl View {
-    /// Discards what was chosen, all of each path, in a form that can be restored.
-    pub fn set_aside(&self, choice: &ChangeSelection) -> io::Result<DiscardBackup> {
-        self.set_aside_as_of(choice, DiscardMoment::now())
-    }
-
-    /// The same for what was decided at `moment`: an undo reverts what was applied after it first.
-    pub fn set_aside_as_of(
+    /// Discards what was chosen, all of each path, in a form that can be restored. It was decided at `moment`: an undo
+    /// reverts what was applied after it first.
+    pub(super) fn set_aside(
         &self,
         choice: &ChangeSelection,
         DiscardMoment(at): DiscardMoment,
@@ -408,12 +404,12 @@ fn remove_shelf(shelf: &Path) -> io::Result<()> {
 }
 
 impl DiscardMoment {
-    pub fn now() -> DiscardMoment {
+    pub(super) fn now() -> DiscardMoment {
         DiscardMoment(u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0))
     }
 
     /// Earlier than everything that is applied from now on.
-    pub fn before_now() -> DiscardMoment {
+    pub(super) fn before_now() -> DiscardMoment {
         DiscardMoment(DiscardMoment::now().0.saturating_sub(1))
     }
 }

@@ -40,7 +40,7 @@ fn what_was_discarded_comes_back_as_it_was_and_the_workspace_never_changes() {
     let b = pending();
     let (words, before) = (b.words(), tree(&b.root));
     let contents = merged(&b);
-    assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
+    assert_eq!(b.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert!(b.words().is_empty());
     assert_eq!(b.view.last_discard().unwrap().map(|last| last.number), Some(1));
     assert_eq!(tree(&b.root), before);
@@ -53,7 +53,7 @@ fn what_was_discarded_comes_back_as_it_was_and_the_workspace_never_changes() {
 fn a_part_comes_back_beside_what_stayed_and_what_came_since() {
     let b = pending();
     let words = b.words();
-    b.view.set_aside(&some(&b, &["a", "n", "n/m", "n/m/b"])).unwrap();
+    b.set_aside(&some(&b, &["a", "n", "n/m", "n/m/b"])).unwrap();
     assert!(!b.words().iter().any(|word| word.ends_with(" a")), "{:?}", b.words());
     b.hold("d/y", "later\n", Some("y\n"));
     b.hold("since", "s\n", None);
@@ -71,7 +71,7 @@ fn a_part_comes_back_beside_what_stayed_and_what_came_since() {
 #[test]
 fn what_is_pending_since_is_never_replaced() {
     let b = pending();
-    b.view.set_aside(&b.all()).unwrap();
+    b.set_aside(&b.all()).unwrap();
     b.hold("a", "other\n", Some("1\n"));
     // A file where a directory would come back.
     b.hold("n", "a file\n", None);
@@ -92,8 +92,7 @@ fn a_rejected_part_comes_back_into_what_stayed() {
     b.hold("a", "one\n2\nthree\n", Some("1\n2\n3\n"));
     let (words, path) = (b.words(), b.root.join("a"));
     let stays = SelectedPart::Content(std::sync::Arc::new(b"one\n2\n3\n".to_vec()));
-    let reject =
-        || b.view.set_aside(&ChangeSelection::from([(path.as_path().into(), stays.clone())])).unwrap();
+    let reject = || b.set_aside(&ChangeSelection::from([(path.as_path().into(), stays.clone())])).unwrap();
     assert_eq!(reject(), DiscardBackup::Kept);
     assert_eq!(text(&b, "a"), "one\n2\n3\n");
     back(&b).unwrap();
@@ -110,7 +109,7 @@ fn the_newest_comes_back_first_and_only_so_many_are_kept() {
     let b = bench();
     for n in 0..25 {
         b.hold(&format!("f{n}"), "x\n", None);
-        b.view.set_aside(&b.all()).unwrap();
+        b.set_aside(&b.all()).unwrap();
     }
     assert_eq!(fs::read_dir(b.view.dir().join("discarded")).unwrap().count(), MOST);
     for n in (5..25).rev() {
@@ -129,12 +128,12 @@ fn a_crash_leaves_the_changes_pending_or_set_aside() {
     let half = b.view.dir().join("discarded.new");
     fs::create_dir_all(half.join("0/junk")).unwrap();
     fs::write(half.join("base.jsonl"), "{").unwrap();
-    b.view.set_aside(&b.all()).unwrap();
+    b.set_aside(&b.all()).unwrap();
     back(&b).unwrap();
     assert_eq!(b.words(), words);
     // Killed after the name was given and before the layers were emptied: both are there, and bringing back
     // is harmless.
-    b.view.set_aside(&b.all()).unwrap();
+    b.set_aside(&b.all()).unwrap();
     let kept = b.view.discards().join("1");
     let copy = b.view.dir().join("copy");
     assert!(std::process::Command::new("cp").arg("-a").args([&kept, &copy]).status().unwrap().success());
@@ -153,15 +152,15 @@ fn a_discard_is_done_in_one_step_or_not_at_all() {
     b.hold("b", "two\n", None);
     let pending = b.words();
     fail_at("discard", ErrorKind::Other);
-    b.view.set_aside(&b.all()).unwrap_err();
+    b.set_aside(&b.all()).unwrap_err();
     assert_eq!(b.words(), pending);
     assert_eq!(b.view.last_discard().unwrap().map(|last| last.number), None, "nothing was discarded");
     fail_at("replaced", ErrorKind::Other);
-    assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
+    assert_eq!(b.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert_eq!(b.words(), Vec::<String>::new());
     // What the error left does not block the next discard.
     b.hold("c", "three\n", None);
-    b.view.set_aside(&b.all()).unwrap();
+    b.set_aside(&b.all()).unwrap();
     assert_eq!(b.words(), Vec::<String>::new());
     let last = b.view.last_discard().unwrap().unwrap();
     b.view.restore(&last).unwrap();

@@ -10,6 +10,7 @@ use super::stack::node_at;
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::files::open::open_regular;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::repository::git_reader::{
@@ -34,13 +35,13 @@ type FollowedRecords = BTreeMap<Arc<Path>, Option<(BaseRecord, StagedEntry)>>;
 
 impl View {
     /// Pending changes of each repository that are on top of what it is now count from now on as changes of that. Returns true
-    /// where there were any: then `set` is not what is pending any more. Call it before a question or an apply.
-    pub fn follow_repositories(&self, set: &ChangeSet) -> io::Result<bool> {
+    /// where there were any: then `set` is not what is pending any more.
+    pub(super) fn follow_repositories(&self, set: &ChangeSet, classes: &ChangeClasses) -> io::Result<bool> {
         if set.repositories.is_empty() {
             return Ok(false);
         }
         let mut followed = FollowedRecords::new();
-        for repository in state_repositories(set, &self.classify(set)) {
+        for repository in state_repositories(set, classes) {
             if self.move_under(set, &repository).is_some() {
                 followed.extend(self.follow(set, &repository)?.unwrap_or_default());
             }

@@ -6,6 +6,7 @@ use super::*;
 use crate::workspace::changes::classify::ChangeApproval;
 use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::view::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
+use crate::workspace::view::decide::{ChangeDecision, MovedCause};
 use crate::workspace::view::discards::DiscardBackup;
 use std::fs;
 
@@ -40,8 +41,17 @@ fn apply(b: &ViewFixture, choice: &ChangeSelection) -> ApplyOutcome {
 
 /// The objects of these commits are no objects, and so the repository waits: the person has named it.
 fn approved(b: &ViewFixture, choice: &ChangeSelection) -> Result<ApplyOutcome, ApplyError> {
-    let named = ChangeApproval::none().named(&b.root.join(".git"));
-    b.view.apply_approved(choice.clone(), &named, TransactionLabel::default())
+    let approval = ChangeApproval::none().named(&b.root.join(".git"));
+    let decision = ChangeDecision { apply: choice.clone(), approval, ..ChangeDecision::default() };
+    match b.view.decide(b.view.shown().unwrap(), decision) {
+        Ok(report) => report.applied.map(|entry| entry.map_or(ApplyOutcome::Nothing, ApplyOutcome::Landed)),
+        Err(moved) => match moved.cause {
+            MovedCause::Workspace { merged, conflicts, .. } => {
+                Ok(ApplyOutcome::Changed { merged, conflicts })
+            }
+            cause => panic!("{cause:?}"),
+        },
+    }
 }
 
 #[track_caller]
@@ -70,7 +80,7 @@ fn a_pending_commit_lands_after_another_file() {
 #[test]
 fn a_pending_commit_lands_after_another_file_was_discarded() {
     let b = committed();
-    b.view.set_aside(&only(&b, "a.txt")).unwrap();
+    b.set_aside(&only(&b, "a.txt")).unwrap();
     lands(&b);
 }
 
@@ -78,7 +88,7 @@ fn a_pending_commit_lands_after_another_file_was_discarded() {
 fn a_pending_commit_lands_after_a_discard_that_was_taken_back() {
     let b = committed();
     let words = b.words();
-    assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
+    assert_eq!(b.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert!(b.view.is_empty(LayerKind::Pending));
     b.view.restore(&b.view.last_discard().unwrap().unwrap()).unwrap();
     assert_eq!(b.words(), words);
@@ -89,7 +99,7 @@ fn a_pending_commit_lands_after_a_discard_that_was_taken_back() {
 fn a_part_of_a_commit_takes_all_of_it_aside_and_comes_back() {
     let b = committed();
     let words = b.words();
-    b.view.set_aside(&only(&b, ".git/refs/heads/main")).unwrap();
+    b.set_aside(&only(&b, ".git/refs/heads/main")).unwrap();
     assert_eq!(b.words(), ["M a.txt"]);
     b.view.restore(&b.view.last_discard().unwrap().unwrap()).unwrap();
     assert_eq!(b.words(), words);
@@ -117,7 +127,7 @@ fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
         let b = committed();
         b.hold("more", "x\n", None);
         b.view.drop_unchanged().unwrap();
-        b.view.set_aside(&only(&b, "a.txt")).unwrap();
+        b.set_aside(&only(&b, "a.txt")).unwrap();
         let words = b.words();
         let id = "0123456789".repeat(4);
         b.write(path, if path.ends_with("main") { &id } else { "ref: refs/heads/other\n" });
@@ -152,7 +162,7 @@ fn a_new_ref_of_the_person_is_in_the_way_of_no_commit_and_stays() {
 #[test]
 fn what_is_kept_of_a_repository_is_never_the_persons_own_file() {
     let b = committed();
-    b.view.set_aside(&only(&b, "a.txt")).unwrap();
+    b.set_aside(&only(&b, "a.txt")).unwrap();
     use std::os::unix::fs::MetadataExt;
     assert_eq!(fs::metadata(b.root.join(".git/HEAD")).unwrap().nlink(), 1);
     apply(&b, &b.all());

@@ -52,6 +52,10 @@ pub(super) fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 impl ViewFixture {
+    pub(super) fn set_aside(&self, choice: &ChangeSelection) -> io::Result<discards::DiscardBackup> {
+        self.view.set_aside(choice, discards::DiscardMoment::now())
+    }
+
     pub(super) fn write(&self, rel: &str, text: &str) {
         let path = self.root.join(rel);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -7,14 +7,13 @@ use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
 use crate::text::{regular_file, visible};
 use crate::ui::review::{
-    self, AppliedPart, CombinedDecision, DecidedConflict, MergeOutlook, PendingPart, Review, ReviewBody,
-    ReviewDecision, ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files,
-    unreached_file,
+    self, AppliedPart, CombinedDecision, MergeOutlook, Review, ReviewBody, ReviewDecision, ReviewEnd,
+    ReviewFile, ReviewSubject, SavedReview, SideConflict, SideContents, commit_files, unreached_file,
 };
 use crate::workspace::{
-    ApplyError, ApplyReport, ChangeApproval, ChangeSelection, ChangeSet, DiscardBackup, DiscardMoment,
-    FileAttrs, FileChange, FoundConflicts, GitEvent, GitFileKind, LargeLoss, LayerKind, PathState,
-    ResolvedPart, SelectedPart, StoredKind, TransactionLabel, View, Workspace,
+    ApplyError, ChangeApproval, ChangeDecision, ChangeSelection, ChangeSet, DecisionReport, FileAttrs,
+    FileChange, FoundConflicts, GitEvent, GitFileKind, LargeLoss, MovedChanges, PathState, ResolvedPart,
+    SelectedPart, ShownChanges, StoredKind, TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,26 +35,38 @@ pub struct AppliedReview {
 /// The largest file that is compared with what it was when the change was made.
 const LARGEST: u64 = 64 << 20;
 
-/// What is pending at these paths as a review; `None` when nothing is.
-pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Result<Option<Review>> {
-    let mut set = view.changes(LayerKind::Pending)?;
-    if !only.is_empty() {
-        set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
-    }
-    let classes = view.classify(&set);
-    let renamed = view.renamed(&set);
+/// What is pending, and the review of it at these paths; `None` when nothing is.
+pub fn review_of(
+    workspace: &Workspace,
+    view: &View,
+    only: &[PathBuf],
+) -> io::Result<Option<(ShownChanges, Review)>> {
+    let shown = view.shown()?;
+    let review = review_shown(workspace, &shown, only);
+    Ok(review.map(|review| (shown, review)))
+}
+
+/// The review of the changes that are shown at these paths; `None` when there are none.
+pub(super) fn review_shown(workspace: &Workspace, shown: &ShownChanges, only: &[PathBuf]) -> Option<Review> {
+    let view = shown.view();
+    let of = match only {
+        [] => shown.clone(),
+        _ => shown.part(|change| only.iter().any(|path| change.path.starts_with(path))),
+    };
+    let (set, classes) = (of.set(), of.classes());
+    let renamed = view.renamed(set);
     let mut files =
-        review::pending(&set, &classes, &renamed, view.objects(), &|path| workspace.shortened(path));
+        review::pending(set, classes, &renamed, view.objects(), &|path| workspace.shortened(path));
     if files.is_empty() {
-        return Ok(None);
+        return None;
     }
-    let conflicts = view.reviewed_conflicts(&set);
+    let conflicts = view.reviewed_conflicts(set);
     for file in &mut files {
-        compare_with_workspace(file, &set, (view, &conflicts), &|path| {
+        compare_with_workspace(file, set, (view, &conflicts), &|path| {
             visible::path_name(&workspace.shortened(path))
         });
     }
-    for repository in view.git_events(&set) {
+    for repository in view.git_events(set) {
         let Some(outermost) = set.repositories.of(&repository.path) else { continue };
         let name = |path: &Path| visible::path_name(&workspace.shortened(path));
         let Some(at) = files.iter().position(|file| file.path == outermost) else { continue };
@@ -81,17 +92,15 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         let after = files.iter().skip(at + 1).take_while(is_commit).count();
         files.splice(at + 1 + after..at + 1 + after, commits);
     }
-    for (repository, words) in view.moved_repository_facts(&set, &classes) {
+    for (repository, words) in view.moved_repository_facts(set, classes) {
         let Some(file) = files.iter_mut().find(|file| file.path == repository) else { continue };
         file.facts.insert(0, words.clone());
         file.care.insert(0, words);
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
-    review.pending =
-        set.changes.iter().map(|change| (Arc::clone(&change.path), change.after.clone())).collect();
-    (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed, &classes));
-    Ok(Some(review))
+    (review.count, review.line_counts) = (set.count(&renamed), set.lines(view.objects(), &renamed, classes));
+    Some(review)
 }
 
 /// True for a file of git whose text is among the rows of its repository.
@@ -208,131 +217,85 @@ fn name_attributes(file: &mut ReviewFile, change: &FileChange, now: &PathState, 
     file.facts.extend(words.into_iter().map(|words| format!("{words}, {when}")));
 }
 
-/// The apply of a review, which a front end runs and shows.
-pub type ReviewApply<'a> = Box<dyn FnOnce() -> ApplyReport + 'a>;
+/// What became of the decisions.
+pub type ReviewDecided = Result<DecisionReport, Box<MovedChanges>>;
+
+/// Carrying out a review, which a front end runs while it shows how far it is.
+pub type ReviewApply<'a> = Box<dyn FnOnce() -> ReviewDecided + 'a>;
+
+/// The decision that the marks of a review make about the changes that it shows.
+pub(super) fn decision_of(review: &Review, label: TransactionLabel) -> ChangeDecision {
+    let mut apply = accepted_changes(review);
+    resolve(&mut apply, review);
+    // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
+    let own = review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != AppliedPart::Nothing);
+    let approval = own.flat_map(|f| &f.paths).fold(ChangeApproval::none(), |all, path| all.named(path));
+    ChangeDecision { apply, discard: without_applying(review), approval, label }
+}
 
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
-/// losses in what was accepted; it is true where there are none. `run` runs the apply and shows how far it is. Applying is
-/// all or nothing; when it fails every decision stays remembered, and when the person stopped it nothing is discarded.
-/// Nothing is done where other changes are pending now than the review showed, or a repository changed since.
+/// losses in what was accepted; it is true where there are none. `run` runs it and shows how far it is. Where nothing is
+/// applied, nothing is discarded, and every decision stays remembered.
 pub fn apply_review(
+    workspace: &Workspace,
+    (shown, review): (ShownChanges, &Review),
+    (confirm, run): (impl FnOnce(&[LargeLoss]) -> bool, impl FnOnce(ReviewApply<'_>) -> ReviewDecided),
+    label: TransactionLabel,
+    undo: &str,
+) -> AppliedReview {
+    const SAVED: &str = "the changes stay pending, and your decisions are saved: the next review continues";
+    let failed = |mut lines: Vec<String>| {
+        lines.push(SAVED.into());
+        let told = UserReport { lines, ..UserReport::default() };
+        AppliedReview { steps: vec![(AuditKind::Apply, told)], outbox: None }
+    };
+    if let Some(why) = review.open_conflict() {
+        return failed(vec![format!("nothing was applied: {why}")]);
+    }
+    let view = shown.view().clone();
+    let mut decision = decision_of(review, label);
+    let applies = !decision.apply.is_empty();
+    let losses = shown.permitted(decision.apply.clone(), &decision.approval).losses;
+    if let (Some(loss), false) = (losses.first(), confirm(&losses)) {
+        return failed(vec![format!("not applied: {}", ApplyError::Loss(loss.clone()))]);
+    }
+    decision.approval = decision.approval.seen(&losses);
+    let name = |path: &Path| workspace.shortened(path);
+    let report = match run(Box::new(|| view.decide(shown, decision))) {
+        Ok(report) if report.applied.is_err() => return failed(report.lines(None, &name)),
+        Ok(report) => report,
+        Err(moved) => return failed(moved.lines(&name)),
+    };
+    let mut steps = Vec::new();
+    if applies {
+        let lines = report.lines(Some(undo), &name).into_iter().chain(report.left.lines(&name)).collect();
+        steps.push((
+            AuditKind::Apply,
+            UserReport { lines, done: true, ..UserReport::of_report(&report, undo, &name) },
+        ));
+    }
+    steps.extend(rejected(&report, review, undo));
+    let (outbox, error) = remember_carried_out(workspace, &view, review);
+    // What was applied is applied: a full disk here must not make it look otherwise.
+    steps.extend(
+        error.map(|line| (AuditKind::Discard, UserReport { lines: vec![line], ..UserReport::default() })),
+    );
+    AppliedReview { steps, outbox }
+}
+
+/// After its decisions were carried out: what was decided is decided no more, and what is still pending has its reviewed
+/// marks. Returns what the agent is to learn, which is stored until it was sent, and why that is not stored.
+pub(super) fn remember_carried_out(
     workspace: &Workspace,
     view: &View,
     review: &Review,
-    (confirm, run): (impl FnOnce(&[LargeLoss]) -> bool, impl FnOnce(ReviewApply<'_>) -> ApplyReport),
-    label: TransactionLabel,
-    undo: &str,
-) -> io::Result<AppliedReview> {
-    let (mut land, drop_out) = choices(review);
-    let mut set = view.changes(LayerKind::Pending)?;
-    if let Some(path) = changed_since(&set, review, land.keys().chain(drop_out.keys())) {
-        let name = visible::path_name(&workspace.shortened(path));
-        let why = format!("nothing was applied: `{name}` has changed since it was shown: review it again");
-        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
-    }
-    if let Some(why) = review.open_conflict() {
-        let why = format!("nothing was applied: {why}");
-        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
-    }
-    if view.follow_repositories(&set)? {
-        let why = "nothing was applied: a repository changed since it was shown: review it again";
-        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
-    }
-    let conflicts: Vec<DecidedConflict<'_>> =
-        review.files.iter().filter_map(ReviewFile::resolved_conflict).collect();
-    if let Some(path) = changed_again(view, review, &conflicts) {
-        let name = visible::path_name(&workspace.shortened(&path));
-        let why = format!(
-            "nothing was applied: `{name}` changed again in the workspace since it was shown: review it again"
-        );
-        return Ok(AppliedReview { steps: vec![(AuditKind::Apply, UserReport::failed(why))], outbox: None });
-    }
-    resolve(&mut land, review, &conflicts);
-    set = view.changes(LayerKind::Pending)?;
-    let applies = !land.is_empty();
-    // A person expects that undo reverts what was applied, and that the next undo restores what was rejected.
-    let decided = DiscardMoment::before_now();
-    let mut steps = Vec::new();
-    // Before the apply: after it, what was rejected would be a change of the person's own lines, and no conflict any more.
-    let is_early = conflicts.iter().any(|conflict| conflict.applied.is_some()) && applies;
-    let early = if is_early { rejections(review) } else { ChangeSelection::new() };
-    let mut early_backup = None;
-    if !early.is_empty() {
-        early_backup = Some(view.set_aside_as_of(&early, decided)?);
-        set = view.changes(LayerKind::Pending)?;
-    }
-    if applies {
-        // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
-        let own =
-            review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != AppliedPart::Nothing);
-        let approval = own.flat_map(|f| &f.paths).fold(ChangeApproval::none(), |all, path| all.named(path));
-        let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
-        let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
-        let report = run(Box::new(|| view.apply_and_report(&set, land, &approval, label)));
-        let is_stopped = matches!(report.result, Err(ApplyError::Cancelled { .. }));
-        let mut told = UserReport::of(&report, undo, &|path| workspace.shortened(path));
-        if told.done {
-            steps.push((AuditKind::Apply, told));
-        } else {
-            let saved =
-                "the accepted changes stay pending, and your decisions are saved: the next review continues";
-            told.lines.push(saved.into());
-            steps.push((AuditKind::Apply, told));
-            // What was rejected goes all the same: it may be what cannot be merged with what is there now.
-            let rejections = rejections(review);
-            if early_backup.is_some() && is_stopped {
-                // The person stopped it: nothing is discarded.
-                let restored = view.last_discard().map_err(io::Error::other)?.map(|last| view.restore(&last));
-                if let Some(Err(e)) = restored {
-                    tracing::warn!("the rejected changes were not restored: {e}");
-                }
-            } else if let Some(backup) = early_backup {
-                let told = rejected(review.tally().1, backup, undo);
-                steps.extend(told.map(|told| (AuditKind::Discard, told)));
-            } else if !rejections.is_empty() && !is_stopped {
-                let discarded = "discarded the rejected changes";
-                let (line, done) = match view.set_aside(&rejections) {
-                    Ok(DiscardBackup::Kept) => (format!("{discarded}; {undo} restores them"), true),
-                    Ok(DiscardBackup::TooLarge) => {
-                        (format!("{discarded} permanently: too large for undo"), true)
-                    }
-                    Err(e) => (format!("the rejected changes are still pending: {e}"), false),
-                };
-                steps.push((
-                    AuditKind::Discard,
-                    UserReport { lines: vec![line], done, ..UserReport::default() },
-                ));
-            }
-            return Ok(AppliedReview { steps, outbox: None });
-        }
-    }
-    if !drop_out.is_empty() {
-        let back = match applies {
-            true => format!("a second {undo}"),
-            false => undo.to_string(),
-        };
-        let aside = match early_backup {
-            Some(backup) => discard_rest(view, drop_out, &early).map(|()| backup),
-            None => view.set_aside_as_of(&drop_out, decided),
-        };
-        match aside {
-            Ok(aside) => {
-                let told = rejected(review.tally().1, aside, &back);
-                steps.extend(told.map(|told| (AuditKind::Discard, told)));
-            }
-            Err(e) => {
-                let lines = vec![format!("the rejected changes are still pending: {e}")];
-                steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
-            }
-        }
-    }
+) -> (Option<String>, Option<String>) {
     let file = memory_of(view);
     let before = SavedReview::load(&file);
     let unsent = before.outbox.as_deref().and_then(|unsent| review::without_undone(unsent, review));
-    let outbox = join(unsent, review::report(review));
-    // What is still pending keeps its reviewed marks; what was decided is decided no more.
+    let outbox = join(unsent, review::report(review, ReviewEnd::CarriedOut));
     let memory = match review_of(workspace, view, &[]) {
-        Ok(Some(mut rest)) => {
+        Ok(Some((_, mut rest))) => {
             drop(before.restore_into(&mut rest));
             rest.comments.retain(|c| !review.is_here(c));
             rest.reopen(|file| !review.partial || review.files.iter().any(|f| f.path == file.path));
@@ -340,43 +303,13 @@ pub fn apply_review(
         }
         Ok(None) | Err(_) => SavedReview::only(outbox.clone()),
     };
-    // What landed has landed: a full disk here must not make it look otherwise.
-    if let Err(e) = memory.save(&file) {
-        let lines = vec![format!("applied, but the report for the agent could not be saved: {e}")];
-        steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
-    }
-    Ok(AppliedReview { steps, outbox })
-}
-
-/// Discards what is left of files of which the rejected part was discarded before.
-fn discard_rest(view: &View, mut rest: ChangeSelection, early: &ChangeSelection) -> io::Result<()> {
-    rest.retain(|path, part| !early.contains_key(path) && *part == SelectedPart::Whole);
-    if rest.is_empty() { Ok(()) } else { view.discard(&rest) }
-}
-
-/// A file in conflict that has something else in the workspace than the review showed.
-fn changed_again(view: &View, review: &Review, conflicts: &[DecidedConflict<'_>]) -> Option<PathBuf> {
-    let by_lines = conflicts.iter().find(|conflict| {
-        let now = view.current_state(conflict.path).and_then(|now| now.hash());
-        now != Some(blake3::hash(conflict.mine))
-    });
-    let by_side = || {
-        let accepted = review.files.iter().filter(|file| file.verdict().0 != AppliedPart::Nothing);
-        let shown = accepted.filter_map(|file| match &file.body {
-            ReviewBody::Whole(whole) => Some(&whole.conflict),
-            ReviewBody::Lines(_) => None,
-        });
-        let is_same = |path: &Path, shown: &PathState| {
-            view.current_state(path).is_some_and(|now| now.same_content(shown))
-        };
-        shown.flatten().find(|(path, state)| !is_same(path, state)).map(|(path, _)| path.clone())
-    };
-    by_lines.map(|conflict| conflict.path.to_path_buf()).or_else(by_side)
+    let error = memory.save(&file).err();
+    (outbox, error.map(|e| format!("applied, but the report for the agent could not be saved: {e}")))
 }
 
 /// Makes what is applied of files in conflict changes of what the workspace has, as the review showed it.
-fn resolve(land: &mut ChangeSelection, review: &Review, conflicts: &[DecidedConflict<'_>]) {
-    for conflict in conflicts {
+fn resolve(land: &mut ChangeSelection, review: &Review) {
+    for conflict in review.files.iter().filter_map(ReviewFile::resolved_conflict) {
         let Some(content) = &conflict.applied else { continue };
         let (mine, size) = (blake3::hash(conflict.mine), conflict.mine.len() as u64);
         let resolved = ResolvedPart {
@@ -395,23 +328,6 @@ fn resolve(land: &mut ChangeSelection, review: &Review, conflicts: &[DecidedConf
     }
 }
 
-/// A path whose pending change is not the one that the review was made of.
-fn changed_since<'p>(
-    now: &ChangeSet,
-    review: &Review,
-    mut paths: impl Iterator<Item = &'p Arc<Path>>,
-) -> Option<&'p Arc<Path>> {
-    paths.find(|path| now.get(path).map(|change| &change.after) != review.pending.get(*path))
-}
-
-/// What [`send_back_review`] would report. Nothing changes.
-pub fn unsent_review(workspace: &Workspace, view: &View) -> io::Result<Option<String>> {
-    let memory = SavedReview::load(&memory_of(view));
-    let Some(mut review) = review_of(workspace, view, &[])? else { return Ok(memory.outbox) };
-    drop(memory.restore_into(&mut review));
-    Ok(join(memory.outbox, review::report(&review)))
-}
-
 /// Ends a review without applying anything, because the changes go back to the program that made them: what was rejected
 /// is discarded, what was edited is pending with the person's text, and the rest is pending as it was. The report is
 /// removed from what is saved: it must be sent.
@@ -419,75 +335,46 @@ pub fn send_back_review(workspace: &Workspace, view: &View, undo: &str) -> io::R
     let file = memory_of(view);
     let mut memory = SavedReview::load(&file);
     let (mut steps, mut outbox) = (Vec::new(), memory.outbox.take());
-    if let Some(mut review) = review_of(workspace, view, &[])? {
+    if let Some((shown, mut review)) = review_of(workspace, view, &[])? {
         drop(memory.restore_into(&mut review));
         // A conflict stays one: both sides have the person's changes now.
-        let aside = view.set_aside(&without_applying(&review))?;
-        steps.extend(rejected(review.tally().1, aside, undo).map(|told| (AuditKind::Discard, told)));
-        outbox = join(outbox, review::report(&review));
-        memory = memory.after_sending_back(&review, review_of(workspace, view, &[])?);
+        let decision = ChangeDecision { discard: without_applying(&review), ..ChangeDecision::default() };
+        let report = view
+            .decide(shown, decision)
+            .map_err(|moved| io::Error::other(moved.lines(&|path| workspace.shortened(path)).join("; ")))?;
+        steps.extend(rejected(&report, &review, undo));
+        outbox = join(outbox, review::report(&review, ReviewEnd::CarriedOut));
+        memory = memory.after_sending_back(&review, review_of(workspace, view, &[])?.map(|(_, rest)| rest));
     }
     memory.save(&file)?;
     Ok(AppliedReview { steps, outbox })
 }
 
 /// Reports what was rejected, and how it is brought back.
-fn rejected(count: usize, aside: DiscardBackup, undo: &str) -> Option<UserReport> {
-    let (s, them) = if count == 1 { ("", "it") } else { ("s", "them") };
-    let back = match aside {
-        DiscardBackup::Kept => format!("{undo} restores {them}"),
-        DiscardBackup::TooLarge => "too large for undo".into(),
-    };
-    let lines = vec![format!("{count} hunk{s} rejected; {back}")];
-    (count > 0).then(|| UserReport { lines, done: true, ..UserReport::default() })
+fn rejected(report: &DecisionReport, review: &Review, undo: &str) -> Option<(AuditKind, UserReport)> {
+    let lines = vec![report.rejected_line(review.tally().1, undo)?];
+    let done = matches!(report.discarded, Some(Ok(_)));
+    Some((AuditKind::Discard, UserReport { lines, done, ..UserReport::default() }))
 }
 
-/// What is accepted in the review of two tries.
-pub fn taken_by(review: &Review) -> ChangeSelection {
-    choices(review).0
-}
-
-/// What is applied, and what is discarded after that.
-fn choices(review: &Review) -> (ChangeSelection, ChangeSelection) {
-    let (mut land, mut out) = (ChangeSelection::new(), ChangeSelection::new());
+/// What is accepted.
+pub fn accepted_changes(review: &Review) -> ChangeSelection {
+    let mut land = ChangeSelection::new();
     for file in &review.files {
-        let (landing, leaving) = file.verdict();
-        if let Some(old) = &file.renamed {
-            match file.old_path_goes() {
-                Some(true) => drop(land.insert(old.as_path().into(), SelectedPart::Whole)),
-                Some(false) => drop(out.insert(old.as_path().into(), SelectedPart::Whole)),
-                None => {}
-            }
+        let part = match file.verdict().0 {
+            AppliedPart::Nothing => continue,
+            AppliedPart::Whole => SelectedPart::Whole,
+            AppliedPart::Content(bytes) => SelectedPart::Content(Arc::new(bytes)),
+        };
+        if let (Some(old), Some(true)) = (&file.renamed, file.old_path_goes()) {
+            land.insert(old.as_path().into(), SelectedPart::Whole);
         }
-        for path in &file.paths {
-            let part = match &landing {
-                AppliedPart::Nothing => None,
-                AppliedPart::Whole => Some(SelectedPart::Whole),
-                AppliedPart::Content(bytes) => Some(SelectedPart::Content(Arc::new(bytes.clone()))),
-            };
-            let whole = part == Some(SelectedPart::Whole);
-            if let Some(part) = part {
-                land.insert(path.clone(), part);
-            }
-            match &leaving {
-                PendingPart::AsItIs => {}
-                PendingPart::Nothing if whole => {}
-                PendingPart::Nothing => drop(out.insert(path.clone(), SelectedPart::Whole)),
-                PendingPart::Content(bytes) => {
-                    drop(out.insert(path.clone(), SelectedPart::Content(Arc::new(bytes.clone()))))
-                }
-            }
-        }
+        land.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
     }
-    (land, out)
+    land
 }
 
-/// What was rejected and nothing else: what was accepted stays pending.
-fn rejections(review: &Review) -> ChangeSelection {
-    left_over(review, ReviewFile::is_rejected_in_part)
-}
-
-/// What was rejected, and the person's own text where a file was edited.
+/// What was rejected, and the person's own text where a file was edited: what stays pending without applying anything.
 fn without_applying(review: &Review) -> ChangeSelection {
     left_over(review, |file| file.is_rejected_in_part() || file.lines().is_some_and(|lines| lines.edited))
 }
@@ -515,7 +402,7 @@ pub fn retract_undone(workspace: &Workspace, views: &[View]) {
     for view in views {
         let file = memory_of(view);
         let mut memory = SavedReview::load(&file);
-        let (Some(unsent), Ok(Some(pending))) = (memory.outbox.take(), review_of(workspace, view, &[]))
+        let (Some(unsent), Ok(Some((_, pending)))) = (memory.outbox.take(), review_of(workspace, view, &[]))
         else {
             continue;
         };
@@ -526,7 +413,7 @@ pub fn retract_undone(workspace: &Workspace, views: &[View]) {
     }
 }
 
-fn join(before: Option<String>, now: Option<String>) -> Option<String> {
+pub(super) fn join(before: Option<String>, now: Option<String>) -> Option<String> {
     match (before, now) {
         (Some(before), Some(now)) => Some(format!("{before}\n{now}")),
         (before, now) => before.or(now),

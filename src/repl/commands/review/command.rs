@@ -1,7 +1,8 @@
 //! `/review`, and the report that the agent is sent of it.
 
-use super::apply::{ReviewApply, apply_review, memory_of, review_of, taken_by};
+use super::apply::{ReviewApply, accepted_changes, apply_review, memory_of, review_of};
 use super::blame::{blamed, turn_numbers};
+use super::decided::end_decisions;
 use super::plain;
 use crate::agent::{TurnStart, pending_words};
 use crate::audit::AuditKind;
@@ -16,43 +17,31 @@ use crate::ui::review::{
     Review, ReviewChecks, ReviewContext, ReviewOpenedFrom, ReviewOutcome, ReviewPane, SavedReview, TABLE,
 };
 use crate::ui::{full_screen, line_ui, review};
-use crate::workspace::{LargeLoss, LayerKind, PassedCheck, TransactionLabel, View, Workspace};
+use crate::workspace::{LargeLoss, PassedCheck, ShownChanges, TransactionLabel, View, Workspace};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Shows what is pending at these paths. The person may want to begin a turn with what came of it.
 pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
-    open(context, rest, ReviewOpenedFrom::Prompt, None)
+    open(context, rest, ReviewOpenedFrom::Prompt)
 }
 
-/// Shows all that is pending. Without an application the apply question follows again. `early_key` was pressed before the
-/// review was there.
-pub(in crate::repl) fn review_from_question(
-    context: &mut CommandContext<'_>,
-    early_key: Option<char>,
-) -> CommandFollowUp {
-    open(context, "", ReviewOpenedFrom::ApplyQuestion, early_key).unwrap_or_else(|stop| {
+/// Shows all that is pending. Without an application the apply question follows again.
+pub(in crate::repl) fn review_from_question(context: &mut CommandContext<'_>) -> CommandFollowUp {
+    open(context, "", ReviewOpenedFrom::ApplyQuestion).unwrap_or_else(|stop| {
         stop.tell(&context.output);
         CommandFollowUp::Nothing
     })
 }
 
-fn open(
-    context: &mut CommandContext<'_>,
-    rest: &str,
-    opened_from: ReviewOpenedFrom,
-    early_key: Option<char>,
-) -> SlashCommandResult {
+fn open(context: &mut CommandContext<'_>, rest: &str, opened_from: ReviewOpenedFrom) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let only = paths(&workspace, rest)?;
-    let mut review = review_of(&workspace, &view, &only)
+    let (shown, mut review) = review_of(&workspace, &view, &only)
         .map_err(|e| format!("cannot read the pending changes: {e}"))?
         .ok_or_else(|| CommandStop::note("nothing is pending"))?;
     review.opened_from = opened_from;
-    if let Some(letter) = early_key {
-        review.note_early_key(letter);
-    }
     let env = check_env(context, &workspace, &view);
     let (review, outcome) = match context.output.is_linear() {
         true => {
@@ -74,7 +63,7 @@ fn open(
             None
         }
         ReviewOutcome::Apply { tell } => {
-            apply_decisions(context, (&workspace, &view, env.as_ref()), &review, tell)
+            apply_decisions(context, (&workspace, env.as_ref()), (shown, &review), tell)
         }
     };
     let left = context.conversation.pending();
@@ -129,7 +118,7 @@ fn on_screen(
 fn review_checks(context: &CommandContext<'_>, env: &Arc<ToolContext>) -> Option<ReviewChecks<'static>> {
     Some(ReviewChecks {
         board: CheckBoard::new(env, context.runtime.handle().clone())?,
-        selection: Box::new(taken_by),
+        selection: Box::new(accepted_changes),
         output: context.output.check_output(&env.workspace, &env.checks),
     })
 }
@@ -137,19 +126,18 @@ fn review_checks(context: &CommandContext<'_>, env: &Arc<ToolContext>) -> Option
 /// The checks that passed on exactly what is accepted; or why nothing is applied.
 fn passed_on(
     env: Option<&Arc<ToolContext>>,
-    view: &View,
+    shown: &ShownChanges,
     review: &Review,
 ) -> Result<Vec<PassedCheck>, UnmetCheck> {
     let Some(env) = env else { return Ok(Vec::new()) };
-    let set = view.changes(LayerKind::Pending).map_err(|e| UnmetCheck::State(e.to_string()))?;
-    passed_checks(env, view, (&set, &taken_by(review)))
+    passed_checks(env, shown.view(), (shown.set(), &accepted_changes(review)))
 }
 
 /// Carries the decisions out; what comes back is the turn in which the agent learns of them.
 fn apply_decisions(
     context: &CommandContext<'_>,
-    (workspace, view, env): (&Workspace, &View, Option<&Arc<ToolContext>>),
-    review: &Review,
+    (workspace, env): (&Workspace, Option<&Arc<ToolContext>>),
+    (shown, review): (ShownChanges, &Review),
     tell: bool,
 ) -> Option<TurnStart> {
     let confirm = |losses: &[LargeLoss]| {
@@ -158,7 +146,7 @@ fn apply_decisions(
     if !context.can_save("nothing was applied; your decisions are saved") {
         return None;
     }
-    let checks = match passed_on(env, view, review) {
+    let checks = match passed_on(env, &shown, review) {
         Ok(checks) => checks,
         Err(e) => {
             context
@@ -167,16 +155,10 @@ fn apply_decisions(
             return None;
         }
     };
-    let label = TransactionLabel { checks: checks.clone(), ..apply_label(view, "/review") };
-    let run = |apply: ReviewApply<'_>| context.with_apply_progress(view, apply);
-    let carried = match apply_review(workspace, view, review, (confirm, run), label, "/undo") {
-        Ok(carried) => carried,
-        Err(e) => {
-            let why = format!("nothing was applied: cannot read the pending changes: {e}");
-            context.output.error(&why, None);
-            return None;
-        }
-    };
+    let view = shown.view().clone();
+    let label = TransactionLabel { checks: checks.clone(), ..apply_label(&view, "/review") };
+    let run = |apply: ReviewApply<'_>| context.with_apply_progress(&view, apply);
+    let carried = apply_review(workspace, (shown, review), (confirm, run), label, "/undo");
     for (kind, mut report) in carried.steps {
         if kind == AuditKind::Apply && report.done {
             report.lines.extend(passed_words(&checks));
@@ -192,7 +174,7 @@ fn apply_decisions(
             Some(TurnStart::Say(vec![part]))
         }
         Some(_) => {
-            context.output.note("your rejections and comments will be sent with your next message");
+            context.output.note(super::SENT_LATER);
             None
         }
         None => None,
@@ -203,6 +185,15 @@ fn apply_decisions(
 pub(in crate::repl) fn report_part(report: String) -> Part {
     let brief = review::summary(&report).unwrap_or_default();
     Part::Note(Note::Review { report, brief })
+}
+
+/// The question about the changes is over: what was decided and commented in its review and not carried out goes with the
+/// next message.
+pub(in crate::repl) fn end_review(context: &CommandContext<'_>) {
+    let Some((workspace, view)) = context.conversation.viewed() else { return };
+    if let Err(e) = end_decisions(&workspace, &view) {
+        tracing::warn!("the state of the review was not saved: {e}");
+    }
 }
 
 /// What the agent has still to be sent, for the next message.

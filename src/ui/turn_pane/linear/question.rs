@@ -5,7 +5,7 @@ use crate::agent::{ApprovalReply, PromptAsker, QuestionChoice as Answer, ReasonR
 use crate::checks::{CheckRow, check_details, check_row_words};
 use crate::text::sanitize;
 use crate::tools::{CheckBoard, DisplayDetail, MatchedText, UserReply};
-use crate::ui::input::guard::QUIET;
+use crate::ui::input::enter_guard::HALF_SECOND;
 use crate::ui::margin_mark;
 use crate::ui::picture;
 use crate::ui::scrollback;
@@ -183,7 +183,7 @@ impl LinearQuestion {
 
     /// A line is begun: a line that is begun before the question could be read is not an answer.
     pub(super) fn begun(&mut self, now: Instant) {
-        self.interrupts |= now.saturating_duration_since(self.since) < QUIET;
+        self.interrupts |= now.saturating_duration_since(self.since) < HALF_SECOND;
     }
 
     /// The typed line is not an answer: lists the possible answers.
@@ -214,7 +214,7 @@ impl LinearQuestion {
                 _ => return LinearOutcome::No,
             },
         };
-        let too_soon = now.saturating_duration_since(self.since) < QUIET;
+        let too_soon = now.saturating_duration_since(self.since) < HALF_SECOND;
         if std::mem::take(&mut self.interrupts) || too_soon {
             return LinearOutcome::TooSoon;
         }
@@ -245,7 +245,8 @@ impl LinearQuestion {
         if let LinearChoice::Own(choice) = &choice
             && choice.consents
             && !choice.twice
-            && let Some(unmet) = self.asked.unmet_checks("the answer `run checks`")
+            && let Some(unmet) =
+                self.asked.unmet_checks("the answer `run checks`", "the answer `show the checks`")
         {
             return LinearOutcome::Open(vec![label("note", &unmet)]);
         }

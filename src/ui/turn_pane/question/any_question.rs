@@ -2,17 +2,10 @@
 
 use super::change_list::ListSubject;
 use crate::agent::{
-    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, PromptAsker, ReasonReader,
-    UserPrompt,
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, ReasonReader, UserPrompt,
 };
 use crate::checks::unmet_words;
 use crate::tools::{ChangeOverview, CheckBoard, DisplayDetail, FileDiff};
-
-/// The key that runs the checks, and the key that shows what one of them wrote.
-pub(super) const RUN_CHECKS: char = 't';
-pub(super) const CHECK_OUTPUT: char = 'o';
-/// The key that shows the patch, or the list again.
-pub(super) const PATCH: char = 'p';
 
 pub(in crate::ui::turn_pane) enum AnyQuestion {
     Call(Box<ApprovalRequest>),
@@ -28,15 +21,6 @@ impl AnyQuestion {
             AnyQuestion::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
             AnyQuestion::Loop(question) => drop(question.reply.send(false)),
             AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
-        }
-    }
-
-    /// A server asks: Esc declines, and the turn continues.
-    pub(super) fn is_of_server(&self) -> bool {
-        match self {
-            AnyQuestion::Choice(question) => question.subject == ChoiceSubject::Server,
-            AnyQuestion::Enquiry(question) => question.asker == PromptAsker::Server,
-            AnyQuestion::Call(_) | AnyQuestion::Loop(_) => false,
         }
     }
 
@@ -101,7 +85,7 @@ impl AnyQuestion {
     }
 
     /// Why a yes is not possible yet: a required check did not pass on these changes.
-    pub(in crate::ui::turn_pane) fn unmet_checks(&self, key: &str) -> Option<String> {
-        unmet_words(&self.checks()?.rows(), key)
+    pub(in crate::ui::turn_pane) fn unmet_checks(&self, run: &str, output: &str) -> Option<String> {
+        unmet_words(&self.checks()?.rows(), run, output)
     }
 }

@@ -4,15 +4,14 @@
 
 use super::any_question::AnyQuestion;
 use super::confirmation::{UnseenParts, UnseenRows, not_shown};
-use crate::agent::UserPrompt;
 use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, DisplayDetail, MatchedText};
 use crate::ui::theme::Theme;
 use crate::ui::{margin_mark, picture, scrollback, verbatim};
 use crate::workspace::ListedChange;
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyCode;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -53,20 +52,19 @@ pub(super) struct QuestionWindow {
 }
 
 impl QuestionBody {
-    /// Scrolling is always possible; answering is for the caller to allow.
-    pub(super) fn scroll_key(&mut self, key: KeyEvent) -> bool {
+    /// Scrolls; false where there is nothing further.
+    pub(super) fn scroll_key(&mut self, key: KeyCode) -> bool {
         // The end of a call is in view from the start: a page is what is above it.
         let page = self.fits.saturating_sub(1 + TAIL).max(1);
         let most = self.rows.saturating_sub(self.fits);
-        self.scroll = match key.code {
+        let to = match key {
             KeyCode::Down => self.scroll + 1,
             KeyCode::Up => self.scroll.saturating_sub(1),
             KeyCode::PageDown => self.scroll + page,
             KeyCode::PageUp => self.scroll.saturating_sub(page),
             _ => return false,
-        }
-        .min(most);
-        true
+        };
+        std::mem::replace(&mut self.scroll, to.min(most)) != self.scroll
     }
 
     /// Shows how the call was judged, or the call again.
@@ -148,10 +146,8 @@ impl QuestionBody {
                 DisplayDetail::Changes(overview) => return changes(overview, theme, columns),
                 detail => lines_of(detail, theme),
             },
-            AnyQuestion::Enquiry(question) => {
-                return QuestionRows { rows: choices_of(question, theme, columns), files: Vec::new() };
-            }
-            AnyQuestion::Loop(_) => Vec::new(),
+            // The choices have rows of their own.
+            AnyQuestion::Enquiry(_) | AnyQuestion::Loop(_) => Vec::new(),
         };
         // The lines of a difference are compared below each other; a text is read.
         let is_read = self.shows_why || matches!(asked.detail(), Some(DisplayDetail::Text(_)));
@@ -190,13 +186,4 @@ fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> Question
         out.rows.extend(scrollback::left_out(file, theme).iter().flat_map(wrap));
     }
     out
-}
-
-/// The choices with their digits, wrapped to rows.
-fn choices_of(question: &UserPrompt, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let row = |(at, words): (usize, &String)| {
-        let digit = Span::styled((at + 1).to_string(), theme.style("key"));
-        Line::from(vec![digit, Span::raw(format!(" {}", visible::line(words)))])
-    };
-    question.choices.iter().enumerate().map(row).flat_map(|line| margin_mark::under(&line, columns)).collect()
 }

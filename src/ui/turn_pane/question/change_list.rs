@@ -308,8 +308,9 @@ impl ChangeList {
         self.differences.is_busy()
     }
 
-    /// A key that moves, opens or closes; false for any other.
+    /// A key that moves, opens or closes; false where it does nothing.
     pub(super) fn key(&mut self, key: KeyCode, overview: &ChangeOverview) -> bool {
+        let before = (self.cursor, self.scroll, self.open.clone());
         // One row stays in view, so that a reader finds the place.
         let page = self.fits.saturating_sub(1).max(1);
         match key {
@@ -330,9 +331,9 @@ impl ChangeList {
                     self.open(self.cursor, overview);
                 }
             }
-            _ => return false,
+            _ => {}
         }
-        true
+        before != (self.cursor, self.scroll, self.open.clone())
     }
 
     /// One row on where the end of the difference is below the screen; else to the next row of the list; at the end of

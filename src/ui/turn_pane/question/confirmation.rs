@@ -1,4 +1,4 @@
-//! Which answers have to be given twice: those without a way back, and a yes to what was not all shown. The same for
+//! Which answers are asked about once more: those without a way back, and a yes to what was not all shown. The same for
 //! the pane and for linear mode.
 
 use crate::agent::QuestionChoice;
@@ -26,9 +26,18 @@ pub(in crate::ui::turn_pane) fn second_words(
     if choice.twice {
         return format!("{again} again to do it; any other {other} changes nothing");
     }
+    format!("{}: {again} again to do it all the same", not_all_shown(unseen))
+}
+
+/// What is asked once more where not all of it was shown.
+pub(super) fn unseen_words(unseen: &UnseenParts) -> String {
+    format!("{}: once more?", not_all_shown(unseen))
+}
+
+fn not_all_shown(unseen: &UnseenParts) -> String {
     let what = if unseen.is_empty() { "it" } else { unseen.words.as_str() };
     let were = if unseen.are_several { "were" } else { "was" };
-    format!("not all of {what} {were} shown: {again} again to do it unseen")
+    format!("not all of {what} {were} shown")
 }
 
 /// What was not shown.

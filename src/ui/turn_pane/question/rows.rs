@@ -1,10 +1,11 @@
 //! The rows of a question: the question and its reason, as much of its subject as fits, and the keys.
 
+use super::answer_row::LineState;
+use super::answer_use::QuestionStage;
 use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
 use super::change_list::ListWindow;
-use super::key_row::LOW;
-use super::pane_question::{PaneQuestion, QuestionFocus};
+use super::pane_question::PaneQuestion;
 use crate::agent::{NOTHING_APPLIED, PromptAsker};
 use crate::text::{count, visible, width};
 use crate::tools::DisplayDetail;
@@ -15,6 +16,9 @@ use crate::ui::verbatim;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::text::Span;
+
+/// Rows from which on a question is no longer low.
+const LOW: usize = 14;
 
 /// Short, because it has to fit where nothing else does.
 const TOO_SMALL: &str = "the terminal is too small: enlarge it";
@@ -87,12 +91,12 @@ impl PaneQuestion {
         }
     }
 
-    /// So many of the first rows are not on the screen. The list of changes and the keys say what is asked, and what is
-    /// said after a first key takes rows of a question that was read. Words for a model need no consent: a person may
-    /// type an answer to what they do not see whole.
+    /// So many of the first rows are not on the screen. The list of changes and the answers say what is asked, and what is
+    /// asked once more takes rows of a question that was read. Words for a model need no consent: a person may type an
+    /// answer to what they do not see whole.
     pub(in crate::ui::turn_pane) fn note_cut(&mut self, rows: usize) {
-        let needs_room = !matches!(self.asked, AnyQuestion::Enquiry(_)) && !self.types_reason;
-        let may_lose = self.changes.is_some() || self.confirmed.is_some();
+        let needs_room = !matches!(self.asked, AnyQuestion::Enquiry(_));
+        let may_lose = self.changes.is_some() || matches!(self.stage, QuestionStage::OnceMore(..));
         self.is_too_small = needs_room && rows > if may_lose { self.head_rows } else { 0 };
     }
 
@@ -102,17 +106,34 @@ impl PaneQuestion {
 
     /// What is shown instead of the question where there is no room for it: at most `room` rows.
     pub(in crate::ui::turn_pane) fn rows_without_room(
-        &self,
+        &mut self,
         theme: &Theme,
         (columns, room): (usize, usize),
-        focus: QuestionFocus,
+        line: LineState,
     ) -> Option<Vec<Line<'static>>> {
+        if !self.is_too_small {
+            return None;
+        }
+        self.mark_first(false);
         let words = Line::styled(TOO_SMALL, theme.style("warning"));
         let mut rows = margin_mark::rows(&words, columns, theme);
-        let keys = self.keys_of_too_small(theme, columns.saturating_sub(margin_mark::UNDER.len()), focus);
-        rows.extend(keys.iter().flat_map(|line| margin_mark::under(line, columns)));
+        rows.extend(self.answer_rows_under(theme, columns, line));
         rows.truncate(room.max(1));
-        self.is_too_small.then_some(rows)
+        Some(rows)
+    }
+
+    fn answer_rows_under(&self, theme: &Theme, columns: usize, line: LineState) -> Vec<Line<'static>> {
+        let rows = self.answer_rows(theme, columns.saturating_sub(margin_mark::UNDER.len()), line);
+        rows.iter().flat_map(|row| margin_mark::under(row, columns)).collect()
+    }
+
+    /// Puts the mark where it is at first, `shows_all` where this frame shows all of what is asked about.
+    fn mark_first(&mut self, shows_all: bool) {
+        let mark = self.first_mark(
+            &self.answers(),
+            !self.is_too_small && (self.is_all_seen() || shows_all && !self.asked.is_cut()),
+        );
+        self.keys.mark_first(mark);
     }
 
     /// The rows of the question in a pane of `columns`, with at most `room` rows, and `spare` more where they
@@ -122,27 +143,23 @@ impl PaneQuestion {
         theme: &Theme,
         columns: usize,
         (room, spare): (usize, usize),
-        ready: bool,
-        focus: QuestionFocus,
+        line: LineState,
     ) -> (Vec<Line<'static>>, usize, usize) {
-        let mut head = self.head(theme, (columns, room + spare));
-        head.extend(self.check_rows(theme, columns));
-        self.head_rows = head.len();
-        let key_rows = |ready: bool| -> Vec<Line<'static>> {
-            let room = (columns.saturating_sub(margin_mark::UNDER.len()), room);
-            let keys = self.keys(theme, room, ready, focus);
-            keys.iter().flat_map(|line| margin_mark::under(line, columns)).collect()
-        };
-        let keys = key_rows(ready);
-        // The row about keys that do not count yet comes and goes. What is asked about keeps its place.
-        let most_keys = if ready { key_rows(false).len().max(keys.len()) } else { keys.len() };
-        let room = room.saturating_sub(head.len() + most_keys + 1);
-        if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
+        let mut rows = self.head(theme, (columns, room + spare));
+        rows.extend(self.check_rows(theme, columns));
+        self.head_rows = rows.len();
+        self.mark_first(false);
+        let answers = self.answer_rows_under(theme, columns, line).len();
+        let room = room.saturating_sub(rows.len() + answers + 1);
+        let (total, fits) = if let Some(choices) = self.choice_rows(theme, columns) {
+            let fits = room.max(1).min(choices.rows.len());
+            rows.extend(choices.rows.get(choices.window(fits)).unwrap_or_default().iter().cloned());
+            (choices.rows.len(), fits)
+        } else if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
             && !self.shows_patch
         {
             let ListWindow { rows: body, total, fits, below, closed } =
                 list.window(overview, columns, (room, spare));
-            let mut rows = head;
             rows.extend(body);
             // A difference in one row or two cannot be read: the review has the whole screen.
             let has_review = matches!(&self.asked, AnyQuestion::Choice(q) if q.choices.iter().any(|one| one.key == REVIEW));
@@ -151,20 +168,23 @@ impl PaneQuestion {
                 false => ShownBy::Scrolling,
             };
             rows.extend(hidden_row((below, closed), shows, theme, columns));
-            rows.extend(keys);
-            return (rows, total, fits);
-        }
-        let body = self.body.laid_out(&self.asked, theme, columns);
-        let total = body.rows.len();
-        let fits = room.max(1).min(total);
-        let QuestionWindow { head: first, tail } = self.body.window(&self.asked, total, fits);
-        let hidden = total - first.end - tail.len();
-        let part = |range: std::ops::Range<usize>| body.rows.get(range).unwrap_or_default().iter().cloned();
-        let mut rows = head;
-        rows.extend(part(first));
-        rows.extend(hidden_row((hidden, 0), ShownBy::Scrolling, theme, columns));
-        rows.extend(part(tail));
-        rows.extend(keys);
+            self.mark_first(fits == total && closed == 0);
+            (total, fits)
+        } else {
+            let body = self.body.laid_out(&self.asked, theme, columns);
+            let total = body.rows.len();
+            let fits = room.max(1).min(total);
+            let QuestionWindow { head: first, tail } = self.body.window(&self.asked, total, fits);
+            let hidden = total - first.end - tail.len();
+            let part =
+                |range: std::ops::Range<usize>| body.rows.get(range).unwrap_or_default().iter().cloned();
+            rows.extend(part(first));
+            rows.extend(hidden_row((hidden, 0), ShownBy::Scrolling, theme, columns));
+            rows.extend(part(tail));
+            self.mark_first(fits == total);
+            (total, fits)
+        };
+        rows.extend(self.answer_rows_under(theme, columns, line));
         (rows, total, fits)
     }
 }
@@ -190,7 +210,7 @@ fn hidden_row(
     let text = match (hidden, closed) {
         (0, 0) => return Vec::new(),
         (_, 1..) if shows == ShownBy::Review => {
-            format!("{} closed: r review shows them", count::of(closed, "difference"))
+            format!("{} closed: Review shows them", count::of(closed, "difference"))
         }
         (hidden, 0) => format!("{} hidden: PageDown shows more", count::of(hidden, "line")),
         (0, 1) => "1 difference closed: PageDown opens it".into(),
@@ -203,7 +223,7 @@ fn hidden_row(
     let fits = |text: &str| width::of(margin_mark::LEAD) + width::of(text) <= columns;
     // Each row that these words take is a row less of the changes.
     let short = match shows {
-        ShownBy::Review => format!("{closed} closed: r review shows them"),
+        ShownBy::Review => format!("{closed} closed: Review shows them"),
         ShownBy::Scrolling if closed == 0 => format!("{hidden} hidden: PageDown"),
         ShownBy::Scrolling if hidden == 0 => format!("{closed} closed: PageDown opens them"),
         ShownBy::Scrolling => format!("{hidden} hidden, {closed} closed: PageDown"),

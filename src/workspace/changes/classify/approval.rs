@@ -3,6 +3,7 @@
 
 use super::large_loss::LargeLoss;
 use super::staying::{holds, stay};
+use super::tree_group::TreeGroup;
 use super::{ChangeClasses, Runner, WaitingRepository, loss};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
@@ -88,6 +89,18 @@ impl ChangeApproval {
         self
     }
 
+    /// What either approves.
+    #[must_use]
+    pub fn and(mut self, other: &ChangeApproval) -> ChangeApproval {
+        self.paths.extend(other.paths.clone());
+        self.repositories.extend(other.repositories.clone());
+        self.losses.extend(other.losses.clone());
+        if self.files == ApprovedFiles::None {
+            self.files = other.files;
+        }
+        self
+    }
+
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.paths.keys().chain(self.repositories.keys()).map(PathBuf::as_path)
     }
@@ -136,6 +149,8 @@ pub struct PermittedChanges {
     pub losses: Vec<LargeLoss>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
+    /// Files that stay because they name a tree that belongs to such a loss.
+    pub named_in: Vec<PathBuf>,
 }
 
 impl ChangeClasses {
@@ -267,15 +282,22 @@ impl ChangeClasses {
         approval: &ChangeApproval,
     ) -> PermittedChanges {
         let chosen = |path: &Path| choice.contains_key(path);
+        // The person parts a tree from the files that name it by choosing one of them.
+        let is_whole = |group: &&TreeGroup| group.paths().all(|path| chosen(path));
+        let groups: Vec<&TreeGroup> = self.groups.iter().filter(is_whole).collect();
         let waits = |c: &&FileChange| chosen(&c.path) && self.waits(set, c, approval);
         let later: BTreeSet<&Path> = set.changes.iter().filter(waits).map(|c| &*c.path).collect();
         let mut left = stay(set, choice, &later);
         // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
-        let mut repositories = Vec::new();
+        let (mut repositories, mut named_in) = (Vec::new(), BTreeSet::new());
         if !losses.is_empty() {
             let part = set.part(|c| left.contains_key(&c.path));
             let mut staying = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
+            let stays = |group: &&TreeGroup| group.tree.iter().any(|path| staying.contains(&**path));
+            let with_tree = groups.into_iter().filter(stays).flat_map(|group| &group.named_in);
+            named_in = with_tree.map(|path| path.to_path_buf()).collect();
+            staying.extend(part.changes.iter().map(|c| &*c.path).filter(|path| named_in.contains(*path)));
             // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work
             // tree: after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
             let around = part.repositories_around(&staying);
@@ -291,6 +313,12 @@ impl ChangeClasses {
         };
         let waiting = self.to_approve(set).into_iter().map(|(path, _)| path).filter(|path| stays(path));
         let waiting = waiting.map(Path::to_path_buf).collect();
-        PermittedChanges { choice: left, waiting, losses, repositories }
+        PermittedChanges {
+            choice: left,
+            waiting,
+            losses,
+            named_in: named_in.into_iter().collect(),
+            repositories,
+        }
     }
 }

@@ -1,10 +1,13 @@
 //! The class of a change: ordinary, runs later, or part of a large loss.
 
 use super::large_loss::LargeLoss;
+use super::loss::{losses, paths_of};
+use super::tree_group::TreeGroup;
 use crate::permission::Runner;
+use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::hash::Hash;
 use crate::workspace::view::LossLimit;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What one path's change means. The strictest that holds.
@@ -36,6 +39,8 @@ pub struct ChangeClasses {
     pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
     /// The losses of the whole set, the gravest first.
     pub losses: Vec<LargeLoss>,
+    /// Trees that are a large loss, with the files that name them: they are applied or wait together.
+    pub(super) groups: Vec<TreeGroup>,
     /// Repositories that wait as a whole.
     pub(super) waiting: Vec<WaitingRepository>,
     pub(super) roots: Vec<PathBuf>,
@@ -45,6 +50,15 @@ pub struct ChangeClasses {
 impl ChangeClasses {
     pub fn of(&self, path: &Path) -> &ChangeClass {
         self.by_path.get(path).unwrap_or(&ChangeClass::Ordinary)
+    }
+
+    /// The classes of `part`, which is a part of the set of these classes.
+    pub(in crate::workspace) fn of_part(&self, part: &ChangeSet) -> ChangeClasses {
+        let mut of_part = self.clone();
+        of_part.by_path.retain(|path, _| part.get(path).is_some());
+        of_part.waiting.retain(|waiting| !self.approved_with(part, &waiting.path).is_empty());
+        of_part.losses = losses(part, &self.roots, self.limit, &|_| true);
+        of_part
     }
 
     /// Who runs or obeys the path later, if some program does.
@@ -61,4 +75,9 @@ impl ChangeClasses {
             _ => None,
         })
     }
+}
+
+/// The paths of `set` that belong to a large loss.
+pub fn lost_paths<'a>(set: &'a ChangeSet, classes: &ChangeClasses) -> BTreeSet<&'a Path> {
+    paths_of(set, &classes.losses, &|_| true)
 }

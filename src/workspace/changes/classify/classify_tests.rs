@@ -51,7 +51,8 @@ impl ClassifyFixture {
         let by_path = set.changes.iter().map(|c| (c.path.to_path_buf(), classifier.classify(c))).collect();
         let limit = LossLimit::default();
         let losses = loss::losses(&set, &roots, limit, &|_| true);
-        (set.clone(), ChangeClasses { by_path, losses, waiting: Vec::new(), roots: roots.to_vec(), limit })
+        let roots = roots.to_vec();
+        (set.clone(), ChangeClasses { by_path, losses, roots, limit, ..ChangeClasses::default() })
     }
 
     /// Who runs the only change later.
@@ -247,9 +248,8 @@ fn a_move_waits_whole_also_where_its_old_place_is_not_empty_afterwards() {
         let protected = ProtectedPaths::default();
         let classifier = ChangeClassifier::new(&set, std::slice::from_ref(&root), &protected);
         let by_path = set.changes.iter().map(|c| (c.path.to_path_buf(), classifier.classify(c))).collect();
-        let (losses, waiting) = (Vec::new(), Vec::new());
         let limit = LossLimit::default();
-        let classes = ChangeClasses { by_path, losses, waiting, roots: vec![root.clone()], limit };
+        let classes = ChangeClasses { by_path, roots: vec![root.clone()], limit, ..ChangeClasses::default() };
         let permitted = classes.permitted(&set, everything(&set), &ChangeApproval::none());
         let applied: Vec<&Path> =
             permitted.choice.keys().map(|path| path.strip_prefix(&root).unwrap()).collect();

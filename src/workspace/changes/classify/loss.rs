@@ -1,6 +1,5 @@
 //! Large losses: a repository, a root, or more than the loss limit.
 
-use super::class::ChangeClasses;
 use super::large_loss::LargeLoss;
 pub(super) use super::removed_repository::{removed_repository, removes_repository};
 use super::repository_loss;
@@ -29,11 +28,6 @@ pub(super) fn losses(
         losses.push(LargeLoss::Files { files, bytes });
     }
     losses
-}
-
-/// The paths of `set` that belong to a large loss.
-pub fn lost_paths<'a>(set: &'a ChangeSet, classes: &ChangeClasses) -> BTreeSet<&'a Path> {
-    paths_of(set, &classes.losses, &|_| true)
 }
 
 /// The paths of `set` that belong to `losses`.

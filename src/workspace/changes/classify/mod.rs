@@ -17,24 +17,25 @@ mod removed_repository;
 mod repository_loss;
 mod scope;
 mod staying;
+mod tree_group;
 mod unseen_links;
 mod waiting_repository;
 
-pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
+pub use class::{ChangeClass, ChangeClasses, WaitingRepository, lost_paths};
 
 pub use approval::{ChangeApproval, PermittedChanges};
 pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
 pub use large_loss::LargeLoss;
-pub use loss::lost_paths;
 
 use super::change_set::ChangeSet;
 use crate::permission::Runner;
 use crate::workspace::view::View;
 use std::collections::BTreeMap;
+use tree_group::TreeGroup;
 
 impl View {
-    /// What each change of `set` means.
-    pub fn classify(&self, set: &ChangeSet) -> ChangeClasses {
+    /// What each change of `set` means. Other modules have it with what is shown: [`View::shown`].
+    pub(in crate::workspace) fn classify(&self, set: &ChangeSet) -> ChangeClasses {
         let protected = self.protected();
         let classifier = ChangeClassifier::new(set, self.roots(), &protected);
         let mut by_path = BTreeMap::new();
@@ -47,7 +48,18 @@ impl View {
         let (roots, limit) = (self.roots().to_vec(), self.loss_limit());
         let losses = loss::losses(set, &roots, limit, &|_| true);
         let waiting = self.waiting_repositories(set, &classifier);
-        ChangeClasses { by_path, losses, waiting, roots, limit }
+        let groups = self.tree_groups(set, &losses);
+        ChangeClasses { by_path, losses, groups, waiting, roots, limit }
+    }
+
+    /// The trees that a loss of many files is about. A repository or a root that is removed waits by itself.
+    fn tree_groups(&self, set: &ChangeSet, losses: &[LargeLoss]) -> Vec<TreeGroup> {
+        let is_of_files = |loss: &&LargeLoss| matches!(loss, LargeLoss::Files { .. });
+        let of_files: Vec<LargeLoss> = losses.iter().filter(is_of_files).cloned().collect();
+        match of_files.is_empty() {
+            true => Vec::new(),
+            false => tree_group::tree_groups(set, &loss::paths_of(set, &of_files, &|_| true), self.objects()),
+        }
     }
 }
 

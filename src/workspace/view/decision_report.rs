@@ -1,16 +1,14 @@
-//! The result of an apply: one value for every way of applying, and the sentences for the person.
+//! What a decision about shown changes did: one value for every front end, and the sentences for the person.
 
-use super::selection::{ApplyOutcome, ChangeSelection};
+use super::discards::DiscardBackup;
 use super::stack::node_at;
-use super::{LayerKind, View};
-use crate::text::{count, visible};
+use crate::text::{count, sanitize, visible};
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_count::ChangeCount;
-use crate::workspace::changes::change_set::{ChangeSet, FileChange};
-use crate::workspace::changes::classify::ChangeApproval;
+use crate::workspace::changes::classify::LargeLoss;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::damage::REPAIR_HINT;
-use crate::workspace::history::journal::{JournalEntry, TransactionLabel};
+use crate::workspace::history::journal::JournalEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,149 +16,94 @@ use std::path::{Path, PathBuf};
 pub const WRITTEN_IN_PLACE: &str =
     "written in place: the file has several names, or placet cannot set its owner";
 
-/// Choices of so many paths at most are applied again without the changes that the workspace has already: a larger one is not
-/// stored twice.
-const MOST_AGAIN: usize = 20_000;
-
-/// What [`View::apply_and_report`] did.
+/// What [`View::decide`](super::View::decide) did.
 #[derive(Debug)]
-pub struct ApplyReport {
-    pub result: Result<ApplyOutcome, ApplyError>,
+pub struct DecisionReport {
+    /// The transaction; none where nothing was left to apply.
+    pub applied: Result<Option<JournalEntry>, ApplyError>,
+    /// Chosen changes that the workspace has already, exactly: nothing was left to write.
+    pub already: Vec<PathBuf>,
     /// Pipes, sockets and devices that were chosen. Nothing can apply them, so they were discarded.
     pub special: Vec<PathBuf>,
     /// Those that a command moved: they stay where they were.
     pub unmoved: Vec<PathBuf>,
     /// Why they are still pending instead.
     pub special_error: Option<io::Error>,
-    /// Chosen changes that the workspace has already, exactly: nothing was left to write.
-    pub already: Vec<PathBuf>,
-    /// Conflicts that have no lines to choose: the agent removed or renamed the file, or it is not text.
-    pub by_side: Vec<PathBuf>,
+    /// None where nothing was to be discarded, or the apply failed: then nothing is discarded.
+    pub discarded: Option<io::Result<DiscardedChanges>>,
+    pub left: LeftPending,
 }
 
-impl ChangeSet {
-    /// Takes pipes, sockets and devices out of `choice` and returns them, with the removals of those that were moved:
-    /// they can only be discarded.
-    pub fn take_special(&self, choice: &mut ChangeSelection) -> ChangeSelection {
-        let unmoved = self.unmoved();
-        let is_special =
-            |c: &&FileChange| matches!(*c.after, PathState::Special { .. }) || unmoved.contains(&c.path);
-        self.changes.iter().filter(is_special).filter_map(|c| choice.remove_entry(&c.path)).collect()
+/// What was discarded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiscardedChanges {
+    pub count: ChangeCount,
+    /// How many paths are not pending any more.
+    pub paths: usize,
+    /// Whether it can be restored.
+    pub backup: DiscardBackup,
+}
+
+/// What was chosen and stays pending, because its approval is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftPending {
+    /// Paths that run later, each with the reason.
+    pub waiting: Vec<(PathBuf, String)>,
+    /// Losses: everything that belongs to them stays pending.
+    pub losses: Vec<LargeLoss>,
+    /// Files that stay because they name a tree that belongs to such a loss: the manifest of a package manager.
+    pub named_in: Vec<PathBuf>,
+    /// Repositories that stay because files of their work trees belong to such a loss.
+    pub repositories: Vec<PathBuf>,
+}
+
+impl LeftPending {
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.losses.is_empty()
+    }
+
+    /// The sentences, a line for each loss, repository and path.
+    pub fn lines(&self, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
+        let name = |path: &Path| visible::path(&shown(path));
+        let losses = self.losses.iter().map(|loss| format!("left pending: {}", loss.words(shown)));
+        let names_it = |path: &PathBuf| format!("pending together with it: `{}`, which names it", name(path));
+        let with = |path: &PathBuf| format!("pending together with it: the repository `{}`", name(path));
+        let waits =
+            |(path, why): &(PathBuf, String)| format!("not applied: {}: {}", name(path), sanitize::line(why));
+        losses
+            .chain(self.named_in.iter().map(names_it))
+            .chain(self.repositories.iter().map(with))
+            .chain(self.waiting.iter().map(waits))
+            .collect()
     }
 }
 
-impl View {
-    /// Applies `choice` of `set` as [`View::apply_approved`] does. Pipes, sockets and devices in it are discarded once
-    /// the rest is applied: they would be pending for ever.
-    pub fn apply_and_report(
-        &self,
-        set: &ChangeSet,
-        mut choice: ChangeSelection,
-        approval: &ChangeApproval,
-        label: TransactionLabel,
-    ) -> ApplyReport {
-        let special = set.take_special(&mut choice);
-        self.apply_and_discard(choice, special, approval, label)
+impl DecisionReport {
+    /// Nothing was done.
+    pub(super) fn failed(error: ApplyError) -> DecisionReport {
+        DecisionReport { applied: Err(error), ..DecisionReport::nothing() }
     }
 
-    /// The same for a caller that has taken pipes, sockets and devices out of `choice`, and has no use for the set any
-    /// more.
-    pub fn apply_and_discard(
-        &self,
-        choice: ChangeSelection,
-        special: ChangeSelection,
-        approval: &ChangeApproval,
-        label: TransactionLabel,
-    ) -> ApplyReport {
-        let (result, already) = match choice.is_empty() && !special.is_empty() {
-            true => (Ok(ApplyOutcome::Nothing), Vec::new()),
-            false => self.apply_rest(choice, approval, label),
-        };
-        let mut report = ApplyReport {
-            result,
-            already,
+    pub(super) fn nothing() -> DecisionReport {
+        DecisionReport {
+            applied: Ok(None),
+            already: Vec::new(),
             special: Vec::new(),
             unmoved: Vec::new(),
             special_error: None,
-            by_side: Vec::new(),
-        };
-        if report.is_done() && !special.is_empty() {
-            match self.discard(&special) {
-                Ok(()) => {
-                    let paths = special.into_keys().map(|path| path.to_path_buf());
-                    // The directories above what stays are not listed.
-                    let paths = paths.filter(|path| !node_at(path).is_ok_and(|node| node.is_directory()));
-                    let stays = |path: &PathBuf| matches!(node_at(path), Ok(PathState::Special { .. }));
-                    (report.unmoved, report.special) = paths.partition(stays);
-                }
-                Err(e) => report.special_error = Some(e),
-            }
-        }
-        if let Ok(ApplyOutcome::Changed { conflicts, .. }) = &report.result {
-            report.by_side = self.without_lines(conflicts);
-        }
-        report
-    }
-
-    /// Applies `choice`. Where all that changed in the meantime is what the chosen changes would write, those are no longer
-    /// pending, and the others are applied. Returns the first with the outcome.
-    fn apply_rest(
-        &self,
-        choice: ChangeSelection,
-        approval: &ChangeApproval,
-        label: TransactionLabel,
-    ) -> (Result<ApplyOutcome, ApplyError>, Vec<PathBuf>) {
-        let again = (choice.len() <= MOST_AGAIN).then(|| (choice.clone(), label.clone()));
-        let result = self.apply_approved(choice, approval, label);
-        let is_all_there = |result: &Result<ApplyOutcome, ApplyError>| matches!(result, Ok(ApplyOutcome::Changed { merged, conflicts }) if merged.is_empty() && conflicts.is_empty());
-        let Some((mut choice, label)) = again.filter(|_| is_all_there(&result)) else {
-            return (result, Vec::new());
-        };
-        let set = match self.changes(LayerKind::Pending) {
-            Ok(set) => set,
-            Err(e) => return (Err(ApplyError::Journal(e)), Vec::new()),
-        };
-        let mut already = Vec::new();
-        choice.retain(|path, _| {
-            let is_pending = set.get(path).is_some();
-            already.extend((!is_pending).then(|| path.to_path_buf()));
-            is_pending
-        });
-        match choice.is_empty() {
-            true => (Ok(ApplyOutcome::Nothing), already),
-            false => (self.apply_approved(choice, approval, label), already),
+            discarded: None,
+            left: LeftPending::default(),
         }
     }
 
-    /// Those of `conflicts` that have no lines between which a person could choose. The pending changes are read again: a
-    /// caller may have no use for the set that it applied.
-    fn without_lines(&self, conflicts: &[PathBuf]) -> Vec<PathBuf> {
-        let Ok(set) = self.changes(LayerKind::Pending) else { return Vec::new() };
-        let has_no_lines = |path: &&PathBuf| {
-            set.get(path).is_some_and(|change| !change.after.is_file() || !self.is_text(change))
-        };
-        conflicts.iter().filter(has_no_lines).cloned().collect()
-    }
-
-    /// Both sides of a change have lines.
-    fn is_text(&self, change: &FileChange) -> bool {
-        let is_text = |bytes: &[u8]| !bytes.contains(&0) && !crate::text::is_binary(bytes);
-        change.bytes(self.objects()).is_some_and(|(before, after)| is_text(&before) && is_text(&after))
-    }
-}
-
-impl ApplyReport {
-    /// True where all that was chosen is applied, or nothing was left to apply.
+    /// True where all that was decided and approved is done.
     pub fn is_done(&self) -> bool {
-        matches!(self.result, Ok(ApplyOutcome::Landed(_) | ApplyOutcome::Nothing))
+        self.applied.is_ok() && self.discarded.as_ref().is_none_or(Result::is_ok)
     }
 
     /// The transaction, where there is one.
     pub fn entry(&self) -> Option<&JournalEntry> {
-        match &self.result {
-            Ok(ApplyOutcome::Landed(entry)) => Some(entry),
-            _ => None,
-        }
+        self.applied.as_ref().ok()?.as_ref()
     }
 
     /// True where pipes, sockets or devices were chosen and discarded.
@@ -170,26 +113,23 @@ impl ApplyReport {
 
     /// True where the changes were applied, and the record or the cleanup is not complete.
     pub fn is_incomplete(&self) -> bool {
-        let shortfalls = |entry: &JournalEntry| !entry.shortfalls.is_empty();
-        matches!(&self.result, Ok(ApplyOutcome::Landed(entry)) if shortfalls(entry))
-            || self.special_error.is_some()
+        self.entry().is_some_and(|entry| !entry.shortfalls.is_empty()) || self.special_error.is_some()
     }
 
-    /// The sentences, a line each, the most important first: a name or an error with a line break begins no line of its
-    /// own, which could look like placet's. `undo` is what reverts it, such as `/undo`, if the reader can use it.
+    /// The sentences about the apply, a line each, the most important first: a name or an error with a line break begins no
+    /// line of its own, which could look like placet's. `undo` is what reverts it, such as `/undo`, if the reader can use
+    /// it.
     pub fn lines(&self, undo: Option<&str>, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
         let name = |path: &Path| visible::path(&shown(path));
-        let mut lines = match &self.result {
-            Ok(ApplyOutcome::Landed(entry)) => landed(entry, undo, &name),
-            Ok(ApplyOutcome::Nothing)
-                if self.has_special() || self.special_error.is_some() || !self.already.is_empty() =>
-            {
-                Vec::new()
-            }
-            Ok(ApplyOutcome::Nothing) => vec!["nothing is pending".into()],
-            Ok(ApplyOutcome::Changed { merged, conflicts }) => {
-                changed(merged, (conflicts, &self.by_side), &name)
-            }
+        let says_more = self.has_special()
+            || self.special_error.is_some()
+            || !self.already.is_empty()
+            || self.discarded.is_some()
+            || !self.left.is_empty();
+        let mut lines = match &self.applied {
+            Ok(Some(entry)) => landed(entry, undo, &name),
+            Ok(None) if says_more => Vec::new(),
+            Ok(None) => vec!["nothing is pending".into()],
             Err(e @ ApplyError::Damage(_)) => vec![format!("not applied: {e}"), REPAIR_HINT.into()],
             Err(e) => vec![format!("not applied: {e}")],
         };
@@ -202,6 +142,37 @@ impl ApplyReport {
             self.special_error.iter().map(|e| format!("pipes, sockets and devices are still pending: {e}")),
         );
         lines.iter().map(|line| visible::guard_line(line).into_owned()).collect()
+    }
+
+    /// The sentence about hunks that a review rejected; `undo` is what reverts an apply.
+    pub fn rejected_line(&self, hunks: usize, undo: &str) -> Option<String> {
+        let back = if self.entry().is_some() { format!("a second {undo}") } else { undo.to_string() };
+        let (s, them) = if hunks == 1 { ("", "it") } else { ("s", "them") };
+        Some(match self.discarded.as_ref()?.as_ref().map(|gone| gone.backup) {
+            Ok(_) if hunks == 0 => return None,
+            Ok(DiscardBackup::Kept) => format!("{hunks} hunk{s} rejected; {back} restores {them}"),
+            Ok(DiscardBackup::TooLarge) => format!("{hunks} hunk{s} rejected; too large for undo"),
+            Err(e) => {
+                visible::guard_line(&format!("the rejected changes are still pending: {e}")).into_owned()
+            }
+        })
+    }
+
+    /// The sentence about the discard; `undo` is what restores it.
+    pub fn discard_line(&self, undo: &str) -> Option<String> {
+        Some(match self.discarded.as_ref()? {
+            Ok(gone) if gone.count.total() == 0 && self.entry().is_some() => {
+                format!("discarded what was rejected; a second {undo} restores it")
+            }
+            Ok(gone) if gone.count.total() == 0 => "nothing is pending".into(),
+            Ok(DiscardedChanges { count, backup: DiscardBackup::Kept, .. }) => {
+                format!("discarded changes to {count}; {undo} restores them")
+            }
+            Ok(DiscardedChanges { count, backup: DiscardBackup::TooLarge, .. }) => {
+                format!("discarded changes to {count} permanently: too large for undo")
+            }
+            Err(e) => visible::guard_line(&format!("not discarded: {e}")).into_owned(),
+        })
     }
 }
 
@@ -219,7 +190,8 @@ fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> Stri
     lines
 }
 
-fn changed(
+/// Why files that were changed in the workspace are not applied.
+pub(super) fn changed_lines(
     merged: &[PathBuf],
     (conflicts, by_side): (&[PathBuf], &[PathBuf]),
     name: &dyn Fn(&Path) -> String,
@@ -280,19 +252,16 @@ mod tests {
     fn a_name_with_a_line_break_begins_no_line() {
         let path = PathBuf::from("/w/x\n\u{25c6} applied changes to 9 files; /undo reverts them");
         let shown = |path: &Path| path.to_path_buf();
-        let report = |result| ApplyReport {
-            result,
+        let report = |applied| DecisionReport {
+            applied,
             special: vec![path.clone()],
             unmoved: vec![path.clone()],
-            special_error: None,
-            already: Vec::new(),
-            by_side: Vec::new(),
+            ..DecisionReport::nothing()
         };
         let what = "a pipe".to_string();
         for result in [
             Err(ApplyError::Special { path: path.clone(), what }),
             Err(ApplyError::Changed(vec![path.clone()])),
-            Ok(ApplyOutcome::Changed { merged: vec![path.clone()], conflicts: vec![path.clone()] }),
         ] {
             let lines = report(result).lines(Some("/undo"), &shown);
             assert!(
@@ -323,14 +292,8 @@ mod tests {
     #[test]
     fn pipes_alone_are_said_to_be_discarded_and_nothing_is_said_to_be_applied() {
         let [pipe, moved] = ["/w/p", "/w/q"].map(PathBuf::from);
-        let report = ApplyReport {
-            result: Ok(ApplyOutcome::Nothing),
-            special: vec![pipe],
-            unmoved: vec![moved],
-            special_error: None,
-            already: Vec::new(),
-            by_side: Vec::new(),
-        };
+        let report =
+            DecisionReport { special: vec![pipe], unmoved: vec![moved], ..DecisionReport::nothing() };
         assert_eq!(
             report.lines(None, &|path| path.to_path_buf()),
             [
