@@ -18,7 +18,7 @@ use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClass, ChangeCount, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
     ShownChanges, TransactionLabel, View, Workspace, patch, without_repositories,
 };
-use crate::workspace::{ListedChange, care_first, lost_paths};
+use crate::workspace::{ListedChange, care_first};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -258,7 +258,7 @@ fn as_json(shown: &ShownChanges) -> String {
 /// One object for each path.
 pub(super) fn values(shown: &ShownChanges) -> Vec<serde_json::Value> {
     let (set, classes, view) = (shown.set(), shown.classes(), shown.view());
-    let lost = lost_paths(set, classes);
+    let lost = classes.lost_paths(set);
     let git = view.git_events(set);
     // Those of a repository are with the first path in it, or in the one around it: nothing may change in a linked worktree itself.
     let first = |repository: &RepositoryEvents| {
