@@ -2,9 +2,8 @@
 
 use super::applied_changes;
 use super::apply_progress;
-use super::approvals::UNDO;
 use super::args::Options;
-use super::report::{self, CliError, print, print_foreign, print_list, print_own, warn};
+use super::report::{self, CliError, UNDO, print, print_foreign, print_list, print_own, warn};
 use super::session_selector::{SessionSelector, session_of};
 use super::start;
 use crate::agent::Agent;

@@ -1,10 +1,10 @@
 //! `placet checks detect`: proposes checks. With `--write` the proposals become a change to the project's settings, which is
 //! asked about in a terminal, and stays pending elsewhere unless an option names the file.
 
-use super::approvals::{self, ApprovalPrompt, UNDO};
+use super::approvals::{self, ApprovalPrompt};
 use super::args::Options;
 use super::changes::{self as pending, SelectedView, cli_label, named_and_pending, report_outcome};
-use super::report::{self, CliError, print, warn};
+use super::report::{self, CliError, UNDO, print, warn};
 use super::{apply_question, review, settings_file, start};
 use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};
 use crate::app::App;

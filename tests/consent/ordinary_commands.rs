@@ -52,7 +52,7 @@ const GIT: &[Row] = &[
     Row("git pull", "git pull -q --no-rebase", "", "w"),
     Row("git fetch", "git fetch -q", "", "w"),
     Row("git config user.name", "git config user.name Other", "", "w"),
-    Row("git bisect", "git bisect start -q; git bisect reset -q", "", "w"),
+    Row("git bisect", "git bisect start; git bisect reset", "", "w"),
     Row("git rebase", "git checkout -q feature; git rebase -q master", "", "w"),
     Row("git reset --hard HEAD~1", "git reset -q --hard HEAD~1", "w", "w"),
     Row("git remote add", "git remote add other ../other.git", "wa", "wa"),

@@ -9,7 +9,7 @@
 
 use super::super::{screen, signals};
 use super::program_screen::ProgramScreen;
-use super::terminal_outcome::terminal_size;
+use super::terminal_size::terminal_size;
 use crate::process::close_on_exec;
 use crate::text::visible;
 use crate::ui::input::{BlockingKeyReader, decode::TerminalInput, typeahead};

@@ -15,6 +15,7 @@ mod relay;
 mod screen_model;
 mod streams;
 mod terminal_outcome;
+mod terminal_size;
 mod wake;
 
 pub(super) use guard::{GUARD, QuestionGuard, guard};
@@ -41,7 +42,7 @@ use page_key::PageKeyFinder;
 use relay::RelayEnd;
 use rustix::termios::Termios;
 use std::io::{self, IsTerminal};
-use terminal_outcome::terminal_size;
+use terminal_size::terminal_size;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use wake::RelaySignals;

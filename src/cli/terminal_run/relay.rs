@@ -7,7 +7,7 @@ use super::held_terminal::{self, ProgramTerminal};
 use super::page::PageSetup;
 use super::page_key::PageKeyFinder;
 use super::program_screen::ScreenRestored;
-use super::terminal_outcome::terminal_size;
+use super::terminal_size::terminal_size;
 use super::wake::{CancelSignal, RelaySignals};
 use crate::cli::report::CliError;
 use crate::process::{CommandExit, ProcessError, TerminalEvent, TerminalSupervisor};

@@ -195,6 +195,8 @@ fn cut_off(ending: CommandExit) -> Option<&'static str> {
     match ending {
         CommandExit::Lost => Some("the process that ran it was killed"),
         CommandExit::Signal(KILL) => Some("killed by signal 9"),
+        // As the shell says it of its last command.
+        CommandExit::Exit(code) if code == 128 + KILL => Some("killed by signal 9"),
         _ => None,
     }
 }
