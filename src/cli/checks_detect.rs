@@ -20,6 +20,7 @@ use crate::tools::CHECKS_TOOL;
 use crate::ui::term::BaseMode;
 use crate::workspace::LayerKind;
 use serde_json::json;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,7 @@ const BY: &str = "placet checks detect";
 
 pub(super) fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
     // Where a person is, the proposal is asked about; elsewhere it is printed.
-    let write = write || approvals::can_ask();
+    let write = write || approvals::can_ask() && io::stdout().is_terminal();
     // A command line starts in read mode, and the person asked for this change.
     let mode = options.mode.clone().or_else(|| write.then(|| Mode::Ask.name().to_string()));
     let options = &Options { mode, ..options.clone() };

@@ -204,7 +204,7 @@ fn the_shell_proposes_checks_as_a_change_that_is_reviewed() {
     pty.until("the question", is_question);
     assert!(!pty.exists(".placet/config.toml"));
     pty.answer("n");
-    pty.until("the end", |s| s.contains("(! .placet/config.toml) are pending: /apply"));
+    pty.until("the end", |s| s.contains("are pending: /apply, /review, /discard (! .placet/config.toml)"));
     pty.line("/checks");
     pty.until("what is missing", |s| s.contains("the proposed checks are pending"));
     assert!(!pty.exists(".placet/config.toml"));

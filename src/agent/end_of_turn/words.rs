@@ -55,7 +55,7 @@ pub fn pending_words(count: ChangeCount) -> String {
 pub(super) fn named_pending_words(count: ChangeCount, waiting: &[PathBuf]) -> String {
     match waiting {
         [] => pending_words(count),
-        _ => format!("changes to {count} (! {}) are pending: {PENDING_COMMANDS}", named(waiting)),
+        _ => format!("{} (! {})", pending_words(count), named(waiting)),
     }
 }
 

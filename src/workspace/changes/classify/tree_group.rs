@@ -16,6 +16,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// A command that changes more files beside its trees registers nothing in them, and each would be read at every look.
+const MOST_NAMING: usize = 200;
+
 /// What one command makes or removes of directories, and the files that name them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeGroup {
@@ -88,7 +91,11 @@ fn group_of_call(
         changes.iter().partition(|change| is_within(&change.path));
     // A new file names what belongs to it only in a repository: any project's first `.gitignore` names `.vscode`.
     let counts = |change: &FileChange| change.before.is_file() || set.repositories.of(&change.path).is_some();
-    let named_in = others.iter().filter(|change| counts(change) && names_one(change, &names, objects));
+    let others: Vec<&FileChange> = others.into_iter().filter(|change| counts(change)).collect();
+    if others.len() > MOST_NAMING {
+        return None;
+    }
+    let named_in = others.iter().filter(|change| names_one(change, &names, objects));
     let named_in: BTreeSet<Arc<Path>> = named_in.map(|change| Arc::clone(&change.path)).collect();
     let is_top = |path: &Path| path.ancestors().skip(1).all(|dir| !waits.contains(dir));
     let tops = dirs().filter(|dir| waits.contains(&***dir) && is_top(dir)).cloned().collect();
