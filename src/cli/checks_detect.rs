@@ -9,8 +9,8 @@ use super::{apply_question, review, settings_file, start};
 use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::checks::{gap_before_addition, proposed_addition};
-use crate::config::{AppDirs, ProposedSettings, SettingsLayer, home_dir};
+use crate::checks::proposed_addition;
+use crate::config::{AppDirs, ProposedSettings, home_dir};
 use crate::conversation::{CallId, CallInput, CallOutcome, ToolCall};
 use crate::permission::Mode;
 use crate::serve::changes::{self, ApplyRequest};
@@ -49,21 +49,20 @@ pub(super) fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
     };
     added.missing_words().iter().for_each(|words| warn(&format!("note: {words}")));
     if !write {
-        print(&format!("# would be added to {}\n{}", visible::path(&file), visible::block(&added.text)))?;
+        print(&format!(
+            "# would be added to {}\n{}",
+            visible::path(&file),
+            visible::block(added.text.trim_start())
+        ))?;
         warn("hint: `placet checks detect --write` proposes the change");
         return Ok(report::DONE);
     }
-    let content = format!("{}{}", gap_before_addition(&before), added.text);
-    let problems = SettingsLayer::project_file(&file, &format!("{before}{content}")).problems;
-    if let Some(problem) = problems.first() {
-        return Err(
-            CliError::new(format!("the settings would not be valid: {problem}")).hint("nothing was changed")
-        );
-    }
+    let settings = ProposedSettings::new(&file, format!("{before}{}", added.text), &app.paths.trust_file());
+    let settings = settings.map_err(|problem| {
+        CliError::new(format!("the settings would not be valid: {problem}")).hint("nothing was changed")
+    })?;
     refuse_second(&app, &file)?;
-    let settings = ProposedSettings::new(&file, format!("{before}{content}"), &app.paths.trust_file());
-    let proposal = CheckProposal::stage(&app, (file, settings), content)?;
-    proposal.settle(options)
+    CheckProposal::stage(&app, (file, settings), added.text)?.settle(options)
 }
 
 /// Two pending changes that add the same checks would be a conflict.

@@ -28,7 +28,7 @@ fn sizes(files: &BTreeMap<String, u64>) -> String {
     format!("{} {verb}", all.join(", "))
 }
 
-/// What is added to a settings file.
+/// What is added to a settings file, after all that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposedAddition {
     pub text: String,
@@ -76,7 +76,9 @@ pub(super) fn addition(
     missing.dedup();
     let sections: Vec<String> = found.iter().map(section).collect();
     match (sections.is_empty(), too_large.is_empty(), missing.is_empty()) {
-        (false, ..) => Ok(ProposedAddition { text: sections.join("\n"), missing }),
+        (false, ..) => {
+            Ok(ProposedAddition { text: format!("{}{}", gap(before), sections.join("\n")), missing })
+        }
         (true, false, _) => Err(NothingProposed::TooLarge(too_large)),
         (true, true, false) => Err(NothingProposed::NotInstalled(missing)),
         (true, true, true) => Err(NothingProposed::NoFile),
@@ -84,7 +86,7 @@ pub(super) fn addition(
 }
 
 /// What is between the text of the file and the addition: they are apart by an empty line.
-pub fn gap_before_addition(before: &str) -> &'static str {
+fn gap(before: &str) -> &'static str {
     match before {
         "" => "",
         text if text.ends_with("\n\n") => "",

@@ -3,9 +3,9 @@
 use crate::agent::{CheckGoal, PENDING_COMMANDS, TurnStart};
 use crate::checks::{
     CheckRow, CheckRowState, NothingProposed, OutputToShow, ProjectChecks, check_details, check_row_words,
-    gap_before_addition, proposed_addition,
+    proposed_addition,
 };
-use crate::config::{AppDirs, ProposedSettings, SettingsLayer, home_dir};
+use crate::config::{AppDirs, ProposedSettings, home_dir};
 use crate::conversation::Part;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{count, regular_file, visible};
@@ -157,16 +157,13 @@ fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
         why => CommandStop::note(why.to_string()),
     })?;
     added.missing_words().iter().for_each(|words| context.output.note(words));
-    let content = format!("{}{}", gap_before_addition(&before), added.text);
-    if let Some(problem) = SettingsLayer::project_file(&file, &format!("{before}{content}")).problems.first()
-    {
-        return Err(CommandStop::error(format!("the settings would not be valid: {problem}")));
-    }
+    let text = format!("{before}{}", added.text);
+    let proposed = ProposedSettings::new(&file, text, &context.app.dirs.trust_file());
+    let invalid = |problem| CommandStop::error(format!("the settings would not be valid: {problem}"));
+    let proposed = proposed.map_err(invalid)?;
     context.conversation.agent_for(LINE, &context.output)?;
-    let trust_file = context.app.dirs.trust_file();
-    context.directory.proposed =
-        Some(ProposedSettings::new(&file, format!("{before}{content}"), &trust_file));
-    let input = json!({ "path": path, "content": content });
+    context.directory.proposed = Some(proposed);
+    let input = json!({ "path": path, "content": added.text });
     Ok(CommandFollowUp::Turn(TurnStart::Call { text: LINE.into(), tool: CHECKS_TOOL.into(), input }))
 }
 
