@@ -8,6 +8,7 @@ mod hostile_imitation;
 mod hostile_losses;
 mod hostile_protected;
 mod hostile_visible;
+mod ordinary_commands;
 mod question_again;
 mod question_keys;
 mod question_moments;

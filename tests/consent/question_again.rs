@@ -55,6 +55,33 @@ fn the_question_about_a_protected_file_comes_again_without_a_yes() {
     assert_eq!(pty.read(".envrc"), "export A=3\n");
 }
 
+/// Story: files that had been left pending were asked about one by one after every turn.
+#[test]
+fn a_file_that_waits_is_asked_about_once_and_named_in_one_line_then() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = shell().size(110, 50).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
+    let asked = |s: &str| s.matches("apply this file?").count();
+    pty.line("run echo A=1 > .envrc; echo x > a.txt");
+    ready(&pty, "2 files, +2 -0 lines: apply?");
+    pty.answer("a");
+    ready(&pty, "! .envrc (created): apply this file?");
+    pty.answer("n");
+    pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard (! .envrc)"));
+    let before = asked(&pty.screen());
+    pty.line("run echo y > b.txt");
+    ready(&pty, "1 file, +1 -0 lines: apply?");
+    assert!(joined(&pty.screen()).contains("still pending: .envrc"), "{}", pty.screen());
+    pty.answer("a");
+    pty.until("the same line", |s| s.matches("/discard (! .envrc)").count() == 2);
+    assert_eq!(asked(&pty.screen()), before, "{}", pty.screen());
+    assert!(pty.exists("b.txt") && !pty.exists(".envrc"));
+    // Another content is another question.
+    pty.line("run echo A=2 > .envrc");
+    pty.until("the question about it", |s| asked(s) > before);
+}
+
 /// Story: in a plain xterm that became higher and then lower in the review, the answer was neither on the screen nor above it.
 #[test]
 fn the_answer_is_shown_again_where_the_window_changed_in_the_review() {

@@ -1,7 +1,7 @@
 //! The list of changes that a person reads: what each row says, and which paths it is about.
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
-use super::classify::{ChangeClass, ChangeClasses, lost_paths};
+use super::classify::{ChangeClass, ChangeClasses};
 use super::renames::RenamedFiles;
 use crate::text::{count, sanitize, visible};
 use crate::workspace::files::path_state::PathState;
@@ -365,7 +365,7 @@ impl ChangeSet {
         let paths = own.iter().map(|c| c.path.clone()).collect();
         let loses_objects = change.is_some_and(|change| !change.lost_objects.is_empty());
         let is_loss = (row.needs_care || loses_objects) && {
-            let lost = lost_paths(self, classes);
+            let lost = classes.lost_paths(self);
             own.iter().any(|c| lost.contains(&*c.path))
         };
         let waits = classes.waiting_repositories().find(|waiting| waiting.path == repository);
