@@ -211,7 +211,7 @@ fn a_changed_file_that_is_not_text_is_one_row_with_its_sizes() {
     pty.line(r"run tr '\001-\376' '\002-\377' < b.bin > c; cat c > b.bin; rm c");
     ready(&pty, "Apply");
     let screen = pty.screen();
-    assert!(screen.contains("not text: 255 bytes (blob "), "{screen}");
+    assert!(screen.contains("not text: 255 to 255 bytes"), "{screen}");
     for raw in ["diff --git", "@@", "+++"] {
         assert!(!screen.contains(raw), "{raw}: {screen}");
     }

@@ -166,8 +166,9 @@ fn with_patches(
     let mut room = DIFF;
     let mut files: Vec<FileDiff> = Vec::new();
     // The patch of a file that was moved or renamed has both of its names.
-    let has_content =
-        |change: &&FileChange| !change.is_directory_alone() && !renamed.is_moved_away(&change.path);
+    let has_content = |change: &&FileChange| {
+        !change.is_directory_alone() && !change.is_link_alone() && !renamed.is_moved_away(&change.path)
+    };
     let shown = set.changes.iter().filter(has_content).take(FILES);
     for change in shown.clone() {
         let PathPatch { path, bytes: mut patch, missing } =

@@ -30,12 +30,8 @@ const BACKGROUND_HINT: &str = "  Ctrl-B: background";
 const LEAST_TITLE: usize = 20;
 /// Rows from which on a rule separates a question from what is above it.
 const RULED: usize = 18;
-/// Rows of an answer that stay in view above a question, also where the changes would need its room.
-const LEAST_ANSWER: usize = 2;
-/// Below so many rows the status row, the end of the answer and the key of the draft make way for what is asked.
+/// Below so many rows the status row makes way for what is asked.
 const LOW_PANE: usize = 14;
-/// Rows of an answer that stay in view there.
-const LEAST_ANSWER_LOW: usize = 1;
 /// Steps of the model's list.
 const MOST_TODOS: usize = 5;
 
@@ -129,10 +125,12 @@ impl TurnPane {
             let has_above = answer > 0 || open.is_about_changes() == self.facts.questions_only;
             let is_ruled = room >= RULED && has_above;
             let rule = is_ruled.then(|| Line::styled("─".repeat(self.columns), self.theme.style("rule")));
-            // The rule takes the place of a row of the answer, where there is one.
+            // The rule takes the place of a row of the answer, where there is one, and both make way for changes: the row
+            // above the pane has the last line of the answer.
             let above = answer.max(usize::from(rule.is_some()));
-            let least_answer = if room < LOW_PANE { LEAST_ANSWER_LOW } else { LEAST_ANSWER };
-            let spare = above.saturating_sub(least_answer.max(usize::from(rule.is_some())));
+            let has_status = rest.len() > 1 && line != LineState::TextSaidBelow;
+            let may_go = usize::from(has_status && open.is_about_changes());
+            let spare = above + may_go;
             let laid_out = |open: &mut PaneQuestion, others: usize| {
                 let least = (room.saturating_sub(others + above).max(4), spare);
                 open.rows(&self.theme, self.columns, least, line)
@@ -142,6 +140,9 @@ impl TurnPane {
             let has_lists = rows.len() + lists.len() + rest.len() <= room;
             if !has_lists && !lists.is_empty() {
                 (rows, total, fits) = laid_out(open, rest.len());
+            }
+            if may_go > 0 && rows.len() + rest.len() > room {
+                rest.remove(0);
             }
             open.note_cut((rows.len() + rest.len()).saturating_sub(room));
             // In three rows what is wrong matters more than what runs.
@@ -247,6 +248,12 @@ impl TurnPane {
                 last.map(|row| margin_mark::clear_margin(row, self.columns)).collect();
             last.reverse();
             rows.extend(last);
+        }
+        if let Some(retry) = &self.retry {
+            let text = format!("{}: retry {}/{}", retry.error, retry.attempt, retry.of);
+            let text = visible::guard_line(&text).into_owned();
+            let line = Line::styled(text, self.theme.style("notice"));
+            rows.extend(margin_mark::rows(&line, self.columns, &self.theme));
         }
         if !self.stream.is_empty() {
             let tail = self.stream.tail(&self.theme, self.width());

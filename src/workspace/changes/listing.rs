@@ -8,7 +8,7 @@ use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::repository::{
     CommitPatch, MOST_NAMED, RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact,
-    RepositoryRow,
+    RepositoryRow, flat,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -132,7 +132,13 @@ impl FileChange {
         text.push_str(&format!("{}{slash}", name(&self.path)));
         match (&*self.before, &*self.after) {
             (_, PathState::Special { what, .. }) => text.push_str(&format!(" ({what}: never applied)")),
-            (_, PathState::Link { target }) => {
+            (before, PathState::Link { target }) => {
+                text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
+                if let PathState::Link { target } = before {
+                    text.push_str(&format!(", was -> {}", visible::path(Path::new(target))));
+                }
+            }
+            (PathState::Link { target }, PathState::Absent) => {
                 text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
             }
             _ => {}
@@ -185,6 +191,22 @@ impl FileChange {
     pub fn twin_words(&self, name: &dyn Fn(&Path) -> String) -> Option<String> {
         let twin = self.twin.as_ref().filter(|_| self.after.is_file())?;
         Some(format!("another name of {}", name(twin)))
+    }
+
+    /// Where the link leads that the path becomes, as far as its name says it.
+    fn link_target(&self) -> Option<PathBuf> {
+        let PathState::Link { target } = &*self.after else { return None };
+        Some(flat(&self.path.parent().unwrap_or(Path::new("/")).join(target)))
+    }
+
+    /// A link is all that the path was or becomes: its row shows all of that.
+    pub fn is_link_alone(&self) -> bool {
+        let is_link = |state: &PathState| matches!(state, PathState::Link { .. });
+        match (&*self.before, &*self.after) {
+            (PathState::Absent, after) => is_link(after),
+            (before, PathState::Absent) => is_link(before),
+            (before, after) => is_link(before) && is_link(after),
+        }
     }
 
     /// Which servers made a part of the change.
@@ -292,7 +314,9 @@ impl ChangeSet {
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
                         ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => String::new(),
                     };
-                    let notes = [std::mem::take(&mut row.note), change.server_words(), why];
+                    let outside = change.link_target().filter(|to| shown(to).is_absolute());
+                    let outside = outside.map_or_else(String::new, |_| "(outside the workspace)".into());
+                    let notes = [std::mem::take(&mut row.note), outside, change.server_words(), why];
                     row.note = notes.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ");
                     row
                 }

@@ -158,10 +158,10 @@ impl PaneQuestion {
         match &self.stage {
             _ if self.unmet.is_some() => self.unmet.clone(),
             QuestionStage::OnceMore(_, OnceMoreReason::Discards) => {
-                Some("this throws the changes away: once more?".into())
+                Some("this throws the changes away: go ahead?".into())
             }
             QuestionStage::OnceMore(_, OnceMoreReason::Unseen) if self.is_all_seen() => {
-                Some("all of it is shown now: once more?".into())
+                Some("all of it is shown now: go ahead?".into())
             }
             QuestionStage::OnceMore(_, OnceMoreReason::Unseen) => Some(unseen_words(&self.unseen(named))),
             QuestionStage::Word => {

@@ -14,6 +14,7 @@ mod change_rows;
 mod check_rows;
 mod choice_list;
 mod confirmation;
+mod file_purpose;
 mod pane_question;
 mod question_keys;
 mod rows;
