@@ -9,7 +9,6 @@ use crate::workspace::repository::git_reader::{
 };
 use crate::workspace::repository::{RepositoryFact, WorktreeFate};
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 impl View {
@@ -40,16 +39,9 @@ impl View {
     }
 
     fn work_tree_file(&self, change: &FileChange, place: &Path) -> Option<WorkTreeFile> {
+        let PathState::File { attrs, .. } = &*change.after else { return None };
+        let (_, content) = change.bytes(self.objects())?;
         let path = change.path.strip_prefix(place).ok()?.to_path_buf();
-        match &*change.after {
-            PathState::Link { target } => {
-                Some(WorkTreeFile { path, mode: 0o120_000, content: target.as_bytes().to_vec() })
-            }
-            PathState::File { attrs, .. } => {
-                let (_, content) = change.bytes(self.objects())?;
-                Some(WorkTreeFile { path, mode: attrs.mode & 0o7777, content })
-            }
-            _ => None,
-        }
+        Some(WorkTreeFile { path, mode: attrs.mode, content })
     }
 }

@@ -13,12 +13,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 const EXECUTABLE: u32 = 0o111;
+const KIND: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
 
-/// A file in a work tree.
+/// A regular file in a work tree: a link leads elsewhere from there.
 pub(in crate::workspace) struct WorkTreeFile {
     /// From the work tree on.
     pub(in crate::workspace) path: PathBuf,
-    /// With the kind, as git has it. A link has where it leads as its content.
     pub(in crate::workspace) mode: u32,
     pub(in crate::workspace) content: Vec<u8>,
 }
@@ -46,11 +47,8 @@ pub(in crate::workspace) fn checked_out(
     let mut tree = CommitTree::new(&side.objects, Some(commit));
     files.retain(|file| {
         let Ok(Some(entry)) = tree.get(file.path.as_os_str().as_bytes()) else { return false };
-        let is_link = |mode: u32| mode & 0o170_000 == 0o120_000;
         let gains = file.mode & EXECUTABLE != 0 && entry.mode & EXECUTABLE == 0;
-        is_link(file.mode) == is_link(entry.mode)
-            && (is_link(file.mode) || !gains)
-            && is_content_of(&side.objects, entry.id, &file.content)
+        entry.mode & KIND == REGULAR && !gains && is_content_of(&side.objects, entry.id, &file.content)
     });
     Some(files.into_iter().map(|file| file.path).collect())
 }
