@@ -804,9 +804,7 @@ fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
             pty.until("the closed row", |s| !s.contains("step 1"));
         }
         pty.answer("y");
-        pty.until("what was not shown", |s| {
-            joined(s).contains("not all of commit") && s.contains("[Back]")
-        });
+        pty.until("what was not shown", |s| joined(s).contains("not all of commit") && s.contains("[Back]"));
         let words = joined(&pty.screen());
         assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{words}");
         pty.until("the commit", |s| s.contains("step 1"));
