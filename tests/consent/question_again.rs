@@ -219,6 +219,23 @@ fn a_changed_file_that_is_not_text_is_one_row_with_its_sizes() {
     pty.until("the change", |s| s.contains("applied changes to 1 file"));
 }
 
+/// Story: a new link was git's patch of a new file, and nothing said that it leads out of the workspace.
+#[test]
+fn a_link_is_one_row_that_says_where_it_leads() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = shell().size(80, 24).arg("--mode").arg("ask").file("a.txt", "a\n").open();
+    pty.line("run ln -s /etc/hostname far; ln -s a.txt near");
+    ready(&pty, "[Apply]");
+    let screen = pty.screen();
+    assert!(screen.contains("A far -> /etc/hostname  (outside the workspace)"), "{screen}");
+    assert!(screen.lines().any(|row| row.trim() == "A near -> a.txt"), "{screen}");
+    assert!(!screen.contains("120000") && !screen.contains("closed"), "{screen}");
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("link -> /etc/hostname (outside the workspace)"));
+}
+
 /// Story: after a rewind `/undo` undid the turn before it, and one more turn was lost.
 #[test]
 fn an_undo_right_after_a_rewind_undoes_the_rewind() {

@@ -35,9 +35,7 @@ pub(super) fn page(state: &SetupState<'_>) -> WizardPage {
                 true => {
                     "Edit the address, up to and including /v1, for example https://llm.example.com/v1. {take} accepts it."
                 }
-                false => {
-                    "Edit the address if your server is elsewhere. {take} accepts it."
-                }
+                false => "Edit the address if your server is elsewhere. {take} accepts it.",
             };
             text_page("What is the address (base URL) of the server?", hint, &text)
         }

@@ -19,9 +19,20 @@ const SOME_MODES: &[u8] = b"old mode 100644\nnew mode 100755\n";
 /// The sections of a patch, one for each file, where one of them is without lines. `None` where none is, and where the
 /// sections are not all of the patch.
 pub(super) fn with_binary_sections(patch: &[u8]) -> Option<Vec<&[u8]>> {
-    let all = sections(patch);
+    let all: Vec<&[u8]> = sections(patch).into_iter().flat_map(parts).collect();
     let is_whole = all.iter().map(|section| section.len()).sum::<usize>() == patch.len();
     (is_whole && all.iter().any(|section| is_binary(section) || is_link(section))).then_some(all)
+}
+
+/// A file that becomes a link, or no longer is one, is removed and made: each of the two by itself.
+fn parts(section: &[u8]) -> Vec<&[u8]> {
+    let is_start = |at: &usize| section.get(*at..).is_some_and(|rest| rest.starts_with(b"\ndiff --git "));
+    match (0..section.len()).find(is_start) {
+        Some(end) => {
+            vec![section.get(..=end).unwrap_or_default(), section.get(end + 1..).unwrap_or_default()]
+        }
+        None => vec![section],
+    }
 }
 
 /// The file of a section without lines: `300 to 301 bytes`, `new, 4000 bytes`.
@@ -84,12 +95,14 @@ const LINK_MODE: &[u8] = b"120000\n";
 
 /// The line, of those before the hunks, has the mode of a link.
 fn names_link(line: &[u8]) -> bool {
-    let begins: [&[u8]; 5] = [b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ", b"index "];
+    let begins: [&[u8]; 5] =
+        [b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ", b"index "];
     line.ends_with(LINK_MODE) && begins.iter().any(|lead| line.starts_with(lead))
 }
 
 fn is_link(section: &[u8]) -> bool {
-    let mut header = section.split_inclusive(|byte| *byte == b'\n').take_while(|line| !line.starts_with(b"@@"));
+    let mut header =
+        section.split_inclusive(|byte| *byte == b'\n').take_while(|line| !line.starts_with(b"@@"));
     header.any(names_link)
 }
 

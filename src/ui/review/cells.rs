@@ -166,7 +166,11 @@ pub(super) fn shorten(text: &str, changes: &[Range<usize>], longest: usize) -> O
 
 /// A text up to the end of the last word that changed, where enough is unchanged behind that; `None` where all of it is
 /// short.
-pub(super) fn without_tail(text: &str, changes: &[Range<usize>], columns: usize) -> Option<Vec<Range<usize>>> {
+pub(super) fn without_tail(
+    text: &str,
+    changes: &[Range<usize>],
+    columns: usize,
+) -> Option<Vec<Range<usize>>> {
     /// More than what is shown instead.
     const TAIL: usize = 30;
     let last = changes.last().filter(|_| text.len() > columns)?;

@@ -16,7 +16,8 @@ fn patch(before: &[u8], after: &[u8]) -> Vec<u8> {
 /// All rows, or `None` where the patch is read as text.
 fn drawn(patch: &[u8], columns: usize) -> Option<String> {
     let theme = Theme::plain();
-    let rows = Differences::new([patch].into_iter(), &theme).rows(0, &theme, (columns, UnchangedText::All))?;
+    let rows =
+        Differences::new([patch].into_iter(), &theme).rows(0, &theme, (columns, UnchangedText::All))?;
     for row in &rows {
         assert!(row.width() <= columns, "{} columns of {columns}: {row}", row.width());
     }
@@ -99,7 +100,10 @@ fn a_link_is_drawn_as_where_it_leads() {
     let gone = "@@ -1 +0,0 @@\n-text\n";
     let file = format!("deleted file mode 100644\n--- a/l\n+++ /dev/null\n{gone}diff --git a/l b/l\n");
     let both = link(&file, "new file mode 120000\n--- /dev/null\n+++ b/l\n", new);
-    assert!(both.contains("- text") && both.contains("link -> /etc/passwd") && !both.contains("--git"), "{both}");
+    assert!(
+        both.contains("- text") && both.contains("link -> /etc/passwd") && !both.contains("--git"),
+        "{both}"
+    );
 }
 
 /// Lines that look like the headers of a patch are lines.

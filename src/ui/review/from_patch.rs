@@ -10,8 +10,8 @@ use super::side_text::SideText;
 use crate::text::patch::{
     BinaryPatch, FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
 };
-use crate::text::{count, sanitize};
 use crate::text::visible::{self, LineBreaks};
+use crate::text::{count, sanitize};
 use std::path::{Path, PathBuf};
 
 /// The largest content of a binary patch that is unpacked to be shown as text.

@@ -252,7 +252,7 @@ fn what_was_not_shown_of_a_repository_is_named_by_the_repository() {
     assert!(answer.try_recv().is_err());
     let screen = b.screen();
     let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("not all of .git and 40 more were shown"), "{screen}");
+    assert!(words.contains("not all of .git and 40 more files were shown"), "{screen}");
     assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{screen}");
 }
 
@@ -406,7 +406,9 @@ fn source_opens_before_tests_and_these_before_lock_files_and_small_differences_b
 #[test]
 fn the_end_of_a_long_line_makes_way_where_it_did_not_change() {
     let badge = |color: &str| {
-        format!("[![Versions](https://img.example/v.svg?color={color})](https://registry.example/project/with/a/long/name) and more words\n")
+        format!(
+            "[![Versions](https://img.example/v.svg?color={color})](https://registry.example/project/with/a/long/name) and more words\n"
+        )
     };
     let files = || detail(vec![change("README.md", 0, &badge("green"), &badge("amber"))]);
     for (height, is_whole) in [(24, true), (10, false)] {

@@ -79,7 +79,8 @@ fn changed(kind: &str, path: &str, hunks: &str) -> (ListedChange, Vec<u8>) {
         "R" => patch.push_str(&format!("rename from {old}\nrename to {new}\n")),
         "L" => {
             let (link, target) = path.split_once(" -> ").unwrap();
-            let names = format!("diff --git a/{link} b/{link}\nnew file mode 120000\n--- /dev/null\n+++ b/{link}\n");
+            let names =
+                format!("diff --git a/{link} b/{link}\nnew file mode 120000\n--- /dev/null\n+++ b/{link}\n");
             let content = format!("@@ -0,0 +1 @@\n+{target}\n\\ No newline at end of file\n");
             return (listed, (names + &content).into_bytes());
         }
@@ -102,7 +103,8 @@ fn changed(kind: &str, path: &str, hunks: &str) -> (ListedChange, Vec<u8>) {
         let of = |sign: char| lines.lines().filter(|line| !line.starts_with(sign)).count();
         let (removed, added) = (of('+'), of('-'));
         let new = line + grown + isize::from(line == 0);
-        patch.push_str(&format!("@@ -{line},{removed} +{new},{added} @@\n{}\n", lines.trim_end_matches('\n')));
+        patch
+            .push_str(&format!("@@ -{line},{removed} +{new},{added} @@\n{}\n", lines.trim_end_matches('\n')));
         grown += isize::try_from(added).unwrap() - isize::try_from(removed).unwrap();
     }
     (listed, patch.into_bytes())
@@ -149,7 +151,8 @@ fn ordinary_turns_are_on_one_screen_and_one_enter_applies_them() {
                 scrolled.push((turn.name, first));
             }
         }
-        let screens: String = scrolled.iter().map(|(name, screen)| format!("\n{name}:\n{screen}\n")).collect();
+        let screens: String =
+            scrolled.iter().map(|(name, screen)| format!("\n{name}:\n{screen}\n")).collect();
         assert!(scrolled.len() <= most, "{} of {} at {size:?}:{screens}", scrolled.len(), turns.len());
     }
 }

@@ -193,10 +193,12 @@ impl FileChange {
         Some(format!("another name of {}", name(twin)))
     }
 
-    /// Where the link leads that the path becomes, as far as its name says it.
-    fn link_target(&self) -> Option<PathBuf> {
+    /// Says that the path becomes a link that leads out of the workspace, as far as the names say it. `name` gives a path
+    /// the name that a person knows: relative where it is inside.
+    pub fn outside_words(&self, name: &dyn Fn(&Path) -> String) -> Option<&'static str> {
         let PathState::Link { target } = &*self.after else { return None };
-        Some(flat(&self.path.parent().unwrap_or(Path::new("/")).join(target)))
+        let to = name(&flat(&self.path.parent().unwrap_or(Path::new("/")).join(target)));
+        (to.starts_with('/') || to.starts_with("~/")).then_some("(outside the workspace)")
     }
 
     /// A link is all that the path was or becomes: its row shows all of that.
@@ -314,8 +316,7 @@ impl ChangeSet {
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
                         ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => String::new(),
                     };
-                    let outside = change.link_target().filter(|to| shown(to).is_absolute());
-                    let outside = outside.map_or_else(String::new, |_| "(outside the workspace)".into());
+                    let outside = change.outside_words(&name).unwrap_or_default().to_string();
                     let notes = [std::mem::take(&mut row.note), outside, change.server_words(), why];
                     row.note = notes.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ");
                     row

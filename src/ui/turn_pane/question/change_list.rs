@@ -79,6 +79,14 @@ impl ListSubject {
     }
 }
 
+/// A file of which no content changes: the row has its names and its modes.
+fn is_told_by_row(file: &FileDiff, overview: &ChangeOverview) -> bool {
+    let mut lines = file.patch.split(|byte| *byte == b'\n');
+    let has_content = lines.any(|line| line.starts_with(b"@@ ") || line == b"GIT binary patch");
+    let is_of_file = overview.list.get(file.row).is_some_and(|row| row.commit.is_none() && !row.is_of_git);
+    is_of_file && file.left_out.is_none() && !has_content
+}
+
 /// What of one row was on the screen.
 #[derive(Clone, Default)]
 struct RowSeen {
@@ -118,7 +126,7 @@ impl ChangeList {
             overview.list.get(file.row).is_some_and(|row| asked.needs_difference(row, file))
         };
         let mut kinds = vec![RowKind::default(); overview.list.len()];
-        for file in &overview.files {
+        for file in overview.files.iter().filter(|file| !is_told_by_row(file, overview)) {
             if let Some(kind) = kinds.get_mut(file.row) {
                 let least_rows = kind.least_rows + least_rows(file);
                 let purpose = FilePurpose::of(&file.name);

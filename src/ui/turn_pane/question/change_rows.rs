@@ -136,10 +136,9 @@ impl ListLayout {
             let name = visible::guard_line(&file.name).into_owned();
             rows.extend(wrap(&Line::styled(format!("    {name}"), theme.style("title"))));
         }
-        let drawn = file
-            .left_out
-            .is_none()
-            .then(|| differences.rows(at, theme, (self.columns.saturating_sub(INDENT.len()), self.unchanged)));
+        let drawn = file.left_out.is_none().then(|| {
+            differences.rows(at, theme, (self.columns.saturating_sub(INDENT.len()), self.unchanged))
+        });
         match drawn.flatten() {
             Some(lines) => rows.extend(lines.into_iter().map(|mut line| {
                 line.spans.insert(0, Span::raw(INDENT));
