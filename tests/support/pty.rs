@@ -314,6 +314,22 @@ impl Pty {
         self.until("what the answer does", |s| rows_of_answers(s) != before);
     }
 
+    /// Presses Enter, again each second, until the screen is as wanted: for a question that does not show from when on an
+    /// Enter counts.
+    pub fn enter_until(&mut self, what: &str, is_there: impl Fn(&str) -> bool) {
+        let started = Instant::now();
+        while !is_there(&self.screen()) {
+            if started.elapsed() > DEADLINE {
+                return self.until(what, is_there);
+            }
+            self.send("\r");
+            let pressed = Instant::now();
+            while !is_there(&self.screen()) && pressed.elapsed() < Duration::from_secs(1) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+
     /// Waits until an Enter answers the question that is on the screen.
     pub fn until_answers_count(&self) {
         self.until("an Enter to count", |s| {
