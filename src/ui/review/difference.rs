@@ -32,8 +32,8 @@ pub enum UnchangedText {
     All,
     /// At most so many lines around each change, and how many lines are missing between two of them.
     Lines(usize),
-    /// Neither; line numbers show what is missing. A long line ends with the last word of it that was changed.
-    None,
+    /// Nothing; line numbers show what is missing. A long line ends with the last word of it that was changed.
+    Hidden,
 }
 
 impl UnchangedText {
@@ -41,7 +41,7 @@ impl UnchangedText {
         match self {
             UnchangedText::All => usize::MAX,
             UnchangedText::Lines(lines) => lines,
-            UnchangedText::None => 0,
+            UnchangedText::Hidden => 0,
         }
     }
 }
@@ -114,7 +114,7 @@ impl Differences {
             columns: columns + 2,
             needle: ReviewQuery::new(""),
             adjusters: adjusters(theme),
-            columns_without_tails: (unchanged == UnchangedText::None).then_some(columns),
+            columns_without_tails: (unchanged == UnchangedText::Hidden).then_some(columns),
         };
         // The row that opens names a single file.
         let is_named = |row: &ReviewRow| files.len() > 1 || !matches!(row, ReviewRow::File(_));
@@ -184,7 +184,7 @@ fn near_changes(
         // A long line has several rows.
         let lines = hidden.iter().filter(|row| matches!(row, ReviewRow::Same { part: 0, .. })).count();
         match lines + missing {
-            _ if unchanged == UnchangedText::None => {}
+            _ if unchanged == UnchangedText::Hidden => {}
             1 if missing == 0 && is_line && follows_line => {
                 near.extend(hidden.iter().copied().map(NearRow::Shown));
             }

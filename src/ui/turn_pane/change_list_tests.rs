@@ -256,6 +256,19 @@ fn what_was_not_shown_of_a_repository_is_named_by_the_repository() {
     assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{screen}");
 }
 
+/// The last line of the answer is right above the changes, and a blank line follows it once they are decided.
+#[test]
+fn the_blank_line_after_an_answer_comes_after_the_question() {
+    let mut b = bench_of(80, 24);
+    b.event(TurnEvent::Text("Done.\n".into()));
+    let _answer = b.ask_to_apply(two_files());
+    assert_eq!(b.scrollback, ["Done."]);
+    b.answer('k');
+    b.event(TurnEvent::Notice("kept".into()));
+    b.event(TurnEvent::Ended(TurnEnding::Done));
+    assert_eq!(b.scrollback, ["Done.", "", "◆ kept"]);
+}
+
 /// Story: the question filled the screen, and the answer with the agent's own question was gone.
 #[test]
 fn the_answer_stays_above_the_question() {

@@ -129,7 +129,8 @@ impl ChangeList {
         for file in overview.files.iter().filter(|file| !is_told_by_row(file, overview)) {
             if let Some(kind) = kinds.get_mut(file.row) {
                 let least_rows = kind.least_rows + least_rows(file);
-                let purpose = FilePurpose::of(&file.name);
+                let is_file = overview.list.get(file.row).is_some_and(|row| row.commit.is_none());
+                let purpose = if is_file { FilePurpose::of(&file.name) } else { FilePurpose::Source };
                 // A row of several files is required where one of them is.
                 let is_required = kind.is_required || is_required(file);
                 *kind = RowKind { has_difference: true, is_required, purpose, least_rows };
@@ -446,10 +447,10 @@ impl ChangeList {
             self.open.extend(more);
             return;
         }
-        use UnchangedText::{All, Lines, None as OnlyChanges};
+        use UnchangedText::{All, Hidden, Lines};
         let layouts = [room, room + spare].map(|room| [All, Lines(1), Lines(0)].map(|shown| (shown, room)));
         let mut most: Option<(UnchangedText, usize, BTreeSet<usize>)> = None;
-        for (unchanged, room) in layouts.into_iter().flatten().chain([(OnlyChanges, room + spare)]) {
+        for (unchanged, room) in layouts.into_iter().flatten().chain([(Hidden, room + spare)]) {
             self.set_unchanged(unchanged);
             let mut open = self.fitting(&required, overview, (used, room + 1));
             let shows_all = open.len() == required.len();
