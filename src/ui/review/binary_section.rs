@@ -78,7 +78,7 @@ pub(super) fn link_section(section: &[u8]) -> Option<ReviewFile> {
     let lines = file.lines()?;
     let side = |side| {
         let text = lines.side(side);
-        (text.len() > 0).then(|| String::from_utf8_lossy(text.bytes(0..text.len())).trim_end().to_string())
+        (!text.is_empty()).then(|| String::from_utf8_lossy(text.bytes(0..text.len())).trim_end().to_string())
     };
     let words = match (side(DiffSide::Old), side(DiffSide::New)) {
         (None, None) => return None,

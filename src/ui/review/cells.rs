@@ -176,7 +176,7 @@ pub(super) fn without_tail(
     let last = changes.last().filter(|_| text.len() > columns)?;
     let rest = text.get(last.end..)?;
     let end = last.end + rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(0);
-    (text.len() - end > TAIL).then(|| vec![0..end])
+    (text.len() - end > TAIL).then(|| std::iter::once(0..end).collect())
 }
 
 #[cfg(test)]
