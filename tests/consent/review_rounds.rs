@@ -2,7 +2,6 @@
 //! compared after each step.
 
 use crate::support::pty::{Pty, shell};
-use std::time::Duration;
 
 fn text() -> String {
     (1..=40).map(|n| format!("row {n} end\n")).collect()

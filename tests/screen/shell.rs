@@ -12,11 +12,6 @@ fn pause(millis: u64) {
     std::thread::sleep(Duration::from_millis(millis));
 }
 
-/// Waits out the half second of quiet that a question asks for, with room to spare.
-fn quiet() {
-    pause(700);
-}
-
 fn asked(pty: &Pty) {
     pty.until("a question", |screen| screen.contains("lines: apply?"));
 }

@@ -203,7 +203,7 @@ const ENTER_WAITS: &str = "a moment";
 fn rows_of_answers(screen: &str) -> Vec<String> {
     let rows: Vec<&str> = screen.lines().collect();
     let says = |row: &&&str| row.contains(ENTER_COUNTS) || row.contains(ENTER_WAITS);
-    let Some(end) = rows.iter().rposition(|row| says(&&row)) else { return Vec::new() };
+    let Some(end) = rows.iter().rposition(|row| says(&row)) else { return Vec::new() };
     let from = rows[..=end].iter().rposition(|row| row.contains('[')).unwrap_or(end);
     rows[from.saturating_sub(1)..=end].iter().map(|row| row.trim().to_string()).collect()
 }
