@@ -14,3 +14,4 @@ mod question_keys;
 mod question_moments;
 mod review;
 mod review_rounds;
+pub(crate) mod typed_sentences;

@@ -7,7 +7,7 @@ const ESC: &str = "\x1b";
 const SENDS: &str = "Enter sends your text · Esc clears it";
 
 /// A change of `a.txt` at the apply question.
-fn apply_question() -> Pty {
+pub(super) fn apply_question() -> Pty {
     let mut pty = shell().size(100, 30).arg("--mode").arg("ask").file("a.txt", "old\n").open();
     pty.line("replace \"old\" with \"new\" in a.txt");
     pty.until("the question", |s| s.contains("[Apply] · Review · Keep pending · Discard · More"));
@@ -15,7 +15,7 @@ fn apply_question() -> Pty {
 }
 
 /// A command that would run outside a view, so that it asks on every machine.
-fn permission_question() -> Pty {
+pub(super) fn permission_question() -> Pty {
     let start = shell().size(100, 30).arg("--mode").arg("write").arg("--set").arg("sandbox.backend=snapshot");
     let mut pty = start.open();
     ask(&mut pty, "touch first");
