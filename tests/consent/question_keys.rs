@@ -147,7 +147,9 @@ fn a_text_typed_at_a_question_is_the_reply_to_it() {
 
         let mut pty = permission_question();
         pty.send(typed);
-        pty.until("the text", |s| s.contains(&format!("\n> {typed}")) && s.contains(SENDS));
+        pty.until("the text", |s| {
+            s.contains(&format!("\n> {typed}")) && s.contains("Enter refuses and sends your text")
+        });
         pty.send("\r");
         pty.until("the refusal", |s| s.contains(&format!("you refused this call: {typed}")));
         assert!(!pty.exists("first"));

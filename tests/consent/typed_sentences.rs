@@ -34,7 +34,9 @@ pub(crate) fn are_text_at(pty: &mut Pty, words: &str) {
         let typed = format!("> {sentence}");
         pty.until("the text", |s| s.contains(&typed) && s.contains(words));
         pty.send("\x1b");
-        pty.until("an empty line", |s| !s.contains(&typed) && s.contains(words) && s.contains("Enter answers"));
+        pty.until("an empty line", |s| {
+            !s.contains(&typed) && s.contains(words) && s.contains("Enter answers")
+        });
     }
 }
 

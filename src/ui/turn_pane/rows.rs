@@ -3,7 +3,7 @@
 //! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
 use super::pane::{EndedCall, RunningCall, TurnPane};
-use super::question::{LineState, PaneQuestion, SENDS};
+use super::question::{LineState, PaneQuestion};
 use super::status::mode_label;
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::conversation::CallId;
@@ -107,7 +107,7 @@ impl TurnPane {
             rest.extend(has_line.then_some(composer));
         } else {
             // Where a difference needs each row, the state of a turn that is over can wait.
-            if room >= LOW_PANE || asked.is_none_or(|open| !open.is_about_changes()) {
+            if room >= LOW_PANE || mode != Mode::Ask || asked.is_none_or(|open| !open.is_about_changes()) {
                 rest.push(self.status_row(mode, now));
                 if asked.is_some() && line == LineState::Text {
                     line = LineState::TextSaidBelow;
@@ -129,7 +129,8 @@ impl TurnPane {
             // above the pane has the last line of the answer.
             let above = answer.max(usize::from(rule.is_some()));
             let has_status = rest.len() > 1 && line != LineState::TextSaidBelow;
-            let may_go = usize::from(has_status && open.is_about_changes());
+            // A mode that applies changes without a question is always on the screen.
+            let may_go = usize::from(has_status && open.is_about_changes() && mode == Mode::Ask);
             let spare = above + may_go;
             let laid_out = |open: &mut PaneQuestion, others: usize| {
                 let least = (room.saturating_sub(others + above).max(4), spare);
@@ -362,8 +363,8 @@ impl TurnPane {
         use StatusPart::{Activity, Context, Cost, Elapsed, Grants, Level, Model, Plan, Stop, Tokens};
         let letter = Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode)));
         // One look says who has the keyboard.
-        if self.question.is_some() && !self.composer.is_empty() {
-            let words = Span::styled(format!(" {SENDS}"), self.theme.style("question"));
+        if let Some(open) = self.question.as_ref().filter(|_| self.line_state(now) == LineState::Text) {
+            let words = Span::styled(format!(" {}", open.sends()), self.theme.style("question"));
             return margin_mark::line(vec![letter, words], &self.theme);
         }
         let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
