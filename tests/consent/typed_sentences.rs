@@ -25,7 +25,7 @@ pub(crate) fn are_text_at(pty: &mut Pty, words: &str) {
     pty.until("the question", |s| s.contains(words));
     let speeds: &[u64] = if is_full() { &[130, 700] } else { &[10] };
     for (speed, sentence) in
-        speeds.iter().flat_map(|speed| some_of(&SENTENCES, 5).into_iter().map(move |one| (speed, one)))
+        speeds.iter().flat_map(|speed| some_of(&SENTENCES, 5).map(move |one| (speed, one)))
     {
         for letter in sentence.chars() {
             std::thread::sleep(Duration::from_millis(*speed));
