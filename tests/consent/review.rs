@@ -198,8 +198,7 @@ fn read_line_by_line_a_review_is_sentences_and_typed_answers() {
     let mut pty = pty.file("a.txt", &text).open();
     pty.line("run sed -i -e s/^line.5$/five/ -e /^line.15$/d a.txt");
     pty.until("a question", |s| s.contains("3: keep pending") && s.contains("answer: type a number"));
-    pty.send("3");
-    pty.enter_until("it is kept", |s| s.contains("±1 >"));
+    pty.answer_line("3", "it is kept", |s| s.contains("±1 >"));
     let before = pty.raw().len();
     pty.line("/review");
     pty.until("the first", |s| s.contains("hunk 1 of 2, a.txt, line 5, 1 removed, 1 added, undecided"));

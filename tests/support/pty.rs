@@ -314,20 +314,17 @@ impl Pty {
         self.until("what the answer does", |s| rows_of_answers(s) != before);
     }
 
-    /// Presses Enter, again each second, until the screen is as wanted: for a question that does not show from when on an
-    /// Enter counts.
-    pub fn enter_until(&mut self, what: &str, is_there: impl Fn(&str) -> bool) {
+    /// Types an answer and Enter where lines are read, until it counted: nothing shows from when on it does.
+    pub fn answer_line(&mut self, answer: &str, what: &str, is_there: impl Fn(&str) -> bool) {
         let started = Instant::now();
-        while !is_there(&self.screen()) {
-            if started.elapsed() > DEADLINE {
-                return self.until(what, is_there);
-            }
-            self.send("\r");
-            let pressed = Instant::now();
-            while !is_there(&self.screen()) && pressed.elapsed() < Duration::from_secs(1) {
+        while !is_there(&self.screen()) && started.elapsed() < DEADLINE {
+            self.by_hand(&format!("{answer}\r"));
+            let typed = Instant::now();
+            while !is_there(&self.screen()) && typed.elapsed() < Duration::from_secs(5) {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
+        self.until(what, is_there);
     }
 
     /// Waits until an Enter answers the question that is on the screen.
