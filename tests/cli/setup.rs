@@ -158,7 +158,7 @@ fn leaving_at_any_question_changes_nothing() {
         pty.until("the first question", |s| s.contains("Which provider?"));
         if question > 0 {
             find(&mut pty, "Which provider?", "anthropic");
-            pty.until("the second", |s| s.contains("Where is the key"));
+            pty.until("the second", |s| s.contains("Where is the API key"));
         }
         if question > 1 {
             enter(&mut pty);
@@ -318,13 +318,13 @@ fn a_command_and_a_variable_can_name_the_key() {
     let server = MockServer::start([models(), models()]);
     let mut pty = start(&settings(&server)).variable("WORK_KEY", KEY).arg("setup").spawn();
     find(&mut pty, "Which provider?", "anthropic");
-    find(&mut pty, "Where is the key", "command");
+    find(&mut pty, "Where is the API key", "command");
     pty.until("the command", |s| s.contains("Which command prints the key?"));
     pty.send("echo locked >&2; exit 3");
     enter(&mut pty);
     pty.until("why it fails", |s| s.contains("the key command failed") && s.contains("locked"));
     enter(&mut pty);
-    find(&mut pty, "Where is the key", "command");
+    find(&mut pty, "Where is the API key", "command");
     pty.until("the command", |s| s.contains("Which command prints the key?"));
     pty.send("printenv WORK_KEY");
     enter(&mut pty);
@@ -332,7 +332,7 @@ fn a_command_and_a_variable_can_name_the_key() {
     pty.send("\x1b");
     pty.until("back", |s| s.contains("Which command prints the key?"));
     pty.send("\x1b");
-    find(&mut pty, "Where is the key", "variable");
+    find(&mut pty, "Where is the API key", "variable");
     pty.until("the variable", |s| s.contains("Which environment variable"));
     enter(&mut pty);
     pty.until("it is not set", |s| s.contains("ANTHROPIC_API_KEY is not set in this shell"));
@@ -355,13 +355,13 @@ fn a_model_whose_name_is_the_key_is_not_listed() {
     let server = MockServer::start([hostile(), hostile()]);
     let mut pty = start(&settings(&server)).variable("WORK_KEY", KEY).arg("setup").spawn();
     find(&mut pty, "Which provider?", "anthropic");
-    find(&mut pty, "Where is the key", "command");
+    find(&mut pty, "Where is the API key", "command");
     pty.until("the command", |s| s.contains("Which command prints the key?"));
     pty.send("printenv WORK_KEY");
     enter(&mut pty);
     pty.until("the models", |s| s.contains("Which model?") && s.contains("tiny"));
     pty.send("\x1b\x1b");
-    find(&mut pty, "Where is the key", "variable");
+    find(&mut pty, "Where is the API key", "variable");
     pty.until("the variable", |s| s.contains("Which environment variable"));
     pty.send("\x15WORK_KEY");
     enter(&mut pty);

@@ -57,7 +57,7 @@ fn a_rewind_to_the_turn_of_a_review_sends_the_review_again() {
     pty.send("cwhy this?\r");
     pty.until("the comment", |s| s.contains("» why this?"));
     pty.send("\r");
-    pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
+    pty.until("the summary", |s| s.contains("1 hunk in 1 file: will be discarded"));
     pty.answer("A");
     pty.until("the turn", |s| s.contains("sent to the agent: review: 1 rejected, 1 comment"));
     pty.until_prompt("");
@@ -96,7 +96,7 @@ fn a_review_waits_for_a_locked_database_and_ctrl_c_leaves_it_as_it_was() {
     let other = rusqlite::Connection::open(pty.home().join(".local/state/placet/placet.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     pty.send("\r");
-    pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
+    pty.until("the summary", |s| s.contains("1 hunk in 1 file: will be discarded"));
     pty.answer("A");
     pty.until("the reason", |s| {
         s.contains("another program has locked the session database: waiting for it")
@@ -111,7 +111,7 @@ fn a_review_waits_for_a_locked_database_and_ctrl_c_leaves_it_as_it_was() {
     pty.line("/review");
     pty.until("the decisions", |s| s.contains("2/2 hunks"));
     pty.send("\r");
-    pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
+    pty.until("the summary", |s| s.contains("1 hunk in 1 file: will be discarded"));
     pty.answer("A");
     pty.until("the turn", |s| s.contains("sent to the agent: review: 1 rejected"));
     assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
@@ -1039,7 +1039,7 @@ fn a_file_that_the_agent_made_a_directory_is_decided_by_side() {
     pty.until("both sides", |s| {
         s.contains("yours: 9 bytes") && s.contains("the agent's: a directory") && s.contains("-mine")
     });
-    pty.send("Y");
+    pty.answer("Y");
     pty.until("all accepted", |s| s.contains("2/2 hunks"));
     pty.send("\r");
     pty.until("the summary", |s| s.contains("the agent's change replaces what you changed"));

@@ -93,6 +93,8 @@ impl TurnPane {
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&mut self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
+        let at = self.since_start(now);
+        self.question.iter_mut().for_each(|open| open.note_checks(at));
         let mut line = self.line_state(now);
         let asked = self.question.as_ref();
         let wants_text = asked.is_some_and(PaneQuestion::wants_text);
