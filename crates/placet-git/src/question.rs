@@ -50,8 +50,8 @@ impl RepositoryQuestion {
         runner: &dyn GitRunner,
     ) -> Result<Option<RepositoryQuestion>> {
         let (agent, copy) = RepositoryState::read_with_copy(sides.agent, &scratch.join("agent"), runner)?;
-        let person = RepositoryState::read(sides.person, &scratch.join("person"), runner)?;
         let base = sides.base;
+        let person = base.read_again(sides.person, &scratch.join("person"), runner)?;
         if agent.format != person.format || base.format != person.format {
             return Err(GitError::FormatChanged);
         }

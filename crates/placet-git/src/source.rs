@@ -5,6 +5,7 @@ use crate::git_name::GitName;
 use crate::limit;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -37,7 +38,7 @@ pub struct SourceFile {
 }
 
 /// Changes with each write of a file: git replaces its files, and the time of the inode cannot be set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FileIdentity {
     pub device: u64,
     pub inode: u64,

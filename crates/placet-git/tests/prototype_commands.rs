@@ -1,64 +1,75 @@
-//! The 54 commands of the prototype: each is read, applied, undone after a `git gc --prune=now`, and redone.
+//! Each command is read, applied, undone after a `git gc --prune=now`, and redone; git says the same each time.
 
 mod support;
 
-use support::{Scene, everything, same, sh};
-
-/// Title, command, and what the result is.
-const CASES: &str = include_str!("fixtures/prototype_commands.txt");
-
-/// Nothing but refs, the index and the stash keeps an object alive.
-const FORGET: &str = "find .git/logs -type f ! -path '*refs/stash' -delete; git gc -q --prune=now";
-
-fn run(title: &str, command: &str) -> Result<(), String> {
-    let mut scene = Scene::prototype();
-    scene.agent(command);
-    let words = |what: &str, error: placet_git::GitError| format!("{title}: {what}: {error}");
-    if !scene.agent_git_dir().exists() {
-        let error = scene.question().expect_err("a removed repository");
-        return same(title, "the repository has no `HEAD` or no objects", &error.to_string());
-    }
-    let question = scene.question().map_err(|error| words("read", error))?;
-    let Some(question) = question else {
-        scene.work_tree_of("2");
-        return same(&format!("{title}: nothing to apply"), scene.agent_says(), &scene.says());
-    };
-    placet_git::RepositoryRows::read(&question, &placet_git::PlainRunner).map_err(|error| words("rows", error))?;
-    let applied = scene.apply(&question, &everything(&question)).map_err(|error| words("apply", error))?;
-    scene.work_tree_of("2");
-    same(&format!("{title}: applied"), scene.agent_says(), &scene.says())?;
-    sh(&scene.repo(), FORGET);
-    let undone = scene.undo(&applied).map_err(|error| words("undo", error))?;
-    scene.work_tree_of("1");
-    same(&format!("{title}: undone"), &scene.said_before, &scene.says())?;
-    let redone = scene.undo(&undone).map_err(|error| words("redo", error))?;
-    scene.work_tree_of("2");
-    same(&format!("{title}: redone"), scene.agent_says(), &scene.says())?;
-    sh(&scene.repo(), FORGET);
-    scene.undo(&redone).map_err(|error| words("undo after gc", error))?;
-    scene.work_tree_of("1");
-    same(&format!("{title}: undone after gc"), &scene.said_before, &scene.says())
-}
+use support::{FUNCTIONS, Scene, in_parallel, round_trip};
 
 #[test]
 fn each_command_of_the_prototype_is_applied_undone_and_redone_as_git_would_say() {
-    let only = std::env::var("PLACET_SCENARIO").unwrap_or_default();
-    let cases: Vec<(&str, &str)> = CASES.lines().filter_map(|line| line.split_once(": ")).collect();
+    let cases = include_str!("fixtures/prototype_commands.txt");
+    let cases: Vec<(&str, &str)> = cases.lines().filter_map(|line| line.split_once(": ")).collect();
     assert_eq!(cases.len(), 54);
-    let cases: Vec<_> = cases.into_iter().filter(|(title, _)| only.is_empty() || *title == only).collect();
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let failed = std::sync::Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                while let Some((title, command)) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-                    if let Err(why) = run(title, command) {
-                        failed.lock().unwrap().push(why);
-                    }
-                }
-            });
-        }
+    in_parallel(&cases, |(title, command)| {
+        let mut scene = Scene::prototype();
+        scene.agent(command);
+        round_trip(title, &scene)
     });
-    let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), cases.len(), failed.join("\n"));
+}
+
+/// Title, what the person did before, what the agent runs.
+fn fixture_cases() -> Vec<(String, String, String)> {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/git_commands.txt");
+    let text = std::fs::read_to_string(file).unwrap().replace("\n  ", " ");
+    let mut cases: Vec<(String, String, String)> = Vec::new();
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("== ") {
+            cases.push((title.into(), String::new(), String::new()));
+        } else if let Some(before) = line.strip_prefix("before: ") {
+            cases.last_mut().unwrap().1 = before.into();
+        } else if let Some(agent) = line.strip_prefix("agent: ") {
+            cases.last_mut().unwrap().2 = agent.into();
+        }
+    }
+    cases
+}
+
+#[test]
+fn each_command_of_placets_own_table_is_applied_undone_and_redone_as_git_would_say() {
+    // Those with one repository in the directory itself; clones and submodules have tests of their own.
+    let is_one = |before: &str| before.starts_with("repository .") || before.starts_with("git init -q -b main --object")
+        || before.starts_with("git init -q -b main --ref");
+    let cases: Vec<_> = fixture_cases().into_iter().filter(|(_, before, _)| is_one(before)).collect();
+    assert!(cases.len() >= 100, "{}", cases.len());
+    in_parallel(&cases, |(title, before, agent)| {
+        let mut scene = Scene::new(&format!("{FUNCTIONS}{before}"));
+        scene.agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
+        round_trip(title, &scene)
+    });
+}
+
+/// Formats and names: title, what the person did before, what the agent runs.
+const FORMATS: &[(&str, &str, &str)] = &[
+    ("a name that was a directory", "repository .; git branch side/x", "git branch -D side/x; git branch side HEAD~1"),
+    ("a directory that was a name", "repository .; git branch side", "git branch -D side; git branch side/x; git branch side/y/z HEAD~1"),
+    ("packed names", "repository .; git branch side; git pack-refs --all", "git branch -D side; git branch side/x; git switch -qc side/z"),
+    ("rename below itself", "repository .", "git branch -m main main2; git branch -m main2 main/x"),
+    ("reftable with a stash", "git init -q -b main --ref-format=reftable .; echo 1 > a; git add a; git commit -qm 1; echo 2 > a; git stash -q", "echo 3 > a; git stash push -q; git stash drop -q stash@{1}; git switch -qc t; git commit -q --allow-empty -m e; git tag x"),
+    ("SHA-256 with a stash", "git init -q -b main --object-format=sha256 .; echo 1 > a; git add a; git commit -qm 1", "echo 3 > a; git stash push -q; : > e; git add -N e; git commit -q --allow-empty -m e"),
+    ("intent to add", "repository .; : > old; git add -N old", "mkdir s; echo n > s/n; : > e; git add -N s/n e; git add old"),
+    ("intent to add next to an empty file", "repository .; : > e; git add e; git commit -qm e", "git rm -q --cached e; git add -N e; : > f; git add f"),
+    ("linked worktree", "repository .; git worktree add -q wt -b linked", "cd wt; echo w > w; git add w; git commit -qm In; echo x > x; git add x; cd ..; echo two >> a.txt; git commit -qam Here"),
+    ("linked worktree, detached with its own refs", "repository .; git worktree add -q wt -b linked", "cd wt; git checkout -q --detach HEAD~1; git update-ref refs/worktree/mine HEAD"),
+    ("file in place of a directory", "repository .; mkdir d; echo 1 > d/f; git add .; git commit -qm d", "git rm -rq d; echo f > d; git add d; git commit -qm f"),
+    ("hostile path names", "repository .", "printf x > 'a\nb'; printf y > $'\\xff\\x1b[2J'; printf z > '-n'; git add .; git commit -qm odd; git branch 'x%00\u202e'"),
+    ("symbolic refs", "repository .; git branch other; git symbolic-ref refs/remotes/origin/HEAD refs/heads/main", "git symbolic-ref refs/remotes/origin/HEAD refs/heads/other; git symbolic-ref refs/heads/alias refs/heads/main"),
+    ("many commits", "repository .", "for n in $(seq 45); do echo $n > n$n; git add .; git commit -qm c$n; done"),
+];
+
+#[test]
+fn formats_and_odd_names_are_applied_undone_and_redone() {
+    in_parallel(FORMATS, |(title, before, agent)| {
+        let mut scene = Scene::new(&format!("{FUNCTIONS}{before}"));
+        scene.agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
+        round_trip(title, &scene)
+    });
 }

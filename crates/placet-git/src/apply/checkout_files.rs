@@ -13,6 +13,15 @@ pub(super) fn make_directory(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).map_err(GitError::io("create", directory))
 }
 
+/// Removes a directory that was made for nothing.
+pub(super) fn remove_empty(directory: &Path) {
+    if fs::remove_dir(directory).is_ok()
+        && let Some(parent) = directory.parent()
+    {
+        let _ = fs::remove_dir(parent);
+    }
+}
+
 /// Writes each file whole, or removes it with the directory that it was the last in.
 pub(super) fn write(git_dir: &Path, files: &MovedItems<GitFileContent>) -> Result<()> {
     for (name, moved) in files {

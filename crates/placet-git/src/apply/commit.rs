@@ -25,7 +25,7 @@ impl PreparedApply {
         match run.commit(&self.change, place) {
             Ok(()) => Ok(()),
             Err(error) => {
-                run.roll_back(place, &error)?;
+                run.roll_back(place)?;
                 Err(error)
             }
         }
@@ -34,7 +34,7 @@ impl PreparedApply {
     /// Releases the locks; nothing moved.
     pub fn abort(mut self, place: ApplyPlace<'_>) -> Result<()> {
         match self.run.take() {
-            Some(mut run) => run.roll_back(place, &crate::error::GitError::Stopped("abort")),
+            Some(mut run) => run.roll_back(place),
             None => Ok(()),
         }
     }

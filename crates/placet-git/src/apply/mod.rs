@@ -161,7 +161,7 @@ fn begin(change: &RepositoryMove, objects: NewObjects<'_>, place: ApplyPlace<'_>
     match run.prepare(change, objects, place) {
         Ok(()) => Ok(PreparedApply::new(run, change.clone())),
         Err(error) => {
-            run.roll_back(place, &error)?;
+            run.roll_back(place)?;
             Err(error)
         }
     }
@@ -260,19 +260,20 @@ impl ApplyRun {
     }
 
     /// Releases what is held, and moves what was moved back.
-    fn roll_back(&mut self, place: ApplyPlace<'_>, why: &GitError) -> Result<()> {
+    fn roll_back(&mut self, place: ApplyPlace<'_>) -> Result<()> {
         if let Some(refs) = self.refs.take() {
             refs.abort();
         }
         self.locks.release();
-        if let GitError::Stopped(_) = why
-            && self.journal.phase == ApplyPhase::Preparing
-            && self.journal.is_unmoved()
-        {
-            return self.journal.discard();
+        if self.journal.phase != ApplyPhase::Preparing || !self.journal.is_unmoved() {
+            let unwatched = ApplyPlace { watch: &Unwatched, ..place };
+            recover::drive(&mut self.journal, unwatched, RecoveryGoal::Revert)?;
         }
-        let unwatched = ApplyPlace { watch: &Unwatched, ..place };
-        recover::drive(&mut self.journal, unwatched, RecoveryGoal::Revert)?;
+        for (name, checkout) in &self.journal.change.checkouts {
+            if checkout.head.as_ref().is_some_and(|head| head.before.is_none()) {
+                checkout_files::remove_empty(&place.git_dir_of(name));
+            }
+        }
         self.journal.discard()
     }
 }

@@ -50,9 +50,7 @@ impl RefUpdates {
     fn add(&mut self, name: &GitName, moved: &Moved<RefTarget>, format: ObjectFormat) {
         let n = name.as_bytes();
         let hex = |target: &RefTarget| target.object().map(|id| id.to_string()).unwrap_or_default();
-        if !matches!(moved.after, Some(RefTarget::Symbolic(_))) && !matches!(moved.before, Some(RefTarget::Symbolic(_))) {
-            self.line(&[b"option no-deref"]);
-        }
+        self.line(&[b"option no-deref"]);
         match (&moved.before, &moved.after) {
             (None, None) => {}
             (None, Some(RefTarget::Symbolic(to))) => self.line(&[b"symref-create ", n, b"\0", to.as_bytes()]),
@@ -68,7 +66,6 @@ impl RefUpdates {
                 self.line(&[b"update ", n, b"\0", hex(new).as_bytes(), b"\0", format.zero().as_bytes()]);
             }
             (Some(RefTarget::Symbolic(_)), Some(new)) => {
-                self.line(&[b"option no-deref"]);
                 self.line(&[b"update ", n, b"\0", hex(new).as_bytes(), b"\0"]);
             }
             (Some(old), Some(new)) => {
@@ -84,6 +81,7 @@ impl RefUpdates {
     }
 
     fn head(&mut self, moved: &Moved<Head>) {
+        self.line(&[b"option no-deref"]);
         match (&moved.before, &moved.after) {
             (Some(Head::Branch(old)), Some(Head::Branch(new))) => {
                 self.line(&[b"symref-update HEAD\0", new.as_bytes(), b"\0ref\0", old.as_bytes()]);
@@ -93,7 +91,6 @@ impl RefUpdates {
             }
             (Some(old), Some(Head::Detached(new))) => {
                 let old = if let Head::Detached(id) = old { id.to_string() } else { String::new() };
-                self.line(&[b"option no-deref"]);
                 self.line(&[b"update HEAD\0", new.to_string().as_bytes(), b"\0", old.as_bytes()]);
             }
             (None, _) | (_, None) => {}

@@ -57,16 +57,14 @@ pub(super) enum Side {
 
 enum Asked {
     New,
-    NewCount,
     Dropped,
-    DroppedCount,
     Stash,
     Count(ObjectId, ObjectId),
     Tree(CheckoutName, Side),
 }
 
-const LOG: [&str; 11] = [
-    "log", "--stdin", "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00", "--raw", "--numstat", "--no-abbrev", "-z",
+const LOG: [&str; 12] = [
+    "log", "--stdin", "--ignore-missing", "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00", "--raw", "--numstat", "--no-abbrev", "-z",
     "--no-renames", "--diff-merges=first-parent", "--no-ext-diff", "--no-textconv",
 ];
 
@@ -75,14 +73,11 @@ impl CommitLog {
         let asked = CommitLog::questions(question);
         let (asked, calls): (Vec<Asked>, Vec<GitCall>) = asked.into_iter().unzip();
         let mut log = CommitLog::default();
-        let (mut new, mut dropped) = (0, 0);
         for (asked, output) in asked.into_iter().zip(run_all(runner, &calls)?) {
             let out = &output.stdout;
             match asked {
                 Asked::New => log.commits = parse_log(out)?,
                 Asked::Dropped => log.dropped = parse_log(out)?,
-                Asked::NewCount => new = number(out)?,
-                Asked::DroppedCount => dropped = number(out)?,
                 Asked::Stash => log.stash = parse_log(out)?.into_iter().map(|commit| (commit.id, commit)).collect(),
                 Asked::Count(old, id) => {
                     let words: Vec<&[u8]> = out.split(|byte| byte.is_ascii_whitespace()).collect();
@@ -95,9 +90,27 @@ impl CommitLog {
                 }
             }
         }
-        log.more_commits = new.saturating_sub(log.commits.len());
-        log.more_dropped = dropped.saturating_sub(log.dropped.len());
+        log.count_the_rest(question, runner)?;
         Ok(log)
+    }
+
+    /// The number of commits is exact where not all are listed.
+    fn count_the_rest(&mut self, question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<()> {
+        let (new, old) = moved_commits(question);
+        let sides = [
+            (&self.commits, &mut self.more_commits, new, Side::Person),
+            (&self.dropped, &mut self.more_dropped, old, Side::Agent),
+        ];
+        for (listed, more, tips_of, not) in sides {
+            if listed.len() < limit::LISTED_COMMITS {
+                continue;
+            }
+            let input = [lines(&tips_of, ""), lines(&tips(question, not), "^")].concat();
+            let call = GitCall::new(&question.quarantine.path, ["rev-list", "--count", "--stdin", "--ignore-missing"]);
+            let output = crate::runner::run_one(runner, call.transfer().input(input))?;
+            *more = number(&output.stdout)?.saturating_sub(listed.len());
+        }
+        Ok(())
     }
 
     fn questions(question: &RepositoryQuestion) -> Vec<(Asked, GitCall)> {
@@ -110,15 +123,12 @@ impl CommitLog {
             call.args.push(format!("--max-count={most}").into());
             call.input([lines(tips, ""), lines(not, "^")].concat())
         };
-        let count = ["rev-list", "--count", "--stdin", "--ignore-missing"];
         if !new.is_empty() {
             asked.push((Asked::New, call(&LOG, &new, &known, limit::LISTED_COMMITS)));
-            asked.push((Asked::NewCount, call(&count, &new, &known, usize::MAX >> 33)));
         }
         if !old.is_empty() {
             let kept = tips(question, Side::Agent);
             asked.push((Asked::Dropped, call(&LOG, &old, &kept, limit::LISTED_COMMITS)));
-            asked.push((Asked::DroppedCount, call(&count, &old, &kept, usize::MAX >> 33)));
         }
         let stash: Vec<ObjectId> = question.comparison.moved.stash.iter().flat_map(|stash| stash.after.iter().flatten())
             .filter(|entry| !question.person.stash.contains(entry)).map(|entry| entry.id).collect();

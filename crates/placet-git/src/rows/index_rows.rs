@@ -25,6 +25,8 @@ pub struct IndexFact {
     pub path: GitName,
     pub moved: Moved<Vec<IndexEntry>>,
     pub state: StagedState,
+    /// The person had something staged there.
+    pub was_staged: bool,
     /// What was staged there is neither in the new commit nor staged any more.
     pub loses_staged: bool,
 }
@@ -45,12 +47,13 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> BTreeMap<
                     entry.filter(|entry| !entry.intent_to_add).map(|entry| (entry.mode.clone(), entry.id))
                 };
                 let (before, after) = (entry(&moved.before), entry(&moved.after));
-                let was_staged = before.is_some() && before.as_ref() != old;
+                let was_staged = before.as_ref() != old;
                 IndexFact {
                     path: path.clone(),
                     moved: moved.clone(),
                     state: state_of(moved.after.as_deref().unwrap_or_default(), new, after.as_ref()),
-                    loses_staged: was_staged && before.as_ref() != new && before != after,
+                    was_staged,
+                    loses_staged: was_staged && before.is_some() && before.as_ref() != new && before != after,
                 }
             })
             .collect();

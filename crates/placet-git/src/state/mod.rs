@@ -15,8 +15,10 @@ pub(crate) use refs::is_own_ref;
 use crate::git_file::GitFiles;
 use crate::git_name::GitName;
 use crate::object_id::{ObjectFormat, ObjectId};
+use crate::source::FileIdentity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// How refs are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +50,8 @@ pub struct RepositoryState {
     /// Refs that git cannot read, so that nothing is known about them.
     pub unreadable: Vec<GitName>,
     pub files: GitFiles,
+    /// What the files were that this was read from: a state whose files are the same is not read again.
+    pub(crate) read_from: Vec<(PathBuf, FileIdentity)>,
 }
 
 impl RepositoryState {

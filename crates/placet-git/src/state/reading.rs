@@ -37,8 +37,31 @@ impl RepositoryState {
         runner: &dyn GitRunner,
     ) -> Result<(RepositoryState, CleanDirectory)> {
         let clean = CleanDirectory::copy(source, scratch, runner)?;
-        let asked = questions(&clean);
-        let calls: Vec<GitCall> = asked.iter().map(|asked| call(&clean, asked)).collect();
+        let state = RepositoryState::read_from_copy(source, &clean, runner)?;
+        Ok((state, clean))
+    }
+
+    /// The state of a repository that was read before, and may not have changed.
+    pub(crate) fn read_again(
+        &self,
+        source: &dyn RepositorySource,
+        scratch: &Path,
+        runner: &dyn GitRunner,
+    ) -> Result<RepositoryState> {
+        let clean = CleanDirectory::copy(source, scratch, runner)?;
+        if clean.identities != self.read_from {
+            return RepositoryState::read_from_copy(source, &clean, runner);
+        }
+        Ok(RepositoryState { files: GitFiles::read(source)?, ..self.clone() })
+    }
+
+    fn read_from_copy(
+        source: &dyn RepositorySource,
+        clean: &CleanDirectory,
+        runner: &dyn GitRunner,
+    ) -> Result<RepositoryState> {
+        let asked = questions(clean);
+        let calls: Vec<GitCall> = asked.iter().map(|asked| call(clean, asked)).collect();
         let mut state = RepositoryState {
             format: clean.format.clone(),
             refs: RefsState::new(),
@@ -47,6 +70,7 @@ impl RepositoryState {
             shallow: clean.shallow.clone(),
             unreadable: clean.unreadable.clone(),
             files: GitFiles::read(source)?,
+            read_from: clean.identities.clone(),
         };
         let results = runner.run(&calls);
         let mut answers: Vec<(Asked, GitOutput)> = Vec::new();
@@ -57,7 +81,7 @@ impl RepositoryState {
             state.take(asked, output)?;
         }
         for checkout in &clean.checkouts {
-            let found = read_checkout(&clean, checkout, &answers)?;
+            let found = read_checkout(clean, checkout, &answers)?;
             state.checkouts.insert(checkout.clone(), found);
         }
         for (name, target) in &clean.symbolic {
@@ -72,11 +96,11 @@ impl RepositoryState {
             }
         }
         state.refs.remove(&GitName::from(stash::REF));
-        mark_announced(&clean, &mut state, runner)?;
+        mark_announced(clean, &mut state, runner)?;
         state.unreadable.retain(|name| !clean.symbolic.iter().any(|(symbolic, _)| symbolic == name));
         state.unreadable.sort();
         state.unreadable.dedup();
-        Ok((state, clean))
+        Ok(state)
     }
 
     fn take(&mut self, asked: &Asked, output: &GitOutput) -> Result<()> {

@@ -288,3 +288,61 @@ E",
     let said = sh(to, &line);
     assert!(said.is_empty(), "{said}");
 }
+
+/// The tests wait for processes most of the time.
+const WORKERS: usize = 16;
+
+/// Runs each case, and shows all that failed. `PLACET_SCENARIO` is a part of the titles of cases to run.
+pub(crate) fn in_parallel<T: Sync + std::fmt::Debug>(cases: &[T], run: impl Fn(&T) -> Result<(), String> + Sync) {
+    let only = std::env::var("PLACET_SCENARIO").unwrap_or_default();
+    let cases: Vec<&T> = cases.iter().filter(|case| format!("{case:?}").contains(&only)).collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let failed = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    if let Err(why) = run(case) {
+                        eprintln!("{why}");
+                        failed.lock().unwrap().push(why);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), cases.len(), failed.join("\n"));
+}
+
+/// Nothing but refs, the index and the stash keeps an object alive.
+const FORGET: &str = "find .git/logs -type f ! -path '*refs/stash' -delete; git gc -q --prune=now";
+
+/// Reads, applies, undoes and redoes the agent's change, and compares what git says each time.
+pub(crate) fn round_trip(title: &str, scene: &Scene) -> Result<(), String> {
+    let words = |what: &str, error: placet_git::GitError| format!("{title}: {what}: {error}");
+    if !scene.agent_git_dir().exists() {
+        let error = scene.question().expect_err("a removed repository");
+        return same(title, "the repository has no `HEAD` or no objects", &error.to_string());
+    }
+    let question = scene.question().map_err(|error| words("read", error))?;
+    let Some(question) = question else {
+        scene.work_tree_of("2");
+        return same(&format!("{title}: nothing to apply"), scene.agent_says(), &scene.says());
+    };
+    placet_git::RepositoryRows::read(&question, &placet_git::PlainRunner).map_err(|error| words("rows", error))?;
+    let applied = scene.apply(&question, &everything(&question)).map_err(|error| words("apply", error))?;
+    scene.work_tree_of("2");
+    same(&format!("{title}: applied"), scene.agent_says(), &scene.says())?;
+    sh(&scene.repo(), FORGET);
+    let undone = scene.undo(&applied).map_err(|error| words("undo", error))?;
+    scene.work_tree_of("1");
+    same(&format!("{title}: undone"), &scene.said_before, &scene.says())?;
+    let redone = scene.undo(&undone).map_err(|error| words("redo", error))?;
+    scene.work_tree_of("2");
+    same(&format!("{title}: redone"), scene.agent_says(), &scene.says())?;
+    sh(&scene.repo(), FORGET);
+    scene.undo(&redone).map_err(|error| words("undo after gc", error))?;
+    scene.work_tree_of("1");
+    same(&format!("{title}: undone after gc"), &scene.said_before, &scene.says())
+}
+
