@@ -60,7 +60,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
     ("linked worktree", "repository .; git worktree add -q wt -b linked", "cd wt; echo w > w; git add w; git commit -qm In; echo x > x; git add x; cd ..; echo two >> a.txt; git commit -qam Here"),
     ("linked worktree, detached with its own refs", "repository .; git worktree add -q wt -b linked", "cd wt; git checkout -q --detach HEAD~1; git update-ref refs/worktree/mine HEAD"),
     ("file in place of a directory", "repository .; mkdir d; echo 1 > d/f; git add .; git commit -qm d", "git rm -rq d; echo f > d; git add d; git commit -qm f"),
-    ("hostile path names", "repository .", "printf x > 'a\nb'; printf y > $'\\xff\\x1b[2J'; printf z > '-n'; git add .; git commit -qm odd; git branch 'x%00\u202e'"),
+    ("hostile path names", "repository .", "printf x > 'a\nb'; printf y > $'\\xff\\x1b[2J'; printf z > '-n'; git add .; git commit -qm odd; git branch 'x%00\u{202e}'"),
     ("symbolic refs", "repository .; git branch other; git symbolic-ref refs/remotes/origin/HEAD refs/heads/main", "git symbolic-ref refs/remotes/origin/HEAD refs/heads/other; git symbolic-ref refs/heads/alias refs/heads/main"),
     ("many commits", "repository .", "for n in $(seq 45); do echo $n > n$n; git add .; git commit -qm c$n; done"),
 ];
