@@ -166,12 +166,14 @@ fn wanted(comparison: &Comparison, person: &RepositoryState, agent: &RepositoryS
     let (before, after) = comparison.moved.objects();
     let before: BTreeSet<ObjectId> = before.into_iter().collect();
     let mut tips: BTreeSet<ObjectId> = after.into_iter().filter(|id| !has.contains(id) && !before.contains(id)).collect();
-    // A ref in conflict has rows, too.
-    for item in &comparison.conflicts {
-        if let RepositoryItem::Ref(name) = item {
-            tips.extend(agent.resolve(name).filter(|id| !has.contains(id)));
-        }
-    }
+    // What is in conflict has rows, too, and an index is compared with the commit at its HEAD.
+    let conflicts = comparison.conflicts.iter().filter_map(|item| match item {
+        RepositoryItem::Ref(name) => agent.resolve(name),
+        RepositoryItem::Head(checkout) => agent.head_commit(checkout),
+        _ => None,
+    });
+    let heads = comparison.moved.checkouts.keys().filter_map(|checkout| agent.head_commit(checkout));
+    tips.extend(conflicts.chain(heads).filter(|id| !has.contains(id)));
     let mut mentioned = BTreeSet::new();
     for (name, moved) in &comparison.moved.files {
         let is_of_operation = matches!(class_of(name), GitFileClass::Operation(_) | GitFileClass::OperationTrace(_));

@@ -23,7 +23,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("git branch -D side", "git branch -f side main", "refs/heads/side changed on both sides", "git rev-parse -q --verify side >/dev/null || echo yes"),
     ("echo p > b.txt; git add b.txt", "echo 2 >> a.txt; git commit -qam Agent", "", "git diff --cached --name-only | grep -qx b.txt && test \"$(git show :b.txt)\" = p && git log --format=%s -1 | grep -qx Agent && echo yes"),
     ("echo p > a.txt; git add a.txt", "echo 2 >> a.txt; git commit -qam Agent", "the staged entry `a.txt` changed on both sides", "test \"$(git show :a.txt)\" = p && echo yes"),
-    ("echo p > new; git add -N new", "echo 2 > other; git add other", "", "git status --porcelain | grep -q '^ A new' && git status --porcelain | grep -q '^A  other' && echo yes"),
+    ("echo p > new; git add -N new", "echo 2 > other; git add other", "", "git status --porcelain | grep -q '^ A new' && git diff --cached --name-only | grep -qx other && echo yes"),
     ("echo p >> b.txt; git stash push -q -m Mine", "echo 2 >> a.txt; git stash push -q -m Agent", "", "git stash list | grep -q Mine && git stash list | sed 1q | grep -q Agent && test $(git stash list | wc -l) = 3 && echo yes"),
     ("echo p >> b.txt; git stash push -q -m Mine", "git stash drop -q", "", "git stash list | grep -q Mine && test $(git stash list | wc -l) = 1 && echo yes"),
     ("git stash drop -q", "echo 2 >> a.txt; git stash push -q -m Agent", "", "git stash list | grep -q Agent && test $(git stash list | wc -l) = 1 && echo yes"),

@@ -29,13 +29,13 @@ const CASES: &[(&str, &str)] = &[
     ("rm .git/index; mkfifo .git/index", "`index` is not a regular file"),
     ("rm .git/index; truncate -s 20G .git/index", "`index` is larger than "),
     ("truncate -s 20G .git/packed-refs", "`packed-refs` is larger than "),
-    ("mkfifo .git/objects/pack/pack-x.pack; git tag x", "`objects/pack/pack-x.pack` is not a regular file"),
-    ("mkdir -p .git/objects/ab; mkfifo .git/objects/ab/cdef; git tag x", "`objects/ab/cdef` is not a regular file"),
+    ("git tag x; mkfifo .git/objects/pack/pack-x.pack", "`objects/pack/pack-x.pack` is not a regular file"),
+    ("git tag x; mkdir -p .git/objects/ab; mkfifo .git/objects/ab/cdef", "`objects/ab/cdef` is not a regular file"),
     ("echo 'ref: ../../../etc/passwd' > .git/HEAD", "`git "),
     ("git rev-parse HEAD > .git/shallow", "the boundaries of the shallow clone changed"),
     ("git rev-parse HEAD > .git/info/grafts; mkdir -p .git/info; git rev-parse HEAD > .git/info/grafts; git tag x", ""),
     ("mkdir -p .git/objects/info; echo /nowhere > .git/objects/info/alternates; git tag x", ""),
-    ("mkdir -p .git/objects/info; mkfifo .git/objects/info/alternates; git tag x", "`objects/info/alternates` is not a regular file"),
+    ("git tag x; mkdir -p .git/objects/info; mkfifo .git/objects/info/alternates", "`objects/info/alternates` is not a regular file"),
     ("mkdir -p .git/objects/info; head -c 2000 /dev/urandom > .git/objects/info/commit-graph; git commit -q --allow-empty -m x", ""),
     ("git repack -adq; for e in bitmap rev keep promisor mtimes; do head -c 500 /dev/urandom > $(echo .git/objects/pack/*.pack | sed s/pack$/$e/); done; git commit -q --allow-empty -m x", ""),
     ("git repack -adq; head -c 500 /dev/urandom > .git/objects/pack/multi-pack-index; git commit -q --allow-empty -m x", ""),
@@ -46,8 +46,8 @@ const CASES: &[(&str, &str)] = &[
     ("echo x > .git/FETCH_HEAD; echo x > .git/ORIG_HEAD; echo x > .git/unknown; git tag x", ""),
     ("git replace HEAD HEAD~1", ""),
     ("mkdir -p .git/sequencer; echo 'exec touch pwned' > .git/sequencer/todo; git tag x", ""),
-    ("rm -rf .git/objects; git tag x", "the repository has no `HEAD` or no objects"),
-    ("mv .git/objects .git/o; ln -s o .git/objects; git tag x", "`objects"),
+    ("rm -rf .git/objects", "the repository has no `HEAD` or no objects"),
+    ("git tag x; mv .git/objects .git/o; ln -s o .git/objects", "`objects"),
     ("git tag x $(printf 'x%.0s' $(seq 40) >/dev/null; git rev-parse HEAD); for i in $(seq 40); do mkdir -p .git/refs/heads/$(printf 'd/%.0s' $(seq $i)); done", "the repository has more than"),
 ];
 
@@ -55,7 +55,7 @@ const CASES: &[(&str, &str)] = &[
 fn a_hostile_repository_is_refused_or_has_no_effect_that_waits_for_nobody() {
     in_parallel(CASES, |(agent, error)| {
         let mut scene = Scene::new(&format!("{FUNCTIONS}repository .; git branch side HEAD~1; mkdir -p .git/hooks .git/info"));
-        scene.agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
+        scene.hostile_agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
         let before = scene.says();
         let files = |scene: &Scene| sh(&scene.repo(), "cd .git; find . -path ./refs -prune -o -path ./objects -prune -o -path ./logs -prune -o -type f ! -name index ! -name HEAD ! -name packed-refs -print0 | sort -z | xargs -0 sha1sum");
         let files_before = files(&scene);

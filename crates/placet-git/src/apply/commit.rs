@@ -62,17 +62,18 @@ impl ApplyRun {
         self.locks.commit()?;
         self.locks.release();
         reached(ApplyStep::IndexMoved)?;
-        if let Some(stash) = &change.stash {
-            let now = stash.before.as_deref().unwrap_or_default();
-            stash_writer::write(place, &self.git_dir, now, stash.after.as_deref().unwrap_or_default())?;
-        }
-        reached(ApplyStep::StashMoved)?;
         checkout_files::write(&self.git_dir, &change.files)?;
         reached(ApplyStep::FilesWritten)?;
         if let Some(refs) = self.refs.take() {
             refs.commit()?;
         }
         reached(ApplyStep::RefsCommitted)?;
+        // After the transaction, which may hold the lock of the packed refs.
+        if let Some(stash) = &change.stash {
+            let now = stash.before.as_deref().unwrap_or_default();
+            stash_writer::write(place, &self.git_dir, now, stash.after.as_deref().unwrap_or_default())?;
+        }
+        reached(ApplyStep::StashMoved)?;
         for late in RefPlan::of(change, git_version()?).late {
             move_late(place, &late)?;
         }

@@ -1,7 +1,7 @@
 //! Applies a change: journaled before it begins, compared under git's own locks, and undone at each step that refuses.
 //!
 //! The order: objects, locks and prepared refs, comparison under the locks, the new index in scratch; then, once the
-//! caller has written the work tree's files: index, stash, files of git, refs. Undo, redo and recovery go the same way.
+//! caller has written the work tree's files: index, files of git, refs, stash. Undo, redo and recovery go the same way.
 
 mod checkout_files;
 mod commit;
@@ -47,9 +47,9 @@ pub enum ApplyStep {
     Ready,
     Committing,
     IndexMoved,
-    StashMoved,
     FilesWritten,
     RefsCommitted,
+    StashMoved,
     HeadsMoved,
 }
 
@@ -65,9 +65,9 @@ impl ApplyStep {
         ApplyStep::Ready,
         ApplyStep::Committing,
         ApplyStep::IndexMoved,
-        ApplyStep::StashMoved,
         ApplyStep::FilesWritten,
         ApplyStep::RefsCommitted,
+        ApplyStep::StashMoved,
         ApplyStep::HeadsMoved,
     ];
 }
@@ -243,7 +243,10 @@ impl ApplyRun {
             }
         }
         reached(ApplyStep::IndexWritten)?;
-        lost::keep(change, &now, &copy, &self.journal)?;
+        // Recovery has what the first try kept, and needs nothing else.
+        if !matches!(objects, NewObjects::Nothing) {
+            lost::keep(change, &now, &copy, &self.journal)?;
+        }
         reached(ApplyStep::Ready)
     }
 

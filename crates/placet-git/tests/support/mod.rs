@@ -166,6 +166,13 @@ impl Scene {
         self
     }
 
+    /// As [`Scene::agent`], in a repository in which git may hang.
+    pub(crate) fn hostile_agent(&mut self, line: &str) -> &mut Scene {
+        sh(&self.repo(), line);
+        sh(&self.root, "mv w 2; cp -a 1 w");
+        self
+    }
+
     pub(crate) fn person(&mut self, line: &str) -> &mut Scene {
         sh(&self.repo(), line);
         self
