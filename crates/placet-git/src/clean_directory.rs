@@ -31,7 +31,11 @@ pub(crate) struct CleanDirectory {
 
 impl CleanDirectory {
     /// Copies a repository's state into a directory that does not exist yet.
-    pub(crate) fn copy(source: &dyn RepositorySource, path: &Path, runner: &dyn GitRunner) -> Result<CleanDirectory> {
+    pub(crate) fn copy(
+        source: &dyn RepositorySource,
+        path: &Path,
+        runner: &dyn GitRunner,
+    ) -> Result<CleanDirectory> {
         if source.identity(Path::new("HEAD"))?.is_none() || source.identity(Path::new("objects"))?.is_none() {
             return Err(GitError::NoRepository);
         }
@@ -53,7 +57,8 @@ impl CleanDirectory {
         clean.refs(source, Path::new("refs"), 0)?;
         clean.file(source, Path::new("packed-refs"), limit::TABLE)?;
         clean.reftables(source, Path::new("reftable"))?;
-        clean.shallow = clean.file(source, Path::new("shallow"), limit::TABLE)?.map(|f| GitName::new(&f.bytes));
+        clean.shallow =
+            clean.file(source, Path::new("shallow"), limit::TABLE)?.map(|f| GitName::new(&f.bytes));
         clean.file(source, Path::new("logs/refs/stash"), limit::TABLE)?;
         clean.checkout(source, &CheckoutName::Main)?;
         for entry in source.entries(Path::new("worktrees"))? {
@@ -131,7 +136,9 @@ impl CleanDirectory {
     }
 
     fn reftables(&mut self, source: &dyn RepositorySource, directory: &Path) -> Result<()> {
-        for entry in source.entries(directory)?.iter().filter(|entry| !entry.name.as_bytes().ends_with(b".lock")) {
+        for entry in
+            source.entries(directory)?.iter().filter(|entry| !entry.name.as_bytes().ends_with(b".lock"))
+        {
             self.file(source, &directory.join(entry.name.as_path()), limit::TABLE)?;
         }
         Ok(())
@@ -167,7 +174,8 @@ pub(crate) fn make(path: &Path, format: &RepositoryFormat, store: &Path) -> Resu
         let directory = path.join(directory);
         fs::create_dir_all(&directory).map_err(GitError::io("create", &directory))?;
     }
-    let is_new = format.objects != ObjectFormat::Sha1 || format.refs != RefStorage::Files || format.promisor.is_some();
+    let is_new =
+        format.objects != ObjectFormat::Sha1 || format.refs != RefStorage::Files || format.promisor.is_some();
     let mut config = format!("[core]\n\trepositoryformatversion = {}\n\tbare = true\n", u8::from(is_new));
     if is_new {
         config.push_str("[extensions]\n");
@@ -182,8 +190,13 @@ pub(crate) fn make(path: &Path, format: &RepositoryFormat, store: &Path) -> Resu
         config.push_str("\tpartialclone = placet\n[remote \"placet\"]\n\tpromisor = true\n");
     }
     let alternates = [store.join("objects").as_os_str().as_encoded_bytes(), b"\n"].concat();
-    let head: &[u8] = if format.refs == RefStorage::Files { b"ref: refs/heads/main\n" } else { b"ref: refs/heads/.invalid\n" };
-    let files = [("config", config.into_bytes()), ("objects/info/alternates", alternates), ("HEAD", head.to_vec())];
+    let head: &[u8] = if format.refs == RefStorage::Files {
+        b"ref: refs/heads/main\n"
+    } else {
+        b"ref: refs/heads/.invalid\n"
+    };
+    let files =
+        [("config", config.into_bytes()), ("objects/info/alternates", alternates), ("HEAD", head.to_vec())];
     for (name, bytes) in files {
         let file = path.join(name);
         fs::write(&file, bytes).map_err(GitError::io("write", &file))?;
@@ -192,8 +205,13 @@ pub(crate) fn make(path: &Path, format: &RepositoryFormat, store: &Path) -> Resu
 }
 
 /// Of a repository's settings only its format counts, and only where it is not the oldest one.
-fn format_of(source: &dyn RepositorySource, scratch: &Path, runner: &dyn GitRunner) -> Result<RepositoryFormat> {
-    let mut format = RepositoryFormat { objects: ObjectFormat::Sha1, refs: RefStorage::Files, promisor: None };
+fn format_of(
+    source: &dyn RepositorySource,
+    scratch: &Path,
+    runner: &dyn GitRunner,
+) -> Result<RepositoryFormat> {
+    let mut format =
+        RepositoryFormat { objects: ObjectFormat::Sha1, refs: RefStorage::Files, promisor: None };
     let Some(config) = source.read(Path::new("config"), limit::GIT_FILE)? else { return Ok(format) };
     let lower = config.bytes.to_ascii_lowercase();
     if !lower.windows(10).any(|window| window == b"extensions") {
@@ -201,13 +219,22 @@ fn format_of(source: &dyn RepositorySource, scratch: &Path, runner: &dyn GitRunn
     }
     let copy = scratch.join("format");
     fs::write(&copy, &config.bytes).map_err(GitError::io("write", &copy))?;
-    let call = GitCall::new(scratch, ["config", "--no-includes", "--list", "-z", "-f"].map(|a| a.as_ref()).into_iter().chain([copy.as_os_str()]));
+    let call = GitCall::new(
+        scratch,
+        ["config", "--no-includes", "--list", "-z", "-f"]
+            .map(|a| a.as_ref())
+            .into_iter()
+            .chain([copy.as_os_str()]),
+    );
     let listed = run_one(runner, call)?.stdout;
     for setting in listed.split(|byte| *byte == 0) {
-        let (key, value) = setting.split_at(setting.iter().position(|byte| *byte == b'\n').unwrap_or(setting.len()));
+        let (key, value) =
+            setting.split_at(setting.iter().position(|byte| *byte == b'\n').unwrap_or(setting.len()));
         let value = value.get(1..).unwrap_or_default();
         match key {
-            b"extensions.objectformat" if value.eq_ignore_ascii_case(b"sha256") => format.objects = ObjectFormat::Sha256,
+            b"extensions.objectformat" if value.eq_ignore_ascii_case(b"sha256") => {
+                format.objects = ObjectFormat::Sha256
+            }
             b"extensions.refstorage" if value.starts_with(b"reftable") => format.refs = RefStorage::Reftable,
             b"extensions.partialclone" => format.promisor = Some(GitName::new(value)),
             _ => {}
@@ -230,7 +257,9 @@ fn refuse_special_objects(source: &dyn RepositorySource) -> Result<()> {
         }
         for file in source.entries(&path)? {
             if matches!(file.kind, SourceKind::Link | SourceKind::Other) {
-                return Err(GitError::NotRegular(GitName::from(path.join(file.name.as_path()).as_path()).escaped()));
+                return Err(GitError::NotRegular(
+                    GitName::from(path.join(file.name.as_path()).as_path()).escaped(),
+                ));
             }
             number += 1;
         }

@@ -57,7 +57,8 @@ impl Comparison {
     #[must_use]
     pub fn of(base: &RepositoryState, person: &RepositoryState, agent: &RepositoryState) -> Comparison {
         let nothing = RepositoryMove::nothing(person.format.clone());
-        let heads = person.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.head.clone())).collect();
+        let heads =
+            person.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.head.clone())).collect();
         let (left_alone, conflicts) = (BTreeSet::new(), BTreeSet::new());
         let mut comparison = Comparison { moved: nothing, left_alone, conflicts, heads };
         comparison.moved.refs =
@@ -69,7 +70,8 @@ impl Comparison {
         }
         comparison.stash(&base.stash, &person.stash, &agent.stash);
         let (base, person, agent) = (&base.files.named, &person.files.named, &agent.files.named);
-        comparison.moved.files = comparison.items(base, person, agent, |name| RepositoryItem::File(name.clone()));
+        comparison.moved.files =
+            comparison.items(base, person, agent, |name| RepositoryItem::File(name.clone()));
         comparison
     }
 
@@ -89,13 +91,16 @@ impl Comparison {
         let mut found = CheckoutMove::default();
         let item = |_: &GitName| RepositoryItem::Head(name.clone());
         found.head = self.items(head_b, head_p, head_a, item).into_values().next();
-        let refs = [b, p, a].map(|checkout| checkout.map(|checkout| checkout.own_refs.clone()).unwrap_or_default());
+        let refs =
+            [b, p, a].map(|checkout| checkout.map(|checkout| checkout.own_refs.clone()).unwrap_or_default());
         let [refs_b, refs_p, refs_a] = &refs;
         found.own_refs =
             self.items(refs_b, refs_p, refs_a, |own| RepositoryItem::OwnRef(name.clone(), own.clone()));
         let none = IndexState::new();
-        let [index_b, index_p, index_a] = [b, p, a].map(|checkout| checkout.map_or(&none, |checkout| &checkout.index));
-        found.index = self.items(index_b, index_p, index_a, |path| RepositoryItem::Index(name.clone(), path.clone()));
+        let [index_b, index_p, index_a] =
+            [b, p, a].map(|checkout| checkout.map_or(&none, |checkout| &checkout.index));
+        found.index =
+            self.items(index_b, index_p, index_a, |path| RepositoryItem::Index(name.clone(), path.clone()));
         // An index belongs to the commit at HEAD: entries of the agent's commit would undo what the person switched to.
         let person_moved = person.head_commit(name) != base.head_commit(name) || head_p != head_b;
         let agent_agrees = agent.head_commit(name) == person.head_commit(name) && head_a == head_p;
@@ -171,7 +176,10 @@ fn merged_stash(base: &[StashEntry], person: &[StashEntry], agent: &[StashEntry]
 }
 
 /// Names whose values differ. Both maps are sorted, so that equal ones cost one walk.
-fn different<'a, T: PartialEq>(one: &'a BTreeMap<GitName, T>, other: &'a BTreeMap<GitName, T>) -> Vec<&'a GitName> {
+fn different<'a, T: PartialEq>(
+    one: &'a BTreeMap<GitName, T>,
+    other: &'a BTreeMap<GitName, T>,
+) -> Vec<&'a GitName> {
     let mut names = Vec::new();
     let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
     loop {

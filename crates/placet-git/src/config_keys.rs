@@ -17,15 +17,23 @@ pub struct ConfigSetting {
 
 /// Formats, and what `git init` writes by itself.
 const FORMATS: [&str; 8] = [
-    "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.symlinks",
-    "core.ignorecase", "extensions.objectformat", "extensions.refstorage",
+    "core.repositoryformatversion",
+    "core.filemode",
+    "core.bare",
+    "core.logallrefupdates",
+    "core.symlinks",
+    "core.ignorecase",
+    "extensions.objectformat",
+    "extensions.refstorage",
 ];
 
 impl ConfigSetting {
     /// Whether the setting cannot run a program or redirect what git reads.
     #[must_use]
     pub fn is_harmless(&self) -> bool {
-        let (Ok(key), value) = (std::str::from_utf8(self.key.as_bytes()), self.value.as_bytes()) else { return false };
+        let (Ok(key), value) = (std::str::from_utf8(self.key.as_bytes()), self.value.as_bytes()) else {
+            return false;
+        };
         let Some((section, name)) = key.rsplit_once('.') else { return false };
         // `ext::sh -c ...` is a program, and a URL that begins with `-` would be an option.
         let is_plain_url = || !value.starts_with(b"-") && !value.windows(2).any(|pair| pair == b"::");

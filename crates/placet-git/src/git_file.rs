@@ -71,11 +71,25 @@ const OF_GIT: [&str; 9] = [
     "shallow",
 ];
 const OPERATION: [&str; 11] = [
-    "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "MERGE_AUTOSTASH", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
-    "BISECT_START", "BISECT_LOG", "BISECT_TERMS", "BISECT_NAMES",
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_AUTOSTASH",
+    "SQUASH_MSG",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "BISECT_START",
+    "BISECT_LOG",
+    "BISECT_TERMS",
+    "BISECT_NAMES",
 ];
 const OPERATION_TRACES: [&str; 7] = [
-    "AUTO_MERGE", "MERGE_RR", "REBASE_HEAD", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK", "BISECT_FIRST_PARENT",
+    "AUTO_MERGE",
+    "MERGE_RR",
+    "REBASE_HEAD",
+    "BISECT_EXPECTED_REV",
+    "BISECT_ANCESTORS_OK",
+    "BISECT_FIRST_PARENT",
     "BISECT_HEAD",
 ];
 const OPERATION_DIRECTORIES: [&str; 3] = ["rebase-merge/", "rebase-apply/", "sequencer/"];
@@ -97,7 +111,9 @@ pub fn class_of(path: &GitName) -> GitFileClass {
     if below.ends_with(".lock") {
         return GitFileClass::NotCarried;
     }
-    if OPERATION.contains(&below) || OPERATION_DIRECTORIES.iter().any(|directory| below.starts_with(directory)) {
+    if OPERATION.contains(&below)
+        || OPERATION_DIRECTORIES.iter().any(|directory| below.starts_with(directory))
+    {
         return GitFileClass::Operation(checkout);
     }
     if OPERATION_TRACES.contains(&below) {
@@ -111,7 +127,8 @@ pub fn class_of(path: &GitName) -> GitFileClass {
     if checkout == CheckoutName::Main && below.starts_with("hooks/") && !below.ends_with(".sample") {
         return GitFileClass::OfGit;
     }
-    let is_of_git = OF_GIT.contains(&below) && (checkout == CheckoutName::Main || !below.starts_with("objects/"));
+    let is_of_git =
+        OF_GIT.contains(&below) && (checkout == CheckoutName::Main || !below.starts_with("objects/"));
     match below {
         "HEAD" | "index" | "packed-refs" => GitFileClass::Carried,
         _ if below.starts_with("sharedindex.") => GitFileClass::Carried,
@@ -165,7 +182,9 @@ impl GitFiles {
             _ => {
                 let content = match source.read(path, limit::GIT_FILE) {
                     Ok(None) => return Ok(()),
-                    Ok(Some(file)) if file.is_executable => GitFileContent::Executable(GitName::new(&file.bytes)),
+                    Ok(Some(file)) if file.is_executable => {
+                        GitFileContent::Executable(GitName::new(&file.bytes))
+                    }
                     Ok(Some(file)) => GitFileContent::Plain(GitName::new(&file.bytes)),
                     Err(GitError::NotRegular(_) | GitError::TooLarge(..)) => GitFileContent::NotRead,
                     Err(error) => return Err(error),

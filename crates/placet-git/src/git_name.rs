@@ -87,7 +87,8 @@ impl TryFrom<String> for GitName {
                 bytes.push(byte);
                 continue;
             }
-            let mut digit = || rest.next().and_then(|c| char::from(c).to_digit(16)).and_then(|d| u8::try_from(d).ok());
+            let mut digit =
+                || rest.next().and_then(|c| char::from(c).to_digit(16)).and_then(|d| u8::try_from(d).ok());
             match (digit(), digit()) {
                 (Some(high), Some(low)) => bytes.push(high << 4 | low),
                 _ => return Err(format!("`{text}` is not an escaped name")),

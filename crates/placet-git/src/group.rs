@@ -68,7 +68,9 @@ impl WaitingGroup {
             if checkout.index.values().any(is_hidden_now) {
                 groups.insert(WaitingGroup::HiddenFiles(name.clone()));
             }
-            if !checkout.own_refs.is_empty() && checkout.own_refs.keys().any(|name| name.starts_with("refs/bisect/")) {
+            if !checkout.own_refs.is_empty()
+                && checkout.own_refs.keys().any(|name| name.starts_with("refs/bisect/"))
+            {
                 groups.insert(WaitingGroup::Operation(name.clone()));
             }
             if let (CheckoutName::Linked(linked), Some(head)) = (name, &checkout.head)
@@ -121,7 +123,8 @@ impl Comparison {
                     let on = |checkout: &CheckoutMove| {
                         let head = checkout.head.as_ref();
                         head.is_some_and(|head| {
-                            branch_of(head.after.as_ref()) == Some(name) || branch_of(head.before.as_ref()) == Some(name)
+                            branch_of(head.after.as_ref()) == Some(name)
+                                || branch_of(head.before.as_ref()) == Some(name)
                         })
                     };
                     change.checkouts.retain(|_, checkout| !on(checkout));
@@ -161,7 +164,8 @@ impl Comparison {
                 for moved in checkout.index.values_mut() {
                     let before = moved.before.iter().flatten().find(|entry| entry.stage == 0).cloned();
                     for entry in moved.after.iter_mut().flatten().filter(|entry| entry.stage == 0) {
-                        entry.assume_unchanged = before.as_ref().is_some_and(|before| before.assume_unchanged);
+                        entry.assume_unchanged =
+                            before.as_ref().is_some_and(|before| before.assume_unchanged);
                         entry.skip_worktree = before.as_ref().is_some_and(|before| before.skip_worktree);
                     }
                 }
@@ -174,14 +178,21 @@ impl Comparison {
     fn operation_branches(&self, checkout: &CheckoutName) -> Vec<GitName> {
         let mut branches: Vec<GitName> = Vec::new();
         if let Some(head) = self.moved.checkouts.get(checkout).and_then(|checkout| checkout.head.as_ref()) {
-            branches.extend([branch_of(head.before.as_ref()), branch_of(head.after.as_ref())].into_iter().flatten().cloned());
+            branches.extend(
+                [branch_of(head.before.as_ref()), branch_of(head.after.as_ref())]
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
         } else if let Some(branch) = self.heads.get(checkout).and_then(|head| branch_of(Some(head))) {
             branches.push(branch.clone());
         }
         for (name, moved) in &self.moved.files {
             if name.as_bytes().ends_with(b"/head-name") {
                 let contents = [&moved.before, &moved.after].into_iter().flatten();
-                branches.extend(contents.filter_map(|content| Some(GitName::new(content.bytes()?.trim_ascii_end()))));
+                branches.extend(
+                    contents.filter_map(|content| Some(GitName::new(content.bytes()?.trim_ascii_end()))),
+                );
             }
         }
         branches
@@ -190,7 +201,9 @@ impl Comparison {
     /// A `HEAD` must not end on a branch that stays away.
     fn check_heads(&self, change: &RepositoryMove) -> Result<()> {
         for checkout in change.checkouts.values() {
-            let Some(branch) = checkout.head.as_ref().and_then(|head| branch_of(head.after.as_ref())) else { continue };
+            let Some(branch) = checkout.head.as_ref().and_then(|head| branch_of(head.after.as_ref())) else {
+                continue;
+            };
             let is_new = self.moved.refs.get(branch).is_some_and(|moved| moved.before.is_none());
             if is_new && !change.refs.contains_key(branch) {
                 let words = format!("HEAD would be on `{}`, which is left out", branch.escaped());

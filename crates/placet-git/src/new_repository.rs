@@ -30,11 +30,17 @@ pub struct NewRepository {
 
 impl NewRepository {
     /// Reads a new repository. `scratch` does not exist yet and stays until the decision.
-    pub fn read(agent: &dyn RepositorySource, scratch: &Path, runner: &dyn GitRunner) -> Result<NewRepository> {
+    pub fn read(
+        agent: &dyn RepositorySource,
+        scratch: &Path,
+        runner: &dyn GitRunner,
+    ) -> Result<NewRepository> {
         fs::create_dir_all(scratch).map_err(GitError::io("create", scratch))?;
-        let config = agent.read(Path::new("config"), limit::GIT_FILE)?.map(|file| file.bytes).unwrap_or_default();
+        let config =
+            agent.read(Path::new("config"), limit::GIT_FILE)?.map(|file| file.bytes).unwrap_or_default();
         let settings = config_settings(&config, &scratch.join("config"), runner)?;
-        let format = crate::clean_directory::CleanDirectory::copy(agent, &scratch.join("format"), runner)?.format;
+        let format =
+            crate::clean_directory::CleanDirectory::copy(agent, &scratch.join("format"), runner)?.format;
         if format.promisor.is_some() {
             return Err(GitError::Unsupported("a new partial clone".into()));
         }
@@ -72,7 +78,8 @@ impl NewRepository {
         name.push(format!(".placet-{}", std::process::id()));
         let staged = place.git_dir.with_file_name(name);
         let made = self.make(&staged, selection, place);
-        let moved = made.and_then(|()| fs::rename(&staged, place.git_dir).map_err(GitError::io("create", place.git_dir)));
+        let moved = made
+            .and_then(|()| fs::rename(&staged, place.git_dir).map_err(GitError::io("create", place.git_dir)));
         if moved.is_err() {
             let _ = fs::remove_dir_all(&staged);
         }

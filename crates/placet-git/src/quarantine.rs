@@ -64,7 +64,8 @@ impl Quarantine {
         let pack = path.join("transfer.pack");
         let mut input = lines(&new, "");
         input.extend(lines(&known.iter().filter(|id| there.contains(id)).copied().collect::<Vec<_>>(), "^"));
-        let mut args = vec!["pack-objects", "--revs", "--stdout", "--thin", "-q", "--delta-base-offset", "--window=0"];
+        let mut args =
+            vec!["pack-objects", "--revs", "--stdout", "--thin", "-q", "--delta-base-offset", "--window=0"];
         if agent.format.promisor.is_some() {
             args.push("--exclude-promisor-objects");
         }
@@ -116,7 +117,11 @@ pub(crate) fn lines(ids: &[ObjectId], prefix: &str) -> Vec<u8> {
 }
 
 /// Which of these objects a store has.
-pub(crate) fn existing(git_dir: &Path, ids: &[ObjectId], runner: &dyn GitRunner) -> Result<BTreeSet<ObjectId>> {
+pub(crate) fn existing(
+    git_dir: &Path,
+    ids: &[ObjectId],
+    runner: &dyn GitRunner,
+) -> Result<BTreeSet<ObjectId>> {
     let call = GitCall::new(git_dir, ["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"]);
     let output = run_one(runner, call.input(lines(ids, "")))?.stdout;
     let found = output.split(|byte| *byte == b'\n').filter(|line| !line.ends_with(b" missing"));

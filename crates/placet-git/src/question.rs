@@ -83,7 +83,16 @@ impl RepositoryQuestion {
 
     /// The change of a commit against its first parent, as a patch. Nothing that the repository names runs.
     pub fn commit_patch(&self, commit: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
-        let args = ["diff-tree", "-p", "--root", "-m", "--first-parent", "--no-commit-id", "--no-ext-diff", "--no-textconv"];
+        let args = [
+            "diff-tree",
+            "-p",
+            "--root",
+            "-m",
+            "--first-parent",
+            "--no-commit-id",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
         let mut call = GitCall::new(&self.quarantine.path, args);
         call.args.push(commit.to_string().into());
         Ok(run_one(runner, call)?.stdout)
@@ -109,7 +118,8 @@ impl RepositoryQuestion {
         let [base, person, agent] = [&self.base, &self.person, &self.agent].map(|state| state.resolve(name));
         let (Some(base), Some(person), Some(agent)) = (base, person, agent) else { return Ok(Vec::new()) };
         let changed = |to: ObjectId| -> Result<BTreeSet<Vec<u8>>> {
-            let mut call = GitCall::new(&self.quarantine.path, ["diff-tree", "-r", "-z", "--name-only", "--no-renames"]);
+            let mut call =
+                GitCall::new(&self.quarantine.path, ["diff-tree", "-r", "-z", "--name-only", "--no-renames"]);
             call.args.extend([base.to_string().into(), to.to_string().into()]);
             let output = run_one(runner, call)?.stdout;
             Ok(output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
@@ -133,7 +143,9 @@ fn drop_what_is_not_carried(
     let (base, person, agent) = (&base.files.others, &person.files.others, &agent.files.others);
     let names: BTreeSet<&GitName> = agent.keys().chain(person.keys()).collect();
     let differs = |name: &&&GitName| {
-        let of = |files: &std::collections::BTreeMap<GitName, crate::source::FileIdentity>| files.get(**name).map(|f| f.size);
+        let of = |files: &std::collections::BTreeMap<GitName, crate::source::FileIdentity>| {
+            files.get(**name).map(|f| f.size)
+        };
         of(agent) != of(person) && (base.is_empty() || of(agent) != of(base))
     };
     let mut not_carried: Vec<GitName> = names.iter().filter(differs).map(|name| (*name).clone()).collect();
@@ -165,7 +177,8 @@ fn wanted(comparison: &Comparison, person: &RepositoryState, agent: &RepositoryS
     let has: BTreeSet<ObjectId> = person.tips().into_iter().collect();
     let (before, after) = comparison.moved.objects();
     let before: BTreeSet<ObjectId> = before.into_iter().collect();
-    let mut tips: BTreeSet<ObjectId> = after.into_iter().filter(|id| !has.contains(id) && !before.contains(id)).collect();
+    let mut tips: BTreeSet<ObjectId> =
+        after.into_iter().filter(|id| !has.contains(id) && !before.contains(id)).collect();
     // What is in conflict has rows, too, and an index is compared with the commit at its HEAD.
     let conflicts = comparison.conflicts.iter().filter_map(|item| match item {
         RepositoryItem::Ref(name) => agent.resolve(name),
@@ -176,8 +189,11 @@ fn wanted(comparison: &Comparison, person: &RepositoryState, agent: &RepositoryS
     tips.extend(conflicts.chain(heads).filter(|id| !has.contains(id)));
     let mut mentioned = BTreeSet::new();
     for (name, moved) in &comparison.moved.files {
-        let is_of_operation = matches!(class_of(name), GitFileClass::Operation(_) | GitFileClass::OperationTrace(_));
-        if let Some(bytes) = moved.after.as_ref().and_then(|content| content.bytes()).filter(|_| is_of_operation) {
+        let is_of_operation =
+            matches!(class_of(name), GitFileClass::Operation(_) | GitFileClass::OperationTrace(_));
+        if let Some(bytes) =
+            moved.after.as_ref().and_then(|content| content.bytes()).filter(|_| is_of_operation)
+        {
             let words = bytes.split(|byte| !byte.is_ascii_hexdigit());
             mentioned.extend(words.filter_map(ObjectId::from_hex).filter(|id| !id.is_zero()));
         }

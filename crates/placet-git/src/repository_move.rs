@@ -54,7 +54,13 @@ pub struct RepositoryMove {
 impl RepositoryMove {
     #[must_use]
     pub fn nothing(format: RepositoryFormat) -> RepositoryMove {
-        RepositoryMove { format, refs: BTreeMap::new(), checkouts: BTreeMap::new(), stash: None, files: BTreeMap::new() }
+        RepositoryMove {
+            format,
+            refs: BTreeMap::new(),
+            checkouts: BTreeMap::new(),
+            stash: None,
+            files: BTreeMap::new(),
+        }
     }
 
     #[must_use]
@@ -71,7 +77,11 @@ impl RepositoryMove {
         RepositoryMove {
             format: self.format.clone(),
             refs: inverse(&self.refs),
-            checkouts: self.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.inverse())).collect(),
+            checkouts: self
+                .checkouts
+                .iter()
+                .map(|(name, checkout)| (name.clone(), checkout.inverse()))
+                .collect(),
             stash: self.stash.as_ref().map(Moved::inverse),
             files: inverse(&self.files),
         }
@@ -129,5 +139,9 @@ fn detached(head: &Head) -> Option<ObjectId> {
 }
 
 fn blobs(entries: Option<&Vec<IndexEntry>>) -> impl Iterator<Item = ObjectId> {
-    entries.into_iter().flatten().filter(|entry| !entry.is_submodule() && !entry.id.is_zero()).map(|entry| entry.id)
+    entries
+        .into_iter()
+        .flatten()
+        .filter(|entry| !entry.is_submodule() && !entry.id.is_zero())
+        .map(|entry| entry.id)
 }

@@ -104,7 +104,9 @@ fn not_regular(path: &Path) -> GitError {
 impl RepositorySource for PlainSource {
     fn entries(&self, directory: &Path) -> Result<Vec<SourceEntry>> {
         let whole = self.path.join(directory);
-        let Some(opened) = self.open(directory, OFlags::RDONLY | OFlags::DIRECTORY)? else { return Ok(Vec::new()) };
+        let Some(opened) = self.open(directory, OFlags::RDONLY | OFlags::DIRECTORY)? else {
+            return Ok(Vec::new());
+        };
         let error = |errno: Errno| GitError::io("list", &whole)(errno.into());
         let mut found = Vec::new();
         for entry in Dir::read_from(&opened).map_err(error)? {

@@ -3,15 +3,16 @@
 mod support;
 
 use placet_git::{
-    ApplyJournal, ApplyPhase, ApplyStep, ApplyWatch, GitError, PlainRunner, PlainSource, QuestionSides, RecoveryGoal,
-    RepositoryQuestion, RepositoryState, Unwatched,
+    ApplyJournal, ApplyPhase, ApplyStep, ApplyWatch, GitError, PlainRunner, PlainSource, QuestionSides,
+    RecoveryGoal, RepositoryQuestion, RepositoryState, Unwatched,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{FUNCTIONS, Scene, everything, in_parallel, same, sh, with_place};
 
-const BEFORE: &str = "repository .; git branch side HEAD~1; echo s >> b.txt; git stash -q; echo p > b.txt; git add b.txt";
+const BEFORE: &str =
+    "repository .; git branch side HEAD~1; echo s >> b.txt; git stash -q; echo p > b.txt; git add b.txt";
 /// Everything that an apply has: a name in the way, HEAD, index, stash, a hook, refs.
 const AGENT: &str = "git branch -D side; git branch side/x; git stash pop -q; git stash push -q -m New; git switch -qc work; echo 2 >> a.txt; git commit -qam Agent; echo 3 > c; git add c; mkdir -p .git/hooks; echo '#!/bin/sh' > .git/hooks/pre-push; git tag t";
 
@@ -43,7 +44,10 @@ fn scene() -> Scene {
 }
 
 fn left_behind(scene: &Scene) -> String {
-    sh(&scene.repo(), "find .git -name '*.lock' ! -name config.lock -o -name '*placet*'; test -e .git/config.lock || echo config.lock went")
+    sh(
+        &scene.repo(),
+        "find .git -name '*.lock' ! -name config.lock -o -name '*placet*'; test -e .git/config.lock || echo config.lock went",
+    )
 }
 
 #[test]
@@ -66,12 +70,14 @@ fn child_that_is_killed_while_it_applies() {
     let path = |name: &str| PathBuf::from(std::env::var(name).unwrap());
     let step = ApplyStep::ALL[step.parse::<usize>().unwrap()];
     let read = |git_dir: PathBuf, scratch: &str| {
-        RepositoryState::read(&PlainSource::new(&git_dir), &path("SCRATCH").join(scratch), &PlainRunner).unwrap()
+        RepositoryState::read(&PlainSource::new(&git_dir), &path("SCRATCH").join(scratch), &PlainRunner)
+            .unwrap()
     };
     let base = read(path("BASE"), "base");
     let (person, agent) = (PlainSource::new(&path("PERSON")), PlainSource::new(&path("AGENT")));
     let sides = QuestionSides { base: &base, person: &person, agent: &agent };
-    let question = RepositoryQuestion::read(sides, &path("SCRATCH").join("question"), &PlainRunner).unwrap().unwrap();
+    let question =
+        RepositoryQuestion::read(sides, &path("SCRATCH").join("question"), &PlainRunner).unwrap().unwrap();
     let change = question.comparison.selected(&everything(&question)).unwrap();
     with_place(&path("PERSON"), &path("JOURNAL"), &KillAt(step), |place| {
         placet_git::prepare(&question, &change, place).unwrap().commit(place).unwrap();
@@ -114,7 +120,8 @@ fn a_kill_at_any_step_is_completed_or_reverted_by_the_next_start() {
         wait_until_nobody_works_in(&scene.git_dir());
         let phase = ApplyJournal::load(&journal).map_err(|error| format!("{title}: {error}"))?.phase;
         let goal = if phase == ApplyPhase::Preparing { RecoveryGoal::Revert } else { RecoveryGoal::Complete };
-        let report = with_place(&scene.git_dir(), &journal, &Unwatched, |place| placet_git::recover(place, goal));
+        let report =
+            with_place(&scene.git_dir(), &journal, &Unwatched, |place| placet_git::recover(place, goal));
         let report = report.map_err(|error| format!("{title}: {error}"))?;
         let wanted = match goal {
             RecoveryGoal::Revert => scene.said_before.clone(),

@@ -14,12 +14,42 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("bare clone", "git clone -q --bare \"file://$PWD\" n.git", "n.git", ""),
     ("shallow clone", "git clone -q --depth 1 \"file://$PWD\" n", "n/.git", ""),
     ("shared clone", "git clone -q --shared . n", "n/.git", ""),
-    ("separate directory", "git init -q -b main --separate-git-dir gd n; cd n; echo x > y; git add y; git commit -qm i", "gd", ""),
-    ("reftable", "git init -q --ref-format=reftable n; cd n; git commit -q --allow-empty -m i; git tag t", "n/.git", ""),
-    ("SHA-256", "git init -q --object-format=sha256 n; cd n; echo a>b; git add b; git commit -q -m i", "n/.git", ""),
-    ("a setting that runs a program", "git init -q n; cd n; git config core.pager 'touch pwned'; git config user.name A; git commit -q --allow-empty -m i", "n/.git", "core.pager"),
-    ("a remote that is a program", "git init -q n; cd n; git remote add origin 'ext::sh -c true'; git commit -q --allow-empty -m i", "n/.git", "remote.origin.url"),
-    ("hooks", "git init -q n; cd n; mkdir -p .git/hooks; echo x > .git/hooks/post-commit; git commit -q --allow-empty -m i", "n/.git", ""),
+    (
+        "separate directory",
+        "git init -q -b main --separate-git-dir gd n; cd n; echo x > y; git add y; git commit -qm i",
+        "gd",
+        "",
+    ),
+    (
+        "reftable",
+        "git init -q --ref-format=reftable n; cd n; git commit -q --allow-empty -m i; git tag t",
+        "n/.git",
+        "",
+    ),
+    (
+        "SHA-256",
+        "git init -q --object-format=sha256 n; cd n; echo a>b; git add b; git commit -q -m i",
+        "n/.git",
+        "",
+    ),
+    (
+        "a setting that runs a program",
+        "git init -q n; cd n; git config core.pager 'touch pwned'; git config user.name A; git commit -q --allow-empty -m i",
+        "n/.git",
+        "core.pager",
+    ),
+    (
+        "a remote that is a program",
+        "git init -q n; cd n; git remote add origin 'ext::sh -c true'; git commit -q --allow-empty -m i",
+        "n/.git",
+        "remote.origin.url",
+    ),
+    (
+        "hooks",
+        "git init -q n; cd n; mkdir -p .git/hooks; echo x > .git/hooks/post-commit; git commit -q --allow-empty -m i",
+        "n/.git",
+        "",
+    ),
 ];
 
 #[test]
@@ -28,7 +58,11 @@ fn a_new_repository_is_made_again_by_git() {
         let mut scene = Scene::new(&format!("{FUNCTIONS}repository .; git branch side HEAD~1"));
         sh(&scene.repo(), command);
         let top = git_dir.split('/').next().unwrap();
-        let (work, below) = if git_dir.ends_with("/.git") { (scene.repo().join(top), ".git") } else { (scene.repo(), *git_dir) };
+        let (work, below) = if git_dir.ends_with("/.git") {
+            (scene.repo().join(top), ".git")
+        } else {
+            (scene.repo(), *git_dir)
+        };
         let said = says_in(&work, below);
         scene.agent("true");
         let error = |error: placet_git::GitError| format!("{title}: {error}");
@@ -45,8 +79,12 @@ fn a_new_repository_is_made_again_by_git() {
         // Without an approval nothing that waits is there.
         let other = scene.repo().join("other.git");
         let journal = scene.fresh("journal");
-        with_place(&other, &journal, &Unwatched, |place| new.apply(&Selection::default(), place)).map_err(error)?;
-        let left = sh(&other, "git config -f config --get core.pager; ls hooks 2>/dev/null; git config -f config core.worktree");
+        with_place(&other, &journal, &Unwatched, |place| new.apply(&Selection::default(), place))
+            .map_err(error)?;
+        let left = sh(
+            &other,
+            "git config -f config --get core.pager; ls hooks 2>/dev/null; git config -f config core.worktree",
+        );
         same(&format!("{title}: not approved"), "", &left)
     });
 }

@@ -61,9 +61,17 @@ fn random_sequences_leave_a_sound_repository_in_which_each_change_had_a_row() {
         let title = format!("seed {seed}");
         let error = |error: placet_git::GitError| format!("{title}: {error}");
         let refs = |scene: &Scene| -> BTreeSet<String> {
-            sh(&scene.repo(), "git for-each-ref --format='%(refname) %(objectname)' | grep -v ^refs/stash").lines().map(String::from).collect()
+            sh(&scene.repo(), "git for-each-ref --format='%(refname) %(objectname)' | grep -v ^refs/stash")
+                .lines()
+                .map(String::from)
+                .collect()
         };
-        let files = |scene: &Scene| sh(&scene.repo(), "cd .git; find . -path ./refs -prune -o -path ./objects -prune -o -path ./logs -prune -o -type f ! -name index ! -name HEAD ! -name packed-refs ! -name ORIG_HEAD -print0 | sort -z | xargs -0 sha1sum");
+        let files = |scene: &Scene| {
+            sh(
+                &scene.repo(),
+                "cd .git; find . -path ./refs -prune -o -path ./objects -prune -o -path ./logs -prune -o -type f ! -name index ! -name HEAD ! -name packed-refs ! -name ORIG_HEAD -print0 | sort -z | xargs -0 sha1sum",
+            )
+        };
         let (before, refs_before, files_before) = (scene.says(), refs(&scene), files(&scene));
         let Some(question) = scene.question().map_err(error)? else { return Ok(()) };
         let rows = RepositoryRows::read(&question, &PlainRunner).map_err(error)?;

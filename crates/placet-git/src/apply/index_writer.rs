@@ -62,7 +62,15 @@ pub(super) fn write(
             placeholder(&tree, path, entry)?;
             paths.extend([path.as_bytes(), b"\0"].concat());
         }
-        let args = ["-c", "core.excludesFile=/dev/null", "add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let args = [
+            "-c",
+            "core.excludesFile=/dev/null",
+            "add",
+            "-N",
+            "-f",
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
         run_one(runner, call(&args).input(paths))?;
     }
     for (flag, paths) in [("--assume-unchanged", assumed), ("--skip-worktree", skipped)] {

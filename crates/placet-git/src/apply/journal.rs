@@ -112,7 +112,11 @@ impl ApplyJournal {
     }
 
     /// Says before a transaction is prepared which locks it will take.
-    pub(crate) fn expect_locks(&mut self, updates: &super::ref_plan::RefUpdates, git_dir: &Path) -> Result<()> {
+    pub(crate) fn expect_locks(
+        &mut self,
+        updates: &super::ref_plan::RefUpdates,
+        git_dir: &Path,
+    ) -> Result<()> {
         let locks = updates.locks(self.change.format.refs == RefStorage::Reftable);
         for (name, content) in locks {
             let path = git_dir.join(name.as_path());

@@ -120,7 +120,8 @@ pub(crate) fn remove_own(journal: &ApplyJournal) -> Vec<PathBuf> {
             OwnLock::Taken { lock, device, inode, changed } => {
                 let path = git_dir.join(lock.as_path());
                 let is_it = fs::symlink_metadata(&path).is_ok_and(|meta| {
-                    (meta.dev(), meta.ino()) == (*device, *inode) && (meta.ctime(), meta.ctime_nsec()) == *changed
+                    (meta.dev(), meta.ino()) == (*device, *inode)
+                        && (meta.ctime(), meta.ctime_nsec()) == *changed
                 });
                 if is_it {
                     let _ = fs::remove_file(&path);

@@ -134,7 +134,11 @@ enum NewObjects<'a> {
 }
 
 /// Prepares the change that a question and its answers make. Nothing of the person's moved yet; locks are held.
-pub fn prepare(question: &RepositoryQuestion, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<PreparedApply> {
+pub fn prepare(
+    question: &RepositoryQuestion,
+    change: &RepositoryMove,
+    place: ApplyPlace<'_>,
+) -> Result<PreparedApply> {
     let objects = question.quarantine_path().join("objects");
     debug_assert_eq!(objects, question.quarantine.objects());
     begin(change, NewObjects::Quarantine(&objects), place)
@@ -178,8 +182,10 @@ fn refuse_what_cannot_be_applied(change: &RepositoryMove) -> Result<()> {
         }
     }
     for (name, checkout) in &change.checkouts {
-        let is_added_or_removed = checkout.head.as_ref().is_some_and(|h| h.before.is_none() || h.after.is_none());
-        if is_added_or_removed && (*name == CheckoutName::Main || change.format.refs == RefStorage::Reftable) {
+        let is_added_or_removed =
+            checkout.head.as_ref().is_some_and(|h| h.before.is_none() || h.after.is_none());
+        if is_added_or_removed && (*name == CheckoutName::Main || change.format.refs == RefStorage::Reftable)
+        {
             return Err(GitError::Unsupported("a linked worktree with reftables".into()));
         }
     }
@@ -199,7 +205,12 @@ impl ApplyRun {
         ApplyRun { journal, git_dir: git_dir.to_path_buf(), refs: None, locks: FileLocks::default() }
     }
 
-    fn prepare(&mut self, change: &RepositoryMove, objects: NewObjects<'_>, place: ApplyPlace<'_>) -> Result<()> {
+    fn prepare(
+        &mut self,
+        change: &RepositoryMove,
+        objects: NewObjects<'_>,
+        place: ApplyPlace<'_>,
+    ) -> Result<()> {
         let reached = |step| place.watch.reached(step);
         reached(ApplyStep::Journaled)?;
         match objects {
@@ -301,17 +312,24 @@ pub(crate) fn git_version() -> Result<(u32, u32)> {
 
 /// The person's identity as git would write it, from their own settings.
 pub fn person_identity(work_tree: &Path) -> Result<PersonIdentity> {
-    let output = std::process::Command::new("git").args(["var", "GIT_COMMITTER_IDENT"]).current_dir(work_tree).output();
+    let output = std::process::Command::new("git")
+        .args(["var", "GIT_COMMITTER_IDENT"])
+        .current_dir(work_tree)
+        .output();
     let output = output.map_err(GitError::NotStarted)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let found = text.split_once(" <").and_then(|(name, rest)| Some((name.to_owned(), rest.split_once('>')?.0.to_owned())));
+    let found = text
+        .split_once(" <")
+        .and_then(|(name, rest)| Some((name.to_owned(), rest.split_once('>')?.0.to_owned())));
     let (name, email) = found.unwrap_or_else(|| ("placet".into(), "placet@localhost".into()));
     Ok(PersonIdentity { name: name.into(), email: email.into() })
 }
 
 fn remove_all(path: &Path) -> Result<()> {
     match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(GitError::io("remove", path)(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(GitError::io("remove", path)(error))
+        }
         _ => Ok(()),
     }
 }

@@ -60,7 +60,9 @@ impl RefUpdates {
             (Some(old), Some(RefTarget::Symbolic(to))) => {
                 self.line(&[b"symref-update ", n, b"\0", to.as_bytes(), b"\0oid\0", hex(old).as_bytes()]);
             }
-            (Some(RefTarget::Symbolic(old)), None) => self.line(&[b"symref-delete ", n, b"\0", old.as_bytes()]),
+            (Some(RefTarget::Symbolic(old)), None) => {
+                self.line(&[b"symref-delete ", n, b"\0", old.as_bytes()])
+            }
             (Some(old), None) => self.line(&[b"delete ", n, b"\0", hex(old).as_bytes()]),
             (None, Some(new)) => {
                 self.line(&[b"update ", n, b"\0", hex(new).as_bytes(), b"\0", format.zero().as_bytes()]);
@@ -104,7 +106,8 @@ impl RefUpdates {
             return vec![(GitName::from("reftable/tables.list.lock"), GitName::default())];
         }
         let lock = |name: &GitName| GitName::new(&[name.as_bytes(), b".lock"].concat());
-        let mut locks: Vec<_> = self.names.iter().map(|(name, content)| (lock(name), content.clone())).collect();
+        let mut locks: Vec<_> =
+            self.names.iter().map(|(name, content)| (lock(name), content.clone())).collect();
         if self.has_deletes {
             locks.push((GitName::from("packed-refs.lock"), GitName::default()));
         }
@@ -121,7 +124,8 @@ impl RefPlan {
         let main = change.checkouts.get(&CheckoutName::Main);
         let own = main.into_iter().flat_map(|checkout| &checkout.own_refs);
         for (name, moved) in change.refs.iter().chain(own) {
-            let is_symbolic = [&moved.before, &moved.after].iter().any(|t| matches!(t, Some(RefTarget::Symbolic(_))));
+            let is_symbolic =
+                [&moved.before, &moved.after].iter().any(|t| matches!(t, Some(RefTarget::Symbolic(_))));
             match is_early.contains(name) {
                 true => plan.early.add(name, moved, format),
                 false if is_symbolic && is_old => {
@@ -141,14 +145,19 @@ impl RefPlan {
             let Some(moved) = &checkout.head else { continue };
             let (Some(before), Some(after)) = (&moved.before, &moved.after) else { continue };
             // git logs an update of the branch at HEAD in HEAD, and refuses a second update of HEAD next to it.
-            let updates_branch = branch_of(Some(before)).is_some_and(|branch| change.refs.contains_key(branch));
+            let updates_branch =
+                branch_of(Some(before)).is_some_and(|branch| change.refs.contains_key(branch));
             let is_late = *name != CheckoutName::Main || updates_branch || is_old;
             if is_late {
                 let target = match after {
                     Head::Branch(branch) => RefTarget::Symbolic(branch.clone()),
                     Head::Detached(id) => RefTarget::Object(*id),
                 };
-                plan.late.push(LateRef { checkout: name.clone(), name: GitName::from("HEAD"), target: Some(target) });
+                plan.late.push(LateRef {
+                    checkout: name.clone(),
+                    name: GitName::from("HEAD"),
+                    target: Some(target),
+                });
             } else {
                 plan.main.head(moved);
             }
@@ -159,11 +168,18 @@ impl RefPlan {
 
 /// Refs that are deleted, and whose names are directories of new refs, or the other way around.
 fn names_in_the_way(change: &RepositoryMove) -> BTreeSet<GitName> {
-    let created: BTreeSet<GitName> =
-        change.refs.iter().filter(|(_, moved)| moved.before.is_none()).map(|(name, _)| name.clone()).collect();
+    let created: BTreeSet<GitName> = change
+        .refs
+        .iter()
+        .filter(|(_, moved)| moved.before.is_none())
+        .map(|(name, _)| name.clone())
+        .collect();
     let is_in_the_way = |name: &GitName| {
         let below = GitName::new(&[name.as_bytes(), b"/"].concat());
-        let is_directory = created.range(below.clone()..).next().is_some_and(|next| next.as_bytes().starts_with(below.as_bytes()));
+        let is_directory = created
+            .range(below.clone()..)
+            .next()
+            .is_some_and(|next| next.as_bytes().starts_with(below.as_bytes()));
         let slashes = name.as_bytes().iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut parents = slashes.filter_map(|(at, _)| name.as_bytes().get(..at)).map(GitName::new);
         is_directory || parents.any(|parent| created.contains(&parent))

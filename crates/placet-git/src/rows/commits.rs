@@ -64,8 +64,18 @@ enum Asked {
 }
 
 const LOG: [&str; 12] = [
-    "log", "--stdin", "--ignore-missing", "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00", "--raw", "--numstat", "--no-abbrev", "-z",
-    "--no-renames", "--diff-merges=first-parent", "--no-ext-diff", "--no-textconv",
+    "log",
+    "--stdin",
+    "--ignore-missing",
+    "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00",
+    "--raw",
+    "--numstat",
+    "--no-abbrev",
+    "-z",
+    "--no-renames",
+    "--diff-merges=first-parent",
+    "--no-ext-diff",
+    "--no-textconv",
 ];
 
 impl CommitLog {
@@ -78,7 +88,9 @@ impl CommitLog {
             match asked {
                 Asked::New => log.commits = parse_log(out)?,
                 Asked::Dropped => log.dropped = parse_log(out)?,
-                Asked::Stash => log.stash = parse_log(out)?.into_iter().map(|commit| (commit.id, commit)).collect(),
+                Asked::Stash => {
+                    log.stash = parse_log(out)?.into_iter().map(|commit| (commit.id, commit)).collect()
+                }
                 Asked::Count(old, id) => {
                     let words: Vec<&[u8]> = out.split(|byte| byte.is_ascii_whitespace()).collect();
                     if let [ahead, behind, ..] = words.as_slice() {
@@ -106,7 +118,10 @@ impl CommitLog {
                 continue;
             }
             let input = [lines(&tips_of, ""), lines(&tips(question, not), "^")].concat();
-            let call = GitCall::new(&question.quarantine.path, ["rev-list", "--count", "--stdin", "--ignore-missing"]);
+            let call = GitCall::new(
+                &question.quarantine.path,
+                ["rev-list", "--count", "--stdin", "--ignore-missing"],
+            );
             let output = crate::runner::run_one(runner, call.transfer().input(input))?;
             *more = number(&output.stdout)?.saturating_sub(listed.len());
         }
@@ -130,8 +145,15 @@ impl CommitLog {
             let kept = tips(question, Side::Agent);
             asked.push((Asked::Dropped, call(&LOG, &old, &kept, limit::LISTED_COMMITS)));
         }
-        let stash: Vec<ObjectId> = question.comparison.moved.stash.iter().flat_map(|stash| stash.after.iter().flatten())
-            .filter(|entry| !question.person.stash.contains(entry)).map(|entry| entry.id).collect();
+        let stash: Vec<ObjectId> = question
+            .comparison
+            .moved
+            .stash
+            .iter()
+            .flat_map(|stash| stash.after.iter().flatten())
+            .filter(|entry| !question.person.stash.contains(entry))
+            .map(|entry| entry.id)
+            .collect();
         if !stash.is_empty() {
             let args = [&LOG[..], &["--no-walk=unsorted"]].concat();
             asked.push((Asked::Stash, call(&args, &stash, &[], limit::LISTED_COMMITS)));
@@ -141,7 +163,9 @@ impl CommitLog {
             call.args.push(format!("{id}...{old}").into());
             asked.push((Asked::Count(old, id), call));
         }
-        for (name, checkout) in question.comparison.moved.checkouts.iter().filter(|(_, c)| !c.index.is_empty()) {
+        for (name, checkout) in
+            question.comparison.moved.checkouts.iter().filter(|(_, c)| !c.index.is_empty())
+        {
             for (side, state) in [(Side::Person, &question.person), (Side::Agent, &question.agent)] {
                 let Some(commit) = state.head_commit(name) else { continue };
                 let mut call = GitCall::new(git_dir, ["ls-tree", "-r", "-z", "--full-tree"]);
@@ -181,9 +205,8 @@ fn targets<'a>(question: &'a RepositoryQuestion) -> impl Iterator<Item = Moved<O
         before: moved.before.as_ref().and_then(RefTarget::object),
         after: moved.after.as_ref().and_then(RefTarget::object),
     });
-    let heads = moved.checkouts.iter().filter(|(_, checkout)| checkout.head.is_some()).map(|(name, _)| Moved {
-        before: question.person.head_commit(name),
-        after: question.agent.head_commit(name),
+    let heads = moved.checkouts.iter().filter(|(_, checkout)| checkout.head.is_some()).map(|(name, _)| {
+        Moved { before: question.person.head_commit(name), after: question.agent.head_commit(name) }
     });
     refs.chain(heads)
 }
@@ -193,7 +216,8 @@ fn moved_commits(question: &RepositoryQuestion) -> (Vec<ObjectId>, Vec<ObjectId>
         crate::RepositoryItem::Ref(name) => question.agent.resolve(name),
         _ => None,
     });
-    let new: BTreeSet<ObjectId> = targets(question).filter_map(|moved| moved.after).chain(conflicts).collect();
+    let new: BTreeSet<ObjectId> =
+        targets(question).filter_map(|moved| moved.after).chain(conflicts).collect();
     let old: BTreeSet<ObjectId> = targets(question).filter_map(|moved| moved.before).collect();
     (new.difference(&old).copied().collect(), old.difference(&new).copied().collect())
 }
@@ -231,7 +255,8 @@ fn parse_log(output: &[u8]) -> Result<Vec<CommitFact>> {
         let field = field.strip_prefix(b"\n").unwrap_or(field);
         if let Some(id) = field.strip_prefix(b"\x01") {
             let mut next = || fields.next().unwrap_or_default();
-            let ids = |bytes: &[u8]| bytes.split(|byte| *byte == b' ').filter_map(ObjectId::from_hex).collect();
+            let ids =
+                |bytes: &[u8]| bytes.split(|byte| *byte == b' ').filter_map(ObjectId::from_hex).collect();
             commits.push(CommitFact {
                 id: ObjectId::from_hex(id).ok_or(GitError::Unexpected { command: "log" })?,
                 parents: ids(next()),

@@ -31,7 +31,10 @@ pub struct IndexFact {
     pub loses_staged: bool,
 }
 
-pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> BTreeMap<CheckoutName, Vec<IndexFact>> {
+pub(super) fn facts(
+    question: &RepositoryQuestion,
+    log: &CommitLog,
+) -> BTreeMap<CheckoutName, Vec<IndexFact>> {
     let mut all = BTreeMap::new();
     for (name, checkout) in &question.comparison.moved.checkouts {
         let tree = |side| log.trees.get(&(name.clone(), side));
@@ -79,10 +82,12 @@ fn state_of(
 
 /// Paths whose flags change.
 pub(super) fn hidden(question: &RepositoryQuestion) -> BTreeMap<CheckoutName, Vec<GitName>> {
-    let is_hidden = |entries: &Option<Vec<IndexEntry>>| entries.iter().flatten().any(IndexEntry::hides_changes);
+    let is_hidden =
+        |entries: &Option<Vec<IndexEntry>>| entries.iter().flatten().any(IndexEntry::hides_changes);
     let mut all = BTreeMap::new();
     for (name, checkout) in &question.comparison.moved.checkouts {
-        let paths = checkout.index.iter().filter(|(_, moved)| is_hidden(&moved.before) != is_hidden(&moved.after));
+        let paths =
+            checkout.index.iter().filter(|(_, moved)| is_hidden(&moved.before) != is_hidden(&moved.after));
         let paths: Vec<GitName> = paths.map(|(path, _)| path.clone()).collect();
         if !paths.is_empty() {
             all.insert(name.clone(), paths);

@@ -129,7 +129,8 @@ fn worktrees(question: &RepositoryQuestion) -> Vec<WorktreeFact> {
             let checkout = question.comparison.moved.checkouts.get(&CheckoutName::Linked(name.clone()));
             WorktreeFact {
                 name: name.clone(),
-                path: worktree_path(&question.agent.files, name).or_else(|| worktree_path(&question.person.files, name)),
+                path: worktree_path(&question.agent.files, name)
+                    .or_else(|| worktree_path(&question.person.files, name)),
                 head: checkout
                     .and_then(|checkout| checkout.head.clone())
                     .unwrap_or(Moved { before: None, after: None }),
@@ -142,6 +143,7 @@ fn submodules(question: &RepositoryQuestion) -> Vec<Moved<GitName>> {
     let (person, agent) = (&question.person.files.modules, &question.agent.files.modules);
     let added = agent.iter().filter(|name| !person.contains(name));
     let added = added.map(|name| Moved { before: None, after: Some(name.clone()) });
-    let removed = person.iter().filter(|name| !agent.contains(name) && question.base.files.modules.contains(name));
+    let removed =
+        person.iter().filter(|name| !agent.contains(name) && question.base.files.modules.contains(name));
     added.chain(removed.map(|name| Moved { before: Some(name.clone()), after: None })).collect()
 }

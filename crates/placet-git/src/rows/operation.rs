@@ -49,7 +49,14 @@ pub(super) fn facts(question: &RepositoryQuestion) -> Vec<OperationFact> {
                 before: state_of(&question.person.files, checkout),
                 after: state_of(&question.agent.files, checkout),
             },
-            files: question.comparison.moved.files.keys().filter(|name| is_of(name, checkout)).cloned().collect(),
+            files: question
+                .comparison
+                .moved
+                .files
+                .keys()
+                .filter(|name| is_of(name, checkout))
+                .cloned()
+                .collect(),
         })
         .collect()
 }
@@ -71,10 +78,15 @@ fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState>
     let of = |kind| Some(OperationState { kind, steps: None, branch: None });
     if has_below("rebase-merge") {
         let steps = number("rebase-merge/msgnum").zip(number("rebase-merge/end"));
-        return Some(OperationState { kind: OperationKind::Rebase, steps, branch: text("rebase-merge/head-name") });
+        return Some(OperationState {
+            kind: OperationKind::Rebase,
+            steps,
+            branch: text("rebase-merge/head-name"),
+        });
     }
     if has_below("rebase-apply") {
-        let kind = if file("rebase-apply/applying").is_some() { OperationKind::Am } else { OperationKind::Rebase };
+        let kind =
+            if file("rebase-apply/applying").is_some() { OperationKind::Am } else { OperationKind::Rebase };
         let steps = number("rebase-apply/next").zip(number("rebase-apply/last"));
         return Some(OperationState { kind, steps, branch: text("rebase-apply/head-name") });
     }

@@ -16,7 +16,10 @@ pub enum RefMovement {
     New(RefTarget),
     Deleted(RefTarget),
     /// Deleted, and new under another name with the same target.
-    Renamed { from: GitName, target: RefTarget },
+    Renamed {
+        from: GitName,
+        target: RefTarget,
+    },
     Moved {
         from: RefTarget,
         to: RefTarget,
@@ -44,7 +47,8 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> Vec<RefFa
             gone.insert(name.clone(), before.clone());
         }
     }
-    let heads: Vec<&GitName> = question.agent.checkouts.values().filter_map(|c| branch_of(Some(&c.head))).collect();
+    let heads: Vec<&GitName> =
+        question.agent.checkouts.values().filter_map(|c| branch_of(Some(&c.head))).collect();
     // The branch that is checked out is the one that a person looks for.
     let mut names: Vec<&GitName> = moved.keys().collect();
     names.sort_by_key(|name| !heads.contains(name));
@@ -53,14 +57,16 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> Vec<RefFa
     for name in names {
         let Some(Moved { before, after }) = moved.get(name) else { continue };
         let movement = match (before, after) {
-            (None, Some(to)) => match gone.iter().find(|(old, target)| *target == to && kind(old) == kind(name)) {
-                Some((from, _)) => {
-                    let from = from.clone();
-                    gone.remove(&from);
-                    RefMovement::Renamed { from, target: to.clone() }
+            (None, Some(to)) => {
+                match gone.iter().find(|(old, target)| *target == to && kind(old) == kind(name)) {
+                    Some((from, _)) => {
+                        let from = from.clone();
+                        gone.remove(&from);
+                        RefMovement::Renamed { from, target: to.clone() }
+                    }
+                    None => RefMovement::New(to.clone()),
                 }
-                None => RefMovement::New(to.clone()),
-            },
+            }
             (Some(from), Some(to)) => {
                 let pair = from.object().zip(to.object());
                 let counts = pair.and_then(|pair| log.counts.get(&pair)).copied();
@@ -68,8 +74,14 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> Vec<RefFa
             }
             (Some(_), None) | (None, None) => continue,
         };
-        let commits = after.as_ref().and_then(RefTarget::object).map(|id| owners.take(id)).unwrap_or_default();
-        facts.push(RefFact { name: name.clone(), movement, commits, checked_out_in: elsewhere(question, name) });
+        let commits =
+            after.as_ref().and_then(RefTarget::object).map(|id| owners.take(id)).unwrap_or_default();
+        facts.push(RefFact {
+            name: name.clone(),
+            movement,
+            commits,
+            checked_out_in: elsewhere(question, name),
+        });
     }
     // What is left was not renamed.
     facts.extend(gone.into_iter().map(|(name, target)| RefFact {

@@ -1,7 +1,7 @@
 //! Runs git as a process of this machine, with limits of time, output and memory.
 
-use super::call::{GitCall, GitInput, GitOutput, GitOutputPlace};
 use super::GitRunner;
+use super::call::{GitCall, GitInput, GitOutput, GitOutputPlace};
 use crate::error::{GitError, Result};
 use crate::limit;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
@@ -25,7 +25,8 @@ impl GitRunner for PlainRunner {
         let mut results = Vec::with_capacity(calls.len());
         for some in calls.chunks(limit::PARALLEL_CALLS) {
             thread::scope(|scope| {
-                let running: Vec<_> = some.iter().map(|call| scope.spawn(|| PlainRunner::run_call(call))).collect();
+                let running: Vec<_> =
+                    some.iter().map(|call| scope.spawn(|| PlainRunner::run_call(call))).collect();
                 for thread in running {
                     results.push(thread.join().unwrap_or(Err(GitError::Unexpected { command: "run" })));
                 }
@@ -54,7 +55,9 @@ impl PlainRunner {
         });
         command.stdout(match &call.output {
             GitOutputPlace::Memory => Stdio::piped(),
-            GitOutputPlace::File(path) => File::create_new(path).map_err(GitError::io("create", path))?.into(),
+            GitOutputPlace::File(path) => {
+                File::create_new(path).map_err(GitError::io("create", path))?.into()
+            }
         });
         let mut child = command.stderr(Stdio::piped()).spawn().map_err(GitError::NotStarted)?;
         limit_memory(&child, call.most_memory);

@@ -8,9 +8,9 @@ mod stash;
 
 pub use checkout::{CheckoutName, CheckoutState, Head};
 pub use index::{IndexEntry, IndexState};
+pub(crate) use refs::is_own_ref;
 pub use refs::{RefTarget, RefsState};
 pub use stash::StashEntry;
-pub(crate) use refs::is_own_ref;
 
 use crate::git_file::GitFiles;
 use crate::git_name::GitName;
@@ -89,7 +89,8 @@ impl RepositoryState {
             })
         });
         let refs = self.refs.values().filter_map(RefTarget::object);
-        let mut tips: Vec<ObjectId> = refs.chain(own).chain(self.stash.iter().map(|entry| entry.id)).collect();
+        let mut tips: Vec<ObjectId> =
+            refs.chain(own).chain(self.stash.iter().map(|entry| entry.id)).collect();
         tips.sort_unstable();
         tips.dedup();
         tips

@@ -1,6 +1,8 @@
 //! Reads a state by git in a clean git directory: two starts at most, whose calls do not depend on each other.
 
-use super::{CheckoutName, CheckoutState, Head, IndexState, RefStorage, RefsState, RepositoryState, index, refs, stash};
+use super::{
+    CheckoutName, CheckoutState, Head, IndexState, RefStorage, RefsState, RepositoryState, index, refs, stash,
+};
 use crate::clean_directory::CleanDirectory;
 use crate::error::{GitError, Result};
 use crate::git_file::GitFiles;
@@ -27,7 +29,11 @@ enum Asked {
 
 impl RepositoryState {
     /// Reads the state of a repository. `scratch` is a directory that does not exist yet.
-    pub fn read(source: &dyn RepositorySource, scratch: &Path, runner: &dyn GitRunner) -> Result<RepositoryState> {
+    pub fn read(
+        source: &dyn RepositorySource,
+        scratch: &Path,
+        runner: &dyn GitRunner,
+    ) -> Result<RepositoryState> {
         Ok(RepositoryState::read_with_copy(source, scratch, runner)?.0)
     }
 
@@ -91,7 +97,9 @@ impl RepositoryState {
         }
         let own: Vec<GitName> = state.refs.keys().filter(|name| super::is_own_ref(name)).cloned().collect();
         for name in own {
-            if let (Some(target), Some(main)) = (state.refs.remove(&name), state.checkouts.get_mut(&CheckoutName::Main)) {
+            if let (Some(target), Some(main)) =
+                (state.refs.remove(&name), state.checkouts.get_mut(&CheckoutName::Main))
+            {
                 main.own_refs.insert(name, target);
             }
         }
@@ -132,7 +140,9 @@ fn questions(clean: &CleanDirectory) -> Vec<Asked> {
         if clean.has(&checkout.directory().join("index")) {
             asked.push(Asked::Index(checkout.clone()));
         }
-        if *checkout != CheckoutName::Main && (is_reftable || clean.path.join(checkout.directory()).join("refs").exists()) {
+        if *checkout != CheckoutName::Main
+            && (is_reftable || clean.path.join(checkout.directory()).join("refs").exists())
+        {
             asked.push(Asked::OwnRefs(checkout.clone()));
         }
         if is_reftable {
@@ -174,7 +184,9 @@ fn read_checkout(
         None => RefsState::new(),
     };
     let head = match (answer(Asked::Branch(checkout.clone())), answer(Asked::Commit(checkout.clone()))) {
-        (Some(branch), _) if branch.status == 0 => Some(Head::Branch(GitName::new(branch.stdout.trim_ascii_end()))),
+        (Some(branch), _) if branch.status == 0 => {
+            Some(Head::Branch(GitName::new(branch.stdout.trim_ascii_end())))
+        }
         (Some(_), Some(commit)) => ObjectId::from_hex(commit.stdout.trim_ascii_end()).map(Head::Detached),
         _ => {
             let path = clean.git_dir(checkout).join("HEAD");
@@ -202,11 +214,13 @@ fn mark_announced(clean: &CleanDirectory, state: &mut RepositoryState, runner: &
         if !index::may_have_announced(&header, &checkout.index, format) {
             continue;
         }
-        let args = ["diff-index", "--cached", "--ita-invisible-in-index", "--name-only", "-z", "--no-renames"];
+        let args =
+            ["diff-index", "--cached", "--ita-invisible-in-index", "--name-only", "-z", "--no-renames"];
         let mut call = GitCall::new(&clean.git_dir(name), args);
         call.args.extend([format.empty_tree().into(), "--".into()]);
         let empty = ObjectId::from_hex(format.empty_blob().as_bytes());
-        let paths = checkout.index.iter().filter(|(_, entries)| entries.iter().any(|entry| Some(entry.id) == empty));
+        let paths =
+            checkout.index.iter().filter(|(_, entries)| entries.iter().any(|entry| Some(entry.id) == empty));
         let paths: Vec<_> = paths.map(|(path, _)| path.as_os_str().to_os_string()).collect();
         if paths.len() <= limit::ARGUMENT_PATHS {
             call.args.extend(paths);

@@ -33,7 +33,8 @@ pub(super) const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(symref)
 pub(super) const OWN: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"];
 
 pub(crate) fn is_own_ref(name: &GitName) -> bool {
-    OWN.iter().any(|own| name.as_bytes().strip_prefix(own.as_bytes()).is_some_and(|rest| rest.starts_with(b"/")))
+    OWN.iter()
+        .any(|own| name.as_bytes().strip_prefix(own.as_bytes()).is_some_and(|rest| rest.starts_with(b"/")))
 }
 
 /// Reads the output of `for-each-ref` with [`FORMAT`].
@@ -45,7 +46,9 @@ pub(super) fn parse(output: &[u8]) -> Result<RefsState> {
             return Err(GitError::Unexpected { command: "for-each-ref" });
         };
         let target = match symref {
-            b"" => RefTarget::Object(ObjectId::from_hex(id).ok_or(GitError::Unexpected { command: "for-each-ref" })?),
+            b"" => RefTarget::Object(
+                ObjectId::from_hex(id).ok_or(GitError::Unexpected { command: "for-each-ref" })?,
+            ),
             to => RefTarget::Symbolic(GitName::new(to)),
         };
         refs.insert(GitName::new(name), target);
@@ -55,8 +58,13 @@ pub(super) fn parse(output: &[u8]) -> Result<RefsState> {
 
 /// The refs that `for-each-ref` warned about instead of listing them.
 pub(super) fn unreadable(warnings: &[u8]) -> Vec<GitName> {
-    let words: [&[u8]; 3] =
-        [b"warning: ignoring broken ref ", b"warning: ignoring ref with broken name ", b"warning: ignoring dangling symref "];
+    let words: [&[u8]; 3] = [
+        b"warning: ignoring broken ref ",
+        b"warning: ignoring ref with broken name ",
+        b"warning: ignoring dangling symref ",
+    ];
     let lines = warnings.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| words.iter().find_map(|words| line.strip_prefix(*words)).map(GitName::new)).collect()
+    lines
+        .filter_map(|line| words.iter().find_map(|words| line.strip_prefix(*words)).map(GitName::new))
+        .collect()
 }

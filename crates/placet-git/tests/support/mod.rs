@@ -5,8 +5,8 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use placet_git::{
-    ApplyPlace, ApplyWatch, Comparison, GitError, GitName, PersonIdentity, PlainRunner, PlainSource, QuestionSides,
-    RepositoryMove, RepositoryQuestion, RepositoryState, Selection, Unwatched,
+    ApplyPlace, ApplyWatch, Comparison, GitError, GitName, PersonIdentity, PlainRunner, PlainSource,
+    QuestionSides, RepositoryMove, RepositoryQuestion, RepositoryState, Selection, Unwatched,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,14 +48,27 @@ pub(crate) fn sh(directory: &Path, line: &str) -> String {
     let mut command = Command::new("bash");
     command.args(["-c", line]).current_dir(directory).env_clear();
     let variables = [
-        ("HOME", "/nonexistent"), ("LC_ALL", "C"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_TERMINAL_PROMPT", "0"), ("GIT_EDITOR", "true"), ("GIT_AUTHOR_NAME", "A"), ("GIT_AUTHOR_EMAIL", "a@x"),
-        ("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@x"), ("GIT_AUTHOR_DATE", "2026-02-01 00:00"),
-        ("GIT_COMMITTER_DATE", "2026-02-01 00:00"), ("GIT_CONFIG_COUNT", "4"),
-        ("GIT_CONFIG_KEY_0", "protocol.file.allow"), ("GIT_CONFIG_VALUE_0", "always"),
-        ("GIT_CONFIG_KEY_1", "gc.auto"), ("GIT_CONFIG_VALUE_1", "0"),
-        ("GIT_CONFIG_KEY_2", "maintenance.auto"), ("GIT_CONFIG_VALUE_2", "false"),
-        ("GIT_CONFIG_KEY_3", "init.defaultBranch"), ("GIT_CONFIG_VALUE_3", "main"),
+        ("HOME", "/nonexistent"),
+        ("LC_ALL", "C"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_EDITOR", "true"),
+        ("GIT_AUTHOR_NAME", "A"),
+        ("GIT_AUTHOR_EMAIL", "a@x"),
+        ("GIT_COMMITTER_NAME", "A"),
+        ("GIT_COMMITTER_EMAIL", "a@x"),
+        ("GIT_AUTHOR_DATE", "2026-02-01 00:00"),
+        ("GIT_COMMITTER_DATE", "2026-02-01 00:00"),
+        ("GIT_CONFIG_COUNT", "4"),
+        ("GIT_CONFIG_KEY_0", "protocol.file.allow"),
+        ("GIT_CONFIG_VALUE_0", "always"),
+        ("GIT_CONFIG_KEY_1", "gc.auto"),
+        ("GIT_CONFIG_VALUE_1", "0"),
+        ("GIT_CONFIG_KEY_2", "maintenance.auto"),
+        ("GIT_CONFIG_VALUE_2", "false"),
+        ("GIT_CONFIG_KEY_3", "init.defaultBranch"),
+        ("GIT_CONFIG_VALUE_3", "main"),
     ];
     command.envs(variables).env("PATH", std::env::var_os("PATH").unwrap());
     let output = command.output().unwrap();
@@ -198,7 +211,11 @@ impl Scene {
         mirror(&from, &to);
     }
 
-    pub(crate) fn apply(&self, question: &RepositoryQuestion, selection: &Selection) -> Result<PathBuf, GitError> {
+    pub(crate) fn apply(
+        &self,
+        question: &RepositoryQuestion,
+        selection: &Selection,
+    ) -> Result<PathBuf, GitError> {
         self.apply_watched(question, selection, &Unwatched)
     }
 
@@ -300,7 +317,10 @@ E",
 const WORKERS: usize = 16;
 
 /// Runs each case, and shows all that failed. `PLACET_SCENARIO` is a part of the titles of cases to run.
-pub(crate) fn in_parallel<T: Sync + std::fmt::Debug>(cases: &[T], run: impl Fn(&T) -> Result<(), String> + Sync) {
+pub(crate) fn in_parallel<T: Sync + std::fmt::Debug>(
+    cases: &[T],
+    run: impl Fn(&T) -> Result<(), String> + Sync,
+) {
     let only = std::env::var("PLACET_SCENARIO").unwrap_or_default();
     let cases: Vec<&T> = cases.iter().filter(|case| format!("{case:?}").contains(&only)).collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -336,7 +356,8 @@ pub(crate) fn round_trip(title: &str, scene: &Scene) -> Result<(), String> {
         scene.work_tree_of("2");
         return same(&format!("{title}: nothing to apply"), scene.agent_says(), &scene.says());
     };
-    placet_git::RepositoryRows::read(&question, &placet_git::PlainRunner).map_err(|error| words("rows", error))?;
+    placet_git::RepositoryRows::read(&question, &placet_git::PlainRunner)
+        .map_err(|error| words("rows", error))?;
     let applied = scene.apply(&question, &everything(&question)).map_err(|error| words("apply", error))?;
     scene.work_tree_of("2");
     same(&format!("{title}: applied"), scene.agent_says(), &scene.says())?;
@@ -352,4 +373,3 @@ pub(crate) fn round_trip(title: &str, scene: &Scene) -> Result<(), String> {
     scene.work_tree_of("1");
     same(&format!("{title}: undone after gc"), &scene.said_before, &scene.says())
 }
-
