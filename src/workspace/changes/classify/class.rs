@@ -90,8 +90,3 @@ impl ChangeClasses {
         })
     }
 }
-
-/// The paths of `set` that belong to a large loss.
-pub fn lost_paths<'a>(set: &'a ChangeSet, classes: &ChangeClasses) -> BTreeSet<&'a Path> {
-    paths_of(set, &classes.losses, &|_| true)
-}
