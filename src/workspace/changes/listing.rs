@@ -367,16 +367,19 @@ impl ChangeSet {
         let counted = count::of(own.len(), "file");
         let shown = name(repository);
         let change = self.repository_changes.iter().find(|c| *c.path == *repository);
-        let is_link_file = |change: &&FileChange| *change.path == *repository && change.before.is_file();
+        // A worktree and a submodule have a file in its place.
+        let is_link = |change: &&FileChange, state: &PathState| *change.path == *repository && state.is_file();
         let row = match change.map_or_else(|| self.fate_by_path(repository), |c| c.fate) {
             RepositoryChangeKind::Created if own.is_empty() => {
                 ListedChange::text(format!("A {shown} (new repository)"))
             }
+            RepositoryChangeKind::Created if own.first().is_some_and(|c| is_link(c, &c.after)) => {
+                ListedChange::text(format!("A {shown} (the link to its repository)"))
+            }
             RepositoryChangeKind::Created => {
                 ListedChange::text(format!("A {shown} (new repository, {counted})"))
             }
-            // A worktree and a submodule have a file in its place.
-            RepositoryChangeKind::Removed if own.first().is_some_and(is_link_file) => {
+            RepositoryChangeKind::Removed if own.first().is_some_and(|c| is_link(c, &c.before)) => {
                 ListedChange::care(format!("D {shown} (removed the link to its repository)"))
             }
             RepositoryChangeKind::Removed => {

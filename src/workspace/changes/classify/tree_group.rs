@@ -109,6 +109,10 @@ fn names_one(change: &FileChange, names: &HashSet<&[u8]>, objects: &ObjectStore)
         return false;
     }
     let Some((before, after)) = change.bytes(objects) else { return false };
+    // A binary file has no lines: git's index names every file of a work tree.
+    if before.contains(&0) || after.contains(&0) {
+        return false;
+    }
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.@".contains(byte);
     let has_name = |lines: &[u8]| lines.split(|byte| !is_word(byte)).any(|word| names.contains(word));
     hunks(&before, &after)
