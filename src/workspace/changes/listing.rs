@@ -368,7 +368,8 @@ impl ChangeSet {
         let shown = name(repository);
         let change = self.repository_changes.iter().find(|c| *c.path == *repository);
         // A worktree and a submodule have a file in its place.
-        let is_link = |change: &&FileChange, state: &PathState| *change.path == *repository && state.is_file();
+        let is_link =
+            |change: &&FileChange, state: &PathState| *change.path == *repository && state.is_file();
         let row = match change.map_or_else(|| self.fate_by_path(repository), |c| c.fate) {
             RepositoryChangeKind::Created if own.is_empty() => {
                 ListedChange::text(format!("A {shown} (new repository)"))
