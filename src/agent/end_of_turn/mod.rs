@@ -435,6 +435,9 @@ impl<'a> ApplyQuestionFlow<'a> {
             // The mode approves them.
             shown.list.iter_mut().for_each(|row| row.is_left_out = false);
         }
+        if let Some(reviewed) = reviewed {
+            reviewed.mark(&mut shown.list);
+        }
         let is_blocked = match reviewed {
             Some(reviewed) => reviewed.has_open_conflict || shown.list.iter().any(ListedChange::is_blocked),
             None => conflicts(&shown.list) > 0,

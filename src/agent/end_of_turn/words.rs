@@ -227,8 +227,7 @@ fn with_patches(
     }
     for (row, note) in notes {
         if let Some(row) = list.get_mut(row) {
-            let gap = if row.note.is_empty() { "" } else { " " };
-            row.note.push_str(&format!("{gap}{note}"));
+            row.add_note(&note);
         }
     }
     files.extend(commits);

@@ -62,17 +62,21 @@ impl ListedChange {
         format!("{mark}{}{lines}{gap}{}", self.text, self.note)
     }
 
+    /// Adds words to those after the counts.
+    pub fn add_note(&mut self, words: &str) {
+        let gap = if self.note.is_empty() { "" } else { " " };
+        self.note.push_str(&format!("{gap}{words}"));
+    }
+
     /// Says that the file has another change in the workspace.
     pub fn mark_conflict(&mut self) {
-        let gap = if self.note.is_empty() { "" } else { " " };
-        self.note.push_str(&format!("{gap}({CONFLICT})"));
+        self.add_note(&format!("({CONFLICT})"));
         (self.is_conflict, self.needs_care) = (true, true);
     }
 
     /// Says that something else changed the repository of the row since.
     pub fn mark_moved(&mut self, (happened, words): (&str, &str), advice: &str) {
-        let gap = if self.note.is_empty() { "" } else { " " };
-        self.note.push_str(&format!("{gap}({words})"));
+        self.add_note(&format!("({words})"));
         (self.moved, self.needs_care) = (Some(format!("{happened}; {advice}")), true);
     }
 
