@@ -6,10 +6,10 @@ use crate::tools::FileDiff;
 use crate::workspace::{CommitPatch, ListedChange};
 
 const TURNS: [&str; 4] = [
-    include_str!("../../../tests/fixtures/ordinary_turns/edits.txt"),
-    include_str!("../../../tests/fixtures/ordinary_turns/new.txt"),
-    include_str!("../../../tests/fixtures/ordinary_turns/moves.txt"),
-    include_str!("../../../tests/fixtures/ordinary_turns/builds.txt"),
+    include_str!("ordinary_turns/edits.txt"),
+    include_str!("ordinary_turns/new.txt"),
+    include_str!("ordinary_turns/moves.txt"),
+    include_str!("ordinary_turns/builds.txt"),
 ];
 
 /// What the agent said, the rows of its checks, and what it changed.
