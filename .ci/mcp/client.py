@@ -81,8 +81,7 @@ class Person:
                 break
             if shown != done and keys:
                 done = shown
-                # Keys that come faster than a person types are a paste.
-                for key in [keys] if keys.endswith("\r") else keys:
+                for key in keys:
                     os.write(terminal, key.encode())
                     time.sleep(0.2)
         print(shown, file=sys.stderr)
@@ -93,16 +92,19 @@ class Person:
 
     @staticmethod
     def keys(shown, call, done):
-        """What a person types at this screen; nothing while it is unclear, and None at the end."""
+        """What a person types at this screen, key by key; nothing while it is unclear, and None at the end."""
         question = shown.rsplit("\n──", 1)[-1]
         if not done:
-            return f"call s__{call}\r" if "◆ placet" in shown else ""
-        if "y answer" in question or "y send" in question:
-            return "y"
+            return [f"call s__{call}\r"] if "◆ placet" in shown else []
+        # Alt and the letter mark the yes, and Enter takes it once it says so.
+        if re.search(r"\[(Answer|Send)\b.*Enter answers", question):
+            return ["\r"]
+        if re.search(r"\b(Answer|Send)\b.*Enter answers", question):
+            return ["\x1by"]
         if proposed := re.search(r"proposes (.+?)(?:; |$)", question, re.M):
             number = re.search(rf"^ *(\d) {re.escape(proposed[1].strip())}$", question, re.M)
-            return number[1] if number else proposed[1].strip() + "\r"
-        return None if "Elicitation" in shown.split(call)[-1] else ""
+            return [number[1] if number else proposed[1].strip(), "\r"]
+        return None if "Elicitation" in shown.split(call)[-1] else []
 
 
 def main():

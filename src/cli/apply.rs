@@ -4,10 +4,8 @@
 use super::apply_progress;
 use super::approvals::ApprovalPrompt;
 use super::args::Options;
-use super::changes::{
-    SelectedView, UNDO, approval, chosen, cli_label, report_applied, resolved, unread, waits,
-};
-use super::report::{self, CliError, warn};
+use super::changes::{SelectedView, approval, chosen, cli_label, report_applied, resolved, unread, waits};
+use super::report::{self, CliError, UNDO, warn};
 use super::session_selector::SessionSelector;
 use super::{apply_question, review, screen, start};
 use crate::agent::{CommandLineQuestion, TurnDecision};

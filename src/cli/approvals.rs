@@ -2,8 +2,8 @@
 //! are those of the shell. The pane asks them where standard input and output are a terminal; elsewhere a person types a
 //! line for each answer, through the same guarded reader.
 
-use super::changes::{SelectedView, UNDO};
-use super::report::{CliError, pass_on_rendered, warn};
+use super::changes::SelectedView;
+use super::report::{CliError, UNDO, pass_on_rendered, warn};
 use super::{apply_question, review, start};
 use crate::agent::{ProtectedAnswer, TurnEvent, ask_about_losses, ask_about_path};
 use crate::app::App;

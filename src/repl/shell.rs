@@ -339,6 +339,9 @@ impl Shell<'_> {
                 }
                 PromptInput::Say(text) => draft = self.send_or_run(&text, draft)?,
             }
+            if directory::starts_with_proposed(&mut self.context) {
+                return Ok(0);
+            }
         }
     }
 

@@ -207,7 +207,7 @@ def way(agent, args, server, terminal, work):
     leave(terminal, agent)
     terminal.take("a", "Apply")
     time.sleep(1)
-    if "once more?" in terminal.screen():
+    if "go ahead?" in terminal.screen():
         terminal.take("a", "Apply")
     # Files of the home directory that run later, each by itself.
     for _ in range(6):

@@ -135,6 +135,10 @@ fn rejecting_one(pty: &mut Pty) {
     pty.until("the decisions at the question", |s| {
         s.contains("\u{2717} 1 of 2 hunks rejected, 1 comment") && s.contains("Apply as reviewed")
     });
+    let of_file = pty.screen().lines().any(|row| {
+        row.contains("M a.txt  +2 -2") && row.trim_end().ends_with("\u{2717} 1 of 2 hunks rejected")
+    });
+    assert!(of_file, "{}", pty.screen());
 }
 
 /// Story: the yes at the question applied a hunk that was rejected in the review a moment before, and the rejection and its

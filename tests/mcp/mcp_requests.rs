@@ -46,6 +46,7 @@ fn a_form_is_answered_field_by_field_and_the_server_gets_what_was_shown() {
     }
     let mut pty = open(40);
     pty.line("call s__act {\"text\": \"form two\"}");
+    crate::consent::typed_sentences::are_text_at(&mut pty, "the server s asks for input: answer it?");
     let asked = answer(&mut pty, "the server s asks for input: answer it?", "y");
     assert!(asked.contains("  Which<U+200B> day?") && asked.contains("  arguments:"), "{asked}");
     assert!(asked.contains("  colour: one of red, green"), "{asked}");

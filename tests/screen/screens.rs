@@ -62,7 +62,7 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
         key: name.into(),
     };
     let whole = WholeChange {
-        words: vec!["picture: PNG 4x4, 10 bytes (aa) becomes PNG 8x8, 12 bytes (bb)".into()],
+        words: vec!["picture: PNG 4x4, 10 bytes becomes PNG 8x8, 12 bytes".into()],
         ..WholeChange::default()
     };
     let files = vec![

@@ -98,7 +98,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     pty.answer("ara");
     pty.until("all decided", |s| s.contains("3/3 hunks"));
     pty.by_hand("\r");
-    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: are applied"));
+    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: will be applied"));
     pty.answer("a");
     pty.until("the end", |s| {
         s.contains("applied changes to 3 files") || s.contains("applied changes to 2 files")

@@ -173,26 +173,45 @@ impl Start {
         let (terminal, mut answers) = (Arc::clone(&writer), TerminalAnswers::new(self.colors));
         let sink = Arc::clone(&seen);
         std::thread::spawn(move || {
-            let mut buffer = [0; 16 * 1024];
-            while let Ok(n) = reader.read(&mut buffer) {
-                if n == 0 {
-                    break;
-                }
-                for piece in answers.pieces(&buffer[..n]) {
-                    let mut seen = sink.lock().unwrap();
+            let (mut buffer, mut unread) = ([0; 16 * 1024], Vec::new());
+            loop {
+                let read = reader.read(&mut buffer).unwrap_or(0);
+                unread.extend_from_slice(&buffer[..read]);
+                let whole = if read == 0 { unread.len() } else { whole_frames(&unread) };
+                let mut seen = sink.lock().unwrap();
+                let mut answered = String::new();
+                for piece in answers.pieces(&unread[..whole]) {
                     seen.parser.process(&piece);
                     seen.raw.extend_from_slice(&piece);
                     let cursor = seen.parser.screen().cursor_position();
-                    drop(seen);
-                    if let Some(answer) = answers.take(&piece, cursor) {
-                        drop(terminal.lock().unwrap().write_all(answer.as_bytes()));
-                    }
+                    answered.extend(answers.take(&piece, cursor));
+                }
+                drop(seen);
+                unread.drain(..whole);
+                drop(terminal.lock().unwrap().write_all(answered.as_bytes()));
+                if read == 0 {
+                    break;
                 }
             }
             sink.lock().unwrap().closed = true;
         });
         Pty { master: pair.master, writer, child, seen, home, tree }
     }
+}
+
+/// How many of these bytes a terminal would draw now: a frame between the marks of a synchronized update is drawn when it is
+/// whole. A test that looked at a part of one took it for something else.
+fn whole_frames(bytes: &[u8]) -> usize {
+    const BEGIN: &[u8] = b"\x1b[?2026h";
+    const END: &[u8] = b"\x1b[?2026l";
+    let last = |mark: &[u8]| bytes.windows(mark.len()).rposition(|window| window == mark);
+    match (last(BEGIN), last(END)) {
+        (Some(begin), Some(end)) if end > begin => {}
+        (Some(begin), _) => return begin,
+        _ => {}
+    }
+    let cut = (1..BEGIN.len()).rev().find(|length| bytes.ends_with(&BEGIN[..*length]));
+    bytes.len() - cut.unwrap_or(0)
 }
 
 /// The row of answers says so when an Enter takes the marked one, and that it will in a moment.
@@ -312,6 +331,19 @@ impl Pty {
         let before = rows_of_answers(&self.screen());
         self.send("\r");
         self.until("what the answer does", |s| rows_of_answers(s) != before);
+    }
+
+    /// Types an answer and Enter where lines are read, until it counted: nothing shows from when on it does.
+    pub fn answer_line(&mut self, answer: &str, what: &str, is_there: impl Fn(&str) -> bool) {
+        let started = Instant::now();
+        while !is_there(&self.screen()) && started.elapsed() < DEADLINE {
+            self.by_hand(&format!("{answer}\r"));
+            let typed = Instant::now();
+            while !is_there(&self.screen()) && typed.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        self.until(what, is_there);
     }
 
     /// Waits until an Enter answers the question that is on the screen.

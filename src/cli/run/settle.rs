@@ -11,10 +11,8 @@ use crate::audit::AuditKind;
 use crate::cli::apply_question;
 use crate::cli::approvals::{self, ApprovalPrompt};
 use crate::cli::args::{Options, OutputFormat};
-use crate::cli::changes::{
-    self as pending, SelectedView, UNDO, list, name_waiting, named_and_pending, waits,
-};
-use crate::cli::report::{self, CliError, warn};
+use crate::cli::changes::{self as pending, SelectedView, list, name_waiting, named_and_pending, waits};
+use crate::cli::report::{self, CliError, UNDO, warn};
 use crate::cli::review::{self, PendingReview};
 use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};

@@ -368,7 +368,8 @@ fn body(
                 PathState::File { size, .. } => format!(", was a file of {size} bytes"),
                 _ => ", was something else".into(),
             };
-            return words(vec![format!("link -> {}{was}", visible::path(Path::new(target)))]);
+            let outside = change.outside_words(name).map(|words| format!(" {words}")).unwrap_or_default();
+            return words(vec![format!("link -> {}{outside}{was}", visible::path(Path::new(target)))]);
         }
         (PathState::Link { target }, PathState::Absent) => {
             return words(vec![format!("link, was -> {}", visible::path(Path::new(target)))]);
@@ -511,7 +512,12 @@ fn decoded(bytes: &[u8]) -> Option<(String, String)> {
 }
 
 fn sizes(change: &FileChange) -> String {
-    format!("not text: {} becomes {}", size(&change.before), size(&change.after))
+    match (&*change.before, &*change.after) {
+        (PathState::File { size: before, .. }, PathState::File { size: after, .. }) => {
+            format!("not text: {before} to {after} bytes")
+        }
+        (before, after) => format!("not text: {} becomes {}", size(before), size(after)),
+    }
 }
 
 /// The same for a picture, with its format, and its size in pixels where its header has it.
@@ -535,9 +541,7 @@ pub(super) fn short_hash(hash: &blake3::Hash) -> String {
 
 fn size(node: &PathState) -> String {
     match node {
-        PathState::File { hash, size, .. } => {
-            format!("{size} bytes ({})", short_hash(hash))
-        }
+        PathState::File { size, .. } => count::of(*size, "byte"),
         PathState::Absent => "nothing".into(),
         PathState::Link { target } => format!("a link -> {}", visible::path(Path::new(target))),
         PathState::Directory { .. } => "a directory".into(),

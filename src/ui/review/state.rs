@@ -14,6 +14,8 @@ use super::shown_checks::ShownChecks;
 use super::side_text::DiffSide;
 use super::tree::ReviewTree;
 use crate::workspace::ChangeCount;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What the review asks the caller to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,6 +213,20 @@ impl Review {
             }
         }
         out
+    }
+
+    /// Of each file with a rejected hunk, how many are rejected, and how many it has.
+    pub fn rejections(&self) -> BTreeMap<PathBuf, (usize, usize)> {
+        let is_rejected = |marks: &[ReviewDecision]| marks.contains(&ReviewDecision::Rejected);
+        let of_file = |file: &ReviewFile| match &file.body {
+            ReviewBody::Lines(lines) => {
+                (lines.hunks.iter().filter(|hunk| is_rejected(&hunk.marks)).count(), lines.hunks.len())
+            }
+            ReviewBody::Whole(whole) => (usize::from(is_rejected(&[whole.mark])), 1),
+        };
+        let decided = self.files.iter().filter(|file| file.decided_with.is_none());
+        let counted = decided.map(|file| (file.path.clone(), of_file(file)));
+        counted.filter(|(_, (rejected, _))| *rejected > 0).collect()
     }
 
     /// How many units are new since the changes were sent back.

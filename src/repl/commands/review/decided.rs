@@ -25,7 +25,7 @@ pub fn reviewed_at(
     let has_open_conflict = review.open_conflict().is_some();
     review.accept_open();
     let decision = decision_of(&review, TransactionLabel::default());
-    let (workspace, view, rejected) = (workspace.clone(), shown.view().clone(), review.tally().1);
+    let (workspace, view, rejected) = (workspace.clone(), shown.view().clone(), review.rejections());
     let finish = move || match remember_carried_out(&workspace, &view, &review) {
         (_, Some(error)) => vec![error],
         (Some(_), None) => vec![super::SENT_LATER.into()],

@@ -39,7 +39,7 @@ pub struct ChangeClasses {
     pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
     /// The losses of the whole set, the gravest first.
     pub losses: Vec<LargeLoss>,
-    /// Trees that are a large loss, with the files that name them: they are applied or wait together.
+    /// Trees with something that waits, and the files that name them: they are applied or wait together.
     pub(super) groups: Vec<TreeGroup>,
     /// Repositories that wait as a whole.
     pub(super) waiting: Vec<WaitingRepository>,
@@ -61,6 +61,20 @@ impl ChangeClasses {
         of_part
     }
 
+    /// The paths of `set` that belong to a large loss.
+    pub fn lost_paths<'a>(&self, set: &'a ChangeSet) -> BTreeSet<&'a Path> {
+        self.paths_of_losses(set, &self.losses)
+    }
+
+    /// The same of some of them.
+    pub(in crate::workspace) fn paths_of_losses<'a>(
+        &self,
+        set: &'a ChangeSet,
+        losses: &[LargeLoss],
+    ) -> BTreeSet<&'a Path> {
+        paths_of(set, losses, &|_| true)
+    }
+
     /// Who runs or obeys the path later, if some program does.
     pub fn runner(&self, path: &Path) -> Option<&Runner> {
         match self.of(path) {
@@ -75,9 +89,4 @@ impl ChangeClasses {
             _ => None,
         })
     }
-}
-
-/// The paths of `set` that belong to a large loss.
-pub fn lost_paths<'a>(set: &'a ChangeSet, classes: &ChangeClasses) -> BTreeSet<&'a Path> {
-    paths_of(set, &classes.losses, &|_| true)
 }
