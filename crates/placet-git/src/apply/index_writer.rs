@@ -46,12 +46,16 @@ pub(super) fn write(
             }
         }
     }
-    let git_dir = copy.git_dir(checkout);
+    // A linked worktree that is new has no git directory in the copy yet.
+    let own = copy.git_dir(checkout);
+    let git_dir = if own.exists() { own.clone() } else { copy.path.clone() };
+    fs::create_dir_all(&own).map_err(GitError::io("create", &own))?;
+    let index = own.join("index");
     let tree = scratch.join("tree");
     fs::create_dir_all(&tree).map_err(GitError::io("create", &tree))?;
     let call = |args: &[&str]| {
         let call = GitCall::new(&git_dir, args).directory(&tree).env("GIT_WORK_TREE", &tree);
-        call.env("GIT_INDEX_FILE", git_dir.join("index"))
+        call.env("GIT_INDEX_FILE", &index)
     };
     // A path has to go before another can be below it. The result is one file, whatever the person's was.
     removed.extend(added);
@@ -78,7 +82,6 @@ pub(super) fn write(
             run_one(runner, call(&["update-index", flag, "-z", "--stdin"]).input(paths))?;
         }
     }
-    let index = git_dir.join("index");
     if !index.exists() {
         // git writes no index without entries.
         run_one(runner, call(&["read-tree", "--empty"]))?;
