@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-/// A call that reads refs or an index takes 0.2 s with 200,000 refs. A person waits for it.
-pub const READ_TIME: Duration = Duration::from_secs(5);
+/// A call that reads refs or an index takes 0.2 s with 200,000 refs, and some seconds on a machine that is busy. What would
+/// block a call for good, a FIFO or a device, is refused before git starts.
+pub const READ_TIME: Duration = Duration::from_secs(20);
 /// Packing, checking and connecting objects depends on their number: a clone of 440,000 objects takes 20 s.
 pub const TRANSFER_TIME: Duration = Duration::from_secs(60);
 /// Memory of a call, without files that are mapped. 200,000 refs and an index of 100,000 files take 100 MB.

@@ -87,8 +87,15 @@ impl PlainSource {
             let Component::Normal(name) = name else { continue };
             let flags = if names.peek().is_some() { directory } else { last | OFlags::CLOEXEC };
             at = match rustix::fs::openat(&at, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
-                Ok(at) => at,
-                Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+                Ok(opened) => opened,
+                Err(Errno::NOENT) => return Ok(None),
+                // A link in place of a directory must not look like an empty one.
+                Err(Errno::NOTDIR) => match rustix::fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => {
+                        return Err(not_regular(path));
+                    }
+                    _ => return Ok(None),
+                },
                 Err(Errno::LOOP | Errno::MLINK | Errno::NXIO) => return Err(not_regular(path)),
                 Err(error) => return Err(GitError::io("open", &whole)(error.into())),
             };

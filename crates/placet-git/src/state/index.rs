@@ -54,6 +54,8 @@ pub(super) fn parse(output: &[u8]) -> Result<IndexState> {
     Ok(index)
 }
 
+const MODES: [&[u8]; 4] = [b"100644", b"100755", b"120000", b"160000"];
+
 /// `H 100644 ID 0<tab>PATH`; a small letter is assume-unchanged, S is skip-worktree.
 fn parse_line(line: &[u8]) -> Option<(GitName, IndexEntry)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
@@ -61,6 +63,10 @@ fn parse_line(line: &[u8]) -> Option<(GitName, IndexEntry)> {
     let mut words = head.split(|byte| *byte == b' ');
     let (tag, mode, id, stage) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let tag = *tag.first()?;
+    // git lists a damaged index, too, with entries that it would not write.
+    if !MODES.contains(&mode) {
+        return None;
+    }
     let entry = IndexEntry {
         stage: stage.first()?.checked_sub(b'0')?,
         mode: GitName::new(mode),

@@ -75,7 +75,7 @@ pub(crate) fn sh(directory: &Path, line: &str) -> String {
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
-/// Everything that git says about the repository in a directory.
+/// Everything that git says about the repository in a directory. The empty tree is no object that a store needs.
 pub(crate) fn says(directory: &Path) -> String {
     says_in(directory, ".git")
 }
@@ -83,11 +83,11 @@ pub(crate) fn says(directory: &Path) -> String {
 /// The same for a git directory, named from the directory.
 pub(crate) fn says_in(directory: &Path, git_dir: &str) -> String {
     let line = format!(
-        r#"export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=false; g() {{ echo "== $*"; command git "$@" 2>&1; }}
+        r#"export GIT_OPTIONAL_LOCKS=0 GIT_ADVICE=0 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=false; g() {{ echo "== $*"; command git "$@" 2>&1; }}
         case {git_dir} in .git) ;; *) export GIT_DIR=$PWD/{git_dir};; esac
         g for-each-ref; cat {git_dir}/HEAD; g rev-parse -q --verify HEAD; g symbolic-ref -q HEAD
         g status --porcelain=v2 --branch; g stash list; g ls-files -s -v; g worktree list
-        echo == fsck; git fsck --no-progress --no-dangling 2>&1 | sort; echo == config; git config --local --list | sort
+        echo == fsck; git fsck --no-progress --no-dangling 2>&1 | grep -v 'missing tree 4b825dc' | sort; echo == config; git config --local --list | sort
         for w in {git_dir}/worktrees/*/; do test -d $w && {{ echo == $w; GIT_DIR=$PWD/$w git ls-files -s -v; cat $w/HEAD; }}; done; true"#
     );
     sh(directory, &line).replace(&directory.display().to_string(), "W")
@@ -182,7 +182,8 @@ impl Scene {
     /// As [`Scene::agent`], in a repository in which git may hang.
     pub(crate) fn hostile_agent(&mut self, line: &str) -> &mut Scene {
         sh(&self.repo(), line);
-        sh(&self.root, "mv w 2; cp -a 1 w");
+        // What ran in the agent's own commands does not count.
+        sh(&self.root, "find w -name 'pwned*' -delete; mv w 2; cp -a 1 w");
         self
     }
 
