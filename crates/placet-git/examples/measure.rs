@@ -1,8 +1,8 @@
 //! Times of a question and of an apply: `measure BASE AGENT PERSON SCRATCH`, the first three git directories.
 
 use placet_git::{
-    ApplyPlace, GitName, PersonIdentity, PlainRunner, PlainSource, QuestionSides, RepositoryQuestion, RepositoryRows,
-    RepositoryState, Selection, Unwatched,
+    ApplyPlace, GitName, PersonIdentity, PlainRunner, PlainSource, QuestionSides, RepositoryQuestion,
+    RepositoryRows, RepositoryState, Selection, Unwatched,
 };
 use std::path::PathBuf;
 use std::time::Instant;
@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let base = RepositoryState::read(&base_source, &scratch.join("base"), &PlainRunner)?;
     lap("base");
     let sides = QuestionSides { base: &base, person: &person_source, agent: &agent };
-    let question = RepositoryQuestion::read(sides, &scratch.join("question"), &PlainRunner)?.ok_or("no change")?;
+    let question =
+        RepositoryQuestion::read(sides, &scratch.join("question"), &PlainRunner)?.ok_or("no change")?;
     lap("question");
     let rows = RepositoryRows::read(&question, &PlainRunner)?;
     lap("rows");
@@ -30,8 +31,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let change = question.comparison.selected(&selection)?;
     let identity = PersonIdentity { name: "P".into(), email: "p@x".into() };
     let (title, journal) = (GitName::from("measured"), scratch.join("journal"));
-    let place =
-        ApplyPlace { git_dir: person, journal: &journal, identity: &identity, title: &title, watch: &Unwatched };
+    let place = ApplyPlace {
+        git_dir: person,
+        journal: &journal,
+        identity: &identity,
+        title: &title,
+        watch: &Unwatched,
+    };
     placet_git::prepare(&question, &change, place)?.commit(place)?;
     lap("apply");
     Ok(())

@@ -6,7 +6,7 @@ use crate::error::{GitError, Result};
 use crate::git_name::GitName;
 use crate::limit;
 use crate::object_id::ObjectId;
-use crate::runner::{GitCall, GitRunner, run_one};
+use crate::runner::{GitCall, GitRunner, run_all, run_one};
 use crate::source::RepositorySource;
 use crate::state::RepositoryFormat;
 use std::collections::BTreeSet;
@@ -122,10 +122,17 @@ pub(crate) fn existing(
     ids: &[ObjectId],
     runner: &dyn GitRunner,
 ) -> Result<BTreeSet<ObjectId>> {
-    let call = GitCall::new(git_dir, ["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"]);
-    let output = run_one(runner, call.input(lines(ids, "")))?.stdout;
-    let found = output.split(|byte| *byte == b'\n').filter(|line| !line.ends_with(b" missing"));
-    Ok(found.filter_map(|line| ObjectId::from_hex(line.split(|byte| *byte == b' ').next()?)).collect())
+    Ok(found(&run_one(runner, batch_check(git_dir, ids))?.stdout))
+}
+
+fn batch_check(git_dir: &Path, ids: &[ObjectId]) -> GitCall {
+    let args = ["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"];
+    GitCall::new(git_dir, args).input(lines(ids, ""))
+}
+
+fn found(output: &[u8]) -> BTreeSet<ObjectId> {
+    let lines = output.split(|byte| *byte == b'\n').filter(|line| !line.ends_with(b" missing"));
+    lines.filter_map(|line| ObjectId::from_hex(line.split(|byte| *byte == b' ').next()?)).collect()
 }
 
 /// Everything that is reachable is there, as `receive-pack` checks it.
@@ -141,11 +148,11 @@ fn connected(
         args.push("--exclude-promisor-objects");
     }
     // `--ignore-missing` is for what the person's refs name; the new objects are asked for by name.
-    let there = existing(git_dir, new, runner)?;
-    if let Some(missing) = new.iter().find(|id| !there.contains(id)) {
-        return Err(GitError::Missing(missing.to_string()));
+    let walk = GitCall::new(git_dir, args).transfer().input([lines(new, ""), lines(known, "^")].concat());
+    let calls = [batch_check(git_dir, new), walk];
+    let there = run_all(runner, &calls)?.first().map(|output| found(&output.stdout)).unwrap_or_default();
+    match new.iter().find(|id| !there.contains(id)) {
+        Some(missing) => Err(GitError::Missing(missing.to_string())),
+        None => Ok(()),
     }
-    let mut input = lines(new, "");
-    input.extend(lines(known, "^"));
-    run_one(runner, GitCall::new(git_dir, args).transfer().input(input)).map(|_| ())
 }

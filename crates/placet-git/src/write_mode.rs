@@ -51,10 +51,7 @@ impl RepositoryRows {
         }
         for head in &self.heads {
             let name = &head.checkout;
-            let has_staged =
-                question.person.checkouts.get(name).is_some_and(|checkout| !checkout.index.is_empty())
-                    && self.index.get(name).is_some_and(|facts| facts.iter().any(|fact| fact.was_staged));
-            if has_staged {
+            if head.had_staged {
                 found.push(TakenAway::SwitchedWithStaged(name.clone()));
             }
             if !self.dropped.is_empty() && self.refs.is_empty() {

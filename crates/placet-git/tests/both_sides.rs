@@ -1,6 +1,15 @@
 //! What the person did meanwhile, against what the agent did: applied, left alone or refused; never a byte of the person's
 //! work is lost.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
 mod support;
 
 use placet_git::{ConflictRule, Selection};

@@ -1,5 +1,14 @@
 //! An apply that fails or is killed at each of its steps: old or new, and no lock of ours is left.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
 mod support;
 
 use placet_git::{

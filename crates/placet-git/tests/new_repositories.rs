@@ -1,5 +1,14 @@
 //! Repositories that the agent made: clone, init, bare, with a separate directory, shallow, of a submodule.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
 mod support;
 
 use placet_git::{NewRepository, PlainRunner, PlainSource, Selection, Unwatched};

@@ -1,5 +1,14 @@
 //! Each command is read, applied, undone after a `git gc --prune=now`, and redone; git says the same each time.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
 mod support;
 
 use support::{FUNCTIONS, Scene, in_parallel, round_trip};

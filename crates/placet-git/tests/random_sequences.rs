@@ -1,6 +1,15 @@
 //! Random sequences of commands by the agent and by the person: after an apply git finds nothing wrong, each ref that
 //! changed had a row, and no other file of git changed.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
 mod support;
 
 use placet_git::{PlainRunner, RepositoryRows};

@@ -8,7 +8,7 @@ use crate::quarantine::lines;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::runner::{GitCall, GitRunner, run_all};
-use crate::state::{CheckoutName, RefTarget};
+use crate::state::{CheckoutName, IndexEntry, RefTarget};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One commit. Subject and names are as in the repository: hostile.
@@ -79,6 +79,18 @@ const LOG: [&str; 12] = [
 ];
 
 impl CommitLog {
+    /// Whether the person's index has something that their commit at `HEAD` has not.
+    pub(super) fn has_staged(&self, question: &RepositoryQuestion, name: &CheckoutName) -> bool {
+        let Some(checkout) = question.person.checkouts.get(name) else { return false };
+        let none = BTreeMap::new();
+        let tree = self.trees.get(&(name.clone(), Side::Person)).unwrap_or(&none);
+        let is_same = |(path, entries): (&GitName, &Vec<IndexEntry>)| match entries.as_slice() {
+            [entry] => tree.get(path).is_some_and(|(mode, id)| *mode == entry.mode && *id == entry.id),
+            _ => false,
+        };
+        tree.len() != checkout.index.len() || !checkout.index.iter().all(is_same)
+    }
+
     pub(super) fn read(question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<CommitLog> {
         let asked = CommitLog::questions(question);
         let (asked, calls): (Vec<Asked>, Vec<GitCall>) = asked.into_iter().unzip();
@@ -163,14 +175,17 @@ impl CommitLog {
             call.args.push(format!("{id}...{old}").into());
             asked.push((Asked::Count(old, id), call));
         }
-        for (name, checkout) in
-            question.comparison.moved.checkouts.iter().filter(|(_, c)| !c.index.is_empty())
-        {
+        for (name, checkout) in &question.comparison.moved.checkouts {
+            if checkout.index.is_empty() && checkout.head.is_none() {
+                continue;
+            }
             for (side, state) in [(Side::Person, &question.person), (Side::Agent, &question.agent)] {
                 let Some(commit) = state.head_commit(name) else { continue };
                 let mut call = GitCall::new(git_dir, ["ls-tree", "-r", "-z", "--full-tree"]);
                 call.args.push(commit.to_string().into());
-                if checkout.index.len() <= limit::ARGUMENT_PATHS {
+                // Whether a switch leaves something staged behind is a question about all paths.
+                let is_whole = side == Side::Person && checkout.head.is_some();
+                if !is_whole && checkout.index.len() <= limit::ARGUMENT_PATHS {
                     call.args.push("--".into());
                     call.args.extend(checkout.index.keys().map(|path| path.as_os_str().to_os_string()));
                 }

@@ -25,8 +25,6 @@ pub struct IndexFact {
     pub path: GitName,
     pub moved: Moved<Vec<IndexEntry>>,
     pub state: StagedState,
-    /// The person had something staged there.
-    pub was_staged: bool,
     /// What was staged there is neither in the new commit nor staged any more.
     pub loses_staged: bool,
 }
@@ -50,13 +48,12 @@ pub(super) fn facts(
                     entry.filter(|entry| !entry.intent_to_add).map(|entry| (entry.mode.clone(), entry.id))
                 };
                 let (before, after) = (entry(&moved.before), entry(&moved.after));
-                let was_staged = before.as_ref() != old;
+                let was_staged = before.is_some() && before.as_ref() != old;
                 IndexFact {
                     path: path.clone(),
                     moved: moved.clone(),
                     state: state_of(moved.after.as_deref().unwrap_or_default(), new, after.as_ref()),
-                    was_staged,
-                    loses_staged: was_staged && before.is_some() && before.as_ref() != new && before != after,
+                    loses_staged: was_staged && before.as_ref() != new && before != after,
                 }
             })
             .collect();

@@ -56,6 +56,8 @@ pub struct HeadFact {
     pub moved: Moved<Head>,
     /// The commit at `HEAD` afterwards; none on an unborn branch.
     pub commit: Option<ObjectId>,
+    /// The person had something staged that is in no commit.
+    pub had_staged: bool,
 }
 
 /// A stash entry with the commit that it was made on.
@@ -81,7 +83,13 @@ impl RepositoryRows {
         let refs = refs::facts(question, &log);
         let heads = question.comparison.moved.checkouts.iter().filter_map(|(name, checkout)| {
             let moved = checkout.head.clone()?;
-            Some(HeadFact { checkout: name.clone(), moved, commit: question.agent.head_commit(name) })
+            let commit = question.agent.head_commit(name);
+            Some(HeadFact {
+                checkout: name.clone(),
+                moved,
+                commit,
+                had_staged: log.has_staged(question, name),
+            })
         });
         let stash = question.comparison.moved.stash.as_ref();
         let (before, after) = stash.map_or((&[][..], &[][..]), |stash| {

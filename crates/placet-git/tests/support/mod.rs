@@ -2,11 +2,19 @@
 //!
 //! All sides are made at the same path and moved away, so that absolute paths that git writes are the same.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "tests"
+)]
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use placet_git::{
-    ApplyPlace, ApplyWatch, Comparison, GitError, GitName, NewRepository, PersonIdentity, PlainRunner, PlainSource,
-    QuestionSides, RepositoryMove, RepositoryQuestion, RepositoryState, Selection, Unwatched,
+    ApplyPlace, ApplyWatch, Comparison, GitError, GitName, NewRepository, PersonIdentity, PlainRunner,
+    PlainSource, QuestionSides, RepositoryMove, RepositoryQuestion, RepositoryState, Selection, Unwatched,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
