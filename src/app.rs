@@ -227,7 +227,6 @@ impl App {
             timeout: Duration::from_millis(settings.command_timeout_ms),
             withheld: withheld(&self.config),
             confining: Some(Arc::new(self.confining_for(&view, access))),
-            brake: self.brake(),
         };
         let (workspace, ledger) = (self.workspace.with_view(view), Mutex::default());
         let mode = self.mode.clone();

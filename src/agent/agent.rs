@@ -438,7 +438,7 @@ impl Agent {
         self.conversation.begin_reads(None, &self.services);
         if !self.services.subagents.is_child {
             let env = &self.services.env;
-            let settled = env.servers.settle(&env.workspace, env.commands.brake).await;
+            let settled = env.servers.settle(&env.workspace).await;
             settled.into_iter().for_each(|words| events.notice(words));
         }
         turn_transaction::end(&self.services, &events);

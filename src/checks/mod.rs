@@ -17,7 +17,7 @@ mod words;
 pub use definition::{
     CheckDefinition, CheckDefinitionError, CheckFields, CheckMoment, CheckOutputForm, MAX_TIMEOUT,
 };
-pub use detect::{NothingProposed, ProposedCheck, gap_before_addition, propose, proposed_addition};
+pub use detect::{NothingProposed, ProposedAddition, ProposedCheck, propose, proposed_addition};
 pub use diagnostic::{
     Diagnostic, DiagnosticFile, DiagnosticLevel, DiagnosticPlace, TestCounts, new_diagnostics,
 };

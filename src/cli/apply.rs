@@ -2,10 +2,10 @@
 //! is applied, or nobody can be asked, it asks only about what needs an approval of its own.
 
 use super::apply_progress;
-use super::approvals::{ApprovalPrompt, UNDO};
+use super::approvals::ApprovalPrompt;
 use super::args::Options;
 use super::changes::{SelectedView, approval, chosen, cli_label, report_applied, resolved, unread, waits};
-use super::report::{self, CliError, warn};
+use super::report::{self, CliError, UNDO, warn};
 use super::session_selector::SessionSelector;
 use super::{apply_question, review, screen, start};
 use crate::agent::{CommandLineQuestion, TurnDecision};

@@ -3,7 +3,7 @@
 //! line for each answer, through the same guarded reader.
 
 use super::changes::SelectedView;
-use super::report::{CliError, pass_on_rendered, warn};
+use super::report::{CliError, UNDO, pass_on_rendered, warn};
 use super::{apply_question, review, start};
 use crate::agent::{ProtectedAnswer, TurnEvent, ask_about_losses, ask_about_path};
 use crate::app::App;
@@ -18,9 +18,6 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
-
-/// The command that reverts what was applied.
-pub(super) const UNDO: &str = "placet undo";
 
 /// The longest difference that is shown whole. What is longer is not asked about here.
 const MOST: usize = 1 << 20;

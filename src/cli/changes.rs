@@ -2,9 +2,8 @@
 
 use super::applied_changes;
 use super::apply_progress;
-use super::approvals::UNDO;
 use super::args::Options;
-use super::report::{self, CliError, print, print_foreign, print_list, print_own, warn};
+use super::report::{self, CliError, UNDO, print, print_foreign, print_list, print_own, warn};
 use super::session_selector::{SessionSelector, session_of};
 use super::start;
 use crate::agent::Agent;
@@ -18,7 +17,7 @@ use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClass, ChangeCount, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
     ShownChanges, TransactionLabel, View, Workspace, patch, without_repositories,
 };
-use crate::workspace::{ListedChange, care_first, lost_paths};
+use crate::workspace::{ListedChange, care_first};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -258,7 +257,7 @@ fn as_json(shown: &ShownChanges) -> String {
 /// One object for each path.
 pub(super) fn values(shown: &ShownChanges) -> Vec<serde_json::Value> {
     let (set, classes, view) = (shown.set(), shown.classes(), shown.view());
-    let lost = lost_paths(set, classes);
+    let lost = classes.lost_paths(set);
     let git = view.git_events(set);
     // Those of a repository are with the first path in it, or in the one around it: nothing may change in a linked worktree itself.
     let first = |repository: &RepositoryEvents| {

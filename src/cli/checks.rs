@@ -1,10 +1,10 @@
 //! `placet checks`, and `placet apply --checked`.
 
-use super::approvals::{ApprovalPrompt, UNDO};
+use super::approvals::ApprovalPrompt;
 use super::args::Options;
 use super::changes::{HOME_CHANGES, approval, chosen, cli_label, report_applied, resolved};
 use super::checks_args::ChecksCommand;
-use super::report::{self, CliError, print_foreign, print_list, warn};
+use super::report::{self, CliError, UNDO, print_foreign, print_list, warn};
 use super::session_selector::SessionSelector;
 use super::{checks_detect, signals, start};
 use crate::app::App;

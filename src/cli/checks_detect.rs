@@ -1,16 +1,16 @@
 //! `placet checks detect`: proposes checks. With `--write` the proposals become a change to the project's settings, which is
 //! asked about in a terminal, and stays pending elsewhere unless an option names the file.
 
-use super::approvals::{ApprovalPrompt, UNDO};
+use super::approvals::{self, ApprovalPrompt};
 use super::args::Options;
 use super::changes::{self as pending, SelectedView, cli_label, named_and_pending, report_outcome};
-use super::report::{self, CliError, print, warn};
+use super::report::{self, CliError, UNDO, print, warn};
 use super::{apply_question, review, settings_file, start};
 use crate::agent::{ApprovalReply, CallOrigin, CommandLineQuestion, EntryPoint, TurnDecision, call_once};
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::checks::{gap_before_addition, proposed_addition};
-use crate::config::{AppDirs, SettingsLayer, home_dir};
+use crate::checks::proposed_addition;
+use crate::config::{AppDirs, ProposedSettings, home_dir};
 use crate::conversation::{CallId, CallInput, CallOutcome, ToolCall};
 use crate::permission::Mode;
 use crate::serve::changes::{self, ApplyRequest};
@@ -20,6 +20,7 @@ use crate::tools::CHECKS_TOOL;
 use crate::ui::term::BaseMode;
 use crate::workspace::LayerKind;
 use serde_json::json;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,8 @@ use tokio_util::sync::CancellationToken;
 const BY: &str = "placet checks detect";
 
 pub(super) fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
+    // Where a person is, the proposal is asked about; elsewhere it is printed.
+    let write = write || approvals::can_ask() && io::stdout().is_terminal();
     // A command line starts in read mode, and the person asked for this change.
     let mode = options.mode.clone().or_else(|| write.then(|| Mode::Ask.name().to_string()));
     let options = &Options { mode, ..options.clone() };
@@ -44,21 +47,22 @@ pub(super) fn detect(write: bool, options: &Options) -> Result<u8, CliError> {
             return Ok(report::DONE);
         }
     };
+    added.missing_words().iter().for_each(|words| warn(&format!("note: {words}")));
     if !write {
-        print(&format!("# would be added to {}\n{}", visible::path(&file), visible::block(&added)))?;
+        print(&format!(
+            "# would be added to {}\n{}",
+            visible::path(&file),
+            visible::block(added.text.trim_start())
+        ))?;
         warn("hint: `placet checks detect --write` proposes the change");
         return Ok(report::DONE);
     }
-    let content = format!("{}{added}", gap_before_addition(&before));
-    let problems = SettingsLayer::project_file(&file, &format!("{before}{content}")).problems;
-    if let Some(problem) = problems.first() {
-        return Err(
-            CliError::new(format!("the settings would not be valid: {problem}")).hint("nothing was changed")
-        );
-    }
+    let settings = ProposedSettings::new(&file, format!("{before}{}", added.text), &app.paths.trust_file());
+    let settings = settings.map_err(|problem| {
+        CliError::new(format!("the settings would not be valid: {problem}")).hint("nothing was changed")
+    })?;
     refuse_second(&app, &file)?;
-    let proposal = CheckProposal::stage(&app, file, content)?;
-    proposal.settle(options)
+    CheckProposal::stage(&app, (file, settings), added.text)?.settle(options)
 }
 
 /// Two pending changes that add the same checks would be a conflict.
@@ -79,12 +83,17 @@ fn refuse_second(app: &App, file: &Path) -> Result<(), CliError> {
 struct CheckProposal<'a> {
     app: &'a App,
     file: PathBuf,
+    settings: ProposedSettings,
     /// `None` where the mode applied the change at once.
     chosen: Option<SelectedView>,
 }
 
 impl<'a> CheckProposal<'a> {
-    fn stage(app: &'a App, file: PathBuf, content: String) -> Result<CheckProposal<'a>, CliError> {
+    fn stage(
+        app: &'a App,
+        (file, settings): (PathBuf, ProposedSettings),
+        content: String,
+    ) -> Result<CheckProposal<'a>, CliError> {
         let name = app.fresh_view();
         let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
         let view = env.workspace.view().cloned().ok_or_else(|| CliError::new("there is no view"))?;
@@ -108,12 +117,12 @@ impl<'a> CheckProposal<'a> {
             return Err(CliError { code, ..failed });
         }
         let chosen = view.turn().held.then(|| SelectedView::of(app, name, view.clone()));
-        Ok(CheckProposal { app, file, chosen })
+        Ok(CheckProposal { app, file, settings, chosen })
     }
 
     /// Asks a person who is there, or does what the options say.
     fn settle(&self, options: &Options) -> Result<u8, CliError> {
-        let Some(chosen) = &self.chosen else { return Ok(self.applied(report::DONE)) };
+        let Some(chosen) = &self.chosen else { return self.applied(report::DONE) };
         let shown = chosen.view.shown().map_err(CliError::new)?;
         let approval = named_and_pending(&[&shown], &chosen.workspace, options)?.pop();
         let prompt = ApprovalPrompt::here(self.app);
@@ -138,7 +147,7 @@ impl<'a> CheckProposal<'a> {
             return Ok(code);
         }
         let exists = settings_file::read(&self.file).is_ok_and(|text| !text.is_empty());
-        Ok(if exists { self.applied(code) } else { code })
+        if exists { self.applied(code) } else { Ok(code) }
     }
 
     fn ask_in_pane(&self, chosen: &SelectedView) -> Result<u8, CliError> {
@@ -177,8 +186,11 @@ impl<'a> CheckProposal<'a> {
         Ok(set.get(&self.file).is_some())
     }
 
-    fn applied(&self, code: u8) -> u8 {
-        warn("hint: `placet config trust` accepts the file as it is now");
-        code
+    fn applied(&self, code: u8) -> Result<u8, CliError> {
+        match self.settings.accept(&self.app.paths.trust_file()).map_err(CliError::new)? {
+            true => warn("the checks are in effect"),
+            false => warn("hint: `placet config trust` accepts the file as it is now"),
+        }
+        Ok(code)
     }
 }

@@ -118,8 +118,7 @@ fn test(name: &str, options: &Options) -> Result<u8, CliError> {
     let reading = async {
         let tools = read_server_tools(&env, name, &cancel).await;
         // A server over HTTP would keep the session for a client that is gone.
-        let place = (&env.workspace, env.commands.brake);
-        let ended = env.servers.stop(place, WritePolicy::Discard, name).await;
+        let ended = env.servers.stop(&env.workspace, WritePolicy::Discard, name).await;
         let said = env.servers.end_logins().await;
         said.iter().for_each(|words| warn(&visible::guard_line(words)));
         tools.and_then(|tools| ended.map(|_| tools))

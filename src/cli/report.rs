@@ -21,6 +21,9 @@ pub(super) const PROVIDER: u8 = 4;
 pub(super) const INCOMPLETE: u8 = 5;
 pub(super) const INTERRUPTED: u8 = 130;
 
+/// The command that reverts what was applied.
+pub(super) const UNDO: &str = "placet undo";
+
 #[derive(Debug, PartialEq, Eq)]
 pub struct CliError {
     pub message: String,

@@ -2,11 +2,10 @@
 
 use super::apply_progress;
 use super::apply_question::check_env;
-use super::approvals::UNDO;
 use super::args::Options;
 use super::changes::{SelectedView, chosen, cli_label, report_applied};
 use super::git_diff::{self, MOST};
-use super::report::{self, CliError, warn};
+use super::report::{self, CliError, UNDO, warn};
 use super::review_args::ReviewArgs;
 use super::review_screen::{leave, shown};
 use super::screen::check_output;

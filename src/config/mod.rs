@@ -38,5 +38,5 @@ pub use settings::{
 };
 pub use shown_once::is_shown_first;
 pub use toml_text::TomlText;
-pub use trust::{ProjectSettings, TrustStore};
+pub use trust::{ProjectSettings, ProposedSettings, TrustStore};
 pub use value::SettingValue;

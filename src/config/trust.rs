@@ -2,6 +2,7 @@
 
 use super::layer::SettingsLayer;
 use super::mcp_file;
+use super::problem::ConfigProblem;
 use crate::text::regular_file;
 use std::collections::BTreeMap;
 use std::fs;
@@ -94,9 +95,66 @@ impl TrustStore {
     }
 }
 
+/// A project's settings file as placet proposes it to the person. The yes to the change is trust in it, where nothing else
+/// is in the file that the person did not trust before.
+#[derive(Clone, Debug)]
+pub struct ProposedSettings {
+    path: PathBuf,
+    text: String,
+    was_trusted: bool,
+}
+
+impl ProposedSettings {
+    /// `text` is the whole file after the change, `trust_file` is placet's own.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the settings would not be valid.
+    pub fn new(path: &Path, text: String, trust_file: &Path) -> Result<ProposedSettings, ConfigProblem> {
+        if let Some(problem) = SettingsLayer::project_file(path, &text).problems.into_iter().next() {
+            return Err(problem);
+        }
+        let was_trusted = match ProjectSettings::read(path, &TrustStore::open(trust_file)) {
+            Ok(now) => now.trusted || now.text.is_empty(),
+            Err(e) => e.kind() == io::ErrorKind::NotFound,
+        };
+        Ok(ProposedSettings { path: path.into(), text, was_trusted })
+    }
+
+    /// Trusts the file if it is exactly as proposed now, and returns whether it is.
+    pub fn accept(&self, trust_file: &Path) -> io::Result<bool> {
+        let mut store = TrustStore::open(trust_file);
+        let is_applied = |now: &ProjectSettings| self.was_trusted && now.text == self.text;
+        match ProjectSettings::read(&self.path, &store).ok().filter(is_applied) {
+            Some(now) => store.trust(&now.path, &now.hash).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_yes_to_a_proposal_trusts_exactly_that_file_and_nothing_that_was_there_untrusted() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let (file, store) = (dir.path().join("config.toml"), dir.path().join("state/trust.json"));
+        let proposed = ProposedSettings::new(&file, "mode = \"ask\"\n".into(), &store).unwrap();
+        assert!(!proposed.accept(&store).unwrap(), "it is not applied");
+        fs::write(&file, "mode = \"write\"\n").unwrap();
+        assert!(!proposed.accept(&store).unwrap(), "something else is there");
+        fs::write(&file, "mode = \"ask\"\n").unwrap();
+        assert!(proposed.accept(&store).unwrap());
+        let trusts = || ProjectSettings::read(&file, &TrustStore::open(&store)).unwrap().trusted;
+        assert!(trusts());
+        let (unseen, more) = ("mode = \"write\"\n", "mode = \"write\"\nui.theme = \"dark\"\n");
+        fs::write(&file, unseen).unwrap();
+        let proposed = ProposedSettings::new(&file, more.into(), &store).unwrap();
+        fs::write(&file, more).unwrap();
+        assert!(!proposed.accept(&store).unwrap() && !trusts(), "nobody saw the mode");
+        assert!(ProposedSettings::new(&file, "mode = 1\n".into(), &store).is_err());
+    }
 
     #[test]
     fn one_changed_byte_ends_the_trust() {

@@ -4,8 +4,7 @@ use super::file_state::FileState;
 use super::loss::Loss;
 use crate::permission::Runner;
 use crate::workspace::{
-    ChangeClass, ChangeClasses, ChangeKind, ChangeSet, FileChange, ShownChanges, Workspace, hunks,
-    lost_paths, patch,
+    ChangeClass, ChangeClasses, ChangeKind, ChangeSet, FileChange, ShownChanges, Workspace, hunks, patch,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -87,7 +86,7 @@ pub struct ChangeHunk {
 impl PendingChanges {
     pub(super) fn new(shown: ShownChanges, workspace: &Workspace) -> PendingChanges {
         let (set, classes) = (shown.set(), shown.classes());
-        let lost = lost_paths(set, classes);
+        let lost = classes.lost_paths(set);
         let change = |change: &FileChange| PendingChange::new(change, classes, &lost);
         let changes = set.changes.iter().map(change).collect();
         let losses = classes.losses.iter().map(Loss::of).collect();

@@ -341,7 +341,9 @@ fn until_cancelled<T: Send + 'static>(reply: oneshot::Sender<T>, stop: &Cancella
 fn preview(detail: DisplayDetail) -> (String, usize) {
     match detail {
         DisplayDetail::None => (String::new(), 0),
-        DisplayDetail::Text(text) | DisplayDetail::Matches(MatchedText { text, .. }) => (text, 0),
+        DisplayDetail::Text(text)
+        | DisplayDetail::Report(text)
+        | DisplayDetail::Matches(MatchedText { text, .. }) => (text, 0),
         DisplayDetail::Command(command) => (command.words(), 0),
         DisplayDetail::Diff(diff) => (diff.text, diff.left_out),
         DisplayDetail::Changes(changes) => {

@@ -493,10 +493,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         }
         // Outside there is no root: every component of the path counts.
         Access::Write { path, .. } if is_protected_write(reach, protected) => AccessVerdict::Ask {
-            reason: format!(
-                "`{}` is protected: a program on this machine runs or reads it later",
-                path.display()
-            ),
+            reason: format!("`{}` is protected: programs run commands from it", path.display()),
             always: None,
             flag: None,
         },

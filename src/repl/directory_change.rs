@@ -1,5 +1,6 @@
 //! The directory of a shell, and the one in which placet is to start again: see `commands/directory.rs`.
 
+use crate::config::ProposedSettings;
 use crate::conversation::SessionId;
 use crate::permission::Mode;
 use std::path::PathBuf;
@@ -35,4 +36,6 @@ pub struct ShellDirectory {
     /// Why the directory cannot be changed at all.
     pub fixed: Option<String>,
     pub next: Option<DirectoryChange>,
+    /// Settings of this directory that the person is asked about. With the yes placet starts again here.
+    pub proposed: Option<ProposedSettings>,
 }

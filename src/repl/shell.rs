@@ -26,7 +26,7 @@ use crate::session::{SessionStore, TryName};
 use crate::text::visible;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::input::{answering_decoder, background, terminal_name};
-use crate::ui::{Theme, term};
+use crate::ui::{Theme, reclaim, term};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -339,6 +339,9 @@ impl Shell<'_> {
                 }
                 PromptInput::Say(text) => draft = self.send_or_run(&text, draft)?,
             }
+            if directory::starts_with_proposed(&mut self.context) {
+                return Ok(0);
+            }
         }
     }
 
@@ -489,6 +492,8 @@ impl Shell<'_> {
     /// `!command`: in the person's own terminal, as if they had typed it into their shell.
     fn run_in_terminal(&self, command: &str) {
         let cwd = self.context.app.cwd();
+        // What it writes stays on the screen until placet asks something.
+        reclaim::lend();
         let status = term::with_original_mode(|| {
             std::process::Command::new("sh").arg("-c").arg(command).current_dir(cwd).status()
         });

@@ -9,7 +9,7 @@ use crate::process::SupervisorReserve;
 use crate::sandbox::{self, SandboxBackend};
 use crate::session::Scratchpads;
 use crate::storage::StoreMounts;
-use crate::workspace::{LossLimit, ReadLedger, WalkBudget, Workspace};
+use crate::workspace::{ReadLedger, WalkBudget, Workspace};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -142,8 +142,6 @@ pub struct CommandSettings {
     pub withheld: Vec<String>,
     /// How commands are sandboxed. Without it a command runs with all rights of placet; only tests do so.
     pub confining: Option<Arc<CommandSandbox>>,
-    /// What a turn in write mode may remove without a question.
-    pub brake: LossLimit,
 }
 
 impl CommandSettings {

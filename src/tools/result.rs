@@ -64,6 +64,7 @@ impl ToolOutput {
         texts.extend(&mut self.for_person.notes);
         match &mut self.for_person.detail {
             DisplayDetail::Text(text)
+            | DisplayDetail::Report(text)
             | DisplayDetail::Matches(MatchedText { text, .. })
             | DisplayDetail::Diff(DiffText { text, .. }) => texts.push(text),
             // A command that is to be approved is part of no result.
@@ -231,7 +232,9 @@ pub enum DisplayDetail {
     None,
     /// Output that the screen folds to a few lines.
     Text(String),
-    /// The same with what a search found marked in it.
+    /// What a sub-agent wrote: Markdown, folded in the same way.
+    Report(String),
+    /// Output with what a search found marked in it.
     Matches(MatchedText),
     /// A unified diff, its lines with their carriage returns.
     Diff(DiffText),

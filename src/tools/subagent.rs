@@ -105,7 +105,7 @@ fn told(report: SubagentReport, title: &str, env: &ToolContext) -> ToolOutput {
         return ToolOutput {
             outcome: report.outcome,
             for_model: vec![Part::text(report.text.clone())],
-            for_person: CallSummary::text(title.to_string(), report.text),
+            for_person: CallSummary::new(title.to_string(), DisplayDetail::Report(report.text)),
             facts: OutputFacts::None,
             recorded: Vec::new(),
         };
@@ -120,7 +120,7 @@ fn told(report: SubagentReport, title: &str, env: &ToolContext) -> ToolOutput {
     ToolOutput {
         outcome: report.outcome,
         for_model: vec![Part::text(format!("{head}\n{}", report.text))],
-        for_person: CallSummary::text(line, report.text),
+        for_person: CallSummary::new(line, DisplayDetail::Report(report.text)),
         facts: OutputFacts::None,
         recorded: Vec::new(),
     }

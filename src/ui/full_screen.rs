@@ -9,7 +9,7 @@ use super::input::decode::TerminalInput;
 use super::input::enter_guard::EnterGuard;
 use super::line_ui::LineUi;
 use super::picture::PlacedPicture;
-use super::term;
+use super::{reclaim, term};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use std::io;
@@ -159,13 +159,21 @@ enum PaneStep {
     Anew,
 }
 
+/// Another program has the terminal for `work`; after it, the terminal is placet's again.
+fn released(work: impl FnOnce()) {
+    term::with_screen_released(|| {
+        work();
+        term::write_all(&reclaim::reset());
+    });
+}
+
 fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: TerminalInput) -> PaneStep {
     match input {
         TerminalInput::Key(key)
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
             canvas.finish();
-            term::with_screen_released(term::suspend);
+            released(reclaim::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
             PaneStep::Anew
@@ -180,7 +188,7 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             PaneFlow::Close => PaneStep::Close,
             PaneFlow::Lend => {
                 canvas.finish();
-                term::with_screen_released(|| pane.run_released());
+                released(|| pane.run_released());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);
                 PaneStep::Anew

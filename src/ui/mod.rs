@@ -28,6 +28,7 @@ pub mod paste;
 pub mod picker;
 pub mod picture;
 pub mod prose;
+pub mod reclaim;
 pub mod review;
 mod run_difference;
 pub mod run_page;
@@ -37,6 +38,7 @@ pub mod scrollback;
 pub mod syntax;
 mod syntax_themes;
 pub mod term;
+pub mod terminal_colors;
 #[cfg(test)]
 mod test_screen;
 mod text_field;

@@ -3,7 +3,7 @@
 use super::full_screen::PaneFlow;
 use super::keymap::Keymap;
 use super::pager::{PagerAction, PagerSource, WrapMode};
-use super::review::Differences;
+use super::review::{Differences, UnchangedText};
 use super::text_screen::{ScreenCallbacks, TextScreen, TextScreenKey};
 use super::theme::Theme;
 use crate::text::{visible, width};
@@ -65,7 +65,7 @@ impl RunDifferenceScreen {
     fn lay_out(&mut self) {
         let theme = self.screen.theme.clone();
         let columns = usize::from(self.screen.size.0);
-        let drawn = self.differences.rows(0, &theme, (columns, usize::MAX));
+        let drawn = self.differences.rows(0, &theme, (columns, UnchangedText::All));
         let lines = drawn.unwrap_or_else(|| {
             let text = String::from_utf8_lossy(&self.patch);
             text.lines().map(|line| Line::raw(visible::guard_line(line).into_owned())).collect()

@@ -2,6 +2,7 @@
 //! its mark ([`super::margin_mark`]); all rows below the mark are indented as far as the words after it.
 
 use super::margin_mark;
+use super::markdown;
 use super::picture;
 use super::prose::{self, ProseIndent, ProseSpan, ProseWidth};
 use super::theme::Theme;
@@ -114,11 +115,21 @@ fn command_output(text: &str, command: CommandEnd, theme: &Theme, fold: usize) -
     lines
 }
 
+/// What a sub-agent reported, folded to `fold` rows: Markdown, as the answer of the agent is.
+pub fn report(text: &str, theme: &Theme, width: ProseWidth, fold: usize) -> Vec<Line<'static>> {
+    let inner = ProseWidth { columns: width.columns.saturating_sub(margin_mark::UNDER.len()), ..width };
+    let rows = markdown::render(text, theme, inner).into_iter().map(|mut row| {
+        row.spans.insert(0, Span::raw(margin_mark::UNDER));
+        row
+    });
+    folded(rows, fold, theme)
+}
+
 /// The output of a call, folded to `fold` lines (diffs to more).
 pub fn detail(detail: &DisplayDetail, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
     match detail {
         DisplayDetail::None => Vec::new(),
-        DisplayDetail::Text(text) => {
+        DisplayDetail::Text(text) | DisplayDetail::Report(text) => {
             let (shown, hidden) = head_of(text.trim_end_matches('\n'), fold);
             let clean = visible::output(shown);
             let lines = clean.lines().map(|l| styled(l, theme.style("output")));

@@ -34,8 +34,8 @@ static KEYS: AtomicBool = AtomicBool::new(false);
 /// move the cursor.
 pub const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
-/// The alternate screen, cleared; bracketed paste is on; the cursor is hidden and lines do not wrap.
-const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
+/// The alternate screen, cleared; letters are letters, bracketed paste is on, the cursor is hidden and lines do not wrap.
+const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b(B\x0f\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
 /// The reverse. The screen is cleared first: tmux restores the screen at the width it had before, and rows that are too
 /// long for it would wrap onto the row below.
 pub const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
@@ -168,15 +168,6 @@ pub fn take_back() -> io::Result<()> {
     original_mode().map_or(Ok(()), |before| set(&base_of(&before)))
 }
 
-/// The same when the program has ended: what it has set is reset.
-pub fn take_back_after_program() -> io::Result<()> {
-    write_all(&std::mem::take(&mut *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner)));
-    if !is_dumb() {
-        write_all(RESTORE);
-    }
-    take_back()
-}
-
 /// What [`leave`] writes first, whatever the reason: it resets what the program's output has set.
 pub fn set_program_reset(bytes: Vec<u8>) {
     *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
@@ -200,6 +191,14 @@ pub fn with_original_mode<T>(work: impl FnOnce() -> T) -> T {
         drop(set(&now));
         enable_extended_keys();
     }
+    out
+}
+
+/// Runs `work` with the keys that the terminal sends by itself.
+pub(super) fn with_plain_keys<T>(work: impl FnOnce() -> T) -> T {
+    disable_extended_keys();
+    let out = work();
+    enable_extended_keys();
     out
 }
 

@@ -109,6 +109,19 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     all.iter().zip(marks).map(line).collect()
 }
 
+/// The same without the lines that only git reads. The names stay where the patch is of several files.
+pub fn diff_for_person(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
+    let all = || patch.split_inclusive(|byte| *byte == b'\n');
+    let is_of_git = |line: &[u8]| line.starts_with(b"diff --git ") || line.starts_with(b"index ");
+    let files = all().filter(|line| line.starts_with(b"diff --git ")).count();
+    let mut hunk = HunkLines::default();
+    let is_shown = |line: &&[u8]| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        hunk.takes(line) || !is_of_git(line) && (files > 1 || !is_header(line))
+    };
+    diff(&all().filter(is_shown).collect::<Vec<_>>().concat(), theme)
+}
+
 /// How many lines of each side the hunk still has: a removed line may begin with `-- `, and looks like a name then.
 #[derive(Default)]
 struct HunkLines {

@@ -209,3 +209,18 @@ proptest! {
         prop_assert!(!b.chars().any(samples::acts), "{b:?}");
     }
 }
+
+#[test]
+fn a_person_reads_a_patch_without_the_lines_for_git() {
+    let patch =
+        b"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a\n-index b\n+c\n";
+    let shown: Vec<String> =
+        diff_for_person(patch, &Theme::plain()).iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["  @@ -1,2 +1 @@", "  --- a", "  -index b", "  +c"]);
+    let two = [&patch[..], b"diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n"].concat();
+    let shown: Vec<String> = diff_for_person(&two, &Theme::plain()).iter().map(ToString::to_string).collect();
+    assert!(
+        shown.contains(&"  +++ b/y".into()) && !shown.iter().any(|row| row.contains("--git")),
+        "{shown:?}"
+    );
+}

@@ -26,7 +26,7 @@ pub use changes::batch::{FileRewrite, RewriteAction};
 pub use changes::change_count::{ChangeCount, line_words, repositories_of};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
-    ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, WaitingRepository, lost_paths,
+    ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, TreeGroup, WaitingRepository,
 };
 pub use changes::listing::{ListedChange, care_first, care_first_order, leave_out_waiting, removed_words};
 pub use changes::patch_export::{PathPatch, patch, shown_patch, shown_patches, without_repositories};

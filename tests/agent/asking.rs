@@ -87,9 +87,7 @@ fn a_question_is_answered_by_number_or_words_where_lines_are_read() {
         let mut pty = with_model(&server).arg("--linear").open();
         pty.line("go on");
         pty.until("the question", |s| s.contains("answer: type a number, or the answer itself, and Enter"));
-        std::thread::sleep(Duration::from_millis(600));
-        pty.by_hand(&format!("{line}\r"));
-        pty.until("the end", |s| s.contains("so be it"));
+        pty.answer_line(line, "the end", |s| s.contains("so be it"));
         assert_eq!(result(&server), format!("the person answers: {answer}"));
     }
 }

@@ -17,8 +17,10 @@ fn with_program(body: &str) -> Place {
     let script = place.beside("hook.sh");
     std::fs::write(&script, body).unwrap();
     let line = format!("sh {}", script.display());
+    // Short only for what never answers.
+    let timeout = if body.starts_with("sleep") { 700 } else { 30_000 };
     place.config(&format!(
-        "[[hooks]]\nname = \"guard\"\npoint = \"PRE_TOOL_CALL\"\ncommand = \"{line}\"\ntimeout_ms = 700\n"
+        "[[hooks]]\nname = \"guard\"\npoint = \"PRE_TOOL_CALL\"\ncommand = \"{line}\"\ntimeout_ms = {timeout}\n"
     ))
 }
 

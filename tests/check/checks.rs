@@ -93,12 +93,15 @@ fn a_wrong_setting_of_a_check_is_an_error_and_not_a_missing_check() {
 #[test]
 fn proposals_become_settings_only_when_they_are_asked_for() {
     let ours = "# ours\nmode = \"ask\"\n";
-    let place = Place::new().file("go.mod", "module x\n").file(".placet/config.toml", ours);
+    if !require("make") {
+        return;
+    }
+    let place = Place::new().file("Makefile", "test:\nlint:\n").file(".placet/config.toml", ours);
     let proposed = place.run(["checks", "detect"]).code(0);
     assert_eq!(
         printed(&proposed).split_once('\n').unwrap().1.trim_end(),
-        "# from go.mod\n[checks.vet]\ncommand = \"go vet ./...\"\npaths = [\"*.go\", \"go.mod\", \"go.sum\"]\noutput = \"go\"\n\n\
-         # from go.mod\n[checks.test]\ncommand = \"go test ./...\"\noutput = \"go\""
+        "# from Makefile\n[checks.make-lint]\ncommand = \"make lint\"\n\n\
+         # from Makefile\n[checks.make-test]\ncommand = \"make test\""
     );
     assert_eq!(place.read(".placet/config.toml"), ours);
     // Nobody can be asked: it stays pending, as a change of an agent does.
@@ -111,12 +114,16 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
     place.run(["discard"]).code(0);
     let named = ["checks", "detect", "--write", "--apply-protected", ".placet/config.toml"];
     place.run(named).code(0).says("applied changes to 1 file").warns("placet config trust");
-    assert!(place.read(".placet/config.toml").starts_with(&format!("{ours}\n# from go.mod\n[checks.vet]\n")));
+    assert!(
+        place
+            .read(".placet/config.toml")
+            .starts_with(&format!("{ours}\n# from Makefile\n[checks.make-lint]\n"))
+    );
     place.run(["checks", "detect"]).code(0).warns("nothing to propose: no file of this directory suggests");
-    place.write("Makefile", "# a comment\n".repeat(100_000));
-    let told = place.run(["checks", "detect"]).code(0).warns("nothing to propose: Makefile (1.");
+    place.write("GNUmakefile", "# a comment\n".repeat(100_000));
+    let told = place.run(["checks", "detect"]).code(0).warns("nothing to propose: GNUmakefile (1.");
     told.warns(") was not read: placet reads files of at most ");
-    std::fs::remove_file(place.tree.join("Makefile")).unwrap();
+    std::fs::remove_file(place.tree.join("GNUmakefile")).unwrap();
     let untrusted = place.run(["checks"]).code(0);
     assert!(
         untrusted.stderr.contains("no checks in use: 2 checks of this project are not trusted"),
@@ -130,17 +137,20 @@ fn proposals_become_settings_only_when_they_are_asked_for() {
 
 #[test]
 fn a_proposal_in_a_terminal_is_asked_about() {
-    for (answer, is_applied) in [("y\r", true), ("n", false)] {
-        let pty = shell().arg("checks").arg("detect").arg("--write").size(100, 40);
-        let mut pty = pty.file("go.mod", "module x\n").spawn();
-        pty.until("the question", |s| s.contains("[checks.vet]") && s.contains("No, keep it pending"));
-        pty.until("keys to count", |s| !s.contains("a moment"));
+    if !require("make") {
+        return;
+    }
+    for (answer, is_applied) in [("y", true), ("n", false)] {
+        let pty = shell().arg("checks").arg("detect").size(100, 40);
+        let mut pty = pty.file("Makefile", "test:\n").spawn();
+        pty.until("the question", |s| s.contains("[checks.make-test]") && s.contains("No, keep it pending"));
         assert!(!pty.exists(".placet/config.toml"));
         pty.answer(answer);
         let code = pty.ended();
         assert_eq!(pty.exists(".placet/config.toml"), is_applied, "{}", pty.screen());
         assert_eq!(code, if is_applied { 0 } else { 3 }, "{}", pty.screen());
-        let last = if is_applied { "placet config trust" } else { "--apply-protected .placet/config.toml" };
+        let last =
+            if is_applied { "the checks are in effect" } else { "--apply-protected .placet/config.toml" };
         assert!(pty.transcript().contains(last), "{}", pty.transcript());
     }
 }

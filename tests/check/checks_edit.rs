@@ -5,7 +5,7 @@ use crate::support::checks::says;
 use crate::support::checks::sent;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
-use crate::support::require::has_view;
+use crate::support::require::{has_view, require};
 use serde_json::{Value, json};
 
 /// Finds each line `bad` of text files.
@@ -193,16 +193,27 @@ fn the_shell_proposes_checks_as_a_change_that_is_reviewed() {
     if !has_view() {
         return;
     }
-    let mut pty = shell().arg("--mode").arg("ask").size(100, 40).file("go.mod", "module x\n").open();
+    if !require("make") {
+        return;
+    }
+    let pty =
+        shell().arg("--mode").arg("ask").size(100, 40).file("Makefile", "test:\n\tgrep -q one notes.txt\n");
+    let mut pty = pty.file("go.mod", "module x\n").open();
     pty.line("/checks detect");
-    pty.until("the question", |s| {
-        s.contains(".placet/config.toml") && s.contains("[checks.vet]") && s.contains("No, keep it pending")
-    });
-    pty.until("keys to count", |s| !s.contains("a moment"));
+    let is_question = |s: &str| s.contains("[checks.make-test]") && s.contains("No, keep it pending");
+    pty.until("the question", is_question);
     assert!(!pty.exists(".placet/config.toml"));
     pty.answer("n");
-    pty.until("the end", |s| s.contains("are pending: /apply"));
-    pty.line("/checks detect");
-    pty.until("nothing new", |s| s.contains("suggests a check that is not set already"));
+    pty.until("the end", |s| s.contains("are pending: /apply, /review, /discard (! .placet/config.toml)"));
+    pty.line("/checks");
+    pty.until("what is missing", |s| s.contains("the proposed checks are pending"));
     assert!(!pty.exists(".placet/config.toml"));
+    // One yes, and they are in effect.
+    pty.line("/apply");
+    pty.until("the question again", |s| s.contains("apply this file?") && s.contains("Yes, apply this file"));
+    pty.answer("y");
+    pty.until("the effect", |s| s.contains("checks in effect: make-test"));
+    pty.line("/checks run");
+    pty.until("a result", |s| s.contains("make-test") && s.contains("failed with exit code"));
+    assert!(!pty.screen().contains("config trust"), "{}", pty.screen());
 }

@@ -55,6 +55,12 @@ fn enter(pty: &mut Pty) {
     pty.send("\r");
 }
 
+/// The Enter of a question that asks for consent, once it counts.
+fn consent(pty: &mut Pty) {
+    pty.until("an Enter to count", |s| s.contains("Enter choose"));
+    pty.send("\r");
+}
+
 fn paste(pty: &mut Pty, text: &str) {
     pty.send(&format!("\x1b[200~{text}\x1b[201~"));
 }
@@ -68,8 +74,8 @@ fn find(pty: &mut Pty, what: &str, typed: &str) {
 
 /// From the list of providers to the question about the model, with `anthropic` and a pasted key.
 fn to_the_models(pty: &mut Pty) {
-    find(pty, "Which provider answers?", "anthropic");
-    pty.until("the ways", |s| s.contains("Where is the key of anthropic?"));
+    find(pty, "Which provider?", "anthropic");
+    pty.until("the ways", |s| s.contains("Where is the API key for anthropic?"));
     enter(pty);
     pty.until("the field", |s| s.contains("Paste the key of anthropic"));
     paste(pty, KEY);
@@ -106,7 +112,7 @@ fn a_provider_a_key_and_a_model_are_written_and_the_next_message_uses_them() {
     assert_eq!(read(&config_file(pty.home())), before);
     assert!(!keys_file(pty.home()).exists());
     enter(&mut pty);
-    pty.until("the ways", |s| s.contains("Where is the key of anthropic?"));
+    pty.until("the ways", |s| s.contains("Where is the API key for anthropic?"));
     // A key that is pasted here is taken as the key, and not as a search.
     paste(&mut pty, &format!("{KEY}\n"));
     pty.until("the models", |s| s.contains("Which model?") && s.contains("default · window"));
@@ -114,12 +120,12 @@ fn a_provider_a_key_and_a_model_are_written_and_the_next_message_uses_them() {
     pty.send("va");
     pty.until("the match", |s| s.contains("1 of 3"));
     enter(&mut pty);
-    pty.until("the difference", |s| s.contains("Write this into"));
+    pty.until("the difference", |s| s.contains("Write this into") && s.contains("Enter choose"));
     let shown =
         pty.screen().replace(&pty.home().display().to_string(), "[HOME]").replace(&server.url(), "[URL]");
     snapshot("setup_confirm", &shown);
     assert_eq!(read(&config_file(pty.home())), before, "nothing is written before the answer");
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     assert!(pty.transcript().contains("anthropic with vast answers from now on"), "{}", pty.transcript());
     assert!(pty.is_cooked());
@@ -149,10 +155,10 @@ fn leaving_at_any_question_changes_nothing() {
         let server = MockServer::start([models()]);
         let before = settings(&server);
         let mut pty = start(&before).arg("setup").spawn();
-        pty.until("the first question", |s| s.contains("Which provider answers?"));
+        pty.until("the first question", |s| s.contains("Which provider?"));
         if question > 0 {
-            find(&mut pty, "Which provider answers?", "anthropic");
-            pty.until("the second", |s| s.contains("Where is the key"));
+            find(&mut pty, "Which provider?", "anthropic");
+            pty.until("the second", |s| s.contains("Where is the API key"));
         }
         if question > 1 {
             enter(&mut pty);
@@ -173,7 +179,7 @@ fn leaving_at_any_question_changes_nothing() {
             5 => {
                 pty.send("\x1b[B");
                 pty.until("the other answer", |s| s.contains("❯ leave everything as it is"));
-                pty.answer("\r");
+                consent(&mut pty);
             }
             _ => pty.send("\x03"),
         }
@@ -190,14 +196,14 @@ fn leaving_at_any_question_changes_nothing() {
 #[test]
 fn a_start_removes_the_key_that_a_killed_setup_left() {
     let mut pty = start("").arg("setup").spawn();
-    pty.until("the first question", |s| s.contains("Which provider answers?"));
+    pty.until("the first question", |s| s.contains("Which provider?"));
     let left = [".keys.toml.placet-new", ".config.toml.placet-new"]
         .map(|name| keys_file(pty.home()).with_file_name(name));
     pty.send("\x03");
     assert_eq!(pty.ended(), 130);
     left.iter().for_each(|path| std::fs::write(path, format!("anthropic = \"{KEY}\"\n")).unwrap());
     let mut pty = start("").after(pty).arg("setup").spawn();
-    pty.until("the first question", |s| s.contains("Which provider answers?"));
+    pty.until("the first question", |s| s.contains("Which provider?"));
     pty.send("\x03");
     assert_eq!(pty.ended(), 130);
     assert!(left.iter().all(|path| !path.exists()));
@@ -227,7 +233,7 @@ fn a_server_of_ones_own_without_a_list_and_without_a_key() {
     let server = MockServer::start([Reply::error(404, "not_found", "no such path")]);
     let mut pty = shell().size(100, 24).arg("setup").spawn();
     // Story: nobody found this entry: it was the last of a long list, and only its name could be searched for.
-    pty.until("the list", |s| s.contains("Which provider answers?"));
+    pty.until("the list", |s| s.contains("Which provider?"));
     assert!(pty.screen().contains("a server of my own"), "{}", pty.screen());
     for words in ["compat", "url"] {
         pty.send(words);
@@ -237,14 +243,14 @@ fn a_server_of_ones_own_without_a_list_and_without_a_key() {
         pty.send("\x15");
         pty.until("the whole list", |s| !s.contains(&format!("❯ {words}")));
     }
-    find(&mut pty, "Which provider answers?", "my own");
+    find(&mut pty, "Which provider?", "my own");
     pty.until("the address", |s| s.contains("base URL"));
     pty.send("ftp://nowhere");
     enter(&mut pty);
     pty.until("what is wrong", |s| s.contains("begins with http:// or https://"));
     pty.send(&format!("\x15{}/v1", server.url()));
     enter(&mut pty);
-    pty.until("the format", |s| s.contains("What does the server speak?"));
+    pty.until("the format", |s| s.contains("Which API does the server have?"));
     enter(&mut pty);
     pty.until("the name", |s| s.contains("called in your settings"));
     pty.send("\x15openai");
@@ -252,13 +258,13 @@ fn a_server_of_ones_own_without_a_list_and_without_a_key() {
     pty.until("a name that is taken", |s| s.contains("a provider of this name exists"));
     pty.send("\x15lab");
     enter(&mut pty);
-    pty.until("the ways", |s| s.contains("Where is the key of lab?") && s.contains("❯ no key"));
+    pty.until("the ways", |s| s.contains("Where is the API key for lab?") && s.contains("❯ no key"));
     enter(&mut pty);
     pty.until("no list", |s| s.contains("has no list of models (HTTP 404)"));
     pty.send("my-model");
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("Write this into") && s.contains("+provider = \"lab\""));
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     let text = read(&config_file(pty.home())).replace(&server.url(), "[URL]");
     snapshot("setup_own_server", &text);
@@ -276,7 +282,7 @@ fn a_pasted_address_replaces_the_suggested_one_and_can_be_corrected() {
     pty.until("both APIs of one address", |s| {
         s.contains("Responses · api.openai.com") && s.contains("Chat Completions · api.openai.com")
     });
-    find(&mut pty, "Which provider answers?", "my own");
+    find(&mut pty, "Which provider?", "my own");
     pty.until("the suggestion", |s| s.contains("❯ http://localhost:8000/v1"));
     paste(&mut pty, &format!("http://{gone}/v1"));
     pty.until("the pasted address alone", |s| s.contains(&format!("❯ http://{gone}/v1")));
@@ -285,24 +291,24 @@ fn a_pasted_address_replaces_the_suggested_one_and_can_be_corrected() {
     pty.until("the refusal", |s| s.contains("it contains `://` twice") && s.contains("v1https://twice"));
     pty.send(&"\x7f".repeat("https://twice".len()));
     enter(&mut pty);
-    pty.until("the format", |s| s.contains("What does the server speak?"));
+    pty.until("the format", |s| s.contains("Which API does the server have?"));
     enter(&mut pty);
     pty.until("the name", |s| s.contains("called in your settings"));
     pty.send("lab");
     enter(&mut pty);
-    pty.until("the ways", |s| s.contains("Where is the key of lab?"));
+    pty.until("the ways", |s| s.contains("Where is the API key for lab?"));
     enter(&mut pty);
     pty.until("the first choice", |s| s.contains("connection refused") && s.contains("❯ change the address"));
     enter(&mut pty);
     pty.until("the address", |s| s.contains("base URL") && s.contains(&format!("❯ http://{gone}/v1")));
     paste(&mut pty, &format!("{}/v1", server.url()));
     enter(&mut pty);
-    pty.until("the format", |s| s.contains("What does the server speak?"));
+    pty.until("the format", |s| s.contains("Which API does the server have?"));
     enter(&mut pty);
     pty.until("the name", |s| s.contains("called in your settings"));
     pty.send("lab");
     enter(&mut pty);
-    pty.until("the ways", |s| s.contains("Where is the key of lab?"));
+    pty.until("the ways", |s| s.contains("Where is the API key for lab?"));
     enter(&mut pty);
     pty.until("the models", |s| s.contains("Which model?") && s.contains("tiny"));
 }
@@ -311,14 +317,14 @@ fn a_pasted_address_replaces_the_suggested_one_and_can_be_corrected() {
 fn a_command_and_a_variable_can_name_the_key() {
     let server = MockServer::start([models(), models()]);
     let mut pty = start(&settings(&server)).variable("WORK_KEY", KEY).arg("setup").spawn();
-    find(&mut pty, "Which provider answers?", "anthropic");
-    find(&mut pty, "Where is the key", "command");
+    find(&mut pty, "Which provider?", "anthropic");
+    find(&mut pty, "Where is the API key", "command");
     pty.until("the command", |s| s.contains("Which command prints the key?"));
     pty.send("echo locked >&2; exit 3");
     enter(&mut pty);
     pty.until("why it fails", |s| s.contains("the key command failed") && s.contains("locked"));
     enter(&mut pty);
-    find(&mut pty, "Where is the key", "command");
+    find(&mut pty, "Where is the API key", "command");
     pty.until("the command", |s| s.contains("Which command prints the key?"));
     pty.send("printenv WORK_KEY");
     enter(&mut pty);
@@ -326,7 +332,7 @@ fn a_command_and_a_variable_can_name_the_key() {
     pty.send("\x1b");
     pty.until("back", |s| s.contains("Which command prints the key?"));
     pty.send("\x1b");
-    find(&mut pty, "Where is the key", "variable");
+    find(&mut pty, "Where is the API key", "variable");
     pty.until("the variable", |s| s.contains("Which environment variable"));
     enter(&mut pty);
     pty.until("it is not set", |s| s.contains("ANTHROPIC_API_KEY is not set in this shell"));
@@ -335,7 +341,7 @@ fn a_command_and_a_variable_can_name_the_key() {
     pty.until("the models", |s| s.contains("Which model?"));
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("+key_env = \"WORK_KEY\""));
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     assert!(!keys_file(pty.home()).exists());
     assert_only_in_the_key_file(&pty);
@@ -348,14 +354,14 @@ fn a_model_whose_name_is_the_key_is_not_listed() {
         || Reply::json(200, &json!({"data": [{"id": KEY}, {"id": "tiny"}, {"id": format!("x/{KEY}")}]}));
     let server = MockServer::start([hostile(), hostile()]);
     let mut pty = start(&settings(&server)).variable("WORK_KEY", KEY).arg("setup").spawn();
-    find(&mut pty, "Which provider answers?", "anthropic");
-    find(&mut pty, "Where is the key", "command");
+    find(&mut pty, "Which provider?", "anthropic");
+    find(&mut pty, "Where is the API key", "command");
     pty.until("the command", |s| s.contains("Which command prints the key?"));
     pty.send("printenv WORK_KEY");
     enter(&mut pty);
     pty.until("the models", |s| s.contains("Which model?") && s.contains("tiny"));
     pty.send("\x1b\x1b");
-    find(&mut pty, "Where is the key", "variable");
+    find(&mut pty, "Where is the API key", "variable");
     pty.until("the variable", |s| s.contains("Which environment variable"));
     pty.send("\x15WORK_KEY");
     enter(&mut pty);
@@ -421,15 +427,15 @@ fn a_key_file_that_is_a_link_and_a_settings_file_that_changed_are_not_written() 
     pty.until("the models", |s| s.contains("Which model?"));
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("Write this into"));
-    pty.answer("\r");
+    consent(&mut pty);
     pty.until("the refusal", |s| s.contains("is a symbolic link"));
     assert_eq!(read(&config_file(pty.home())), before);
     std::fs::remove_file(keys_file(pty.home())).unwrap();
     std::fs::write(config_file(pty.home()), format!("{before}# more\n")).unwrap();
-    pty.answer("\r");
+    consent(&mut pty);
     pty.until("the change", |s| s.contains("was changed in the meantime; nothing was written"));
     assert!(!keys_file(pty.home()).exists());
-    pty.answer("\r");
+    consent(&mut pty);
     assert_eq!(pty.ended(), 0);
     assert!(read(&config_file(pty.home())).ends_with("# more\n"));
 }
@@ -448,7 +454,7 @@ fn in_the_shell_the_conversation_goes_on_with_the_new_model() {
     pty.until("the match", |s| s.contains("1 of 3"));
     enter(&mut pty);
     pty.until("the difference", |s| s.contains("Write this into"));
-    pty.answer("\r");
+    consent(&mut pty);
     pty.until("the switch", |s| s.contains("anthropic with vast from the next message on"));
     // Story: three notes named the model, a hint told how to start the shell, and what was typed first was gone.
     pty.until_prompt("what is this?");

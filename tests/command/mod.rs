@@ -1,6 +1,7 @@
 //! Jobs, and programs of `placet run`.
 
 mod jobs;
+mod question_terminal;
 mod run;
 mod run_broken;
 mod run_end;

@@ -74,9 +74,7 @@ fn pending_below(home: &Path, name: &str) -> Option<String> {
 }
 
 fn press(pty: &mut Pty, key: &str) {
-    pty.until("keys to count", |s| !s.contains("a moment"));
-    std::thread::sleep(Duration::from_millis(700));
-    pty.send(key);
+    pty.answer(key);
 }
 
 #[test]

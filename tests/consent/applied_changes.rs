@@ -53,7 +53,7 @@ fn the_difference_stays_after_each_way_to_apply_it() {
         pty.until(decided, |s| s.contains(decided));
     }
     pty.answer("\r");
-    pty.until("the summary", |s| s.contains("1 hunk in 1 file: is discarded"));
+    pty.until("the summary", |s| s.contains("1 hunk in 1 file: will be discarded"));
     pty.answer("a");
     pty.until("the prompt", |s| s.contains("applied changes to 1 file") && s.contains("1 hunk rejected"));
     let below = below_applied(&pty);

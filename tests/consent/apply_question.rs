@@ -120,8 +120,10 @@ fn what_only_a_commit_contains_is_shown_before_it_is_applied() {
     pty.until("the question", |s| s.contains("Keep pending") && !s.contains("a moment"));
     assert!(pty.screen().contains("+ 900"), "{}", pty.screen());
     pty.answer("a");
-    pty.until("the second press", |s| s.contains("[Back]"));
+    pty.until("the second look", |s| s.contains("[Back]"));
     assert!(pty.screen().contains("\"Add\" on main"), "{}", pty.screen());
+    pty.answer("b");
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
 }
@@ -173,7 +175,9 @@ fn a_stash_entry_that_was_not_shown_needs_a_second_yes() {
     let mut pty = placet(pty, &["apply"]);
     pty.until("the question", |s| s.contains("Keep pending") && !s.contains("a moment"));
     pty.answer("a");
-    pty.until("the second press", |s| s.contains("[Back]") && s.contains("stash entry"));
+    pty.until("the second look", |s| s.contains("[Back]") && s.contains("stash entry"));
+    pty.answer("b");
+    pty.until("the question again", |s| s.contains("Keep pending"));
     pty.answer("k");
     assert_eq!(pty.ended(), 3);
 }

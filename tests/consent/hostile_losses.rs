@@ -74,7 +74,8 @@ fn a_tree_waits_with_the_files_that_name_it_until_the_person_parts_them() {
             return;
         }
         let out = place.run(door).code(3).warns("left pending: removes 30 files");
-        assert!(out.stderr.contains("pending together with it: `deps.json`, which names it"), "{out:#?}");
+        let together = "pending together: `many` and what names it: `deps.json`";
+        assert!(out.stderr.contains(together), "{out:#?}");
         assert_eq!((place.read("deps.json").as_str(), place.read("notes.txt").as_str()), (deps, "two\n"));
         place.run(["apply"]).code(3);
         assert_eq!(place.read("deps.json"), deps);
@@ -82,6 +83,22 @@ fn a_tree_waits_with_the_files_that_name_it_until_the_person_parts_them() {
         assert_eq!(place.read("deps.json"), deps.replace("  \"many\": \"1.3.0\",\n", ""));
         place.run(["apply", "--apply-loss", "30"]).code(0).says("applied changes to 30 files");
         assert!(!place.tree.join("many").exists());
+    }
+}
+
+/// A command that is killed is half of what it was to do.
+#[test]
+fn what_a_killed_command_left_is_not_applied_unseen() {
+    for mode in ["ask", "write"] {
+        let place = Place::new().file("do.sh", ": > notes.txt; kill -9 $$").file("notes.txt", "one\n");
+        if !has_view() {
+            return;
+        }
+        let out = place.run(["-p", "run sh do.sh", "--mode", mode, "--apply"]).code(3);
+        assert!(out.stderr.contains("a command was cut off (killed by signal 9)"), "{mode}: {out:#?}");
+        assert_eq!(place.read("notes.txt"), "one\n", "{mode}: {out:#?}");
+        place.run(["apply"]).code(0);
+        assert_eq!(place.read("notes.txt"), "");
     }
 }
 
@@ -290,9 +307,11 @@ fn apply_with_yes_at_a_terminal_asks_about_losses_and_protected_files() {
     pty.answer(".git\r");
     pty.until("the file", |s| s.contains("! .envrc (created): apply this file?") && s.contains("+ A=1"));
     assert!(!pty.exists(".git/HEAD") && !pty.exists(".envrc"), "{}", pty.screen());
-    // Keys that arrive together answer nothing.
+    // Text is no answer.
     pty.send("yes\r");
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    pty.until("the text", |s| s.contains("text is no answer here"));
+    pty.send("\x1b");
+    pty.until("an empty line", |s| !s.contains("text is no answer here"));
     assert!(!pty.exists(".envrc"));
     pty.answer("y");
     assert_eq!(pty.ended(), 0, "{}", pty.screen());

@@ -28,7 +28,7 @@ fn written(content: &str, linear: bool) -> (MockServer, Pty) {
     let start = if linear { start.arg("--linear") } else { start };
     let mut pty = start.open();
     pty.line("go on");
-    pty.until("the question", |s| s.contains("Apply"));
+    pty.until("the question", |s| s.contains("apply?") && s.to_lowercase().contains("keep pending"));
     (server, pty)
 }
 

@@ -55,6 +55,33 @@ fn the_question_about_a_protected_file_comes_again_without_a_yes() {
     assert_eq!(pty.read(".envrc"), "export A=3\n");
 }
 
+/// Story: files that had been left pending were asked about one by one after every turn.
+#[test]
+fn a_file_that_waits_is_asked_about_once_and_named_in_one_line_then() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = shell().size(110, 50).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
+    let asked = |s: &str| s.matches("apply this file?").count();
+    pty.line("run echo A=1 > .envrc; echo x > a.txt");
+    ready(&pty, "2 files, +2 -0 lines: apply?");
+    pty.answer("a");
+    ready(&pty, "! .envrc (created): apply this file?");
+    pty.answer("n");
+    pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard (! .envrc)"));
+    let before = asked(&pty.screen());
+    pty.line("run echo y > b.txt");
+    ready(&pty, "1 file, +1 -0 lines: apply?");
+    assert!(joined(&pty.screen()).contains("still pending: .envrc"), "{}", pty.screen());
+    pty.answer("a");
+    pty.until("the same line", |s| s.matches("/discard (! .envrc)").count() == 2);
+    assert_eq!(asked(&pty.screen()), before, "{}", pty.screen());
+    assert!(pty.exists("b.txt") && !pty.exists(".envrc"));
+    // Another content is another question.
+    pty.line("run echo A=2 > .envrc");
+    pty.until("the question about it", |s| asked(s) > before);
+}
+
 /// Story: in a plain xterm that became higher and then lower in the review, the answer was neither on the screen nor above it.
 #[test]
 fn the_answer_is_shown_again_where_the_window_changed_in_the_review() {
@@ -184,12 +211,29 @@ fn a_changed_file_that_is_not_text_is_one_row_with_its_sizes() {
     pty.line(r"run tr '\001-\376' '\002-\377' < b.bin > c; cat c > b.bin; rm c");
     ready(&pty, "Apply");
     let screen = pty.screen();
-    assert!(screen.contains("not text: 255 bytes (blob "), "{screen}");
+    assert!(screen.contains("not text: 255 to 255 bytes"), "{screen}");
     for raw in ["diff --git", "@@", "+++"] {
         assert!(!screen.contains(raw), "{raw}: {screen}");
     }
     pty.answer("a");
     pty.until("the change", |s| s.contains("applied changes to 1 file"));
+}
+
+/// Story: a new link was git's patch of a new file, and nothing said that it leads out of the workspace.
+#[test]
+fn a_link_is_one_row_that_says_where_it_leads() {
+    if !has_view() {
+        return;
+    }
+    let mut pty = shell().size(80, 24).arg("--mode").arg("ask").file("a.txt", "a\n").open();
+    pty.line("run ln -s /etc/hostname far; ln -s a.txt near");
+    ready(&pty, "[Apply]");
+    let screen = pty.screen();
+    assert!(screen.contains("A far -> /etc/hostname  (outside the workspace)"), "{screen}");
+    assert!(screen.lines().any(|row| row.trim() == "A near -> a.txt"), "{screen}");
+    assert!(!screen.contains("120000") && !screen.contains("closed"), "{screen}");
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("link -> /etc/hostname (outside the workspace)"));
 }
 
 /// Story: after a rewind `/undo` undid the turn before it, and one more turn was lost.
@@ -248,20 +292,22 @@ fn a_file_that_nobody_can_read_is_one_row_with_its_sizes() {
     let mut pty = start.file("latin.txt", b"caf\xe9 noir\n").open();
     pty.line("run head -c 290 noise.bin > n; mv n noise.bin; printf 'caf\\351 blanc\\n' > latin.txt");
     ready(&pty, "2 files");
+    pty.until("the answers", |s| s.contains("Enter answers"));
     let screen = pty.screen();
     assert!(
-        screen.contains("M noise.bin 300 to 290 bytes") && screen.contains("not text: 300 bytes"),
+        screen.contains("M noise.bin 300 to 290 bytes") && screen.contains("not text: 300 to 290 bytes"),
         "{screen}"
     );
     assert!(screen.contains("caf\u{e9} blanc") && !screen.contains("<8"), "{screen}");
     pty.answer("r");
-    pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("not text: 300 bytes"));
+    pty.until("the review", |s| s.contains("0/2 hunks") && s.contains("not text: 300 to 290 bytes"));
+    pty.until("its keys", |s| s.contains(" accept  "));
     pty.answer("}");
     pty.until("the key for the bytes", |s| s.contains("+ shows the bytes"));
     pty.answer("+");
     pty.until("the bytes", |s| s.contains("00000000: "));
     pty.answer("-");
-    pty.until("the sizes alone", |s| !s.contains("00000000: ") && s.contains("becomes 290 bytes"));
+    pty.until("the sizes alone", |s| !s.contains("00000000: ") && s.contains("300 to 290 bytes"));
 }
 
 /// Story: a script with one NUL byte, which a shell runs, and UTF-16 text were shown by their sizes alone.

@@ -7,7 +7,7 @@ const ESC: &str = "\x1b";
 const SENDS: &str = "Enter sends your text · Esc clears it";
 
 /// A change of `a.txt` at the apply question.
-fn apply_question() -> Pty {
+pub(super) fn apply_question() -> Pty {
     let mut pty = shell().size(100, 30).arg("--mode").arg("ask").file("a.txt", "old\n").open();
     pty.line("replace \"old\" with \"new\" in a.txt");
     pty.until("the question", |s| s.contains("[Apply] · Review · Keep pending · Discard · More"));
@@ -15,7 +15,7 @@ fn apply_question() -> Pty {
 }
 
 /// A command that would run outside a view, so that it asks on every machine.
-fn permission_question() -> Pty {
+pub(super) fn permission_question() -> Pty {
     let start = shell().size(100, 30).arg("--mode").arg("write").arg("--set").arg("sandbox.backend=snapshot");
     let mut pty = start.open();
     ask(&mut pty, "touch first");
@@ -147,7 +147,9 @@ fn a_text_typed_at_a_question_is_the_reply_to_it() {
 
         let mut pty = permission_question();
         pty.send(typed);
-        pty.until("the text", |s| s.contains(&format!("\n> {typed}")) && s.contains(SENDS));
+        pty.until("the text", |s| {
+            s.contains(&format!("\n> {typed}")) && s.contains("Enter refuses and sends your text")
+        });
         pty.send("\r");
         pty.until("the refusal", |s| s.contains(&format!("you refused this call: {typed}")));
         assert!(!pty.exists("first"));

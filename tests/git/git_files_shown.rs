@@ -138,9 +138,7 @@ fn a_yes_to_a_repository_with_a_file_that_is_not_shown_is_given_twice() {
         joined(s).contains(".git (changed): apply this repository?") && s.contains("Yes, apply this")
     });
     pty.answer("y");
-    pty.until("what was not shown", |s| {
-        joined(s).contains("not all of ORIG_HEAD") && s.contains("[Back]")
-    });
+    pty.until("what was not shown", |s| joined(s).contains("not all of ORIG_HEAD") && s.contains("[Back]"));
     assert!(!pty.exists(".git/ORIG_HEAD"));
     pty.answer("y");
     pty.until("that it is applied", |s| s.contains("applied changes"));

@@ -734,8 +734,6 @@ fn the_key_for_all_leaves_out_the_commit_with_the_marked_file() {
     pty.until("the repository", |s| s.contains(".git (changed): apply this repository?"));
     let screen = pty.screen();
     assert!(screen.contains("commit") && screen.contains("\"CI\" on"), "{screen}");
-    // The key of the rest is no answer here.
-    pty.answer("a");
     pty.answer("n");
     pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard"));
     let tree = pty.tree.path().to_path_buf();
@@ -804,9 +802,7 @@ fn a_commit_that_was_not_shown_needs_a_second_yes_and_the_first_one_opens_it() {
             pty.until("the closed row", |s| !s.contains("step 1"));
         }
         pty.answer("y");
-        pty.until("what was not shown", |s| {
-            joined(s).contains("not all of commit") && s.contains("[Back]")
-        });
+        pty.until("what was not shown", |s| joined(s).contains("not all of commit") && s.contains("[Back]"));
         let words = joined(&pty.screen());
         assert!(!words.contains("COMMIT_EDITMSG") && !words.contains("other file"), "{words}");
         pty.until("the commit", |s| s.contains("step 1"));

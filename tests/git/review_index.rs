@@ -121,10 +121,9 @@ impl IndexCase {
     }
 }
 
-/// A key that decides counts only with quiet before and behind it.
+/// A key, once the review takes keys.
 fn by_hand(pty: &mut Pty, key: &str) {
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    pty.send(key);
+    pty.answer(key);
 }
 
 /// The review of a repository, once it is on the screen.

@@ -46,15 +46,16 @@ fn a_form_is_answered_field_by_field_and_the_server_gets_what_was_shown() {
     }
     let mut pty = open(40);
     pty.line("call s__act {\"text\": \"form two\"}");
+    crate::consent::typed_sentences::are_text_at(&mut pty, "the server s asks for input: answer it?");
     let asked = answer(&mut pty, "the server s asks for input: answer it?", "y");
     assert!(asked.contains("  Which<U+200B> day?") && asked.contains("  arguments:"), "{asked}");
     assert!(asked.contains("  colour: one of red, green"), "{asked}");
     // Esc declines at every question of a server, and the row below does not say otherwise.
-    assert!(asked.contains("Esc no") && !asked.contains("Esc stops"), "{asked}");
+    assert!(asked.contains("[Answer] · No · ") && !asked.contains("Esc stops"), "{asked}");
     let field = answer(&mut pty, "the server s asks:", "2\r");
     assert!(field.contains("Esc declines") && !field.contains("Esc stops"), "{field}");
     let count = answer(&mut pty, "count: a whole number; the server proposes 3; not required", "1\r");
-    assert!(count.contains("1 3") && count.contains("2 leave it out"), "{count}");
+    assert!(count.contains("[1] 3") && count.contains("2  leave it out"), "{count}");
     let sent = answer(&mut pty, "send this to the server s?", "y");
     assert!(sent.contains("\"colour\": \"green\"") && sent.contains("\"count\": 3"), "{sent}");
     pty.until("the result", |screen| screen.contains(r#""action": "accept""#));

@@ -316,9 +316,9 @@ fn a_linear_turn_only_appends_and_its_questions_are_answered_by_number() {
     for part in ["-beta", "+gamma", "1: apply", "because: "] {
         assert!(pty.screen().contains(part), "{part} in {}", pty.screen());
     }
-    std::thread::sleep(Duration::from_millis(600));
-    pty.by_hand("1\r");
-    pty.until("the end", |s| s.contains("answered: apply") && s.contains("applied changes to 1 file"));
+    pty.answer_line("1", "the end", |s| {
+        s.contains("answered: apply") && s.contains("applied changes to 1 file")
+    });
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
     let told = between(&pty, "call: ", "answered: apply");

@@ -12,11 +12,6 @@ fn pause(millis: u64) {
     std::thread::sleep(Duration::from_millis(millis));
 }
 
-/// Waits out the half second of quiet that a question asks for, with room to spare.
-fn quiet() {
-    pause(700);
-}
-
 fn asked(pty: &Pty) {
     pty.until("a question", |screen| screen.contains("lines: apply?"));
 }
@@ -98,12 +93,12 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     pty.line("run sed -i -e s/^l0$/first/ -e s/l11/last/ a.txt; rm -r old");
     asked(&pty);
     pty.answer("r");
-    pty.until("the review", |s| s.contains("0/3 hunks") && s.contains("l0"));
+    pty.until("the review and its keys", |s| s.contains("0/3 hunks") && s.contains(" accept  "));
     // The first hunk is accepted, the second rejected; a directory that goes is one thing.
     pty.answer("ara");
     pty.until("all decided", |s| s.contains("3/3 hunks"));
     pty.by_hand("\r");
-    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: are applied"));
+    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: will be applied"));
     pty.answer("a");
     pty.until("the end", |s| {
         s.contains("applied changes to 3 files") || s.contains("applied changes to 2 files")
@@ -193,7 +188,7 @@ fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     assert!(!pty.exists("new.txt"));
     pty.answer("r");
     pty.until("the review", |s| s.contains("0/1 hunks"));
-    pty.send("q");
+    pty.answer("q");
     pty.until("the question again", |s| {
         s.contains("1 file, +1 -0 lines: apply?") && s.contains("Keep pending")
     });
@@ -220,16 +215,18 @@ fn a_line_typed_while_a_question_comes_up_neither_answers_nor_is_lost() {
         pause(15);
     }
     asked(&pty);
-    pty.until("the draft", |s| s.contains("> yes please y y a"));
-    assert_eq!(pty.read("a.txt"), "x\n");
-    // A paste that looks like an answer is none.
+    pty.until("the draft", |s| s.contains("> yes please y y a") && s.contains("Enter sends your text"));
+    // A paste that looks like an answer is text, and Tab moves no mark while there is text.
     pty.send("\x1b[200~y\ry\r\x1b[201~");
-    quiet();
-    assert_eq!(pty.read("a.txt"), "x\n");
+    pty.until("the paste", |s| s.contains("> yes please y y ay"));
     pty.send("\t");
-    quiet();
-    pty.send(ESC);
-    pty.until("the draft at the prompt", |s| s.contains("] ±1 > yes please y y ay"));
+    assert!(pty.screen().contains("[Apply]"), "{}", pty.screen());
+    // Begun before the question, it is the next message.
+    pty.send("\r");
+    pty.until("an empty line", |s| s.contains("Enter answers"));
+    assert_eq!(pty.read("a.txt"), "x\n");
+    pty.answer("k");
+    pty.until("the next turn", |s| s.contains("> yes please y y ay") && s.contains("not a model"));
     assert_eq!(pty.read("a.txt"), "x\n");
 }
 

@@ -25,6 +25,7 @@ pub mod schema;
 pub mod sessions;
 pub mod special;
 pub mod talk;
+pub mod terminal_answers;
 pub mod tool_bench;
 pub mod txn;
 pub mod wait;

@@ -1,5 +1,6 @@
 //! The real binary in a pseudo-terminal: keys go in, an emulator shows what a person would see.
 
+use super::terminal_answers::{TerminalAnswers, TerminalColors};
 use super::wait::DEADLINE;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 pub struct Pty {
     master: Box<dyn MasterPty + Send>,
-    writer: Box<dyn Write + Send>,
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
     child: Box<dyn Child + Send + Sync>,
     seen: Arc<Mutex<Seen>>,
     /// Kept for as long as the shell runs in it.
@@ -37,6 +38,7 @@ pub struct Start {
     program: Option<String>,
     /// The file that gets its standard output.
     output: Option<String>,
+    colors: TerminalColors,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
@@ -51,6 +53,7 @@ pub fn shell() -> Start {
         dir: None,
         program: None,
         output: None,
+        colors: TerminalColors::Untold,
     }
 }
 
@@ -90,6 +93,13 @@ impl Start {
     /// Its standard output goes to a file of the tree, and only its standard error to the terminal.
     pub fn output_to(mut self, file: &str) -> Start {
         self.output = Some(file.into());
+        self
+    }
+
+    /// The terminal answers which colours it has.
+    pub fn with_colors(mut self, answered: &[(&str, &str)]) -> Start {
+        let owned = |(slot, value): &(&str, &str)| (slot.to_string(), value.to_string());
+        self.colors = TerminalColors::Told(answered.iter().map(owned).collect());
         self
     }
 
@@ -159,6 +169,8 @@ impl Start {
         let parser = vt100::Parser::new(self.size.1, self.size.0, 20_000);
         let seen = Arc::new(Mutex::new(Seen { parser, raw: Vec::new(), closed: false }));
         let mut reader = pair.master.try_clone_reader().unwrap();
+        let writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let (terminal, mut answers) = (Arc::clone(&writer), TerminalAnswers::new(self.colors));
         let sink = Arc::clone(&seen);
         std::thread::spawn(move || {
             let mut buffer = [0; 16 * 1024];
@@ -166,13 +178,19 @@ impl Start {
                 if n == 0 {
                     break;
                 }
-                let mut seen = sink.lock().unwrap();
-                seen.parser.process(&buffer[..n]);
-                seen.raw.extend_from_slice(&buffer[..n]);
+                for piece in answers.pieces(&buffer[..n]) {
+                    let mut seen = sink.lock().unwrap();
+                    seen.parser.process(&piece);
+                    seen.raw.extend_from_slice(&piece);
+                    let cursor = seen.parser.screen().cursor_position();
+                    drop(seen);
+                    if let Some(answer) = answers.take(&piece, cursor) {
+                        drop(terminal.lock().unwrap().write_all(answer.as_bytes()));
+                    }
+                }
             }
             sink.lock().unwrap().closed = true;
         });
-        let writer = pair.master.take_writer().unwrap();
         Pty { master: pair.master, writer, child, seen, home, tree }
     }
 }
@@ -185,7 +203,7 @@ const ENTER_WAITS: &str = "a moment";
 fn rows_of_answers(screen: &str) -> Vec<String> {
     let rows: Vec<&str> = screen.lines().collect();
     let says = |row: &&&str| row.contains(ENTER_COUNTS) || row.contains(ENTER_WAITS);
-    let Some(end) = rows.iter().rposition(|row| says(&&row)) else { return Vec::new() };
+    let Some(end) = rows.iter().rposition(|row| says(&row)) else { return Vec::new() };
     let from = rows[..=end].iter().rposition(|row| row.contains('[')).unwrap_or(end);
     rows[from.saturating_sub(1)..=end].iter().map(|row| row.trim().to_string()).collect()
 }
@@ -193,7 +211,9 @@ fn rows_of_answers(screen: &str) -> Vec<String> {
 /// The marked answer is the one with this letter.
 fn is_marked(screen: &str, letter: char) -> bool {
     let words = match letter {
-        'a' => &["Apply", "Yes, always", "Discard"][..],
+        'a' => {
+            &["Apply", "Yes, always", "Discard", "Stage", "Unstage", "Take", "Answer", "Write", "Finish"][..]
+        }
         'A' => &["Apply, and", "Discard, and"],
         'b' => &["Back", "Keep"],
         'd' => &["Discard"],
@@ -208,7 +228,7 @@ fn is_marked(screen: &str, letter: char) -> bool {
         't' => &["Run checks"],
         'v' => &["Never"],
         'w' => &["Why"],
-        'y' => &["Yes"],
+        'y' => &["Yes", "Answer", "Send"],
         _ => &[],
     };
     let answers = rows_of_answers(screen).join(" ");
@@ -226,8 +246,9 @@ impl Pty {
     }
 
     pub fn send_bytes(&mut self, bytes: &[u8]) {
-        self.writer.write_all(bytes).unwrap();
-        self.writer.flush().unwrap();
+        let mut writer = self.writer.lock().unwrap();
+        writer.write_all(bytes).unwrap();
+        writer.flush().unwrap();
     }
 
     /// A line as a person types it, and Enter once it stands on the screen.
@@ -274,7 +295,7 @@ impl Pty {
         };
         if self.is_full_screen() {
             // Its last row names the keys once they are taken.
-            let names_keys = |s: &str| [" accept", "Esc back", "Esc end"].iter().any(|one| s.contains(one));
+            let names_keys = |s: &str| [" accept  ", "Esc back", "Esc end"].iter().any(|one| s.contains(one));
             self.until("the keys of the review", |s| !s.contains("hunk") || names_keys(s));
             if !self.has_answers() {
                 return self.by_hand(keys);
@@ -293,9 +314,24 @@ impl Pty {
         self.until("what the answer does", |s| rows_of_answers(s) != before);
     }
 
+    /// Types an answer and Enter where lines are read, until it counted: nothing shows from when on it does.
+    pub fn answer_line(&mut self, answer: &str, what: &str, is_there: impl Fn(&str) -> bool) {
+        let started = Instant::now();
+        while !is_there(&self.screen()) && started.elapsed() < DEADLINE {
+            self.by_hand(&format!("{answer}\r"));
+            let typed = Instant::now();
+            while !is_there(&self.screen()) && typed.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        self.until(what, is_there);
+    }
+
     /// Waits until an Enter answers the question that is on the screen.
     pub fn until_answers_count(&self) {
-        self.until("an Enter to count", |s| s.contains(ENTER_COUNTS));
+        self.until("an Enter to count", |s| {
+            rows_of_answers(s).last().is_some_and(|row| row.contains(ENTER_COUNTS))
+        });
     }
 
     fn has_answers(&self) -> bool {

@@ -17,7 +17,7 @@ use placet::tools::{
     CallPreview, CallSummary, CommandSettings, JobRegistry, Plan, ReadScope, RunContext, RunFuture, Tool,
     ToolContext, ToolError, ToolLimits, ToolOutput, ToolRegistry, TouchedPaths,
 };
-use placet::workspace::{LossLimit, ReadLedger, Workspace};
+use placet::workspace::{ReadLedger, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -200,7 +200,6 @@ impl Talk {
                 timeout: Duration::from_secs(20),
                 withheld: Vec::new(),
                 confining: None,
-                brake: LossLimit::default(),
             },
         };
         AgentConfig {

@@ -7,7 +7,7 @@ use placet::tools::{
     AskUser, CommandSettings, JobRegistry, OutputInspector, ProgressSink, ReadScope, RunContext, ToolContext,
     ToolLimits, ToolOutput, ToolRegistry, ToolSet, ToolSetSettings, UserReply,
 };
-use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
+use placet::workspace::{ReadLedger, View, ViewPaths, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -89,7 +89,6 @@ impl Bench {
                 timeout: Duration::from_secs(20),
                 withheld: vec!["PLACET_TEST_KEY".into()],
                 confining: None,
-                brake: LossLimit::default(),
             },
         };
         let runtime =

@@ -15,7 +15,7 @@ use crate::permission::{Mode, ModeCell};
 use crate::text::visible;
 use crate::tools::{DisplayDetail, ToolContext};
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeDecision, ChangeSet, ListedChange, PassedCheck, ShownChanges,
+    ApprovedBy, ChangeApproval, ChangeDecision, LargeLoss, ListedChange, PassedCheck, ShownChanges,
     TransactionLabel, View, Workspace,
 };
 pub use protected::{ProtectedAnswer, ask_about_losses, ask_about_path};
@@ -27,7 +27,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 pub use words::{NOTHING_APPLIED, PENDING_COMMANDS, applied_overview, overview, pending_words};
-use words::{apply_words, conflicts, headline, reason};
+use words::{apply_words, conflicts, headline, named_pending_words, reason, still_pending_words};
 
 /// What the person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,6 +213,10 @@ impl<'a> ApplyQuestionFlow<'a> {
             _ => {}
         }
         let reviewed = (self.context.reviewed)(self.context.workspace, &here);
+        if reviewed.is_none() && at_home.is_none() && self.unasked(&here).is_empty() {
+            self.name_pending(&here);
+            return Some(TurnDecision::Kept);
+        }
         let waiting = self.waiting(&here).len();
         let waiting_at_home = at_home.as_ref().map_or(0, |(home, shown)| home.waiting(shown).len());
         // Where every path must be approved by itself, the question about all of them could apply nothing.
@@ -270,7 +274,7 @@ impl<'a> ApplyQuestionFlow<'a> {
                 }
             }
             _ => {
-                self.name_pending(here.set());
+                self.name_pending(&here);
                 Some(TurnDecision::Kept)
             }
         }
@@ -316,11 +320,14 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
     }
 
-    /// Says that `set` is pending. A subcommand does that itself, when it ends.
-    fn name_pending(&self, set: &ChangeSet) {
+    /// Says what is pending. A subcommand does that itself, when it ends.
+    fn name_pending(&self, shown: &ShownChanges) {
         match self.context.place {
             ApplyQuestionPlace::Conversation | ApplyQuestionPlace::ShellCommand(_) => {
-                self.events.notice(pending_words(self.view.count(set)));
+                let names =
+                    self.waiting(shown).into_iter().map(|path| self.context.workspace.shortened(&path));
+                let names: Vec<PathBuf> = names.collect();
+                self.events.notice(named_pending_words(self.view.count(shown.set()), &names));
             }
             ApplyQuestionPlace::CommandLine(_) => {}
         }
@@ -348,6 +355,34 @@ impl<'a> ApplyQuestionFlow<'a> {
         }
     }
 
+    /// True where what the person was asked about before is not asked again. A command of the person's asks again.
+    fn asks_once(&self) -> bool {
+        matches!(self.context.place, ApplyQuestionPlace::Conversation)
+    }
+
+    /// What waits, without what the person was asked about before.
+    fn unasked(&self, shown: &ShownChanges) -> ShownChanges {
+        if self.asks_once() && self.context.mode.load() != Mode::Unrestricted {
+            shown.unasked()
+        } else {
+            shown.clone()
+        }
+    }
+
+    /// The large losses that are confirmed by a yes to everything.
+    fn losses_to_ask(&self, shown: &ShownChanges) -> Vec<LargeLoss> {
+        self.unasked(shown).classes().losses.clone()
+    }
+
+    /// What the person was asked about before, and left pending.
+    fn still_pending(&self, shown: &ShownChanges) -> Option<String> {
+        let fresh = self.unasked(shown);
+        (fresh.set().len() != shown.set().len()).then(|| {
+            let asked = shown.asked_paths();
+            still_pending_words(&asked, &shown.losses_by_asked().0, self.context.workspace)
+        })
+    }
+
     /// What a yes to everything approves: the losses that were confirmed, and what the mode approves.
     fn approval_of_yes(&self, shown: &ShownChanges) -> ChangeApproval {
         let (set, classes) = (shown.set(), shown.classes());
@@ -359,7 +394,7 @@ impl<'a> ApplyQuestionFlow<'a> {
             }
             _ => ChangeApproval::none(),
         };
-        of_mode.seen(&classes.losses)
+        of_mode.seen(&self.losses_to_ask(shown))
     }
 
     /// The answer that sends a message to the program, where the changes are those of one.
@@ -389,8 +424,9 @@ impl<'a> ApplyQuestionFlow<'a> {
         waiting: usize,
         reviewed: Option<&ReviewedDecision>,
     ) -> oneshot::Receiver<char> {
-        let mut shown = overview(here, self.context.workspace);
-        let mut parts = vec![(here, self.context.workspace)];
+        let fresh = self.unasked(here);
+        let mut shown = overview(&fresh, self.context.workspace);
+        let mut parts = vec![(&fresh, self.context.workspace)];
         if let Some((home, at_home)) = at_home {
             shown.append(overview(at_home, home.context.workspace));
             parts.push((at_home, home.context.workspace));
@@ -407,7 +443,10 @@ impl<'a> ApplyQuestionFlow<'a> {
             Some(reviewed) => reviewed.words.clone(),
             None => reason(&self.view, &shown.list),
         };
-        let yes = if reviewed.is_some() { "apply as reviewed".into() } else { apply_words(waiting) };
+        let still = self.still_pending(here);
+        let reason = still.map_or(reason.clone(), |still| format!("{reason}; {still}"));
+        let marked = waiting - (self.waiting(here).len() - self.waiting(&fresh).len());
+        let yes = if reviewed.is_some() { "apply as reviewed".into() } else { apply_words(marked) };
         let title = headline(&parts);
         self.events.ask(|reply| {
             TurnEvent::Choice(ChoiceQuestion {

@@ -10,7 +10,7 @@ use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
 use crate::tools::{CallPreview, DisplayDetail};
 use crate::workspace::{
-    ChangeDecision, ChangeSelection, LargeLoss, LayerKind, SelectedPart, ShownChanges, Workspace,
+    ChangeApproval, ChangeDecision, ChangeSelection, LargeLoss, SelectedPart, ShownChanges, Workspace,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -142,7 +142,12 @@ fn without_reason(note: &str, why: &str) -> String {
 
 impl ApplyQuestionFlow<'_> {
     pub(super) async fn confirm_losses(&self, shown: &ShownChanges) -> bool {
-        confirmed(&shown.classes().losses, self.context.workspace, self.events).await
+        let losses = self.losses_to_ask(shown);
+        let is_confirmed = confirmed(&losses, self.context.workspace, self.events).await;
+        if !is_confirmed {
+            self.view.note_asked(&ChangeApproval::none().seen(&losses));
+        }
+        is_confirmed
     }
 
     /// Asks about each path that runs later, by itself and with another key than the rest.
@@ -150,13 +155,14 @@ impl ApplyQuestionFlow<'_> {
         let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
         loop {
             let Ok(shown) = self.view.shown() else { return decision };
-            let waiting = self.waiting(&shown);
+            let waiting = self.waiting(&self.unasked(&shown));
             let mut unasked = waiting.into_iter().filter(|path| !asked.contains(path));
             let Some(path) = unasked.next() else { break };
             if self.context.stop.is_cancelled() {
                 break;
             }
-            let has_more = unasked.next().is_some();
+            let others: Vec<PathBuf> = unasked.collect();
+            let has_more = !others.is_empty();
             let is_of_agent = matches!(self.reasons_for(), ReasonReader::Agent);
             let send_back = self.send_back();
             let question =
@@ -164,6 +170,14 @@ impl ApplyQuestionFlow<'_> {
             let answer = question.ask(&shown, &path, self.events).await;
             asked.insert(path.clone());
             let (set, classes) = (shown.set(), shown.classes());
+            let kept = match answer {
+                ProtectedAnswer::Keep => Some(&[][..]),
+                ProtectedAnswer::KeepRest => Some(&*others),
+                _ => None,
+            };
+            for path in kept.into_iter().flat_map(|others| std::iter::once(&path).chain(others)) {
+                self.view.note_asked(&classes.approval_of(set, path));
+            }
             let with = classes.approved_with(set, &path);
             let only: ChangeSelection = with.into_iter().map(|path| (path, SelectedPart::Whole)).collect();
             let decided = match answer {
@@ -188,10 +202,10 @@ impl ApplyQuestionFlow<'_> {
                 Some(_) => {}
             }
         }
-        if let Ok(set) = self.view.changes(LayerKind::Pending)
-            && !set.is_empty()
+        if let Ok(shown) = self.view.shown()
+            && !shown.is_empty()
         {
-            self.name_pending(&set);
+            self.name_pending(&shown);
         }
         decision
     }

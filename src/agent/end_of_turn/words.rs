@@ -8,7 +8,7 @@ use crate::workspace::{
     PathPatch, ShownChanges, View, Workspace, leave_out_waiting, line_words, shown_patch,
 };
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most of a diff that is put into a question, in bytes; the rest is counted.
 const DIFF: usize = 1 << 20;
@@ -49,6 +49,30 @@ pub(super) fn losses(losses: &[LargeLoss], workspace: &Workspace) -> Vec<String>
 /// The note about changes that wait in this conversation, the same everywhere.
 pub fn pending_words(count: ChangeCount) -> String {
     format!("changes to {count} are pending: {PENDING_COMMANDS}")
+}
+
+/// The same with the files that wait for an answer of their own.
+pub(super) fn named_pending_words(count: ChangeCount, waiting: &[PathBuf]) -> String {
+    match waiting {
+        [] => pending_words(count),
+        _ => format!("{} (! {})", pending_words(count), named(waiting)),
+    }
+}
+
+/// What the person was asked about before, and left pending.
+pub(super) fn still_pending_words(paths: &[PathBuf], losses: &[LargeLoss], workspace: &Workspace) -> String {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| workspace.shortened(path)).collect();
+    let mut words = self::losses(losses, workspace);
+    words.extend((!paths.is_empty()).then(|| named(&paths)));
+    format!("still pending: {}", words.join("; "))
+}
+
+/// The first of them by name.
+fn named(paths: &[PathBuf]) -> String {
+    const NAMED: usize = 3;
+    let mut names: Vec<String> = paths.iter().take(NAMED).map(|path| visible::path(path)).collect();
+    names.extend((paths.len() > NAMED).then(|| format!("{} more", paths.len() - NAMED)));
+    names.join(", ")
 }
 
 /// What decides about them.
@@ -142,8 +166,9 @@ fn with_patches(
     let mut room = DIFF;
     let mut files: Vec<FileDiff> = Vec::new();
     // The patch of a file that was moved or renamed has both of its names.
-    let has_content =
-        |change: &&FileChange| !change.is_directory_alone() && !renamed.is_moved_away(&change.path);
+    let has_content = |change: &&FileChange| {
+        !change.is_directory_alone() && !change.is_link_alone() && !renamed.is_moved_away(&change.path)
+    };
     let shown = set.changes.iter().filter(has_content).take(FILES);
     for change in shown.clone() {
         let PathPatch { path, bytes: mut patch, missing } =

@@ -1,7 +1,7 @@
 //! Proposals as the text that is added to a settings file. A check that is set already is not proposed again.
 
 use super::look;
-use super::proposal::{LARGEST, ProposedCheck};
+use super::proposal::{LARGEST, ProjectFiles, ProposedCheck};
 use crate::text::{human_size, visible};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +13,9 @@ use toml_edit::{Array, Table, value};
 pub enum NothingProposed {
     #[error("no file of this directory suggests a check that is not set already")]
     NoFile,
+    /// The programs of all that the files suggest.
+    #[error("not installed: {}", .0.join(", "))]
+    NotInstalled(Vec<String>),
     /// These files, with their sizes, may suggest one.
     #[error("{} not read: placet reads files of at most {} here", sizes(.0), human_size::of(LARGEST))]
     TooLarge(BTreeMap<String, u64>),
@@ -25,27 +28,65 @@ fn sizes(files: &BTreeMap<String, u64>) -> String {
     format!("{} {verb}", all.join(", "))
 }
 
+/// What is added to a settings file, after all that it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProposedAddition {
+    pub text: String,
+    /// Programs that are not installed: what needs them is not proposed.
+    pub missing: Vec<String>,
+}
+
+impl ProposedAddition {
+    /// What is not proposed, for a person.
+    pub fn missing_words(&self) -> Option<String> {
+        (!self.missing.is_empty())
+            .then(|| format!("not proposed, because not installed: {}", self.missing.join(", ")))
+    }
+}
+
 /// What is added to a settings file whose text is `before`. `known` are the names of the checks of all settings.
 ///
 /// # Errors
 ///
-/// Fails when the files in `dir` suggest no check that is new.
-pub fn proposed_addition(dir: &Path, known: &[String], before: &str) -> Result<String, NothingProposed> {
+/// Fails when the files in `dir` suggest no check that is new and can run here.
+pub fn proposed_addition(
+    dir: &Path,
+    known: &[String],
+    before: &str,
+) -> Result<ProposedAddition, NothingProposed> {
+    let files = ProjectFiles::of(dir);
+    addition(dir, known, before, &|program| files.has_program(program))
+}
+
+pub(super) fn addition(
+    dir: &Path,
+    known: &[String],
+    before: &str,
+    is_installed: &dyn Fn(&str) -> bool,
+) -> Result<ProposedAddition, NothingProposed> {
     let plain = before.strip_prefix('\u{feff}').unwrap_or(before);
     let table: toml::Table = plain.parse().unwrap_or_default();
     let in_file = |name: &str| table.get("checks").and_then(|checks| checks.get(name)).is_some();
     let (mut found, too_large) = look(dir);
     found.retain(|check| !known.contains(&check.name) && !in_file(&check.name));
+    let can_run = |check: &ProposedCheck| check.programs.iter().any(|program| is_installed(program));
+    let (found, missing): (Vec<ProposedCheck>, Vec<ProposedCheck>) = found.into_iter().partition(can_run);
+    let mut missing: Vec<String> =
+        missing.into_iter().filter_map(|check| check.programs.into_iter().next()).collect();
+    missing.dedup();
     let sections: Vec<String> = found.iter().map(section).collect();
-    match (sections.is_empty(), too_large.is_empty()) {
-        (false, _) => Ok(sections.join("\n")),
-        (true, true) => Err(NothingProposed::NoFile),
-        (true, false) => Err(NothingProposed::TooLarge(too_large)),
+    match (sections.is_empty(), too_large.is_empty(), missing.is_empty()) {
+        (false, ..) => {
+            Ok(ProposedAddition { text: format!("{}{}", gap(before), sections.join("\n")), missing })
+        }
+        (true, false, _) => Err(NothingProposed::TooLarge(too_large)),
+        (true, true, false) => Err(NothingProposed::NotInstalled(missing)),
+        (true, true, true) => Err(NothingProposed::NoFile),
     }
 }
 
 /// What is between the text of the file and the addition: they are apart by an empty line.
-pub fn gap_before_addition(before: &str) -> &'static str {
+fn gap(before: &str) -> &'static str {
     match before {
         "" => "",
         text if text.ends_with("\n\n") => "",

@@ -8,7 +8,7 @@ fn proposed(files: &[(&str, &str)]) -> String {
         std::fs::write(path, text).unwrap();
     }
     let line = |check: ProposedCheck| {
-        let ProposedCheck { name, command, output, paths, from } = check;
+        let ProposedCheck { name, command, output, paths, from, .. } = check;
         format!("{name} = {command} ({output}) {} <- {from}\n", paths.join(" "))
     };
     propose(dir.path()).into_iter().map(line).collect()
@@ -58,6 +58,23 @@ fn recipes_and_workflows_add_what_nothing_else_covers() {
         clippy = cargo clippy -- -D warnings (text)  <- .github/workflows/ci.yml
         format = cargo fmt --all --check (text)  <- .github/workflows/ci.yml
         "#);
+}
+
+#[test]
+fn a_check_whose_program_is_not_installed_is_not_proposed() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write("Makefile", "test:\n\ttrue\n");
+    write("tsconfig.json", "{}");
+    write("package.json", "{}");
+    let is_installed = |name: &str| name == "make";
+    let added = addition::addition(dir.path(), &[], "", &is_installed).unwrap();
+    assert_eq!(
+        (added.text.matches("[checks.").count(), added.missing.as_slice()),
+        (1, &["tsc".to_string()][..])
+    );
+    let none = addition::addition(dir.path(), &[], "", &|_| false);
+    assert_eq!(none.unwrap_err().to_string(), "not installed: tsc, make");
 }
 
 #[test]

@@ -55,7 +55,11 @@ pub(super) fn node(files: &ProjectFiles<'_>) -> Vec<ProposedCheck> {
     let is_typed = found.iter().any(|check| check.output == "tsc");
     if files.has("tsconfig.json") && !is_typed {
         let paths = ["*.ts", "*.tsx", "*.mts", "*.cts", "tsconfig*.json", "package.json"];
-        found.push(ProposedCheck::new("types", "npx tsc --noEmit", "tsc", "tsconfig.json").on(&paths));
+        found.push(
+            ProposedCheck::new("types", "npx tsc --noEmit", "tsc", "tsconfig.json")
+                .on(&paths)
+                .with_one_of(&["tsc"]),
+        );
     }
     found
 }
@@ -90,7 +94,10 @@ pub(super) fn python(files: &ProjectFiles<'_>) -> Vec<ProposedCheck> {
             .find_map(listed),
     };
     if let Some(from) = from {
-        found.push(ProposedCheck::new("pytest", "python3 -m pytest -q", "pytest", from));
+        found.push(
+            ProposedCheck::new("pytest", "python3 -m pytest -q", "pytest", from)
+                .with_one_of(&["pytest", "pytest-3", "py.test"]),
+        );
     }
     found
 }

@@ -6,7 +6,7 @@ mod manifests;
 mod proposal;
 mod recipes;
 
-pub use addition::{NothingProposed, gap_before_addition, proposed_addition};
+pub use addition::{NothingProposed, ProposedAddition, proposed_addition};
 pub use proposal::ProposedCheck;
 
 use proposal::ProjectFiles;

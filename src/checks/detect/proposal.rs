@@ -4,6 +4,7 @@ use crate::text::regular_file;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The largest file of a project that is read for proposals.
@@ -18,17 +19,28 @@ pub struct ProposedCheck {
     pub paths: Vec<String>,
     /// The file that suggests it.
     pub from: String,
+    /// The programs of which it needs one.
+    pub programs: Vec<String>,
 }
 
 impl ProposedCheck {
     pub(super) fn new(name: &str, command: &str, output: &'static str, from: &str) -> ProposedCheck {
+        let program = command.split_whitespace().next().unwrap_or_default();
         ProposedCheck {
+            programs: vec![program.into()],
             name: name.into(),
             command: command.into(),
             output,
             paths: Vec::new(),
             from: from.into(),
         }
+    }
+
+    /// It needs one of these programs instead of the one that its command names.
+    #[must_use]
+    pub(super) fn with_one_of(mut self, programs: &[&str]) -> ProposedCheck {
+        self.programs = programs.iter().map(|program| (*program).to_string()).collect();
+        self
     }
 
     #[must_use]
@@ -67,6 +79,15 @@ impl<'a> ProjectFiles<'a> {
 
     pub(super) fn too_large(self) -> BTreeMap<String, u64> {
         self.too_large.into_inner()
+    }
+
+    /// In a directory of `PATH`, or among the programs that npm installed for the project.
+    pub(super) fn has_program(&self, name: &str) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let dirs = std::env::split_paths(&path).chain([self.dir.join("node_modules/.bin")]);
+        dirs.map(|dir| dir.join(name)).any(|program| {
+            program.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        })
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

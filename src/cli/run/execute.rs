@@ -5,6 +5,7 @@ use super::registry::RunEntry;
 use super::state::{ProgramState, StateReport};
 use super::state_watch::{CredentialWatch, WatchedCredentials};
 use crate::app::App;
+use crate::cli::approvals;
 use crate::cli::args::{Options, OutputFormat};
 use crate::cli::changes;
 use crate::cli::report::{self, CliError, warn};
@@ -21,7 +22,8 @@ use crate::tools::{
     NetworkSummary, ProgramCommand, ProgramView, ToolContext, ToolError, run_confined, with_end,
     withheld_line,
 };
-use crate::ui::term;
+use crate::ui::reclaim;
+use crate::ui::term::{self, BaseMode};
 use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -39,6 +41,8 @@ pub(super) struct EndedRun {
     /// The changes in the home directory, of a run with a preset.
     pub(super) home: Option<View>,
     pub(super) state: Option<StateReport>,
+    /// The variables that the program did not get, for a person.
+    pub(super) withheld: Option<String>,
     /// What the network refused, as JSON.
     pub(super) network: Option<String>,
     /// `None` where the program ended by itself.
@@ -111,9 +115,6 @@ pub(super) fn execute(
     let watched = watch.map(CredentialWatch::end).or(watched).unwrap_or_default();
     let TerminalOutcome { ending, sandbox_report, terminal } = ran?;
     let held = terminal.as_ref().and_then(|terminal| terminal.held.as_ref());
-    if let Some(line) = withheld {
-        warn(&format!("note: {line}"));
-    }
     let code = match ending {
         CommandExit::Exit(code) => u8::try_from(code).unwrap_or(report::ERROR),
         CommandExit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(report::ERROR),
@@ -130,7 +131,7 @@ pub(super) fn execute(
     held.inspect(|held| held.step(EndStep::Question));
     let (label, cut_off) = (with_end(&label, ending), CutOffRun::of(ending));
     let (name, network) = (name.to_string(), sandbox_report);
-    Ok(EndedRun { env, name, label, code, home, state, network, cut_off, terminal })
+    Ok(EndedRun { env, name, label, code, home, state, withheld, network, cut_off, terminal })
 }
 
 /// Whether the program gets a terminal of its own.
@@ -182,6 +183,10 @@ fn run_piped(
     (options, runtime, ready): (&Options, &Runtime, Option<ReadySupervisor>),
     on_view: &mut (dyn FnMut(ProgramView<'_>) + Send),
 ) -> Result<TerminalOutcome, CliError> {
+    // Its output may reach the terminal by another way.
+    if let (true, Ok(_base)) = (approvals::can_ask(), BaseMode::enter_any()) {
+        reclaim::lend();
+    }
     let stop = CancellationToken::new();
     let current = signals::CurrentTurn::default();
     current.set(Some(stop.clone()));
@@ -309,7 +314,8 @@ impl PassedOutput {
 }
 
 /// Takes back what output that went to the terminal by another way (a pipe to `cat`) may have set: colours, concealed
-/// text, a character set, a hidden cursor.
+/// text, a character set, a hidden cursor. No more, because a pager may have the terminal; before a question everything
+/// is reset.
 fn reset_terminal() {
     let mut err = io::stderr().lock();
     if io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb") {

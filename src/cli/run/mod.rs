@@ -108,9 +108,6 @@ fn run_in(
     loop {
         let start = (runtime, early.supervisor.take(), continued.take());
         let mut ran = execute::execute(&app, &plan, (&name, options), start)?;
-        if options.output_format == OutputFormat::Text {
-            ran.network_lines(&plan).iter().for_each(|line| warn(line));
-        }
         let held = ran.terminal.as_mut().and_then(|terminal| terminal.held.take());
         let ended = settle::settle(&app, (&plan, &ran), (RunAction::of(args), options), (held, runtime))?;
         if let (RunEnd::Ended(outcome), OutputFormat::Json) = (&ended, options.output_format) {

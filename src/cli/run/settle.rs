@@ -9,14 +9,15 @@ use crate::agent::{CommandLineQuestion, MessageReceiver, TurnDecision};
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::cli::apply_question;
-use crate::cli::approvals::{self, ApprovalPrompt, UNDO};
+use crate::cli::approvals::{self, ApprovalPrompt};
 use crate::cli::args::{Options, OutputFormat};
 use crate::cli::changes::{self as pending, SelectedView, list, name_waiting, named_and_pending, waits};
-use crate::cli::report::{self, CliError, warn};
+use crate::cli::report::{self, CliError, UNDO, warn};
 use crate::cli::review::{self, PendingReview};
 use crate::cli::terminal_run::HeldTerminal;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
+use crate::ui::reclaim;
 use crate::ui::term::BaseMode;
 use crate::workspace::{
     ChangeApproval, ChangeCount, FileChange, LayerKind, PathState, ShownChanges, TransactionLabel, View,
@@ -59,6 +60,12 @@ pub(super) fn settle(
         (None, Some(home)) => HomeLeft::of(view, home)?,
         _ => HomeLeft::default(),
     };
+    let note_lines = || {
+        ran.withheld.iter().for_each(|line| warn(&format!("note: {line}")));
+        if options.output_format == OutputFormat::Text {
+            ran.network_lines(plan).iter().for_each(|line| warn(line));
+        }
+    };
     let left_lines = || left.lines().iter().for_each(|line| warn(line));
     let mut changes = Vec::new();
     if options.output_format == OutputFormat::Json {
@@ -74,6 +81,7 @@ pub(super) fn settle(
         approvals.iter_mut().for_each(|approval| *approval = ChangeApproval::none());
     }
     if parts.iter().all(|shown| shown.is_empty()) {
+        note_lines();
         // Not before the paths of options were checked.
         warn("no changes");
         left_lines();
@@ -93,9 +101,10 @@ pub(super) fn settle(
             None
         }
         (true, Some(held)) => Some(held.into_base()),
-        (true, None) => BaseMode::enter_any().ok(),
+        (true, None) => BaseMode::enter_any().inspect(|_| reclaim::before_question()).ok(),
     };
-    // Before the question: who reads it can still decide what to do with these files.
+    // Before the question, on its screen: who reads them can still decide what to do with these files.
+    note_lines();
     left_lines();
     let failed = match base {
         Some(base) => {

@@ -6,8 +6,8 @@ use super::state_watch::WatchedCredentials;
 use crate::cli::report::CliError;
 use crate::text::{count, visible};
 use crate::workspace::{
-    ChangeSelection, ChangeSet, FileChange, KeepError, KeptFileStamp, LayerKind, SelectedPart,
-    TransactionLabel, View, Workspace, keep_file,
+    ChangeDecision, ChangeSelection, ChangeSet, FileChange, KeepError, KeptFileStamp, LayerKind,
+    SelectedPart, View, Workspace, keep_file,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,10 @@ impl ProgramState<'_> {
             return Ok(());
         }
         // The apply finds that they are as they should be, applies nothing and drops them.
-        self.changes.apply(&made, TransactionLabel::default()).map(drop).map_err(CliError::new)
+        let shown = self.changes.shown_as(set);
+        let decision = ChangeDecision { apply: made, ..ChangeDecision::default() };
+        let outcome = self.changes.decide(shown, decision).map(|report| report.applied);
+        outcome.unwrap_or(Ok(None)).map(drop).map_err(CliError::new)
     }
 
     /// Writes one file, and returns true if that worked. What another program changed in the meantime stays pending.

@@ -33,18 +33,14 @@ pub(super) fn page(state: &SetupState<'_>) -> WizardPage {
             };
             let hint = match known.is_empty() {
                 true => {
-                    "Type or paste it, up to and including /v1, for example https://llm.example.com/v1. What you type \
-                     replaces the address below; {take} takes it."
+                    "Edit the address, up to and including /v1, for example https://llm.example.com/v1. {take} accepts it."
                 }
-                false => {
-                    "{take} takes the address below. If your server is elsewhere, type or paste its address: it \
-                     replaces this one."
-                }
+                false => "Edit the address if your server is elsewhere. {take} accepts it.",
             };
             text_page("What is the address (base URL) of the server?", hint, &text)
         }
         SetupStep::Wire => choice(
-            "What does the server speak?",
+            "Which API does the server have?",
             hint("The manual of the server names one of these APIs."),
             WIRES.iter().map(|(wire, words)| WizardChoice::new(wire.name(), *words)).collect(),
             ChoiceTyping::Search,
@@ -110,7 +106,7 @@ pub(super) fn answered(state: &SetupState<'_>, step: SetupStep) -> Option<(&'sta
         SetupStep::Address => {
             ("address", state.address.clone().or_else(|| Some(server?.preset.base_url.clone()))?)
         }
-        SetupStep::Wire => ("speaks", server?.preset.wire.name().into()),
+        SetupStep::Wire => ("API", server?.preset.wire.name().into()),
         SetupStep::Name => ("name", server?.name.clone()),
         SetupStep::Key | SetupStep::TypeKey | SetupStep::NameVariable | SetupStep::NameCommand => {
             let words = match (step, state.key.as_ref()?) {
@@ -141,7 +137,7 @@ fn provider(state: &SetupState<'_>) -> WizardPage {
     });
     let first = now.unwrap_or_else(|| "placet has no model yet.".into());
     choice(
-        "Which provider answers?",
+        "Which provider?",
         vec![
             (first, "text"),
             ("Your messages and the files that the agent reads go to this server.".into(), "hint"),
@@ -167,7 +163,7 @@ fn key(state: &SetupState<'_>) -> WizardPage {
         },
         KeyWay::None => WizardChoice::new("no key", "the server accepts every request"),
     };
-    let title = format!("Where is the key of {}?", state.name());
+    let title = format!("Where is the API key for {}?", state.name());
     choice(&title, lines, state.ways.iter().map(item).collect(), ChoiceTyping::Search)
 }
 

@@ -7,12 +7,16 @@
 //! To read the changes may take minutes. After [`NOTICE`] a line says what placet does, and from then on Ctrl-C ends
 //! placet.
 
-use super::super::signals;
+use super::super::{screen, signals};
+use super::program_screen::ProgramScreen;
+use super::terminal_size::terminal_size;
 use crate::process::close_on_exec;
 use crate::text::visible;
 use crate::ui::input::{BlockingKeyReader, decode::TerminalInput, typeahead};
 use crate::ui::margin_mark;
+use crate::ui::reclaim::{self, LentTerminal, ReturnedTerminal};
 use crate::ui::term::{self, BaseMode};
+use crate::ui::terminal_colors::{ProgramColors, TerminalColors};
 use crossterm::event::{KeyCode, KeyModifiers};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -36,20 +40,81 @@ pub(in crate::cli) enum EndStep {
     Question,
 }
 
+/// The person's terminal while the program has it.
+pub(super) struct ProgramTerminal {
+    pub(super) screen: ProgramScreen,
+    pub(super) lent: LentTerminal,
+}
+
+impl ProgramTerminal {
+    pub(super) fn lend() -> ProgramTerminal {
+        ProgramTerminal { screen: ProgramScreen::new(terminal_size()), lent: LentTerminal::lend() }
+    }
+
+    /// What would give the person a usable terminal if placet ended now.
+    pub(super) fn emergency(&self) -> Vec<u8> {
+        let none = TerminalColors::default();
+        let colors = match self.screen.colors() {
+            ProgramColors::Untouched => Vec::new(),
+            changed @ ProgramColors::MaybeChanged => self.lent.before.colors().set_back(&none, changed),
+        };
+        [reclaim::reset_with(&self.screen.reset()), colors].concat()
+    }
+
+    /// The program has ended: placet has the terminal, without the modes that the program has set. The colours are set
+    /// back later.
+    pub(super) fn take_back(&mut self) {
+        term::write_all(&reclaim::reset_with(&self.screen.take_reset()));
+        // If the mode cannot be set, the terminal is gone.
+        let _ = term::take_back();
+        term::set_program_reset(self.emergency());
+    }
+}
+
 /// See the module. Dropping it gives the terminal back.
 #[derive(Debug)]
 pub(in crate::cli) struct HeldTerminal {
     /// Dropped before the terminal has its own mode again.
     notice: EndNotice,
+    colors: ChangedColors,
     base: BaseMode,
+}
+
+/// What the program may have done to the colours. Dropping it sets them back.
+#[derive(Debug)]
+struct ChangedColors {
+    lent: LentTerminal,
+    program: ProgramColors,
+    is_set_back: bool,
+}
+
+impl ChangedColors {
+    fn set_back(&mut self) -> ReturnedTerminal {
+        self.is_set_back = true;
+        // Keys that were typed meanwhile answer nothing.
+        let (returned, _typed) = self.lent.take_back(self.program);
+        term::set_program_reset(Vec::new());
+        // A program may have ended before the terminal answered.
+        screen::keep_background();
+        returned
+    }
+}
+
+impl Drop for ChangedColors {
+    fn drop(&mut self) {
+        if !self.is_set_back {
+            self.set_back();
+        }
+    }
 }
 
 impl HeldTerminal {
     /// Takes the terminal back from `program`, which has ended.
-    pub(super) fn of(base: BaseMode, program: &str) -> HeldTerminal {
-        // The program's modes are reset in any case; if the mode cannot be set, the terminal is gone.
-        let _ = term::take_back_after_program();
-        HeldTerminal { notice: EndNotice::start(program), base }
+    pub(super) fn of(base: BaseMode, program: &str, mut terminal: ProgramTerminal) -> HeldTerminal {
+        terminal.take_back();
+        let ProgramTerminal { screen, lent } = terminal;
+        let colors = ChangedColors { lent, program: screen.colors(), is_set_back: false };
+        HeldTerminal { notice: EndNotice::start(program), colors, base }
     }
 
     /// What placet does from now on.
@@ -57,10 +122,11 @@ impl HeldTerminal {
         *self.notice.step.lock().unwrap_or_else(PoisonError::into_inner) = step;
     }
 
-    /// The base mode for the question. Drops what was typed until now.
+    /// The base mode for the question, and an empty screen. Drops what was typed until now.
     pub(in crate::cli) fn into_base(self) -> BaseMode {
-        let HeldTerminal { notice, base } = self;
+        let HeldTerminal { notice, mut colors, base } = self;
         drop(notice);
+        colors.set_back().clear();
         if let Ok(mut keys) = BlockingKeyReader::new() {
             while matches!(keys.next(Duration::ZERO), Ok(Some(_))) {}
         }

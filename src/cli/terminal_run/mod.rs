@@ -15,6 +15,7 @@ mod relay;
 mod screen_model;
 mod streams;
 mod terminal_outcome;
+mod terminal_size;
 mod wake;
 
 pub(super) use guard::{GUARD, QuestionGuard, guard};
@@ -35,12 +36,13 @@ use crate::tools::{ProgramView, ToolContext, ToolError, prepare_in_terminal, wit
 use crate::ui::term::{self, BaseMode};
 use crate::workspace::{ChangeOrigin, TransactionLabel};
 use guard::TerminalGuard;
+use held_terminal::ProgramTerminal;
 use page::PageSetup;
 use page_key::PageKeyFinder;
 use relay::RelayEnd;
 use rustix::termios::Termios;
 use std::io::{self, IsTerminal};
-use terminal_outcome::terminal_size;
+use terminal_size::terminal_size;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use wake::RelaySignals;
@@ -113,17 +115,17 @@ pub(super) fn run(
     (program.on_view)(run.program_view());
     let supervisor = run.command.begin_in_terminal(errors, ready).map_err(CliError::new)?;
     let mut relay_signals = RelaySignals::watch().map_err(failed)?;
-    let ending =
-        relay::relay(supervisor, (&page, page_key, guard.as_mut()), (&mut relay_signals, stop), runtime);
+    let mut terminal = ProgramTerminal::lend();
+    let parts = (&page, page_key, guard.as_mut());
+    let ending = relay::relay(supervisor, parts, &mut terminal, (&mut relay_signals, stop), runtime);
     // From here on a signal ends placet. One that came a moment before is not lost.
     let watch = signals::watch_for_now(runtime, signals::CurrentTurn::default());
     let is_late = relay_signals.is_ended() || relay_signals.is_hung_up();
     let ending =
         ending.map(|end| if is_late { RelayEnd { exit: CommandExit::Cancelled, ..end } } else { end });
     drop(relay_signals);
-    let held = HeldTerminal::of(base, program.name);
+    let held = HeldTerminal::of(base, program.name, terminal);
     drop(page);
-    screen::keep_background();
     drop(feed);
     // Not before the program's modes are reset.
     let guard = guard.map(QuestionGuard::of);

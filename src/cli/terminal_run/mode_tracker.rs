@@ -1,9 +1,10 @@
-//! Which modes of the person's terminal the program has changed, so that all of them can be reset at the end, and paused
-//! while placet's page is on the screen.
+//! Which modes of the person's terminal the program has changed, so that placet's page can pause and resume them, and so
+//! that what depends on a state can be taken back at the end: the alternate screen with its cursor, the keyboard's stack.
 //!
-//! It knows the modes whose default every terminal shares. A mode that is not in the table is passed and not tracked:
-//! resetting it could change what the person has set.
+//! It knows the modes whose default every terminal shares. Before a question placet does not rely on it: see
+//! [`crate::ui::reclaim`].
 
+use crate::ui::terminal_colors::ProgramColors;
 use std::collections::BTreeMap;
 
 /// DEC private modes that are off in every terminal until a program sets them: cursor keys, reverse video, origin, mouse,
@@ -18,6 +19,10 @@ const ON: [u16; 3] = [7, 8, 25];
 const ANSI_OFF: [u16; 3] = [2, 4, 20];
 /// The alternate screen, in three forms.
 const ALTERNATE: [u16; 3] = [47, 1047, 1049];
+
+/// OSC strings that change no colour: titles, directories, links, notices, marks of prompts, the clipboard, pointers,
+/// sizes of text. Any other may.
+const NO_COLORS: [u32; 14] = [0, 1, 2, 7, 8, 9, 52, 66, 99, 133, 633, 777, 3008, 5522];
 
 /// The most entries of a keyboard's stack that are followed; terminals have fewer.
 const STACK: usize = 64;
@@ -70,8 +75,6 @@ impl KeyboardFlags {
 pub(super) struct ModeTracker {
     /// Known private modes that are not as they were.
     private: BTreeMap<u16, bool>,
-    /// What `CSI ? Pm s` has stored.
-    stored: BTreeMap<u16, bool>,
     ansi: BTreeMap<u16, bool>,
     alternate: Option<u16>,
     keyboard: [KeyboardFlags; 2],
@@ -81,15 +84,9 @@ pub(super) struct ModeTracker {
     /// The sequence that set the margins.
     margins: Option<Vec<u8>>,
     cursor_style: Option<u16>,
-    /// OSC numbers of colours that were changed.
-    colours: BTreeMap<u32, ()>,
+    colors: ProgramColors,
     pointer: bool,
     progress: bool,
-    link: bool,
-    /// The terminal takes sequences of a VT52 only.
-    vt52: bool,
-    /// It takes text as another character set than UTF-8.
-    charset: bool,
     changed: bool,
 }
 
@@ -112,22 +109,28 @@ impl ModeTracker {
     pub(super) fn escape(&mut self, last: u8) {
         match last {
             b'=' | b'>' => self.keypad = last == b'=',
-            b'<' => self.vt52 = false,
             // Everything is as it was when the terminal was switched on.
-            b'c' => *self = ModeTracker::default(),
+            b'c' => self.forget(),
             _ => return,
         }
         self.changed = true;
     }
 
-    /// `ESC %` and this byte.
-    pub(super) fn character_set(&mut self, last: u8) {
-        match last {
-            b'@' => self.charset = true,
-            b'G' => self.charset = false,
-            _ => return,
-        }
+    /// The terminal takes text in a character set in which sequences are not found, or colours change in a form without
+    /// a number.
+    pub(super) fn is_unread(&mut self) {
+        self.colors = ProgramColors::MaybeChanged;
         self.changed = true;
+    }
+
+    /// Nothing is set any more, but colours may be.
+    pub(super) fn forget(&mut self) {
+        *self = ModeTracker { colors: self.colors, ..ModeTracker::default() };
+    }
+
+    /// The program may have changed colours.
+    pub(super) fn colors(&self) -> ProgramColors {
+        self.colors
     }
 
     /// A control sequence: what is between `CSI` and its last byte, and that byte.
@@ -139,16 +142,6 @@ impl ModeTracker {
         let numbers = numbers.split(|byte| *byte == b';').map(number);
         match (prefix, middle, last) {
             (Some(b'?'), [], b'h' | b'l') => numbers.flatten().for_each(|n| self.private(n, last == b'h')),
-            (Some(b'?'), [], b's') => {
-                let now = numbers.flatten().filter_map(|n| Some((n, self.private_state(n)?)));
-                let now: Vec<(u16, bool)> = now.collect();
-                self.stored.extend(now);
-            }
-            (Some(b'?'), [], b'r') => {
-                let then: Vec<(u16, bool)> =
-                    numbers.flatten().filter_map(|n| Some((n, *self.stored.get(&n)?))).collect();
-                then.into_iter().for_each(|(n, on)| self.private(n, on));
-            }
             (None, [], b'h' | b'l') => {
                 for n in numbers.flatten().filter(|n| ANSI_OFF.contains(n)) {
                     put(&mut self.ansi, n, last == b'h', false);
@@ -178,26 +171,16 @@ impl ModeTracker {
     /// An OSC string: its number, and the beginning of its text.
     pub(super) fn osc(&mut self, number: u32, text: &[u8]) {
         match number {
-            // A question changes nothing.
-            4 | 5 | 10..=19 if !text.ends_with(b"?") => drop(self.colours.insert(number, ())),
-            104 | 105 | 110..=119 => drop(self.colours.remove(&(number - 100))),
-            8 => self.link = text.splitn(2, |byte| *byte == b';').nth(1).is_some_and(|to| !to.is_empty()),
             9 if text.starts_with(b"4;") => self.progress = text.get(2).is_some_and(|state| *state != b'0'),
             22 => self.pointer = !text.is_empty(),
-            _ => return,
+            _ if NO_COLORS.contains(&number) => return,
+            _ => self.colors = ProgramColors::MaybeChanged,
         }
         self.changed = true;
     }
 
-    fn private_state(&self, n: u16) -> Option<bool> {
-        let default = if ON.contains(&n) { Some(true) } else { OFF.contains(&n).then_some(false) };
-        self.private.get(&n).copied().or(default)
-    }
-
     fn private(&mut self, n: u16, on: bool) {
-        if n == 2 {
-            self.vt52 = !on;
-        } else if ALTERNATE.contains(&n) {
+        if ALTERNATE.contains(&n) {
             self.alternate = on.then_some(n);
         } else if ON.contains(&n) || OFF.contains(&n) {
             put(&mut self.private, n, on, ON.contains(&n));
@@ -219,43 +202,31 @@ impl ModeTracker {
         (self.keypad, self.margins) = (false, None);
     }
 
-    /// Resets everything that the program has changed, and leaves the alternate screen.
+    /// Takes back what depends on a state, and leaves the alternate screen.
     pub(super) fn reset(&self) -> Vec<u8> {
         let [main, alternate] = &self.keyboard;
-        let mut out = self.understood_again();
+        let mut out = Vec::new();
         if let Some(form) = self.alternate {
             alternate.reset(&mut out);
             out.extend_from_slice(format!("\x1b[?{form}l").as_bytes());
         }
         main.reset(&mut out);
         self.pause_into(&mut out);
-        for number in self.colours.keys() {
-            out.extend_from_slice(format!("\x1b]{}\x1b\\", number + 100).as_bytes());
-        }
         if self.progress {
             out.extend_from_slice(b"\x1b]9;4;0\x1b\\");
         }
-        // A character set of line drawings has no trace in the modes.
-        out.extend_from_slice(b"\x1b(B\x0f");
         out
     }
 
     /// Resets what would disturb another screen; [`ModeTracker::resume`] takes it back. The alternate screen and the
     /// keyboard's stack stay as they are.
     pub(super) fn pause(&self) -> Vec<u8> {
-        let mut out = self.understood_again();
+        let mut out = Vec::new();
         if self.keys_now() > 0 {
             out.extend_from_slice(b"\x1b[=0;1u");
         }
         self.pause_into(&mut out);
         out
-    }
-
-    /// Comes before all else: without it the terminal would not understand what follows.
-    fn understood_again(&self) -> Vec<u8> {
-        let vt52: &[u8] = if self.vt52 { b"\x1b<" } else { b"" };
-        let charset: &[u8] = if self.charset { b"\x1b%G" } else { b"" };
-        [vt52, charset].concat()
     }
 
     /// The keyboard's flags of the screen that is on.
@@ -287,9 +258,6 @@ impl ModeTracker {
         if self.pointer {
             out.extend_from_slice(b"\x1b]22;\x1b\\");
         }
-        if self.link {
-            out.extend_from_slice(b"\x1b]8;;\x1b\\");
-        }
     }
 
     /// Sets again what [`ModeTracker::pause`] has reset, and what a full screen of placet has set in between.
@@ -317,12 +285,6 @@ impl ModeTracker {
         }
         if let Some(style) = self.cursor_style {
             out.extend_from_slice(format!("\x1b[{style} q").as_bytes());
-        }
-        if self.charset {
-            out.extend_from_slice(b"\x1b%@");
-        }
-        if self.vt52 {
-            out.extend_from_slice(private_mode(2, false).as_bytes());
         }
         out
     }

@@ -118,6 +118,11 @@ impl OutputScanner {
         self.title_saved
     }
 
+    /// The title was given back.
+    pub(super) fn forget_title(&mut self) {
+        self.title_saved = false;
+    }
+
     /// What is held at the end of the output.
     pub(super) fn finish(&mut self) -> Vec<u8> {
         match std::mem::replace(&mut self.state, ScanState::Text) {
@@ -165,7 +170,7 @@ impl OutputScanner {
                 // The end of a sequence with intermediate bytes: a character set.
                 _ => {
                     if self.read == b"%" {
-                        tracker.character_set(byte);
+                        tracker.is_unread();
                     }
                     self.end(byte, out);
                 }
@@ -337,7 +342,7 @@ impl OutputScanner {
     }
 
     fn read_osc(&mut self, tracker: &mut ModeTracker) {
-        let Some(number) = self.osc_number() else { return };
+        let Some(number) = self.osc_number() else { return tracker.is_unread() };
         let text = self.read.splitn(2, |byte| *byte == b';').nth(1).unwrap_or_default();
         tracker.osc(number, text);
     }

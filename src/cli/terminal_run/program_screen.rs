@@ -4,6 +4,8 @@ use super::mode_tracker::ModeTracker;
 use super::output_scanner::OutputScanner;
 use super::screen_model::ScreenModel;
 use crate::sandbox::TerminalSize;
+use crate::ui::reclaim;
+use crate::ui::terminal_colors::ProgramColors;
 
 /// Removes the terminal's title from its stack.
 const TITLE_BACK: &[u8] = b"\x1b[23;0t";
@@ -92,7 +94,7 @@ impl ProgramScreen {
         self.scanner.is_between() && !self.tracker.is_updating()
     }
 
-    /// True at first, because the character set is always reset, and once after each change of what
+    /// True at first, because much is always reset, and once after each change of what
     /// [`ProgramScreen::reset`] would write.
     pub(super) fn take_changed(&mut self) -> bool {
         let title = self.scanner.has_saved_title();
@@ -100,13 +102,26 @@ impl ProgramScreen {
         self.tracker.take_changed() || is_news
     }
 
-    /// Resets everything that the program has set.
+    /// The program may have changed colours.
+    pub(super) fn colors(&self) -> ProgramColors {
+        self.tracker.colors()
+    }
+
+    /// Takes back what depends on what the program has set.
     pub(super) fn reset(&self) -> Vec<u8> {
         let mut out = self.tracker.reset();
         if self.scanner.has_saved_title() {
             out.extend_from_slice(TITLE_BACK);
         }
         out
+    }
+
+    /// The same once: what is taken back twice would be taken from the person's shell.
+    pub(super) fn take_reset(&mut self) -> Vec<u8> {
+        let reset = self.reset();
+        self.tracker.forget();
+        self.scanner.forget_title();
+        reset
     }
 
     /// The rest of the output, at its end.
@@ -121,7 +136,7 @@ impl ProgramScreen {
 
     /// Before the person's shell has the screen.
     pub(super) fn leave(&self) -> Vec<u8> {
-        let mut out = self.tracker.pause();
+        let mut out = self.pause();
         if let Some(form) = self.tracker.alternate() {
             out.extend_from_slice(format!("\x1b[?{form}l").as_bytes());
         }
@@ -130,7 +145,7 @@ impl ProgramScreen {
 
     /// Before placet's page has the screen.
     pub(super) fn pause(&self) -> Vec<u8> {
-        self.tracker.pause()
+        [reclaim::understood(), self.tracker.pause()].concat()
     }
 
     /// The program has the screen again, as it left it. `None` for a screen that nobody remembers: the program has to

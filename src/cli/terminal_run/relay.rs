@@ -3,16 +3,16 @@
 //! When a buffer is full, the relay stops reading what fills it. A program that writes too fast waits, as on a terminal.
 
 use super::guard::TerminalGuard;
-use super::held_terminal;
+use super::held_terminal::{self, ProgramTerminal};
 use super::page::PageSetup;
 use super::page_key::PageKeyFinder;
-use super::program_screen::{ProgramScreen, ScreenRestored};
-use super::terminal_outcome::terminal_size;
+use super::program_screen::ScreenRestored;
+use super::terminal_size::terminal_size;
 use super::wake::{CancelSignal, RelaySignals};
 use crate::cli::report::CliError;
 use crate::process::{CommandExit, ProcessError, TerminalEvent, TerminalSupervisor};
 use crate::sandbox::TerminalSize;
-use crate::ui::input::{background, typeahead};
+use crate::ui::input::typeahead;
 use crate::ui::term;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -53,12 +53,13 @@ const QUIET: Duration = Duration::from_millis(200);
 pub(super) fn relay(
     supervisor: TerminalSupervisor,
     (page, page_key, guard): (&PageSetup<'_>, PageKeyFinder, Option<&mut TerminalGuard>),
+    terminal: &mut ProgramTerminal,
     (signals, stop): (&mut RelaySignals, &CancellationToken),
     runtime: &Runtime,
 ) -> Result<RelayEnd, CliError> {
     let failed = |e: io::Error| CliError::new(format!("cannot use the terminal: {e}"));
     let cancel = CancelSignal::watch(stop, runtime).map_err(failed)?;
-    let mut relay = Relay::new(supervisor, page, (page_key, guard)).map_err(failed)?;
+    let mut relay = Relay::new(supervisor, page, terminal, (page_key, guard)).map_err(failed)?;
     term::pass_through().map_err(failed)?;
     let ending = relay.run(signals, &cancel).map_err(failed)?;
     let sandbox_report = relay.supervisor.sandbox_report();
@@ -86,11 +87,9 @@ struct Relay<'a> {
     /// keys and signals still arrive.
     takes_errors: bool,
     person: PersonTerminal,
-    screen: ProgramScreen,
+    terminal: &'a mut ProgramTerminal,
     to_program: Vec<u8>,
     to_person: Vec<u8>,
-    /// The beginning of the terminal's answer to placet.
-    answer: Vec<u8>,
     /// Restores the terminal if placet is killed.
     guard: Option<&'a mut TerminalGuard>,
     /// Set when placet ends the program.
@@ -132,6 +131,7 @@ impl<'a> Relay<'a> {
     fn new(
         mut supervisor: TerminalSupervisor,
         page: &'a PageSetup<'a>,
+        terminal: &'a mut ProgramTerminal,
         (page_key, guard): (PageKeyFinder, Option<&'a mut TerminalGuard>),
     ) -> io::Result<Relay<'a>> {
         let errors = supervisor.take_errors();
@@ -144,10 +144,9 @@ impl<'a> Relay<'a> {
             errors,
             takes_errors: false,
             person: PersonTerminal::open(),
-            screen: ProgramScreen::new(terminal_size()),
+            terminal,
             to_program: Vec::with_capacity(BUFFER),
             to_person: Vec::with_capacity(BUFFER),
-            answer: Vec::new(),
             guard,
             ending: None,
             is_waiting_for_end: false,
@@ -200,8 +199,8 @@ impl<'a> Relay<'a> {
                 && let Some(ended) = self.events()?
             {
                 self.drain();
-                self.to_person.extend(self.screen.finish());
-                self.to_person.extend_from_slice(self.screen.new_row());
+                self.to_person.extend(self.terminal.screen.finish());
+                self.to_person.extend_from_slice(self.terminal.screen.new_row());
                 self.flush();
                 let ended =
                     ended.map(|exit| if self.ending.is_some() { CommandExit::Cancelled } else { exit });
@@ -264,7 +263,7 @@ impl<'a> Relay<'a> {
             Ok(0) => self.hang_up(),
             Ok(length) => {
                 let mut typed = buffer.get(..length).unwrap_or_default().to_vec();
-                background::take_out(&mut typed, &mut self.answer);
+                self.terminal.lent.before.take_out(&mut typed);
                 if self.is_waiting_for_end {
                     if typed.contains(&INTERRUPT) {
                         self.stop_now();
@@ -378,7 +377,10 @@ impl<'a> Relay<'a> {
         }
         self.drain_output();
         self.flush();
-        let _ = term::take_back_after_program();
+        self.terminal.take_back();
+        if let Some(guard) = &mut self.guard {
+            guard.set_reset(&self.terminal.emergency());
+        }
         let line = "waiting for the end of processes that the program left (Ctrl-C waits no longer; the changes stay pending)";
         held_terminal::say(line);
         // What was typed before was for the program.
@@ -391,7 +393,7 @@ impl<'a> Relay<'a> {
         self.read_program()?;
         self.flush();
         if self.ending.is_none() {
-            term::write_all(&self.screen.leave());
+            term::write_all(&self.terminal.screen.leave());
             term::suspend();
             self.resize();
             self.restore_screen();
@@ -402,7 +404,7 @@ impl<'a> Relay<'a> {
 
     /// The page was asked for, and the program's output is between two sequences, or takes too long for that.
     fn is_page_due(&self) -> bool {
-        let is_quiet = || self.to_person.is_empty() && self.screen.is_quiet();
+        let is_quiet = || self.to_person.is_empty() && self.terminal.screen.is_quiet();
         self.program.is_some()
             && self.ending.is_none()
             && self.page_asked.is_some_and(|asked| is_quiet() || asked.elapsed() >= QUIET)
@@ -414,10 +416,10 @@ impl<'a> Relay<'a> {
         self.page_asked = None;
         self.flush();
         let Some(program) = &self.program else { return Ok(()) };
-        term::write_all(&self.screen.pause());
+        term::write_all(&self.terminal.screen.pause());
         term::take_back()?;
         if let Some(guard) = &mut self.guard {
-            guard.set_reset(&[term::LEAVE_FULL, &self.screen.reset()].concat());
+            guard.set_reset(&[term::LEAVE_FULL, &self.terminal.emergency()].concat());
         }
         let opener = Rc::clone(&self.page_key);
         let opener = move |key| opener.borrow().matches(key);
@@ -426,7 +428,7 @@ impl<'a> Relay<'a> {
         // What was typed after the key that closed the page is not for the question at the end.
         self.to_program.extend(typeahead::take());
         if let Some(guard) = &mut self.guard {
-            guard.set_reset(&self.screen.reset());
+            guard.set_reset(&self.terminal.emergency());
         }
         match shown {
             Ok(held) => {
@@ -441,9 +443,9 @@ impl<'a> Relay<'a> {
     }
 
     fn take_output(&mut self, bytes: &[u8]) {
-        self.screen.feed(bytes, &mut self.to_person);
-        if self.screen.take_changed() {
-            let reset = self.screen.reset();
+        self.terminal.screen.feed(bytes, &mut self.to_person);
+        if self.terminal.screen.take_changed() {
+            let reset = self.terminal.emergency();
             if let Some(guard) = &mut self.guard {
                 guard.set_reset(&reset);
             }
@@ -453,7 +455,7 @@ impl<'a> Relay<'a> {
 
     /// The program has the screen again.
     fn restore_screen(&mut self) {
-        let (bytes, restored) = self.screen.resume();
+        let (bytes, restored) = self.terminal.screen.resume();
         term::write_all(&bytes);
         if restored == ScreenRestored::No
             && let Some(program) = &self.program
@@ -468,7 +470,7 @@ impl<'a> Relay<'a> {
 
     fn resize(&mut self) {
         let size = terminal_size();
-        self.screen.resize(size);
+        self.terminal.screen.resize(size);
         if let Some(program) = &self.program {
             // The kernel reports it to the program when the size differs.
             let _ = rustix::termios::tcsetwinsize(program, size.into());

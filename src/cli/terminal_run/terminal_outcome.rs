@@ -1,11 +1,10 @@
-//! How a program in a terminal ended, and the size of the person's terminal.
+//! How a program in a terminal ended.
 
 use super::guard::QuestionGuard;
 use super::held_terminal::HeldTerminal;
 use crate::cli::signals::SignalWatch;
 use crate::process::CommandExit;
-use crate::sandbox::TerminalSize;
-use crate::ui::term::{self, BaseMode};
+use crate::ui::term::BaseMode;
 
 /// How a program in a terminal ended.
 #[derive(Debug)]
@@ -40,13 +39,5 @@ impl ContinuedTerminal {
     /// Signals are no longer handled here: the next start does it.
     pub(in crate::cli) fn of(base: BaseMode, terminal: Option<QuestionTerminal>) -> ContinuedTerminal {
         ContinuedTerminal { base, guard: terminal.and_then(|terminal| terminal._guard) }
-    }
-}
-
-/// The size of the person's terminal; 80x24 where it is unknown.
-pub(super) fn terminal_size() -> TerminalSize {
-    match rustix::termios::tcgetwinsize(term::stdout()) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => size.into(),
-        _ => TerminalSize { rows: 24, columns: 80, ..TerminalSize::default() },
     }
 }

@@ -140,7 +140,7 @@ pub(super) fn written(
         let what = match () {
             () if device => format!("writing to `{}` destroys the data on it", path.display()),
             () if ground.is_protected(&path) => {
-                format!("`{}` is protected: a program on this machine runs or reads it later", path.display())
+                format!("`{}` is protected: programs run commands from it", path.display())
             }
             () => return None,
         };

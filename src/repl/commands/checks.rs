@@ -1,11 +1,11 @@
 //! `/checks`: the checks of the settings on what is pending, in the shell.
 
-use crate::agent::{CheckGoal, TurnStart};
+use crate::agent::{CheckGoal, PENDING_COMMANDS, TurnStart};
 use crate::checks::{
-    CheckRow, CheckRowState, OutputToShow, ProjectChecks, check_details, check_row_words,
-    gap_before_addition, proposed_addition,
+    CheckRow, CheckRowState, NothingProposed, OutputToShow, ProjectChecks, check_details, check_row_words,
+    proposed_addition,
 };
-use crate::config::{AppDirs, SettingsLayer, home_dir};
+use crate::config::{AppDirs, ProposedSettings, home_dir};
 use crate::conversation::Part;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{count, regular_file, visible};
@@ -16,6 +16,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// There is no check yet, and placet proposed some.
+const PROPOSED_PENDING: &str = "the proposed checks are pending";
 
 /// How long one look at the keyboard takes while checks run.
 const LOOK: Duration = Duration::from_millis(100);
@@ -56,7 +59,11 @@ pub(in crate::repl) fn check_env(
 /// What the command works with.
 fn env(context: &mut CommandContext<'_>) -> Result<Arc<ToolContext>, CommandStop> {
     let (workspace, view) = context.viewed()?;
-    let none = || CommandStop::with_hint("no check is set", "/checks detect proposes checks");
+    let is_proposed = context.directory.proposed.is_some();
+    let none = || match is_proposed {
+        true => CommandStop::with_hint(PROPOSED_PENDING, PENDING_COMMANDS),
+        false => CommandStop::with_hint("no check is set", "/checks detect proposes checks"),
+    };
     let env = check_env(context, &workspace, &view).ok_or_else(none)?;
     match &env.checks.problem {
         Some(problem) => Err(CommandStop::with_hint(
@@ -144,15 +151,19 @@ fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
         Err(e) => return Err(CommandStop::error(e.to_string())),
     };
     let known: Vec<String> = context.app.config.checks().into_iter().map(|(name, _)| name).collect();
-    let added = proposed_addition(dir, &known, &before).map_err(|why| CommandStop::note(why.to_string()))?;
-    let content = format!("{}{added}", gap_before_addition(&before));
-    if let Some(problem) = SettingsLayer::project_file(&file, &format!("{before}{content}")).problems.first()
-    {
-        return Err(CommandStop::error(format!("the settings would not be valid: {problem}")));
-    }
+    let is_proposed = context.directory.proposed.is_some();
+    let added = proposed_addition(dir, &known, &before).map_err(|why| match why {
+        NothingProposed::NoFile if is_proposed => CommandStop::with_hint(PROPOSED_PENDING, PENDING_COMMANDS),
+        why => CommandStop::note(why.to_string()),
+    })?;
+    added.missing_words().iter().for_each(|words| context.output.note(words));
+    let text = format!("{before}{}", added.text);
+    let proposed = ProposedSettings::new(&file, text, &context.app.dirs.trust_file());
+    let invalid = |problem| CommandStop::error(format!("the settings would not be valid: {problem}"));
+    let proposed = proposed.map_err(invalid)?;
     context.conversation.agent_for(LINE, &context.output)?;
-    context.output.hint("after the change is applied, `placet config trust` accepts the file");
-    let input = json!({ "path": path, "content": content });
+    context.directory.proposed = Some(proposed);
+    let input = json!({ "path": path, "content": added.text });
     Ok(CommandFollowUp::Turn(TurnStart::Call { text: LINE.into(), tool: CHECKS_TOOL.into(), input }))
 }
 

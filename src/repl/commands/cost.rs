@@ -59,10 +59,9 @@ pub(super) fn cost(context: &mut CommandContext<'_>, _: &str) -> SlashCommandRes
 
 fn row(name: &str, spent: &RequestCost) -> String {
     let s = if spent.requests == 1 { "" } else { "s" };
-    format!(
-        "{name:<20} {} in {} request{s}: {}",
-        priced(spent),
-        spent.requests,
-        token_counts::tokens(&spent.usage)
-    )
+    let (requests, tokens) = (spent.requests, token_counts::tokens(&spent.usage));
+    match cost_of(spent) {
+        Some(_) => format!("{name:<20} {} in {requests} request{s}: {tokens}", priced(spent)),
+        None => format!("{name:<20} {tokens} in {requests} request{s} (no price known)"),
+    }
 }

@@ -94,9 +94,54 @@ fn refuse_running_jobs(context: &CommandContext<'_>) -> Result<(), CommandStop> 
     Ok(())
 }
 
+/// Placet starts again in the same directory once the settings that it proposed are applied: every part is built from the
+/// settings. True where it does.
+pub(in crate::repl) fn starts_with_proposed(context: &mut CommandContext<'_>) -> bool {
+    let Some(proposed) = &context.directory.proposed else { return false };
+    match proposed.accept(&context.app.dirs.trust_file()) {
+        Ok(true) => context.directory.proposed = None,
+        Ok(false) => return false,
+        Err(e) => {
+            context.output.error(&format!("trust cannot be stored: {e}"), None);
+            context.directory.proposed = None;
+            return false;
+        }
+    }
+    let session = context.conversation.session().map(|session| session.id().clone());
+    let can_start = refuse_fixed(context).and_then(|()| refuse_running_jobs(context)).is_ok();
+    let Some(session) = session.filter(|_| can_start) else {
+        context.output.note("the new checks are in effect when placet starts the next time");
+        return false;
+    };
+    if let Some(agent) = &context.conversation.agent
+        && let Err(why) = context.runtime.block_on(agent.leave())
+    {
+        context.output.note(&format!("the new checks are in effect when placet starts the next time: {why}"));
+        return false;
+    }
+    let here = context.app.cwd().to_path_buf();
+    let (mode, answerer) = (context.app.mode.load(), chosen_answerer(context));
+    context.directory.next = Some(DirectoryChange {
+        to: here.clone(),
+        from: here,
+        session: Some(session),
+        reason: DirectoryChangeReason::Continue,
+        mode,
+        answerer,
+    });
+    true
+}
+
 /// Says where the conversation continues, after placet has started again there, and lets the agent know.
 pub(in crate::repl) fn arrived(context: &mut CommandContext<'_>, from: &Path) {
     let here = context.app.cwd().to_path_buf();
+    if here == from {
+        let names: Vec<String> = context.app.config.checks().into_iter().map(|(name, _)| name).collect();
+        let names = names.iter().map(|name| visible::name(name)).collect::<Vec<_>>().join(", ");
+        context.output.hint(&format!("checks in effect: {names}; /checks run runs them"));
+        context.directory.previous = None;
+        return;
+    }
     let note = Note::DirectoryChanged { from: from.display().to_string(), to: here.display().to_string() };
     context.conversation.notes.push(note);
     let (from, here) = (shown(context, from), shown(context, &here));

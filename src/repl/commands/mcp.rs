@@ -174,8 +174,7 @@ fn stop(context: &CommandContext<'_>, servers: &ServerPool, name: &str) -> Resul
         return Ok(());
     };
     let env = agent.env();
-    let place = (&env.workspace, env.commands.brake);
-    let stopping = servers.stop(place, env.mode.load().write_policy(), name);
+    let stopping = servers.stop(&env.workspace, env.mode.load().write_policy(), name);
     let effects = context.runtime.block_on(stopping)?;
     context.output.note(&format!("ended {name}{effects}"));
     Ok(())

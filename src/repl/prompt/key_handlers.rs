@@ -9,7 +9,7 @@ use crate::repl::attach::from_clipboard;
 use crate::repl::user_context::UserContext;
 use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::paste::PasteStore;
-use crate::ui::{editor, margin_mark, term};
+use crate::ui::{editor, margin_mark, reclaim, term};
 use rustyline::history::MemHistory;
 use rustyline::{
     CharSearch, Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext, EventHandler, InputMode,
@@ -293,7 +293,7 @@ struct SuspendHandler {
 impl ConditionalEventHandler for SuspendHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
         self.menu.erase(before_cursor(ctx));
-        with_terminal(&self.pump, term::suspend);
+        with_terminal(&self.pump, reclaim::suspend);
         Some(Cmd::Repaint)
     }
 }

@@ -3,7 +3,7 @@
 use super::git_report::{ReportedGitEvent, git_reports};
 use crate::permission::Runner;
 use crate::workspace::{
-    ChangeClass, ChangeClasses, FileChange, LayerKind, RepositoryEvents, ShownChanges, View, lost_paths,
+    ChangeClass, ChangeClasses, FileChange, LayerKind, RepositoryEvents, ShownChanges, View,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,7 +77,7 @@ impl TurnChanges {
     pub fn reports(&self, view: &View) -> Vec<ChangeReport> {
         let applied = view.shown_as(view.applied_in(&view.turn().label.turn));
         let (set, classes) = (self.shown.set(), self.shown.classes());
-        let lost = lost_paths(set, classes);
+        let lost = classes.lost_paths(set);
         let mut reports: Vec<ChangeReport> = Vec::new();
         for change in &applied.set().changes {
             // Pending changes are classified by content, the others only by name.
@@ -87,7 +87,7 @@ impl TurnChanges {
         attach(&mut reports, &self.git);
         let left = TurnChanges::of(view);
         let (set, classes) = (left.shown.set(), left.shown.classes());
-        let lost = lost_paths(set, classes);
+        let lost = classes.lost_paths(set);
         let conflicts = view.conflicts(set);
         let of_pending = |change: &FileChange| {
             report(change, (classes, &lost), (ChangeState::Pending, conflicts.at(&change.path)))

@@ -72,22 +72,11 @@ fn piece(cursor: &mut PatchCursor<'_>) -> Result<Option<BinaryHunk>, PatchError>
     Ok(Some(BinaryHunk { form, size, packed }))
 }
 
-/// One side of a binary patch, as far as the patch describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BinarySide {
-    /// `None` if the patch has only a delta from the other side.
-    pub size: Option<usize>,
-    /// git's object name of the content, perhaps abbreviated; `None` if the patch does not have it.
-    pub blob: Option<String>,
-}
-
 impl BinaryPatch {
-    /// The old content and the new one.
-    pub fn sides(&self) -> (BinarySide, BinarySide) {
+    /// The bytes of the old content and of the new one; `None` where the patch has only a delta from the other side.
+    pub fn sizes(&self) -> (Option<usize>, Option<usize>) {
         let size = |hunk: &BinaryHunk| (hunk.form == BinaryEncoding::Literal).then_some(hunk.size);
-        let (old, new) = self.blobs.clone().unzip();
-        let before = BinarySide { size: self.back.as_ref().and_then(size), blob: old };
-        (before, BinarySide { size: size(&self.forward), blob: new })
+        (self.back.as_ref().and_then(size), size(&self.forward))
     }
 
     /// The old content and the new one, where the patch has both whole, and neither has more than `most` bytes.

@@ -25,7 +25,7 @@ mod placement;
 mod target;
 
 pub use apply::{Options, PatchEdit, PatchedContent, apply};
-pub use binary::{BinaryPatch, BinarySide};
+pub use binary::BinaryPatch;
 pub use error::{HunkError, HunkErrorKind, PatchApplyError, PatchError};
 pub use file_name::{StripLevels, unquoted};
 pub use file_patch::{

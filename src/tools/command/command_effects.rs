@@ -6,8 +6,8 @@ use crate::process::CommandExit;
 use crate::text::count;
 use crate::tools::{StopStage, StopStageCell, ToolError};
 use crate::workspace::{
-    ApplyOutcome, CommandEffects, CommandView, EffectCounts, LossLimit, PendingReason, TransactionLabel,
-    View, Workspace, WorkspaceSnapshot, WriteContext, hold_point,
+    ApplyOutcome, CommandEffects, CommandView, EffectCounts, PendingReason, TransactionLabel, View,
+    Workspace, WorkspaceSnapshot, WriteContext, hold_point,
 };
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -37,17 +37,17 @@ impl SandboxedRun {
     /// while its stage is [`StopStage::Collects`].
     pub(in crate::tools) async fn finish(
         mut self,
-        (workspace, limit): (&Workspace, LossLimit),
+        workspace: &Workspace,
         ending: CommandExit,
         stop: (&CancellationToken, &StopStageCell),
     ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
-        Ok(with_withheld(self.collect_effects((workspace, limit), ending, stop).await?, &withheld))
+        Ok(with_withheld(self.collect_effects(workspace, ending, stop).await?, &withheld))
     }
 
     async fn collect_effects(
         self,
-        (workspace, limit): (&Workspace, LossLimit),
+        workspace: &Workspace,
         ending: CommandExit,
         (stop, stage): (&CancellationToken, &StopStageCell),
     ) -> Result<EffectsSummary, ToolError> {
@@ -67,11 +67,19 @@ impl SandboxedRun {
             // In this order: a stop that comes now cancels the apply, and an earlier one is seen here. Nobody may wait
             // for this call any more, and it must not apply anything then.
             view.apply_progress().reset();
-            let fate =
-                match stopped.is_cancelled() && writer.landing == WritePolicy::Apply && !effects.is_empty() {
-                    true => EffectsOutcome::Pending("stopped before they were applied".into()),
-                    false => outcome_of(&view, &effects, &writer, limit),
-                };
+            let is_stopped = stopped.is_cancelled() && writer.landing == WritePolicy::Apply;
+            let fate = match cut_off(ending) {
+                _ if effects.is_empty() || writer.landing == WritePolicy::Discard => {
+                    outcome_of(&view, &effects, &writer)
+                }
+                Some(how) => {
+                    let why = format!("a command was cut off ({how}), and its changes may be incomplete");
+                    view.turn().unread.push(why.clone());
+                    EffectsOutcome::Pending(why)
+                }
+                None if is_stopped => EffectsOutcome::Pending("stopped before they were applied".into()),
+                None => outcome_of(&view, &effects, &writer),
+            };
             Ok::<_, std::io::Error>((effects, fate))
         });
         let settled = tokio::select! {
@@ -95,7 +103,6 @@ impl SandboxedRun {
     pub(in crate::tools) async fn finish_server(
         self,
         workspace: &Workspace,
-        limit: LossLimit,
         writer: WriteContext,
         suffix: String,
     ) -> Result<EffectsSummary, ToolError> {
@@ -108,7 +115,7 @@ impl SandboxedRun {
         let settled = tokio::task::spawn_blocking(move || {
             let command = command.made_by(writer.origin.clone());
             let effects = view.finish_background(command, &suffix, &|path| hidden_by.is_hidden(path))?;
-            let fate = outcome_of(&view, &effects, &writer, limit);
+            let fate = outcome_of(&view, &effects, &writer);
             Ok::<_, std::io::Error>((effects, fate))
         });
         let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
@@ -182,20 +189,30 @@ impl SandboxedRun {
     }
 }
 
+/// How a command was killed that placet did not end: half of what it was about to do is something else, and is not applied
+/// unseen. A program that crashes is none of these: tests do that.
+fn cut_off(ending: CommandExit) -> Option<&'static str> {
+    match ending {
+        CommandExit::Lost => Some("the process that ran it was killed"),
+        CommandExit::Signal(KILL) => Some("killed by signal 9"),
+        // As the shell says it of its last command.
+        CommandExit::Exit(code) if code == 128 + KILL => Some("killed by signal 9"),
+        _ => None,
+    }
+}
+
+/// SIGKILL
+const KILL: i32 = 9;
+
 /// What becomes of effects that are in the layers: in write mode they are applied.
-fn outcome_of(
-    view: &View,
-    effects: &CommandEffects,
-    writer: &WriteContext,
-    limit: LossLimit,
-) -> EffectsOutcome {
+fn outcome_of(view: &View, effects: &CommandEffects, writer: &WriteContext) -> EffectsOutcome {
     match writer.landing {
         _ if effects.is_empty() => EffectsOutcome::None,
         WritePolicy::Discard => EffectsOutcome::Scratch,
         WritePolicy::Apply => {
             let mut turn = view.turn().clone();
             let label = TransactionLabel { assent: writer.assent.clone(), ..view.label() };
-            let applied = view.apply_within_limit(&effects.paths, limit, &mut turn, label);
+            let applied = view.apply_within_limit(&effects.paths, &mut turn, label);
             *view.turn() = turn;
             match applied {
                 Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => EffectsOutcome::Applied,

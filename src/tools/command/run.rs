@@ -275,13 +275,8 @@ impl RunPlan {
                 let effects = match entered {
                     None => None,
                     Some(run) => {
-                        let effects = run
-                            .finish(
-                                (&ctx.env.workspace, ctx.env.commands.brake),
-                                ending,
-                                (&ctx.cancel, &ctx.stop_stage),
-                            )
-                            .await?;
+                        let effects =
+                            run.finish(&ctx.env.workspace, ending, (&ctx.cancel, &ctx.stop_stage)).await?;
                         Some(with_network(effects, finished.sandbox_report.as_deref()))
                     }
                 };

@@ -11,7 +11,7 @@ use crate::mcp::{
 use crate::text::visible;
 use crate::tools::command::command_effects::EffectsSummary;
 use crate::tools::{ProgressSink, ServerRequestHost, ToolContext, ToolError};
-use crate::workspace::{LossLimit, Workspace, WriteContext};
+use crate::workspace::WriteContext;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -77,10 +77,6 @@ pub(super) async fn call_server(call: ServerCall<'_>) -> Result<ServerAnswer, To
 }
 
 impl<'a> ServerRunner<'a> {
-    fn place(&self) -> (&'a Workspace, LossLimit) {
-        (&self.env.workspace, self.env.commands.brake)
-    }
-
     /// A process that the call may use, in `running`. A new process is asked for its tools.
     async fn ensure(
         &self,
@@ -90,7 +86,7 @@ impl<'a> ServerRunner<'a> {
     ) -> Result<(), ToolError> {
         let (definition, env) = (&slot.definition, self.env);
         if running.as_ref().is_some_and(|server| !server.fits(definition, &env.workspace, writer.landing)) {
-            self.pool.end(slot, running, self.place(), writer).await?;
+            self.pool.end(slot, running, &self.env.workspace, writer).await?;
         }
         let is_new = running.is_none();
         if is_new {
@@ -131,7 +127,7 @@ impl<'a> ServerRunner<'a> {
                 let log = quoted(&self.pool.log_file(&definition.name));
                 let message = format!("its list of tools cannot be read: {error}{log}");
                 let error = ToolError { message, ..failure(&error, &definition.name) };
-                self.pool.end(slot, running, self.place(), writer).await?;
+                self.pool.end(slot, running, &self.env.workspace, writer).await?;
                 Err(self.pool.failed(slot, &error))
             }
         }
@@ -171,7 +167,7 @@ impl<'a> ServerRunner<'a> {
         let mut effects = EffectsSummary::default();
         let is_lost = answer.as_ref().is_err_and(McpClientError::is_lost) || server.connection.is_closed();
         if is_lost || server.has_written(&self.env.workspace) {
-            effects = self.pool.end(slot, &mut running, self.place(), writer).await?;
+            effects = self.pool.end(slot, &mut running, &self.env.workspace, writer).await?;
         }
         let result = match answer {
             Ok(result) => {

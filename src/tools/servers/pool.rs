@@ -12,7 +12,7 @@ use crate::permission::WritePolicy;
 use crate::text::{human_size, visible};
 use crate::tools::ToolError;
 use crate::tools::command::command_effects::EffectsSummary;
-use crate::workspace::{LossLimit, Workspace, WriteContext};
+use crate::workspace::{Workspace, WriteContext};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -217,17 +217,17 @@ impl ServerPool {
         &self,
         slot: &ServerSlot,
         running: &mut Option<RunningServer>,
-        place: (&Workspace, LossLimit),
+        workspace: &Workspace,
         writer: &WriteContext,
     ) -> Result<EffectsSummary, ToolError> {
         let Some(server) = running.take() else { return Ok(EffectsSummary::default()) };
         slot.status().state = ServerState::Idle;
-        server.end(place, writer.clone(), &slot.definition.name).await
+        server.end(workspace, writer.clone(), &slot.definition.name).await
     }
 
     /// Ends the servers that have changed files since their last call, at the end of a turn: the changes are pending
     /// when the person is asked about them. Tries again to store logins. Returns a sentence for each.
-    pub async fn settle(&self, workspace: &Workspace, limit: LossLimit) -> Vec<String> {
+    pub async fn settle(&self, workspace: &Workspace) -> Vec<String> {
         let mut told = self.0.logins.retry().await;
         for slot in &self.0.slots {
             let Ok(mut running) = slot.running.try_lock() else { continue };
@@ -236,7 +236,7 @@ impl ServerPool {
             }
             let writer = WriteContext::from(WritePolicy::Hold);
             let name = &slot.definition.name;
-            match self.end(slot, &mut running, (workspace, limit), &writer).await {
+            match self.end(slot, &mut running, workspace, &writer).await {
                 Ok(effects) if effects.for_person.is_empty() => {}
                 Ok(effects) => {
                     told.push(format!(
@@ -258,13 +258,13 @@ impl ServerPool {
     /// Ends a server at the person's request. Its changes are collected.
     pub async fn stop(
         &self,
-        place: (&Workspace, LossLimit),
+        workspace: &Workspace,
         landing: WritePolicy,
         server: &str,
     ) -> Result<String, ToolError> {
         let slot = self.slot(server)?;
         let mut running = slot.running.lock().await;
-        let effects = self.end(slot, &mut running, place, &WriteContext::from(landing)).await?;
+        let effects = self.end(slot, &mut running, workspace, &WriteContext::from(landing)).await?;
         Ok(effects.for_person)
     }
 

@@ -5,7 +5,7 @@ use crate::permission::WritePolicy;
 use crate::process::BackgroundSupervisor;
 use crate::tools::ToolError;
 use crate::tools::command::command_effects::{EffectsSummary, SandboxedRun};
-use crate::workspace::{ChangeOrigin, LossLimit, View, Workspace, WriteContext};
+use crate::workspace::{ChangeOrigin, View, Workspace, WriteContext};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -71,7 +71,7 @@ impl RunningServer {
     /// Ends the server and everything that it started, and puts its changes where its mode says.
     pub(super) async fn end(
         self,
-        (workspace, limit): (&Workspace, LossLimit),
+        workspace: &Workspace,
         writer: WriteContext,
         name: &str,
     ) -> Result<EffectsSummary, ToolError> {
@@ -88,7 +88,7 @@ impl RunningServer {
             });
         }
         let writer = WriteContext { origin: origin_of(&writer, workspace, name), ..writer };
-        run.finish_server(workspace, limit, writer, name.to_string()).await
+        run.finish_server(workspace, writer, name.to_string()).await
     }
 }
 

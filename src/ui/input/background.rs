@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 pub const QUESTION: &str = "\x1b]11;?\x1b\\";
 /// What an answer begins with.
 pub(super) const ANSWER: &[u8] = b"\x1b]11;";
-/// The least of it that no key sends.
-const ANSWER_BEGINS: &[u8] = b"\x1b]1";
 /// An answer is expected for so long: what comes later is swallowed only where it comes in one piece by itself.
 const EXPECTED: Duration = Duration::from_secs(5);
 /// When placet ends, it does not wait for an answer that did not come within this time.
@@ -79,33 +77,6 @@ pub(super) fn note(answer: &[u8]) {
     if question.asked.is_some() {
         question.answered = true;
         question.found = Some(background);
-    }
-}
-
-/// Takes the answer to placet's question out of what was typed, so that nobody else reads it. An answer that is not complete
-/// is left in `held`, for the next call.
-pub fn take_out(typed: &mut Vec<u8>, held: &mut Vec<u8>) {
-    if !held.is_empty() {
-        typed.splice(0..0, held.drain(..));
-    }
-    if !lock().is_awaited() {
-        return;
-    }
-    if let Some((start, end)) = answer_in(typed) {
-        note(typed.get(start..end).unwrap_or_default());
-        typed.drain(start..end);
-    } else if let Some(start) = memmem::rfind(typed, ANSWER_BEGINS)
-        && typed.len() - start < LONGEST
-        && typed.get(start..).is_some_and(|rest| ANSWER.starts_with(rest) || rest.starts_with(ANSWER))
-    {
-        held.extend(typed.drain(start..));
-    }
-}
-
-impl BackgroundQuestion {
-    /// placet has asked and has no answer yet; the first answer is for placet, because its question was the first.
-    fn is_awaited(&self) -> bool {
-        !self.answered && self.asked.is_some_and(|asked| asked.elapsed() < EXPECTED)
     }
 }
 

@@ -7,7 +7,7 @@ use super::blocking_key_reader::BlockingKeyReader;
 use super::decode::TerminalInput;
 use super::enter_guard::HALF_SECOND;
 use super::line_input::{LineInput, TypedLine};
-use crate::ui::{margin_mark, term};
+use crate::ui::{margin_mark, reclaim, term};
 use crossterm::event::{KeyCode, KeyModifiers};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,7 @@ pub(in crate::ui) enum AnswerRisk {
 /// Asks, and waits for Enter. `None`: Ctrl-C, Ctrl-D, or the terminal has gone.
 pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> {
     let wait = if weight == AnswerRisk::Consent { HALF_SECOND } else { Duration::ZERO };
+    reclaim::before_question();
     let mut keyboard = BlockingKeyReader::new().ok()?;
     let columns = usize::from(term::size().0);
     let question = &margin_mark::message(question, columns).replace('\n', "\r\n");
@@ -75,7 +76,7 @@ pub fn prompt(question: &str, draft: &str) -> LinePromptResult {
                 return LinePromptResult::Closed;
             }
             Some((TypedLine::Suspend(text), _)) => {
-                term::suspend();
+                reclaim::suspend();
                 term::write_all(format!("\r\n{question}{text}").as_bytes());
                 typing = LineInput::begun(&text);
             }
@@ -122,7 +123,8 @@ fn answer(
             TypedLine::Pasted(_) => return Some(LineAnswer::Pasted),
             TypedLine::Stop(_) | TypedLine::End => return None,
             TypedLine::Suspend(_) => {
-                term::suspend();
+                reclaim::suspend();
+                reclaim::before_question();
                 term::write_all(format!("\r\n{question}").as_bytes());
             }
             TypedLine::Begun(_) => {}

@@ -12,6 +12,7 @@ mod blocking_key_reader;
 mod control;
 pub mod decode;
 pub mod enter_guard;
+pub mod inquiry;
 mod legacy;
 pub mod line_input;
 mod line_prompt;

@@ -66,6 +66,10 @@ impl Review {
     }
 
     fn is_beside_keys(&self, message: &str) -> bool {
+        // Beside the answers of the summary, it would hide what Enter does.
+        if matches!(self.overlay, ReviewOverlay::Summary { .. }) {
+            return false;
+        }
         let columns = usize::from(self.size.0);
         let keys = if columns < 60 { FIRST_KEYS } else { MAIN_KEYS };
         width::of(message) + keys <= columns

@@ -1,9 +1,10 @@
-//! A file of a commit, or of what else git stores, whose content cannot be shown as lines: its sizes, in the words of the
-//! list of changes.
+//! A file of a patch whose content is not shown as lines, in the words of the list of changes: the sizes of one that is not
+//! text, and where a link leads.
 
-use super::file::{ReviewBody, ReviewFile};
+use super::file::{ReviewBody, ReviewFile, WholeChange};
 use super::from_patch::of_patch;
 use super::index_patch::sections;
+use super::side_text::DiffSide;
 use crate::text::patch::{StripLevels, parse};
 use crate::text::sanitize;
 
@@ -18,9 +19,20 @@ const SOME_MODES: &[u8] = b"old mode 100644\nnew mode 100755\n";
 /// The sections of a patch, one for each file, where one of them is without lines. `None` where none is, and where the
 /// sections are not all of the patch.
 pub(super) fn with_binary_sections(patch: &[u8]) -> Option<Vec<&[u8]>> {
-    let all = sections(patch);
+    let all: Vec<&[u8]> = sections(patch).into_iter().flat_map(parts).collect();
     let is_whole = all.iter().map(|section| section.len()).sum::<usize>() == patch.len();
-    (is_whole && all.iter().any(|section| is_binary(section))).then_some(all)
+    (is_whole && all.iter().any(|section| is_binary(section) || is_link(section))).then_some(all)
+}
+
+/// A file that becomes a link, or no longer is one, is removed and made: each of the two by itself.
+fn parts(section: &[u8]) -> Vec<&[u8]> {
+    let is_start = |at: &usize| section.get(*at..).is_some_and(|rest| rest.starts_with(b"\ndiff --git "));
+    match (0..section.len()).find(is_start) {
+        Some(end) => {
+            vec![section.get(..=end).unwrap_or_default(), section.get(end + 1..).unwrap_or_default()]
+        }
+        None => vec![section],
+    }
 }
 
 /// The file of a section without lines: `300 to 301 bytes`, `new, 4000 bytes`.
@@ -49,6 +61,49 @@ pub(super) fn binary_section(section: &[u8]) -> Option<ReviewFile> {
     whole.words = std::iter::once(words).chain(modes).collect();
     let key = blake3::hash(section).to_hex().to_string();
     Some(ReviewFile { body: ReviewBody::Whole(whole), key, ..file })
+}
+
+/// The link of a section: `link -> target`, with what it was before.
+pub(super) fn link_section(section: &[u8]) -> Option<ReviewFile> {
+    if !is_link(section) {
+        return None;
+    }
+    let as_file = |line: &[u8]| match line.strip_suffix(LINK_MODE).filter(|_| names_link(line)) {
+        Some(words) => [words, b"100644\n"].concat(),
+        None => line.to_vec(),
+    };
+    let plain: Vec<u8> = section.split_inclusive(|byte| *byte == b'\n').flat_map(as_file).collect();
+    let mut files = of_patch(&parse(&plain, StripLevels::Auto).ok()?);
+    let file = files.pop().filter(|_| files.is_empty())?;
+    let lines = file.lines()?;
+    let side = |side| {
+        let text = lines.side(side);
+        (!text.is_empty()).then(|| String::from_utf8_lossy(text.bytes(0..text.len())).trim_end().to_string())
+    };
+    let words = match (side(DiffSide::Old), side(DiffSide::New)) {
+        (None, None) => return None,
+        (None, Some(new)) => format!("link -> {new}"),
+        (Some(old), None) => format!("link, was -> {old}"),
+        (Some(old), Some(new)) => format!("link -> {new}, was -> {old}"),
+    };
+    let words = vec![sanitize::line(&words).into_owned()];
+    let key = blake3::hash(section).to_hex().to_string();
+    Some(ReviewFile { body: ReviewBody::Whole(WholeChange { words, ..WholeChange::default() }), key, ..file })
+}
+
+const LINK_MODE: &[u8] = b"120000\n";
+
+/// The line, of those before the hunks, has the mode of a link.
+fn names_link(line: &[u8]) -> bool {
+    let begins: [&[u8]; 5] =
+        [b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ", b"index "];
+    line.ends_with(LINK_MODE) && begins.iter().any(|lead| line.starts_with(lead))
+}
+
+fn is_link(section: &[u8]) -> bool {
+    let mut header =
+        section.split_inclusive(|byte| *byte == b'\n').take_while(|line| !line.starts_with(b"@@"));
+    header.any(names_link)
 }
 
 /// No line of a hunk begins so.

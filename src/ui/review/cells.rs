@@ -164,6 +164,21 @@ pub(super) fn shorten(text: &str, changes: &[Range<usize>], longest: usize) -> O
     Some(kept)
 }
 
+/// A text up to the end of the last word that changed, where enough is unchanged behind that; `None` where all of it is
+/// short.
+pub(super) fn without_tail(
+    text: &str,
+    changes: &[Range<usize>],
+    columns: usize,
+) -> Option<Vec<Range<usize>>> {
+    /// More than what is shown instead.
+    const TAIL: usize = 30;
+    let last = changes.last().filter(|_| text.len() > columns)?;
+    let rest = text.get(last.end..)?;
+    let end = last.end + rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(0);
+    (text.len() - end > TAIL).then(|| std::iter::once(0..end).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Patches drawn as the review draws them, for the question at the end of a turn: numbers of lines, colours of code,
 //! marked words. What a patch holds is all drawn, or [`Differences::rows`] says that it cannot be.
 
-use super::binary_section::{binary_section, with_binary_sections};
+use super::binary_section::{binary_section, link_section, with_binary_sections};
 use super::commit_files::mark_runs_later;
 use super::file::{ReviewBody, ReviewFile};
 use super::from_patch::of_patch;
@@ -24,6 +24,27 @@ use std::time::Instant;
 
 /// The largest patch that is drawn so, in bytes: all its rows are laid out at once. A larger one is read as text.
 const LARGEST: usize = 256 << 10;
+
+/// How much of what did not change a difference shows, from most to least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnchangedText {
+    /// All lines that the patch has.
+    All,
+    /// At most so many lines around each change, and how many lines are missing between two of them.
+    Lines(usize),
+    /// Nothing; line numbers show what is missing. A long line ends with the last word of it that was changed.
+    Hidden,
+}
+
+impl UnchangedText {
+    fn lines(self) -> usize {
+        match self {
+            UnchangedText::All => usize::MAX,
+            UnchangedText::Lines(lines) => lines,
+            UnchangedText::Hidden => 0,
+        }
+    }
+}
 
 /// Some patches, and the colours of their code, which a thread computes.
 pub struct Differences {
@@ -72,13 +93,12 @@ impl Differences {
         Differences { review, parts, inline: InlineDiffCache::default(), colours }
     }
 
-    /// All rows of a patch in `columns`, with at most `context` unchanged lines around each change; `None` where it has to
-    /// be read as the text that it is.
+    /// All rows of a patch in `columns`; `None` where it has to be read as the text that it is.
     pub fn rows(
         &self,
         patch: usize,
         theme: &Theme,
-        (columns, context): (usize, usize),
+        (columns, unchanged): (usize, UnchangedText),
     ) -> Option<Vec<Line<'static>>> {
         let files = self.parts.get(patch)?.clone()?;
         for (of, doc) in self.colours.docs.iter().filter(|(of, _)| files.contains(&of.0)) {
@@ -94,12 +114,13 @@ impl Differences {
             columns: columns + 2,
             needle: ReviewQuery::new(""),
             adjusters: adjusters(theme),
+            columns_without_tails: (unchanged == UnchangedText::Hidden).then_some(columns),
         };
         // The row that opens names a single file.
         let is_named = |row: &ReviewRow| files.len() > 1 || !matches!(row, ReviewRow::File(_));
         let own = |row: &&ReviewRow| is_named(row) && row.file().is_some_and(|file| files.contains(&file));
         let rows: Vec<ReviewRow> = self.review.rows.list.iter().filter(own).copied().collect();
-        let near = near_changes(&rows, context, |row| painter.gap_lines(row));
+        let near = near_changes(&rows, unchanged, |row| painter.gap_lines(row));
         let rows = near.into_iter().flat_map(|row| match row {
             NearRow::Shown(row) => painter.plain(row),
             NearRow::Hidden(lines) => vec![painter.unchanged(lines)],
@@ -130,15 +151,16 @@ enum NearRow {
     Hidden(usize),
 }
 
-/// The rows without the unchanged lines that are more than `context` rows away from every change. Where line numbers
-/// jump, a row says by how many lines, with those that the patch does not have: `in_gap` counts the latter.
+/// The rows without the unchanged lines that are too far away from every change. Where line numbers jump, a row says by how
+/// many lines, with those that the patch does not have: `in_gap` counts the latter.
 fn near_changes(
     rows: &[ReviewRow],
-    context: usize,
+    unchanged: UnchangedText,
     in_gap: impl Fn(&ReviewRow) -> Option<usize>,
 ) -> Vec<NearRow> {
     let is_same = |row: &ReviewRow| matches!(row, ReviewRow::Same { .. });
     let is_change = |row: &ReviewRow| matches!(row, ReviewRow::Line { .. } | ReviewRow::Pair { .. });
+    let context = unchanged.lines();
     let is_near = move |at: usize| {
         let from = at.saturating_sub(context);
         let to = at.saturating_add(context).saturating_add(1).min(rows.len());
@@ -162,6 +184,7 @@ fn near_changes(
         // A long line has several rows.
         let lines = hidden.iter().filter(|row| matches!(row, ReviewRow::Same { part: 0, .. })).count();
         match lines + missing {
+            _ if unchanged == UnchangedText::Hidden => {}
             1 if missing == 0 && is_line && follows_line => {
                 near.extend(hidden.iter().copied().map(NearRow::Shown));
             }
@@ -183,17 +206,26 @@ impl ReviewAnnotations for CodeColours {
 }
 
 fn files_of(patch: &[u8]) -> Option<Vec<ReviewFile>> {
-    if patch.len() > LARGEST {
+    // Of what is not text, only the sizes are shown.
+    if patch.len() > LARGEST && !is_binary_alone(patch) {
         return None;
     }
     if let Some(sections) = with_binary_sections(patch) {
-        let files = sections.into_iter().map(|section| match binary_section(section) {
-            Some(file) => Some(vec![file]),
-            None => files_of_text(section),
+        let files = sections.into_iter().map(|section| {
+            match binary_section(section).or_else(|| link_section(section)) {
+                Some(file) => Some(vec![file]),
+                None => files_of_text(section),
+            }
         });
         return Some(files.collect::<Option<Vec<_>>>()?.concat());
     }
     files_of_text(patch)
+}
+
+/// The patch is of one file that is not text.
+fn is_binary_alone(patch: &[u8]) -> bool {
+    let mut header = patch.split(|byte| *byte == b'\n').take_while(|line| !line.starts_with(b"@@")).take(8);
+    header.any(|line| line == b"GIT binary patch")
 }
 
 fn files_of_text(patch: &[u8]) -> Option<Vec<ReviewFile>> {

@@ -1,7 +1,7 @@
 //! A patch that is drawn shows what would be applied: two patches that differ in any byte are drawn differently, or are not
 //! drawn at all.
 
-use super::difference::Differences;
+use super::difference::{Differences, UnchangedText};
 use crate::text::patch::{unified, write_binary};
 use crate::text::visible::samples;
 use crate::ui::Theme;
@@ -16,7 +16,8 @@ fn patch(before: &[u8], after: &[u8]) -> Vec<u8> {
 /// All rows, or `None` where the patch is read as text.
 fn drawn(patch: &[u8], columns: usize) -> Option<String> {
     let theme = Theme::plain();
-    let rows = Differences::new([patch].into_iter(), &theme).rows(0, &theme, (columns, usize::MAX))?;
+    let rows =
+        Differences::new([patch].into_iter(), &theme).rows(0, &theme, (columns, UnchangedText::All))?;
     for row in &rows {
         assert!(row.width() <= columns, "{} columns of {columns}: {row}", row.width());
     }
@@ -40,7 +41,7 @@ fn the_code_of_all_files_has_colours() {
     };
     let patches: Vec<Vec<u8>> = (0..12).map(|n| of(&format!("src/file{n}.py"))).collect();
     let mut all = Differences::new(patches.iter().map(Vec::as_slice), &theme);
-    let rows = |all: &Differences, at| all.rows(at, &theme, (60, usize::MAX)).unwrap();
+    let rows = |all: &Differences, at| all.rows(at, &theme, (60, UnchangedText::All)).unwrap();
     (0..patches.len()).for_each(|at| drop(rows(&all, at)));
     let until = std::time::Instant::now() + std::time::Duration::from_secs(120);
     while all.is_busy() {
@@ -68,20 +69,41 @@ fn what_the_drawing_cannot_show_is_left_to_the_text_of_the_patch() {
     assert_eq!(drawn(&patch(b"", &large), 80), None);
 }
 
-/// Two contents of one size look different.
+/// Nobody can compare the names that git gives to contents.
 #[test]
-fn what_is_no_text_is_drawn_as_its_sizes_and_names() {
+fn what_is_no_text_is_drawn_as_its_sizes() {
     let shown = |header: &str, before: &[u8], after: &[u8]| {
         let mut patch = format!("diff --git a/x b/x\n{header}").into_bytes();
         write_binary(before, after, &mut patch);
         drawn(&patch, 80).unwrap().trim().to_string()
     };
     let created = shown("new file mode 100644\n", b"", b"\0\x01+-\n+x\n");
-    assert_eq!(created, "not text: nothing becomes 8 bytes (blob f5f4b27ee0e1)");
-    let (one, other) = (shown("", b"\0a", b"\0b"), shown("", b"\0a", b"\0c"));
-    assert!(one != other && one.starts_with("not text: 2 bytes (blob "), "{one}, {other}");
-    let removed = shown("deleted file mode 100644\n", b"\0a", b"");
-    assert!(removed.ends_with(" becomes nothing"), "{removed}");
+    assert_eq!(created, "not text: new, 8 bytes");
+    assert_eq!(shown("", b"\0a", b"\0bc"), "not text: 2 to 3 bytes");
+    assert_eq!(shown("deleted file mode 100644\n", b"\0a", b""), "not text: removed, 2 bytes");
+    let large: Vec<u8> = (0..400_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    assert_eq!(shown("new file mode 100644\n", b"", &large), "not text: new, 400000 bytes");
+}
+
+#[test]
+fn a_link_is_drawn_as_where_it_leads() {
+    let link = |mode: &str, names: &str, lines: &str| {
+        let patch = format!("diff --git a/l b/l\n{mode}{names}{lines}");
+        drawn(patch.as_bytes(), 80).unwrap().trim().to_string()
+    };
+    let new = "@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n";
+    let shown = link("new file mode 120000\n", "--- /dev/null\n+++ b/l\n", new);
+    assert_eq!(shown, "link -> /etc/passwd");
+    let other = "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n";
+    assert_eq!(link("index 2e65efe..63d8dbd 120000\n", "--- a/l\n+++ b/l\n", other), "link -> b, was -> a");
+    // A file that becomes a link goes first.
+    let gone = "@@ -1 +0,0 @@\n-text\n";
+    let file = format!("deleted file mode 100644\n--- a/l\n+++ /dev/null\n{gone}diff --git a/l b/l\n");
+    let both = link(&file, "new file mode 120000\n--- /dev/null\n+++ b/l\n", new);
+    assert!(
+        both.contains("- text") && both.contains("link -> /etc/passwd") && !both.contains("--git"),
+        "{both}"
+    );
 }
 
 /// Lines that look like the headers of a patch are lines.

@@ -375,7 +375,7 @@ impl Review {
     fn leaving_word(&self) -> &'static str {
         match self.opened_from {
             ReviewOpenedFrom::Prompt => "leave",
-            ReviewOpenedFrom::ApplyQuestion => "question",
+            ReviewOpenedFrom::ApplyQuestion => "back",
         }
     }
 
@@ -432,12 +432,12 @@ impl Review {
     /// What becomes of so many hunks with a mark.
     fn consequence(&self, mark: ReviewDecision, hunks: usize) -> String {
         let (one, several) = match (self.subject, mark) {
-            (ReviewSubject::Pending, ReviewDecision::Accepted) => ("is applied", "are applied"),
-            (ReviewSubject::Pending, ReviewDecision::Rejected) => ("is discarded", "are discarded"),
+            (ReviewSubject::Pending, ReviewDecision::Accepted) => ("will be applied", "will be applied"),
+            (ReviewSubject::Pending, ReviewDecision::Rejected) => ("will be discarded", "will be discarded"),
             (ReviewSubject::Pending, ReviewDecision::Open) => ("stays pending", "stay pending"),
-            (ReviewSubject::Stage, ReviewDecision::Accepted) => ("is staged", "are staged"),
+            (ReviewSubject::Stage, ReviewDecision::Accepted) => ("will be staged", "will be staged"),
             (ReviewSubject::Stage, _) => ("stays unstaged", "stay unstaged"),
-            (ReviewSubject::Unstage, ReviewDecision::Rejected) => ("is unstaged", "are unstaged"),
+            (ReviewSubject::Unstage, ReviewDecision::Rejected) => ("will be unstaged", "will be unstaged"),
             (ReviewSubject::Unstage, _) => ("stays staged", "stay staged"),
             (ReviewSubject::Patch, ReviewDecision::Accepted) => match &self.output {
                 Some(file) => return format!("{} into {file}", if hunks == 1 { "goes" } else { "go" }),

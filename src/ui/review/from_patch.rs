@@ -8,10 +8,10 @@ use super::file::{
 use super::load::wide_text;
 use super::side_text::SideText;
 use crate::text::patch::{
-    BinaryPatch, BinarySide, FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
+    BinaryPatch, FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
 };
-use crate::text::sanitize;
 use crate::text::visible::{self, LineBreaks};
+use crate::text::{count, sanitize};
 use std::path::{Path, PathBuf};
 
 /// The largest content of a binary patch that is unpacked to be shown as text.
@@ -165,23 +165,14 @@ fn one(file: &FilePatch) -> ReviewFile {
     }
 }
 
-/// `not text: 12 bytes (blob 0123456789ab) becomes 14 bytes (blob ...)`, as far as the patch says it. The names are
-/// git's: two contents of one size differ in them.
+/// `not text: 12 to 14 bytes`, as far as the patch says it.
 fn binary_words(kind: FilePatchKind, binary: &BinaryPatch) -> String {
-    let side = |side: BinarySide, is_there: bool| {
-        let blob =
-            side.blob.map(|blob| sanitize::name(&blob.chars().take(12).collect::<String>()).into_owned());
-        match (is_there, side.size, blob) {
-            (false, ..) => "nothing".into(),
-            (true, Some(size), Some(blob)) => format!("{size} bytes (blob {blob})"),
-            (true, Some(size), None) => format!("{size} bytes"),
-            (true, None, Some(blob)) => format!("blob {blob}"),
-            (true, None, None) => "other bytes".into(),
-        }
-    };
-    let (old, new) = binary.sides();
-    let old = side(old, kind != FilePatchKind::Create);
-    format!("not text: {old} becomes {}", side(new, kind != FilePatchKind::Delete))
+    match (kind, binary.sizes()) {
+        (FilePatchKind::Create, (_, Some(size))) => format!("not text: new, {}", count::of(size, "byte")),
+        (FilePatchKind::Delete, (Some(size), _)) => format!("not text: removed, {}", count::of(size, "byte")),
+        (_, (Some(old), Some(new))) => format!("not text: {old} to {new} bytes"),
+        _ => "not text".into(),
+    }
 }
 
 /// The parts of both sides that the patch has, one behind the other.

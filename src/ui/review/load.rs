@@ -368,7 +368,8 @@ fn body(
                 PathState::File { size, .. } => format!(", was a file of {size} bytes"),
                 _ => ", was something else".into(),
             };
-            return words(vec![format!("link -> {}{was}", visible::path(Path::new(target)))]);
+            let outside = change.outside_words(name).map(|words| format!(" {words}")).unwrap_or_default();
+            return words(vec![format!("link -> {}{outside}{was}", visible::path(Path::new(target)))]);
         }
         (PathState::Link { target }, PathState::Absent) => {
             return words(vec![format!("link, was -> {}", visible::path(Path::new(target)))]);

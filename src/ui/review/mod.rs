@@ -55,7 +55,7 @@ pub use checks::ReviewChecks;
 pub use comment::{CommentTarget, ReviewComment};
 pub use commit_files::{commit_files, unreached_file};
 pub use conflict::{DecidedConflict, MergeOutlook, SideConflict, SideContents};
-pub use difference::Differences;
+pub use difference::{Differences, UnchangedText};
 pub use file::{
     AppliedPart, CombinedDecision, LineConflict, PartBoundary, PendingPart, PicturePair, ReviewBody,
     ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,

@@ -73,6 +73,8 @@ pub(super) struct ReviewPainter<'a> {
     pub(super) needle: ReviewQuery,
     /// The styles of changed lines, and what makes colours readable on their grounds.
     pub(super) adjusters: [(Style, RefCell<ContrastAdjuster>); 2],
+    /// What is unchanged at the end of a changed line is not shown, where the line is longer than this.
+    pub(super) columns_without_tails: Option<usize>,
 }
 
 /// For each kind of changed line.
@@ -95,6 +97,7 @@ impl<'a> ReviewPainter<'a> {
             columns,
             needle: ReviewQuery::new(&review.search),
             adjusters: adjusters(theme),
+            columns_without_tails: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Lines of text as rows of the screen: one below the other, or two sides next to each other, with their gutter. Other
 //! modules know what changed in a line, and its colours.
 
-use super::cells::{self, StyledCell, WhitespaceMode, cell, cells, shorten, window, wrap};
+use super::cells::{self, StyledCell, WhitespaceMode, cell, cells, shorten, window, without_tail, wrap};
 use super::file::ReviewLines;
 use super::paint::ReviewPainter;
 use super::rows::{ReviewRow, number};
@@ -381,7 +381,9 @@ impl ReviewPainter<'_> {
             out.extend(cells(&words, |_| hint));
         };
         let shortens = self.review.look.wrap && !of_line.is_empty();
-        match shorten(text, &changes, LONG).filter(|_| shortens) {
+        let tail = |columns| without_tail(text, &changes, columns);
+        let kept = shorten(text, &changes, LONG).or_else(|| self.columns_without_tails.and_then(tail));
+        match kept.filter(|_| shortens) {
             Some(kept) => {
                 let mut at = 0;
                 for part in kept {

@@ -77,7 +77,7 @@ impl ReviewReport {
 }
 
 /// How every report begins: placet recognizes a report by this text.
-const BEGINS: &str = "The person reviewed your changes.";
+const BEGINS: &str = "The person reviewed your changes";
 
 /// `review: 2 rejected, 1 comment`: a report in short. `None` where `text` is not a report; reports of several reviews,
 /// one after the other, are summed up.

@@ -224,7 +224,9 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
         A::Filter => ("", |_, a| assert!(a.screen().lines().last().unwrap().starts_with("files:"))),
         A::Open => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Open { file: 0, line: 5 }])),
         A::Yank => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Copy("line 5\n".into())])),
-        A::Enter => ("a", |_, a| assert!(a.screen().contains("accepted   1 hunk in 1 file: is applied"))),
+        A::Enter => {
+            ("a", |_, a| assert!(a.screen().contains("accepted   1 hunk in 1 file: will be applied")))
+        }
         A::More => ("", |b, a| {
             assert!(!b.screen().contains("line 12") && a.screen().contains("line 12"), "{}", a.screen())
         }),

@@ -237,7 +237,7 @@ fn a_difference_that_was_cut_is_asked_about_once_more() {
         b.answer('y');
         if left_out > 0 {
             assert!(answer.try_recv().is_err());
-            assert!(b.screen().contains("not all of it was shown: once more?"), "{}", b.screen());
+            assert!(b.screen().contains("not all of it was shown: go ahead?"), "{}", b.screen());
             b.answer('y');
         }
         assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes), "{left_out}");

@@ -8,7 +8,7 @@ use crate::config::AppliedSetting;
 use crate::text::count;
 use crate::tools::ChangeOverview;
 use crate::ui::margin_mark;
-use crate::ui::review::Differences;
+use crate::ui::review::{Differences, UnchangedText};
 use crate::ui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -26,7 +26,7 @@ const LAST: usize = 60;
 /// So many rows stay on the smallest screen.
 const LEAST: usize = 3;
 /// How many unchanged lines are shown around a change: as many as the patch has, or one where that is too long.
-const CONTEXTS: [usize; 2] = [usize::MAX, 1];
+const CONTEXTS: [UnchangedText; 2] = [UnchangedText::All, UnchangedText::Lines(1)];
 /// The colours of so few lines take a moment. What has none by then stays without.
 const COLOURS: Duration = Duration::from_millis(150);
 
@@ -116,8 +116,8 @@ impl ShownDifferences {
         let rows: Vec<usize> =
             with_lines.filter(|row| *row < shown_rows && is_whole(changes, *row)).collect();
         let mut open: Vec<(usize, usize)> = Vec::new();
-        for context in CONTEXTS {
-            layout.set_context(context);
+        for unchanged in CONTEXTS {
+            layout.set_unchanged(unchanged);
             open = fitting((&rows, most), &layout, (changes, &differences), theme);
             if open.len() == rows.len() {
                 break;

@@ -51,8 +51,9 @@ impl TurnPane {
     /// What Enter does with the line at `now`.
     pub(super) fn line_state(&self, now: Instant) -> LineState {
         let Some(open) = self.question.as_ref().filter(|_| self.composer.is_empty()) else {
-            let is_read = |open: &PaneQuestion| open.wants_text() || open.takes_text();
-            let has_reader = !self.facts.questions_only || self.question.as_ref().is_some_and(is_read);
+            let is_message = |open: &PaneQuestion| !self.facts.questions_only && open.begun_before();
+            let is_read = |open: &PaneQuestion| open.wants_text() || open.takes_text() || is_message(open);
+            let has_reader = self.question.as_ref().map_or(!self.facts.questions_only, is_read);
             return if has_reader { LineState::Text } else { LineState::TextWithoutReader };
         };
         let at = self.since_start(now);
@@ -124,7 +125,8 @@ impl TurnPane {
                 let begun = if self.facts.questions_only { TextBegun::AtQuestion } else { begun };
                 let whole = self.pastes.expanded(&text).into_owned();
                 match PaneQuestion::reply(&mut self.question, whole, begun) {
-                    QuestionOutcome::NotForIt(_) if self.facts.questions_only => {
+                    // No answer, and no message either: it was begun at the question.
+                    QuestionOutcome::NotForIt(_) if begun == TextBegun::AtQuestion => {
                         self.composer.set(&text);
                         return None;
                     }

@@ -10,7 +10,7 @@ use crate::permission::{Mode, ModeCell};
 use crate::tools::{JobRegistry, ToolError};
 use crate::ui::input::AsyncKeyReader;
 use crate::ui::input::line_input::{LineInput, TypedLine};
-use crate::ui::{margin_mark, term};
+use crate::ui::{margin_mark, reclaim, term};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -24,6 +24,7 @@ pub async fn run_linear(
 ) -> TurnPaneResult {
     let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, jobs, .. } =
         settings;
+    reclaim::before_question();
     let mut linear = LinearTurn::new(theme, facts, queue, draft, pastes, Instant::now());
     let mut line = LineInput::default();
     let mut keys = AsyncKeyReader::new().ok();
@@ -119,7 +120,10 @@ impl LinearControls {
                 self.mode.store(self.mode.load().next(&self.modes));
                 say(&[margin_mark::marked(&format!("mode: {}", self.mode.load().name()))]);
             }
-            Some(TurnPaneAction::Suspend) => term::suspend(),
+            Some(TurnPaneAction::Suspend) => {
+                reclaim::suspend();
+                reclaim::before_question();
+            }
             Some(TurnPaneAction::ToBackground) => {
                 self.asked = self.jobs.send_to_background();
                 if self.asked.is_none() {

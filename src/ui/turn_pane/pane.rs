@@ -10,7 +10,7 @@ use crate::agent::{MessageQueue, SendTiming, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome};
 use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::tools::{DisplayDetail, ForegroundCall};
 use crate::ui::apply_progress::how_far;
 use crate::ui::margin_mark;
@@ -41,11 +41,12 @@ pub(super) struct EndedCall {
     pub(super) lines: Vec<Line<'static>>,
 }
 
-/// A retry that is due at `at`.
+/// A request that failed and is sent again at `at`.
 pub(super) struct RetryCountdown {
     pub(super) attempt: u32,
     pub(super) of: u32,
     pub(super) at: Instant,
+    pub(super) error: String,
 }
 
 /// A queued message that is on the line.
@@ -88,6 +89,8 @@ pub struct TurnPane {
     pub(super) foreground: Option<ForegroundCall>,
     /// There is text of the answer above, and a call since the last text.
     pub(super) spoke: bool,
+    /// The blank line after the answer is written once the question below it is answered.
+    owes_blank: bool,
     /// Blanks of an answer that has no other text yet.
     pub(super) blanks: String,
     pub(super) worked: bool,
@@ -134,6 +137,7 @@ impl TurnPane {
             stopping: false,
             foreground: None,
             spoke: false,
+            owes_blank: false,
             blanks: String::new(),
             worked: false,
             planning: PlanModeState::No,
@@ -180,16 +184,38 @@ impl TurnPane {
     pub fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
         self.news_at = now;
         let ends_work = matches!(event, TurnEvent::CallEnded { .. } | TurnEvent::Steered(_));
-        let lines = self.finished(event, now);
+        let ends = matches!(event, TurnEvent::Ended(_));
+        let answered = self.retries_that_end_with(&event);
+        let mut lines = self.finished(event, now);
+        lines.splice(..0, answered);
+        if self.owes_blank && self.question.is_none() && (ends || !lines.is_empty()) {
+            self.owes_blank = false;
+            lines.insert(0, Line::default());
+        }
         let rows = lines.iter().map(|line| line.width().div_ceil(self.columns.max(1)).max(1)).sum::<usize>();
         self.answer_rows = if ends_work { 0 } else { self.answer_rows.saturating_add(rows) };
         lines.into_iter().map(|line| margin_mark::clear_margin(line, self.columns)).collect()
     }
 
+    /// The row that stays of failed requests once one is answered. While they go on, the pane has a row that counts them; where
+    /// none is answered, the end of the turn says so.
+    fn retries_that_end_with(&mut self, event: &TurnEvent) -> Vec<Line<'static>> {
+        let retry = match event {
+            TurnEvent::Retrying { .. } | TurnEvent::Silent { .. } | TurnEvent::Usage { .. } => None,
+            _ => self.retry.take(),
+        };
+        match retry {
+            Some(retry) if !matches!(event, TurnEvent::Ended(_)) => {
+                let failed = count::of(retry.attempt.saturating_sub(1).max(1), "failed request");
+                self.notice(&format!("{failed}: {}", retry.error))
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn finished(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
         match event {
             TurnEvent::Requested => {
-                self.retry = None;
                 self.state = "waiting for the model".into();
                 self.all_ended_calls()
             }
@@ -282,9 +308,12 @@ impl TurnPane {
                 let is_output = summary.command.is_some() || outcome != CallOutcome::Done;
                 let is_preview = matches!(summary.detail, DisplayDetail::Text(_)) && is_output;
                 let width = self.width();
-                let of_call: Vec<_> = match is_preview && !self.facts.expanded {
-                    true => of_call.flat_map(|line| scrollback::broken_output(line, width)).collect(),
-                    false => of_call.collect(),
+                let of_call: Vec<_> = match &summary.detail {
+                    DisplayDetail::Report(text) => scrollback::report(text, &self.theme, width, fold),
+                    _ if is_preview && !self.facts.expanded => {
+                        of_call.flat_map(|line| scrollback::broken_output(line, width)).collect()
+                    }
+                    _ => of_call.collect(),
                 };
                 let notes = margin_mark::broken(scrollback::call_notes(&summary, &self.theme, fold), width);
                 let of_call = head.into_iter().flatten().chain(of_call).chain(notes).collect();
@@ -300,9 +329,8 @@ impl TurnPane {
                 Vec::new()
             }
             TurnEvent::Retrying { attempt, of, wait, error } => {
-                self.retry = Some(RetryCountdown { attempt, of, at: now + wait });
-                let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
-                self.notice(&text)
+                self.retry = Some(RetryCountdown { attempt, of, at: now + wait, error: error.to_string() });
+                Vec::new()
             }
             TurnEvent::Silent { since } => {
                 let seconds = since.as_secs();
@@ -357,9 +385,15 @@ impl TurnPane {
     }
 
     fn ask(&mut self, asked: AnyQuestion) -> Vec<Line<'static>> {
-        self.question = Some(PaneQuestion::new(asked, &self.theme));
+        let question = PaneQuestion::new(asked, &self.theme);
+        let mut lines = self.end_text();
+        // The row above the changes is the last one of the answer.
+        if question.is_about_changes() && lines.pop_if(|last| last.width() == 0).is_some() {
+            self.owes_blank = true;
+        }
+        self.question = Some(question);
         self.state = "waiting for you".into();
-        self.end_text()
+        lines
     }
 
     /// The lines of the calls that can be shown now that `ended` has ended: none while a call before it runs.

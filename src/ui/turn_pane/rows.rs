@@ -3,7 +3,7 @@
 //! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
 use super::pane::{EndedCall, RunningCall, TurnPane};
-use super::question::{LineState, PaneQuestion, SENDS};
+use super::question::{LineState, PaneQuestion};
 use super::status::mode_label;
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::conversation::CallId;
@@ -30,12 +30,8 @@ const BACKGROUND_HINT: &str = "  Ctrl-B: background";
 const LEAST_TITLE: usize = 20;
 /// Rows from which on a rule separates a question from what is above it.
 const RULED: usize = 18;
-/// Rows of an answer that stay in view above a question, also where the changes would need its room.
-const LEAST_ANSWER: usize = 2;
-/// Below so many rows the status row, the end of the answer and the key of the draft make way for what is asked.
+/// Below so many rows the status row makes way for what is asked.
 const LOW_PANE: usize = 14;
-/// Rows of an answer that stay in view there.
-const LEAST_ANSWER_LOW: usize = 1;
 /// Steps of the model's list.
 const MOST_TODOS: usize = 5;
 
@@ -97,6 +93,8 @@ impl TurnPane {
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&mut self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
+        let at = self.since_start(now);
+        self.question.iter_mut().for_each(|open| open.note_checks(at));
         let mut line = self.line_state(now);
         let asked = self.question.as_ref();
         let wants_text = asked.is_some_and(PaneQuestion::wants_text);
@@ -111,7 +109,7 @@ impl TurnPane {
             rest.extend(has_line.then_some(composer));
         } else {
             // Where a difference needs each row, the state of a turn that is over can wait.
-            if room >= LOW_PANE || asked.is_none_or(|open| !open.is_about_changes()) {
+            if room >= LOW_PANE || mode != Mode::Ask || asked.is_none_or(|open| !open.is_about_changes()) {
                 rest.push(self.status_row(mode, now));
                 if asked.is_some() && line == LineState::Text {
                     line = LineState::TextSaidBelow;
@@ -129,10 +127,13 @@ impl TurnPane {
             let has_above = answer > 0 || open.is_about_changes() == self.facts.questions_only;
             let is_ruled = room >= RULED && has_above;
             let rule = is_ruled.then(|| Line::styled("─".repeat(self.columns), self.theme.style("rule")));
-            // The rule takes the place of a row of the answer, where there is one.
+            // The rule takes the place of a row of the answer, where there is one, and both make way for changes: the row
+            // above the pane has the last line of the answer.
             let above = answer.max(usize::from(rule.is_some()));
-            let least_answer = if room < LOW_PANE { LEAST_ANSWER_LOW } else { LEAST_ANSWER };
-            let spare = above.saturating_sub(least_answer.max(usize::from(rule.is_some())));
+            let has_status = rest.len() > 1 && line != LineState::TextSaidBelow;
+            // A mode that applies changes without a question is always on the screen.
+            let may_go = usize::from(has_status && open.is_about_changes() && mode == Mode::Ask);
+            let spare = above + may_go;
             let laid_out = |open: &mut PaneQuestion, others: usize| {
                 let least = (room.saturating_sub(others + above).max(4), spare);
                 open.rows(&self.theme, self.columns, least, line)
@@ -142,6 +143,9 @@ impl TurnPane {
             let has_lists = rows.len() + lists.len() + rest.len() <= room;
             if !has_lists && !lists.is_empty() {
                 (rows, total, fits) = laid_out(open, rest.len());
+            }
+            if may_go > 0 && rows.len() + rest.len() > room {
+                rest.remove(0);
             }
             open.note_cut((rows.len() + rest.len()).saturating_sub(room));
             // In three rows what is wrong matters more than what runs.
@@ -247,6 +251,12 @@ impl TurnPane {
                 last.map(|row| margin_mark::clear_margin(row, self.columns)).collect();
             last.reverse();
             rows.extend(last);
+        }
+        if let Some(retry) = &self.retry {
+            let text = format!("{}: retry {}/{}", retry.error, retry.attempt, retry.of);
+            let text = visible::guard_line(&text).into_owned();
+            let line = Line::styled(text, self.theme.style("notice"));
+            rows.extend(margin_mark::rows(&line, self.columns, &self.theme));
         }
         if !self.stream.is_empty() {
             let tail = self.stream.tail(&self.theme, self.width());
@@ -355,8 +365,8 @@ impl TurnPane {
         use StatusPart::{Activity, Context, Cost, Elapsed, Grants, Level, Model, Plan, Stop, Tokens};
         let letter = Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode)));
         // One look says who has the keyboard.
-        if self.question.is_some() && !self.composer.is_empty() {
-            let words = Span::styled(format!(" {SENDS}"), self.theme.style("question"));
+        if let Some(open) = self.question.as_ref().filter(|_| self.line_state(now) == LineState::Text) {
+            let words = Span::styled(format!(" {}", open.sends()), self.theme.style("question"));
             return margin_mark::line(vec![letter, words], &self.theme);
         }
         let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));

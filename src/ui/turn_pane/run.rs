@@ -14,7 +14,7 @@ use crate::ui::input::terminal_name;
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::theme::Theme;
 use crate::ui::viewer::CheckOutputScreen;
-use crate::ui::{LinkFinder, Notifier, term};
+use crate::ui::{LinkFinder, Notifier, reclaim, term};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -86,6 +86,7 @@ pub async fn run(
         jobs,
         check_output,
     } = settings;
+    reclaim::before_question();
     let mut painter = InlinePainter::new(Box::new(term::write_all), term::size())
         .with_kept_rows(term::keeps_rows(|name| std::env::var(name).ok(), terminal_name::answer()));
     let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
@@ -112,7 +113,9 @@ pub async fn run(
             Some(TurnPaneAction::Suspend) => {
                 painter.finish();
                 drop(keys.take());
-                term::suspend();
+                reclaim::suspend();
+                // A question may be open.
+                reclaim::before_question();
                 listen(&notifier);
                 keys = AsyncKeyReader::new().ok();
             }

@@ -19,6 +19,9 @@ mod answers;
 #[path = "change_list_tests.rs"]
 mod change_list;
 
+#[path = "ordinary_turns_tests.rs"]
+mod ordinary_turns;
+
 struct TurnPaneHarness {
     live: TurnPane,
     now: Instant,
@@ -300,7 +303,7 @@ fn what_hides_below_the_fold_must_be_seen_or_is_asked_once_more() {
     b.answer('y');
     assert!(answer.try_recv().is_err());
     let screen = b.screen();
-    assert!(screen.contains("not all of it was shown: once more?"), "{screen}");
+    assert!(screen.contains("not all of it was shown: go ahead?"), "{screen}");
     assert!(screen.contains("Yes · [Back]"), "{screen}");
     b.answer('y');
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
@@ -418,7 +421,7 @@ fn a_retry_is_counted_down_and_a_long_silence_says_what_can_be_done() {
     let error =
         crate::provider::ProviderError::RateLimited { message: "slow down".into(), retry_after: None };
     b.event(TurnEvent::Retrying { attempt: 2, of: 5, wait: Duration::from_secs(7), error });
-    assert!(b.scrollback.join("\n").contains("slow down; retry 2/5 in 7.0 s"));
+    assert!(b.screen().contains("slow down: retry 2/5"), "{}", b.screen());
     for (passed, shown) in
         [(0, "retry 2/5 in 7 s"), (3_200, "retry 2/5 in 4 s"), (5_000, "waiting for the model")]
     {
@@ -429,6 +432,40 @@ fn a_retry_is_counted_down_and_a_long_silence_says_what_can_be_done() {
     assert!(b.screen().contains("no data for 10 s ·"), "{}", b.screen());
     b.event(TurnEvent::Silent { since: Duration::from_secs(30) });
     assert!(b.screen().contains("no data for 30 s: Esc, then /retry, sends it again"), "{}", b.screen());
+}
+
+/// Story: each retry was a row of its own, with the same sentence.
+#[test]
+fn retries_are_one_row_that_counts_and_one_row_when_they_are_over() {
+    let mut b = bench_of(100, 10);
+    b.event(TurnEvent::Requested);
+    for attempt in 2..=4 {
+        let error =
+            crate::provider::ProviderError::RateLimited { message: "slow down".into(), retry_after: None };
+        b.event(TurnEvent::Retrying { attempt, of: 5, wait: Duration::from_secs(1), error });
+        b.pass(1_500);
+        let screen = b.screen();
+        assert!(screen.contains(&format!("slow down: retry {attempt}/5")), "{screen}");
+        assert_eq!(screen.matches("slow down").count(), 1, "{screen}");
+    }
+    assert_eq!(b.scrollback.join("\n"), "");
+    b.event(TurnEvent::Text("Hello.\n".into()));
+    assert!(!b.screen().contains("slow down"), "{}", b.screen());
+    assert_eq!(b.scrollback.join("\n").matches("slow down").count(), 1, "{:?}", b.scrollback);
+    assert!(b.scrollback.join("\n").contains("3 failed requests: "), "{:?}", b.scrollback);
+}
+
+/// Story: the stars of a sub-agent's report were on the screen, and its lines continued in the first column.
+#[test]
+fn the_report_of_a_sub_agent_is_drawn_as_an_answer_is() {
+    let mut b = bench_of(40, 16);
+    let text = "**Rounding** happens before the unit is chosen, in `filesize.py`.";
+    let summary = CallSummary::new("agent: look", DisplayDetail::Report(text.into()));
+    let (id, name, outcome) = (CallId::new("a"), "delegate".into(), CallOutcome::Done);
+    b.event(TurnEvent::CallEnded { id, name, outcome, summary });
+    let all = b.scrollback.join("\n");
+    assert!(all.contains("  Rounding happens before the unit is") && !all.contains("**"), "{all}");
+    assert!(b.scrollback.iter().skip(1).all(|row| row.starts_with("  ") && row.len() <= 40), "{all}");
 }
 
 #[test]

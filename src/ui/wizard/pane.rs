@@ -45,6 +45,8 @@ pub struct WizardPane<'w> {
     scroll_room: Cell<usize>,
     size: (u16, u16),
     ticks: usize,
+    /// An Enter that consents would count now.
+    enter_counts: bool,
 }
 
 impl<'w> WizardPane<'w> {
@@ -61,6 +63,7 @@ impl<'w> WizardPane<'w> {
             scroll_room: Cell::new(0),
             size: (0, 0),
             ticks: 0,
+            enter_counts: false,
         };
         pane.open_page();
         pane
@@ -267,11 +270,18 @@ impl<'w> WizardPane<'w> {
         }
     }
 
+    /// The question asks for consent.
+    fn consents(&self) -> bool {
+        let question = &self.wizard.page().question;
+        matches!(question, WizardQuestion::Choice { typing: ChoiceTyping::Consent, .. })
+    }
+
     fn draw_keys(&self, buffer: &mut Buffer, page: &WizardPage) {
         let back = if self.wizard.answered().is_empty() { "leave" } else { "back" };
         let take = self.keys.key(PickerAction::Take);
         let left = match &page.question {
             WizardQuestion::Wait => "  Esc stop".to_string(),
+            _ if self.consents() && !self.enter_counts => format!("  a moment  Esc {back}"),
             _ => format!("  {take} choose  Esc {back}"),
         };
         let more = if self.scroll_room.get() > 0 { "  PageDown more" } else { "" };
@@ -345,11 +355,11 @@ impl FullScreenPane for WizardPane<'_> {
     }
 
     fn decides(&self, key: KeyEvent) -> bool {
-        let consents = matches!(
-            &self.wizard.page().question,
-            WizardQuestion::Choice { typing: ChoiceTyping::Consent, .. }
-        );
-        consents && self.keys.action(key) == Some(PickerAction::Take)
+        self.consents() && self.keys.action(key) == Some(PickerAction::Take)
+    }
+
+    fn enter_counts(&mut self, counts: bool) -> bool {
+        std::mem::replace(&mut self.enter_counts, counts) != counts && self.consents()
     }
 
     fn tick(&mut self) -> bool {

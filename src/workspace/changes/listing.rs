@@ -1,14 +1,14 @@
 //! The list of changes that a person reads: what each row says, and which paths it is about.
 
 use super::change_set::{ChangeKind, ChangeSet, FileChange};
-use super::classify::{ChangeClass, ChangeClasses, lost_paths};
+use super::classify::{ChangeClass, ChangeClasses};
 use super::renames::RenamedFiles;
 use crate::text::{count, sanitize, visible};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::repository::{
     CommitPatch, MOST_NAMED, RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact,
-    RepositoryRow,
+    RepositoryRow, flat,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -132,7 +132,13 @@ impl FileChange {
         text.push_str(&format!("{}{slash}", name(&self.path)));
         match (&*self.before, &*self.after) {
             (_, PathState::Special { what, .. }) => text.push_str(&format!(" ({what}: never applied)")),
-            (_, PathState::Link { target }) => {
+            (before, PathState::Link { target }) => {
+                text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
+                if let PathState::Link { target } = before {
+                    text.push_str(&format!(", was -> {}", visible::path(Path::new(target))));
+                }
+            }
+            (PathState::Link { target }, PathState::Absent) => {
                 text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
             }
             _ => {}
@@ -185,6 +191,24 @@ impl FileChange {
     pub fn twin_words(&self, name: &dyn Fn(&Path) -> String) -> Option<String> {
         let twin = self.twin.as_ref().filter(|_| self.after.is_file())?;
         Some(format!("another name of {}", name(twin)))
+    }
+
+    /// Says that the path becomes a link that leads out of the workspace, as far as the names say it. `name` gives a path
+    /// the name that a person knows: relative where it is inside.
+    pub fn outside_words(&self, name: &dyn Fn(&Path) -> String) -> Option<&'static str> {
+        let PathState::Link { target } = &*self.after else { return None };
+        let to = name(&flat(&self.path.parent().unwrap_or(Path::new("/")).join(target)));
+        (to.starts_with('/') || to.starts_with("~/")).then_some("(outside the workspace)")
+    }
+
+    /// A link is all that the path was or becomes: its row shows all of that.
+    pub fn is_link_alone(&self) -> bool {
+        let is_link = |state: &PathState| matches!(state, PathState::Link { .. });
+        match (&*self.before, &*self.after) {
+            (PathState::Absent, after) => is_link(after),
+            (before, PathState::Absent) => is_link(before),
+            (before, after) => is_link(before) && is_link(after),
+        }
     }
 
     /// Which servers made a part of the change.
@@ -292,7 +316,8 @@ impl ChangeSet {
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
                         ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => String::new(),
                     };
-                    let notes = [std::mem::take(&mut row.note), change.server_words(), why];
+                    let outside = change.outside_words(&name).unwrap_or_default().to_string();
+                    let notes = [std::mem::take(&mut row.note), outside, change.server_words(), why];
                     row.note = notes.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ");
                     row
                 }
@@ -365,7 +390,7 @@ impl ChangeSet {
         let paths = own.iter().map(|c| c.path.clone()).collect();
         let loses_objects = change.is_some_and(|change| !change.lost_objects.is_empty());
         let is_loss = (row.needs_care || loses_objects) && {
-            let lost = lost_paths(self, classes);
+            let lost = classes.lost_paths(self);
             own.iter().any(|c| lost.contains(&*c.path))
         };
         let waits = classes.waiting_repositories().find(|waiting| waiting.path == repository);

@@ -147,11 +147,11 @@ impl View {
     ) -> Result<DecisionReport, Box<MovedChanges>> {
         let ChangeDecision { mut apply, discard, approval, label } = decision;
         let special = now.set().take_special(&mut apply);
-        let PermittedChanges { choice, waiting, losses, named_in, repositories } =
+        let PermittedChanges { choice, waiting, losses, groups, repositories } =
             now.permitted(apply, &approval);
         let why = |path: &Path| now.classes().reason_to_wait(path).map(|runner| runner.why.clone());
         let waiting = waiting.into_iter().map(|path| (path.clone(), why(&path).unwrap_or_default()));
-        let left = LeftPending { waiting: waiting.collect(), losses, named_in, repositories };
+        let left = LeftPending { waiting: waiting.collect(), losses, groups, repositories };
         let applies = !choice.is_empty() || !special.is_empty();
         if !applies && (!left.is_empty() || !discard.is_empty()) {
             let discarded =

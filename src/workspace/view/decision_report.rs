@@ -5,7 +5,7 @@ use super::stack::node_at;
 use crate::text::{count, sanitize, visible};
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_count::ChangeCount;
-use crate::workspace::changes::classify::LargeLoss;
+use crate::workspace::changes::classify::{LargeLoss, TreeGroup};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::damage::REPAIR_HINT;
 use crate::workspace::history::journal::JournalEntry;
@@ -51,8 +51,8 @@ pub struct LeftPending {
     pub waiting: Vec<(PathBuf, String)>,
     /// Losses: everything that belongs to them stays pending.
     pub losses: Vec<LargeLoss>,
-    /// Files that stay because they name a tree that belongs to such a loss: the manifest of a package manager.
-    pub named_in: Vec<PathBuf>,
+    /// Trees that stay as a whole, because something of them waits, with the files that name them.
+    pub groups: Vec<TreeGroup>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
 }
@@ -66,12 +66,12 @@ impl LeftPending {
     pub fn lines(&self, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
         let name = |path: &Path| visible::path(&shown(path));
         let losses = self.losses.iter().map(|loss| format!("left pending: {}", loss.words(shown)));
-        let names_it = |path: &PathBuf| format!("pending together with it: `{}`, which names it", name(path));
+        let together = |group: &TreeGroup| format!("pending together: {}", group.words(shown));
         let with = |path: &PathBuf| format!("pending together with it: the repository `{}`", name(path));
         let waits =
             |(path, why): &(PathBuf, String)| format!("not applied: {}: {}", name(path), sanitize::line(why));
         losses
-            .chain(self.named_in.iter().map(names_it))
+            .chain(self.groups.iter().map(together))
             .chain(self.repositories.iter().map(with))
             .chain(self.waiting.iter().map(waits))
             .collect()

@@ -1,8 +1,9 @@
 //! The limit at which write mode stops and asks.
 
-use std::path::PathBuf;
+use crate::workspace::changes::classify::LargeLoss;
+use std::path::{Path, PathBuf};
 
-/// What write mode lets a turn remove without a question.
+/// What is removed without a question of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossLimit {
     pub files: usize,
@@ -15,16 +16,11 @@ impl Default for LossLimit {
     }
 }
 
-/// Why the loss limit stopped a command's effects.
+/// Why write mode did not apply a command's effects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PendingReason {
-    Loss {
-        files: usize,
-        bytes: u64,
-    },
+    Loss(LargeLoss),
     Repository,
-    /// Everything in this root of the workspace is removed.
-    Root(PathBuf),
     /// The path, and why it is protected.
     Protected(PathBuf, String),
     /// The effects build on pending changes.
@@ -34,13 +30,8 @@ pub enum PendingReason {
 impl PendingReason {
     pub fn words(&self) -> String {
         match self {
-            PendingReason::Loss { files, bytes } => {
-                format!(
-                    "it deletes or overwrites {files} files ({bytes} bytes) that this turn did not create"
-                )
-            }
+            PendingReason::Loss(loss) => format!("it {}", loss.words(&Path::to_path_buf)),
             PendingReason::Repository => "it changes a git repository".into(),
-            PendingReason::Root(root) => format!("it removes everything in `{}`", root.display()),
             PendingReason::Protected(path, why) => format!("`{}` is protected: {why}", path.display()),
             PendingReason::Pending => "it builds on changes that are already pending".into(),
         }

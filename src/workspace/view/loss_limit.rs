@@ -1,10 +1,11 @@
-//! The loss limit: which effects of a command write mode does not apply by itself.
+//! Write mode: the effects of a command are applied at once, except what would wait for an answer of its own.
 
-use super::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
+use super::apply::{ApplyOutcome, ChangeSelection, LossPolicy, SelectedPart};
 pub use super::limit::{LossLimit, PendingReason};
+use super::shown::ShownChanges;
 use super::{LayerKind, View, ViewTurn};
 use crate::workspace::apply::ApplyError;
-use crate::workspace::changes::change_set::FileChange;
+use crate::workspace::changes::classify::ChangeApproval;
 use crate::workspace::history::journal::TransactionLabel;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,51 +13,56 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl View {
-    /// After a command in write mode: applies its effects unless the loss limit stops them. `touched` are the
-    /// paths it changed, `made` the contents this turn made, `lost` what it has taken away so far.
+    /// Applies the effects of a command, which are at the paths `touched`, unless one of them waits. What the turn made
+    /// itself is no loss, and what it removed before counts.
     pub fn apply_within_limit(
         &self,
         touched: &BTreeSet<Arc<Path>>,
-        brake: LossLimit,
         turn: &mut ViewTurn,
         label: TransactionLabel,
     ) -> Result<Result<ApplyOutcome, PendingReason>, ApplyError> {
-        let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
-        let choice: ChangeSelection = set
-            .changes
-            .iter()
-            .filter(|c| touched.contains(&c.path))
-            .map(|c| (c.path.clone(), SelectedPart::Whole))
-            .collect();
-        let classes = self.classify(&set);
-        let choice = View::completed(&set, &classes, Cow::Borrowed(&choice));
-        let chosen = || set.changes.iter().filter(|c| choice.contains_key(&c.path));
+        if self.is_empty(LayerKind::Pending) {
+            return Ok(Ok(ApplyOutcome::Nothing));
+        }
+        self.claim().map_err(ApplyError::of_claim)?;
+        let shown = self.shown_in_apply()?;
+        let chosen = touched.iter().filter(|path| shown.set().get(path).is_some());
+        let choice: ChangeSelection = chosen.map(|path| (Arc::clone(path), SelectedPart::Whole)).collect();
+        let choice = View::completed(shown.set(), shown.classes(), Cow::Owned(choice));
         if choice.keys().any(|path| !touched.contains(path)) {
             return Ok(Err(PendingReason::Pending));
         }
-        if let Some((change, runner)) = chosen().find_map(|c| Some((c, classes.runner(&c.path)?))) {
-            return Ok(Err(PendingReason::Protected(change.path.to_path_buf(), runner.why.clone())));
-        }
-        if chosen().any(|c| set.repositories.of(&c.path).is_some()) {
-            return Ok(Err(PendingReason::Repository));
-        }
-        let old = |c: &&FileChange| c.before.hash().is_some_and(|h| !turn.made.contains(h.to_hex().as_str()));
-        let gone = |c: &&FileChange| c.before.is_file() && !c.before.same_content(&c.after);
-        let (files, bytes) =
-            chosen().filter(|c| gone(c) && old(c)).fold((0, 0), |(n, b), c| (n + 1, b + c.before.size()));
-        let of_others = files > 0;
-        let (files, bytes) = (turn.lost.0 + files, turn.lost.1 + bytes);
-        if files > brake.files || bytes > brake.bytes {
-            return Ok(Err(PendingReason::Loss { files, bytes }));
-        }
-        if of_others && let Some(root) = classes.emptied_root(&set, &choice) {
-            return Ok(Err(PendingReason::Root(root)));
-        }
-        let applied = self.apply(&choice, label)?;
+        let removed = match within_limit(&shown, &choice, turn) {
+            Ok(removed) => removed,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let policy = (&ChangeApproval::none(), LossPolicy::LookedAt);
+        let applied = self.apply_shown(shown, choice, policy, label)?;
         if let ApplyOutcome::Landed(entry) = &applied {
-            turn.lost = (files, bytes);
+            turn.lost = removed;
             turn.made.extend(entry.changes.iter().filter_map(|c| Some(c.after.hash()?.to_hex().to_string())));
         }
         Ok(Ok(applied))
     }
+}
+
+/// How many files and bytes of others the turn removes with `choice`, or why the choice waits.
+fn within_limit(
+    shown: &ShownChanges,
+    choice: &ChangeSelection,
+    turn: &ViewTurn,
+) -> Result<(usize, u64), PendingReason> {
+    let (set, classes) = (shown.set(), shown.classes());
+    let runs_later = |path: &Arc<Path>| Some((path.to_path_buf(), classes.runner(path)?.why.clone()));
+    if let Some((path, why)) = choice.keys().find_map(runs_later) {
+        return Err(PendingReason::Protected(path, why));
+    }
+    if choice.keys().any(|path| set.repositories.of(path).is_some()) {
+        return Err(PendingReason::Repository);
+    }
+    let is_of_turn = |path: &Path| {
+        let before = set.get(path).and_then(|change| change.before.hash());
+        before.is_some_and(|hash| turn.made.contains(hash.to_hex().as_str()))
+    };
+    classes.removed_in_turn(set, choice, turn.lost, &|path| !is_of_turn(path)).map_err(PendingReason::Loss)
 }

@@ -7,6 +7,7 @@
 mod applied_changes;
 mod apply;
 mod apply_guard;
+mod asked;
 mod background;
 mod base;
 mod batch;
@@ -15,6 +16,7 @@ mod check_kept;
 mod check_output;
 mod check_times;
 mod check_view;
+mod checked_out;
 mod cleanup;
 mod collect;
 mod collect_check;
@@ -170,6 +172,8 @@ struct ViewInner {
     renamed: Mutex<RenamedMemo>,
     /// The repositories of the change set that was last classified, as far as they wait.
     waiting: Mutex<waiting_memo::WaitingMemo>,
+    /// What the person was asked about by itself.
+    asked: Mutex<super::changes::classify::ChangeApproval>,
     /// A background command has put something into the pending layers, and the person was not asked about it yet.
     late: AtomicBool,
     /// How far an apply or an undo of this view is.
@@ -227,7 +231,7 @@ pub struct ViewTurn {
     pub held: bool,
     /// Why the loss limit stopped a change.
     pub braked: Vec<String>,
-    /// Why what a command did could not be read, so that not all of it is pending.
+    /// Why what a command did is not all that it was to do: it could not be read, or the command was killed.
     pub unread: Vec<String>,
     /// Changes of read mode that were discarded.
     pub dropped: ChangeCount,
@@ -270,6 +274,7 @@ impl View {
             running: RunningCalls::default(),
             renamed: Mutex::default(),
             waiting: Mutex::default(),
+            asked: Mutex::default(),
             late: AtomicBool::new(false),
             progress: ApplyProgress::default(),
         }))

@@ -92,6 +92,7 @@ pub(super) fn access_names(reach: &[Access]) -> Vec<String> {
 pub(super) fn preview_hash(preview: &CallPreview) -> String {
     let detail = match &preview.detail {
         DisplayDetail::Text(text)
+        | DisplayDetail::Report(text)
         | DisplayDetail::Matches(MatchedText { text, .. })
         | DisplayDetail::Diff(DiffText { text, .. }) => Cow::Borrowed(text.as_str()),
         DisplayDetail::Command(command) => Cow::Owned(command.words()),

@@ -301,7 +301,9 @@ fn body(detail: &DisplayDetail, theme: &Theme) -> Vec<String> {
     match detail {
         DisplayDetail::Diff(diff) => exactly(&verbatim::diff(diff.text.as_bytes(), theme)),
         DisplayDetail::Changes(_) => exactly(&scrollback::detail(detail, theme, usize::MAX)),
-        DisplayDetail::Text(text) | DisplayDetail::Matches(MatchedText { text, .. }) => {
+        DisplayDetail::Text(text)
+        | DisplayDetail::Report(text)
+        | DisplayDetail::Matches(MatchedText { text, .. }) => {
             exactly(&verbatim::lines(text, Style::default(), theme))
         }
         DisplayDetail::Command(command) => {

@@ -7,6 +7,7 @@ use super::answer_use::{Answer, OnceMoreReason, QuestionStage};
 use super::any_question::AnyQuestion;
 use super::confirmation::{NAMED, NAMED_NARROW, unseen_words};
 use super::pane_question::PaneQuestion;
+use super::question_keys::TextBegun;
 use crate::agent::{MessageUse, PromptAsker};
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
@@ -24,7 +25,9 @@ const BEFORE_HINT: &str = "   ";
 const READY: &str = "Enter answers";
 const NOT_READY: &str = "a moment ... ";
 /// There is text on the line.
-pub(in crate::ui::turn_pane) const SENDS: &str = "Enter sends your text · Esc clears it";
+const SENDS: &str = "Enter sends your text · Esc clears it";
+/// A text at a permission question is a no with its reason.
+const REFUSES: &str = "Enter refuses and sends your text · Esc clears it";
 /// A program gets it by hand.
 const COPIES: &str = "Enter copies your text · Esc clears it";
 /// The same where nobody would get it.
@@ -122,12 +125,18 @@ impl PaneQuestion {
     }
 
     /// What Enter does with a text.
-    fn sends(&self) -> &'static str {
+    pub(in crate::ui::turn_pane) fn sends(&self) -> &'static str {
         let is_copied = |asker| matches!(asker, PromptAsker::Placet(MessageUse::Copied));
         match &self.asked {
             AnyQuestion::Enquiry(question) if is_copied(question.asker) => COPIES,
+            AnyQuestion::Call(question) if question.takes_reason && !self.begun_before() => REFUSES,
             _ => SENDS,
         }
+    }
+
+    /// The text was begun before the question: it is the next message.
+    pub(in crate::ui::turn_pane) fn begun_before(&self) -> bool {
+        self.keys.begun() == TextBegun::BeforeQuestion
     }
 
     /// The answers that are no part of the row: a text, and Esc.
@@ -158,10 +167,10 @@ impl PaneQuestion {
         match &self.stage {
             _ if self.unmet.is_some() => self.unmet.clone(),
             QuestionStage::OnceMore(_, OnceMoreReason::Discards) => {
-                Some("this throws the changes away: once more?".into())
+                Some("this throws the changes away: go ahead?".into())
             }
             QuestionStage::OnceMore(_, OnceMoreReason::Unseen) if self.is_all_seen() => {
-                Some("all of it is shown now: once more?".into())
+                Some("all of it is shown now: go ahead?".into())
             }
             QuestionStage::OnceMore(_, OnceMoreReason::Unseen) => Some(unseen_words(&self.unseen(named))),
             QuestionStage::Word => {

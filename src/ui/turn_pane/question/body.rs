@@ -160,9 +160,9 @@ impl QuestionBody {
 fn lines_of(detail: &DisplayDetail, theme: &Theme) -> Vec<Line<'static>> {
     match detail {
         DisplayDetail::Diff(diff) => verbatim::diff(diff.text.as_bytes(), theme),
-        DisplayDetail::Text(text) | DisplayDetail::Matches(MatchedText { text, .. }) => {
-            verbatim::lines(text, Style::default(), theme)
-        }
+        DisplayDetail::Text(text)
+        | DisplayDetail::Report(text)
+        | DisplayDetail::Matches(MatchedText { text, .. }) => verbatim::lines(text, Style::default(), theme),
         DisplayDetail::Image(image) => vec![Line::raw(picture::chip(image))],
         DisplayDetail::Changes(overview) => {
             overview.files.iter().flat_map(|f| verbatim::diff(&f.patch, theme)).collect()

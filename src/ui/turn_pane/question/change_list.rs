@@ -5,11 +5,12 @@
 //! files, which the rows below their repository explain, need not be. The difference of a commit must be where the files
 //! that are listed do not show all of it, and where the question is about the repository: a yes applies the commit.
 
-use super::change_rows::{ALL_CONTEXT, ListLayout, least_rows, open_sign};
+use super::change_rows::{ListLayout, least_rows, open_sign};
 use super::confirmation::{UnseenParts, UnseenRows, not_shown};
+use super::file_purpose::FilePurpose;
 use crate::text::RangeSet;
 use crate::tools::{ChangeOverview, FileDiff};
-use crate::ui::review::Differences;
+use crate::ui::review::{Differences, UnchangedText};
 use crate::ui::theme::Theme;
 use crate::workspace::ListedChange;
 use crossterm::event::KeyCode;
@@ -50,9 +51,9 @@ pub(super) struct ChangeList {
 struct RowKind {
     has_difference: bool,
     is_required: bool,
+    purpose: FilePurpose,
     /// The difference has no fewer rows.
     least_rows: usize,
-    weight: RowWeight,
 }
 
 /// What a yes applies.
@@ -78,13 +79,12 @@ impl ListSubject {
     }
 }
 
-/// What a row does to a file, in the order in which rows open: what a person must read first comes first.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum RowWeight {
-    Edits,
-    Removes,
-    #[default]
-    OnlyAdds,
+/// A file of which no content changes: the row has its names and its modes.
+fn is_told_by_row(file: &FileDiff, overview: &ChangeOverview) -> bool {
+    let mut lines = file.patch.split(|byte| *byte == b'\n');
+    let has_content = lines.any(|line| line.starts_with(b"@@ ") || line == b"GIT binary patch");
+    let is_of_file = overview.list.get(file.row).is_some_and(|row| row.commit.is_none() && !row.is_of_git);
+    is_of_file && file.left_out.is_none() && !has_content
 }
 
 /// What of one row was on the screen.
@@ -126,17 +126,14 @@ impl ChangeList {
             overview.list.get(file.row).is_some_and(|row| asked.needs_difference(row, file))
         };
         let mut kinds = vec![RowKind::default(); overview.list.len()];
-        for file in &overview.files {
+        for file in overview.files.iter().filter(|file| !is_told_by_row(file, overview)) {
             if let Some(kind) = kinds.get_mut(file.row) {
                 let least_rows = kind.least_rows + least_rows(file);
-                let weight = match overview.list.get(file.row) {
-                    Some(row) if row.is_edit => RowWeight::Edits,
-                    Some(row) if matches!(row.lines, Some((_, 0))) => RowWeight::OnlyAdds,
-                    _ => RowWeight::Removes,
-                };
+                let is_file = overview.list.get(file.row).is_some_and(|row| row.commit.is_none());
+                let purpose = if is_file { FilePurpose::of(&file.name) } else { FilePurpose::Source };
                 // A row of several files is required where one of them is.
                 let is_required = kind.is_required || is_required(file);
-                *kind = RowKind { has_difference: true, is_required, least_rows, weight };
+                *kind = RowKind { has_difference: true, is_required, purpose, least_rows };
             }
         }
         // In a question about a repository, the commit for which it waits comes before its internal files.
@@ -159,8 +156,8 @@ impl ChangeList {
         }
     }
 
-    /// The rows that fit into `room`, at a width of `columns`; `spare` more rows may be taken where that shows everything,
-    /// and as far as the list has fewer than [`LEAST_LIST`] rows.
+    /// The rows that fit into `room`, at a width of `columns`; `spare` more rows may be taken where that opens more, and as
+    /// far as the list has fewer than [`LEAST_LIST`] rows. Where nothing is hidden, the row that would say so is free.
     pub(super) fn window(
         &mut self,
         overview: &ChangeOverview,
@@ -184,7 +181,11 @@ impl ChangeList {
         let room = room + self.spare.min(spare);
         let parts = self.parts(overview);
         let total = parts.last().map_or(0, |part| part.at.end);
-        let fits = room.max(1).min(total);
+        let closed = (0..self.seen.len())
+            .filter(|row| !self.open.contains(row) && self.kind(*row).is_required)
+            .count();
+        let free = usize::from(closed == 0 && total == room + 1);
+        let fits = (room + free).max(1).min(total);
         self.fits = fits;
         self.scroll = self.scroll.min(total.saturating_sub(fits));
         let range = self.scroll..self.scroll + fits;
@@ -204,9 +205,6 @@ impl ChangeList {
                 }
             }
         }
-        let closed = (0..self.seen.len())
-            .filter(|row| !self.open.contains(row) && self.kind(*row).is_required)
-            .count();
         let below = total - range.end;
         ListWindow { rows, total, fits, below, closed }
     }
@@ -429,19 +427,18 @@ impl ChangeList {
         parts.iter().find(|part| part.at.contains(&at)).map_or(0, |part| part.row)
     }
 
-    /// Opens differences as long as all rows fit, of files that are edited first. Where none of those fits, the first of
-    /// them is opened to be scrolled, and nothing else: a new file or a removed one must not be open while each edit is
-    /// closed. Unchanged lines make way where all differences fit without them, or one where otherwise none does: what is
-    /// applied matters more than what is around it. That is chosen once for a width: with more room later, more are opened, and without a key none is closed
-    /// again.
+    /// Opens as many differences as fit: source before tests before what tools write, and small ones before large ones. For
+    /// that, lines that did not change make way first, then what is above the question, then the unchanged ends of long
+    /// lines. Of the ways to show the same number of differences, the one is taken that hides least. Where not one fits, the
+    /// first of them is opened to be scrolled. That is chosen once for a width: with more room later, more are opened, and
+    /// without a key none is closed again.
     fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize, spare: usize) {
         let heads =
             (0..self.seen.len()).map(|row| self.with_layout(|l| l.heads.get(row).map_or(0, Vec::len)));
         let used: usize = heads.sum();
         let mut required: Vec<usize> =
             (0..self.seen.len()).filter(|row| self.kind(*row).is_required).collect();
-        required.sort_by_key(|row| self.kind(*row).weight);
-        let least: usize = required.iter().map(|row| self.kind(*row).least_rows).sum();
+        required.sort_by_key(|row| (self.kind(*row).purpose, self.kind(*row).least_rows));
         if self.fitted == Some(self.columns) {
             let room = room + self.spare.min(spare);
             let opened = self.open.iter().map(|row| self.difference_rows(*row, overview)).sum::<usize>();
@@ -450,38 +447,32 @@ impl ChangeList {
             self.open.extend(more);
             return;
         }
-        // What is around the question makes way only where that shows everything.
-        let mut layouts: Vec<(usize, usize)> = Vec::new();
-        for room in [room, room + spare] {
-            if used + least <= room {
-                layouts.extend([ALL_CONTEXT, 1, 0].map(|context| (context, room)));
+        use UnchangedText::{All, Hidden, Lines};
+        let layouts = [room, room + spare].map(|room| [All, Lines(1), Lines(0)].map(|shown| (shown, room)));
+        let mut most: Option<(UnchangedText, usize, BTreeSet<usize>)> = None;
+        for (unchanged, room) in layouts.into_iter().flatten().chain([(Hidden, room + spare)]) {
+            self.set_unchanged(unchanged);
+            let mut open = self.fitting(&required, overview, (used, room + 1));
+            let shows_all = open.len() == required.len();
+            if !shows_all {
+                open = self.fitting(&required, overview, (used, room));
             }
-        }
-        layouts.push((ALL_CONTEXT, room));
-        for (context, room_of_layout) in layouts {
-            self.set_context(context);
-            self.open = self.fitting(&required, overview, (used, room_of_layout));
-            self.spare = room_of_layout - room;
-            if self.open.len() == required.len() {
+            if most.as_ref().is_none_or(|(.., known)| open.len() > known.len()) {
+                most = Some((unchanged, room, open));
+            }
+            if shows_all {
                 break;
             }
         }
-        // Where no file fits with the lines around its changes, one may fit without them.
-        if self.open.is_empty() {
-            for context in [1, 0, ALL_CONTEXT] {
-                self.set_context(context);
-                self.open = self.fitting(&required, overview, (used, room));
-                if !self.open.is_empty() {
-                    break;
-                }
-            }
-        }
-        self.fitted = Some(self.columns);
+        let (unchanged, room_taken, open) = most.unwrap_or((All, room, BTreeSet::new()));
+        self.set_unchanged(unchanged);
+        (self.open, self.spare, self.fitted) = (open, room_taken - room, Some(self.columns));
         if let (true, Some(first)) = (self.open.is_empty() && used + LEAST_CUT < room, required.first()) {
             self.open.insert(*first);
         }
     }
 
+    /// The first of these rows whose differences have room. A test is not open while source is closed.
     fn fitting(
         &self,
         required: &[usize],
@@ -489,29 +480,28 @@ impl ChangeList {
         (mut used, room): (usize, usize),
     ) -> BTreeSet<usize> {
         let mut fitting = BTreeSet::new();
-        let mut has_closed_edit = false;
+        let mut closed: Option<FilePurpose> = None;
         for row in required {
-            let is_edit = self.kind(*row).weight == RowWeight::Edits;
-            // Nothing else is open while a file is closed that is edited.
-            if used >= room || !is_edit && has_closed_edit {
+            let purpose = self.kind(*row).purpose;
+            if closed.is_some_and(|closed| closed < purpose) {
                 break;
             }
             // A difference that is certainly too long is not laid out to find that.
-            let may_fit = used + self.kind(*row).least_rows <= room;
+            let may_fit = used < room && used + self.kind(*row).least_rows <= room;
             let rows = if may_fit { self.difference_rows(*row, overview) } else { room + 1 };
             if used + rows <= room {
                 used += rows;
                 fitting.insert(*row);
             } else {
-                has_closed_edit |= is_edit;
+                closed.get_or_insert(purpose);
             }
         }
         fitting
     }
 
-    fn set_context(&mut self, context: usize) {
+    fn set_unchanged(&mut self, unchanged: UnchangedText) {
         let Some(layout) = self.laid_out.get_mut() else { return };
-        if !layout.set_context(context) {
+        if !layout.set_unchanged(unchanged) {
             return;
         }
         // Rows are other rows now.

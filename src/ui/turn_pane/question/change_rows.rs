@@ -3,7 +3,7 @@
 use crate::text::{visible, width};
 use crate::tools::{ChangeOverview, FileDiff};
 use crate::ui::margin_mark;
-use crate::ui::review::Differences;
+use crate::ui::review::{Differences, UnchangedText};
 use crate::ui::scrollback;
 use crate::ui::theme::Theme;
 use crate::ui::verbatim;
@@ -20,14 +20,10 @@ const BAR: usize = 10;
 /// Names are followed by their counts in one column as long as they are no longer than this part of the width.
 const NAMES: (usize, usize) = (3, 5);
 
-/// Every unchanged line that the patch has.
-pub(super) const ALL_CONTEXT: usize = usize::MAX;
-
 /// All rows at one width. A difference is laid out when it is first needed.
 pub(in crate::ui::turn_pane) struct ListLayout {
     pub(super) columns: usize,
-    /// At most so many unchanged lines are shown around each change.
-    context: usize,
+    unchanged: UnchangedText,
     pub(in crate::ui::turn_pane) heads: Vec<Vec<Line<'static>>>,
     differences: Vec<OnceCell<Rc<Vec<Line<'static>>>>>,
     /// How many rows each difference has, where it was laid out.
@@ -49,19 +45,19 @@ impl ListLayout {
         let head = |row: &ListedChange| head_rows(row, HeadColumns { names, counts, most }, columns, theme);
         ListLayout {
             columns,
-            context: ALL_CONTEXT,
+            unchanged: UnchangedText::All,
             heads: overview.list.iter().map(head).collect(),
             differences: overview.list.iter().map(|_| OnceCell::new()).collect(),
             lengths: vec![Cell::new(None); overview.list.len()],
         }
     }
 
-    /// Lays the differences out again where that is another number of lines; false where it is the same.
-    pub(in crate::ui::turn_pane) fn set_context(&mut self, context: usize) -> bool {
-        if self.context == context {
+    /// Lays the differences out again where that is something else; false where it is the same.
+    pub(in crate::ui::turn_pane) fn set_unchanged(&mut self, unchanged: UnchangedText) -> bool {
+        if self.unchanged == unchanged {
             return false;
         }
-        self.context = context;
+        self.unchanged = unchanged;
         self.forget_differences();
         self.lengths.iter_mut().for_each(|length| *length = Cell::new(None));
         true
@@ -140,16 +136,15 @@ impl ListLayout {
             let name = visible::guard_line(&file.name).into_owned();
             rows.extend(wrap(&Line::styled(format!("    {name}"), theme.style("title"))));
         }
-        let drawn = file
-            .left_out
-            .is_none()
-            .then(|| differences.rows(at, theme, (self.columns.saturating_sub(INDENT.len()), self.context)));
+        let drawn = file.left_out.is_none().then(|| {
+            differences.rows(at, theme, (self.columns.saturating_sub(INDENT.len()), self.unchanged))
+        });
         match drawn.flatten() {
             Some(lines) => rows.extend(lines.into_iter().map(|mut line| {
                 line.spans.insert(0, Span::raw(INDENT));
                 line
             })),
-            None => rows.extend(verbatim::diff(&file.patch, theme).iter().flat_map(wrap)),
+            None => rows.extend(verbatim::diff_for_person(&file.patch, theme).iter().flat_map(wrap)),
         }
         rows.extend(scrollback::left_out(file, theme).iter().flat_map(wrap));
         rows

@@ -31,7 +31,7 @@ pub(in crate::ui::turn_pane) fn second_words(
 
 /// What is asked once more where not all of it was shown.
 pub(super) fn unseen_words(unseen: &UnseenParts) -> String {
-    format!("{}: once more?", not_all_shown(unseen))
+    format!("{}: go ahead?", not_all_shown(unseen))
 }
 
 fn not_all_shown(unseen: &UnseenParts) -> String {
@@ -43,7 +43,7 @@ fn not_all_shown(unseen: &UnseenParts) -> String {
 /// What was not shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) struct UnseenParts {
-    /// By file: `src/a.rs (12 rows), b.bin (70000 bytes)`; empty where nothing is missing, or that is not known.
+    /// `src/a.rs (12 rows)`, or `src/a.rs, b.bin and 2 more files`; empty where nothing is missing, or that is not known.
     pub(in crate::ui::turn_pane) words: String,
     are_several: bool,
 }
@@ -66,6 +66,14 @@ pub(super) struct UnseenRows {
     pub(super) other_files: usize,
 }
 
+/// A file, a commit or a repository that was not all shown. How much of it is said where it is the only one.
+struct UnseenFile {
+    name: String,
+    how_much: String,
+    /// It is a file of the list.
+    is_listed: bool,
+}
+
 /// What of a change set was not shown, by file, and for the files that git writes by repository. `rows` says how much of the
 /// file with this number was not on the screen; at most `most` of them are named.
 pub(super) fn not_shown(
@@ -76,7 +84,7 @@ pub(super) fn not_shown(
     let listed = |file: &FileDiff| overview.list.get(file.row);
     let mut repositories: BTreeMap<usize, usize> = BTreeMap::new();
     let mut are_several = false;
-    let mut named: Vec<(String, bool)> = Vec::new();
+    let mut named: Vec<UnseenFile> = Vec::new();
     for (at, file) in overview.files.iter().enumerate() {
         let UnseenRows { rows, other_files } = rows(at);
         if listed(file).is_some_and(|row| row.repository.is_some()) {
@@ -87,25 +95,30 @@ pub(super) fn not_shown(
             0 => String::new(),
             others => format!(" and {}", count::of(others, "other file")),
         };
-        let words = match (rows, file.left_out) {
+        let how_much = match (rows, file.left_out) {
             (0, None) => continue,
-            (rows, None) => format!("{}{others} ({})", file.name, count::of(rows, "row")),
-            (_, Some(LeftOut::NotRead)) => file.name.clone(),
-            (_, Some(left_out)) => format!("{} ({} bytes)", file.name, left_out.bytes()),
+            (rows, None) => format!(" ({})", count::of(rows, "row")),
+            (_, Some(LeftOut::NotRead)) => String::new(),
+            (_, Some(left_out)) => format!(" ({} bytes)", left_out.bytes()),
         };
         are_several |= other_files > 0;
-        named.push((words, listed(file).is_none_or(|row| row.commit.is_none())));
+        let is_listed = listed(file).is_none_or(|row| row.commit.is_none());
+        named.push(UnseenFile { name: format!("{}{others}", file.name), how_much, is_listed });
     }
     for (row, rows) in repositories.into_iter().filter(|(_, rows)| *rows > 0).rev() {
-        let name = overview.list.get(row).and_then(|row| row.repository.as_deref()).unwrap_or_default();
-        named.insert(0, (format!("{name} ({})", count::of(rows, "row")), false));
+        let name = overview.list.get(row).and_then(|row| row.repository.clone()).unwrap_or_default();
+        let how_much = format!(" ({})", count::of(rows, "row"));
+        named.insert(0, UnseenFile { name, how_much, is_listed: false });
+    }
+    if let [UnseenFile { name, how_much, .. }] = &*named {
+        return UnseenParts { words: format!("{name}{how_much}"), are_several };
     }
     are_several |= named.len() > 1;
     let rest = named.split_off(most.min(named.len()));
-    let shown: Vec<String> = named.into_iter().map(|(words, _)| words).collect();
+    let shown: Vec<String> = named.into_iter().map(|file| file.name).collect();
     let words = match rest.len() {
         0 => shown.join(", "),
-        more if rest.iter().all(|(_, is_file)| *is_file) => {
+        more if rest.iter().all(|file| file.is_listed) => {
             format!("{} and {}", shown.join(", "), count::of(more, "more file"))
         }
         more => format!("{} and {more} more", shown.join(", ")),

@@ -14,12 +14,13 @@ mod change_rows;
 mod check_rows;
 mod choice_list;
 mod confirmation;
+mod file_purpose;
 mod pane_question;
 mod question_keys;
 mod rows;
 
 pub(super) use answer::QuestionOutcome;
-pub(super) use answer_row::{LineState, SENDS};
+pub(super) use answer_row::LineState;
 pub(super) use any_question::AnyQuestion;
 pub(super) use change_rows::{ListLayout, least_rows};
 pub(super) use confirmation::{is_given_twice, left_out, second_words};

@@ -117,6 +117,15 @@ impl PaneQuestion {
         self.changes.as_ref().is_some_and(ChangeList::is_busy)
     }
 
+    /// The result of a check was not read yet. Called before the frame that has it, so that the frame does not say that an
+    /// Enter answers.
+    pub(in crate::ui::turn_pane) fn note_checks(&mut self, at: Duration) {
+        let runs = self.has_running_checks();
+        if std::mem::replace(&mut self.had_running_checks, runs) && !runs {
+            self.keys.touch(at);
+        }
+    }
+
     /// `fits` of `rows` rows are on the screen at `at`. They count as seen only if `stands`: a picture of a moment was not
     /// read.
     pub(in crate::ui::turn_pane) fn drawn(
@@ -126,11 +135,6 @@ impl PaneQuestion {
         at: Duration,
     ) {
         self.keys.drawn(at);
-        let runs = self.has_running_checks();
-        if std::mem::replace(&mut self.had_running_checks, runs) && !runs {
-            // The result of a check was not read yet.
-            self.keys.touch(at);
-        }
         if self.is_too_small {
             return;
         }

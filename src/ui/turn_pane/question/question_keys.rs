@@ -171,6 +171,10 @@ impl QuestionKeys {
         self.guard.touch(at);
     }
 
+    pub(in crate::ui::turn_pane) fn begun(&self) -> TextBegun {
+        self.begun
+    }
+
     pub(in crate::ui::turn_pane) fn guard(&self) -> &EnterGuard {
         &self.guard
     }

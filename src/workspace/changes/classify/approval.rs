@@ -149,8 +149,8 @@ pub struct PermittedChanges {
     pub losses: Vec<LargeLoss>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
-    /// Files that stay because they name a tree that belongs to such a loss.
-    pub named_in: Vec<PathBuf>,
+    /// Trees that stay as a whole, because something of them waits, with the files that name them.
+    pub groups: Vec<TreeGroup>,
 }
 
 impl ChangeClasses {
@@ -195,6 +195,19 @@ impl ChangeClasses {
         }
     }
 
+    /// True where `approval` is about `path` of [`ChangeClasses::to_approve`], as it is now.
+    pub(in crate::workspace) fn is_approved_at(
+        &self,
+        set: &ChangeSet,
+        path: &Path,
+        approval: &ChangeApproval,
+    ) -> bool {
+        match self.waiting_at(set, path) {
+            Some(repository) => self.is_approved(set, repository, approval),
+            None => set.get(path).is_some_and(|change| approval.covers(change)),
+        }
+    }
+
     /// The person saw the repository, or named it or one of its changed files.
     fn is_approved(
         &self,
@@ -224,6 +237,7 @@ impl ChangeClasses {
         };
         let losses: Vec<LargeLoss> = self.losses.iter().filter(at).cloned().collect();
         all.extend(loss::paths_of(set, &losses, &|_| true).into_iter().map(Arc::from));
+        all.extend(self.group_around(set, path));
         all
     }
 
@@ -258,17 +272,28 @@ impl ChangeClasses {
         losses.into_iter().filter(|loss| !approval.allows(loss)).collect()
     }
 
-    /// The root of which `choice` removes everything.
-    pub(in crate::workspace) fn emptied_root(
+    /// How many files and bytes a turn removes with `choice` and what it removed `before`, or the loss that this is. Only
+    /// files for which `counted` is true are lost.
+    pub(in crate::workspace) fn removed_in_turn(
         &self,
         set: &ChangeSet,
         choice: &ChangeSelection,
-    ) -> Option<PathBuf> {
-        let losses = self.unapproved_losses(set, choice, &ChangeApproval::none());
-        losses.into_iter().find_map(|loss| match loss {
-            LargeLoss::Root { path, .. } => Some(path),
-            _ => None,
-        })
+        before: (usize, u64),
+        counted: &dyn Fn(&Path) -> bool,
+    ) -> Result<(usize, u64), LargeLoss> {
+        let part = set.part(|c| choice.contains_key(&c.path));
+        let (files, bytes) = loss::removed(&part, counted);
+        if files == 0 {
+            return Ok(before);
+        }
+        let (files, bytes) = (files + before.0, bytes + before.1);
+        if files > self.limit.files || bytes > self.limit.bytes {
+            return Err(LargeLoss::Files { files, bytes });
+        }
+        match loss::losses(&part, &self.roots, self.limit, counted).into_iter().next() {
+            Some(loss) => Err(loss),
+            None => Ok((files, bytes)),
+        }
     }
 
     /// The part of `choice` that may be applied with this approval. The rest stays pending: paths that run later, and
@@ -284,20 +309,20 @@ impl ChangeClasses {
         let chosen = |path: &Path| choice.contains_key(path);
         // The person parts a tree from the files that name it by choosing one of them.
         let is_whole = |group: &&TreeGroup| group.paths().all(|path| chosen(path));
-        let groups: Vec<&TreeGroup> = self.groups.iter().filter(is_whole).collect();
+        let mut groups: Vec<&TreeGroup> = self.groups.iter().filter(is_whole).collect();
+        let mut left_groups: Vec<TreeGroup> = Vec::new();
         let waits = |c: &&FileChange| chosen(&c.path) && self.waits(set, c, approval);
         let later: BTreeSet<&Path> = set.changes.iter().filter(waits).map(|c| &*c.path).collect();
-        let mut left = stay(set, choice, &later);
+        let mut staying = later.clone();
+        stay_together(set, &mut groups, &mut left_groups, &mut staying);
+        let mut left = stay(set, choice, &staying);
         // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
-        let (mut repositories, mut named_in) = (Vec::new(), BTreeSet::new());
+        let mut repositories = Vec::new();
         if !losses.is_empty() {
             let part = set.part(|c| left.contains_key(&c.path));
             let mut staying = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
-            let stays = |group: &&TreeGroup| group.tree.iter().any(|path| staying.contains(&**path));
-            let with_tree = groups.into_iter().filter(stays).flat_map(|group| &group.named_in);
-            named_in = with_tree.map(|path| path.to_path_buf()).collect();
-            staying.extend(part.changes.iter().map(|c| &*c.path).filter(|path| named_in.contains(*path)));
+            stay_together(&part, &mut groups, &mut left_groups, &mut staying);
             // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work
             // tree: after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
             let around = part.repositories_around(&staying);
@@ -313,12 +338,37 @@ impl ChangeClasses {
         };
         let waiting = self.to_approve(set).into_iter().map(|(path, _)| path).filter(|path| stays(path));
         let waiting = waiting.map(Path::to_path_buf).collect();
-        PermittedChanges {
-            choice: left,
-            waiting,
-            losses,
-            named_in: named_in.into_iter().collect(),
-            repositories,
+        PermittedChanges { choice: left, waiting, losses, groups: left_groups, repositories }
+    }
+
+    /// The rest of the group of a path that runs later: it is applied with that path. What else runs later in it has an
+    /// answer of its own.
+    pub(super) fn group_around(&self, set: &ChangeSet, path: &Path) -> BTreeSet<Arc<Path>> {
+        let runs_later = |path: &Path| self.runner(path).is_some();
+        let around = self.groups.iter().filter(|group| runs_later(path) && group.contains(path));
+        let around: BTreeSet<Arc<Path>> = around.flat_map(TreeGroup::paths).cloned().collect();
+        let is_there = |path: &Arc<Path>| !runs_later(path) && set.get(path).is_some();
+        set.with_whole_repositories(around).into_iter().filter(is_there).collect()
+    }
+}
+
+/// Moves the groups of which something is among `staying` from `groups` to `left`, and adds all of them to `staying`, with
+/// the whole of a repository that names their trees.
+fn stay_together<'a>(
+    set: &'a ChangeSet,
+    groups: &mut Vec<&TreeGroup>,
+    left: &mut Vec<TreeGroup>,
+    staying: &mut BTreeSet<&'a Path>,
+) {
+    loop {
+        let stays = |group: &mut &TreeGroup| group.paths().any(|path| staying.contains(&**path));
+        let found: Vec<&TreeGroup> = groups.extract_if(.., stays).collect();
+        if found.is_empty() {
+            return;
         }
+        let all: BTreeSet<Arc<Path>> = found.iter().flat_map(|group| group.paths()).cloned().collect();
+        let all = set.with_whole_repositories(all);
+        staying.extend(set.changes.iter().map(|c| &*c.path).filter(|path| all.contains(*path)));
+        left.extend(found.into_iter().cloned());
     }
 }

@@ -1,13 +1,13 @@
 //! The class of a change: ordinary, runs later, or part of a large loss.
 
 use super::large_loss::LargeLoss;
-use super::loss::losses;
+use super::loss::{losses, paths_of};
 use super::tree_group::TreeGroup;
 use crate::permission::Runner;
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::hash::Hash;
 use crate::workspace::view::LossLimit;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What one path's change means. The strictest that holds.
@@ -39,7 +39,7 @@ pub struct ChangeClasses {
     pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
     /// The losses of the whole set, the gravest first.
     pub losses: Vec<LargeLoss>,
-    /// Trees that are a large loss, with the files that name them: they are applied or wait together.
+    /// Trees with something that waits, and the files that name them: they are applied or wait together.
     pub(super) groups: Vec<TreeGroup>,
     /// Repositories that wait as a whole.
     pub(super) waiting: Vec<WaitingRepository>,
@@ -59,6 +59,20 @@ impl ChangeClasses {
         of_part.waiting.retain(|waiting| !self.approved_with(part, &waiting.path).is_empty());
         of_part.losses = losses(part, &self.roots, self.limit, &|_| true);
         of_part
+    }
+
+    /// The paths of `set` that belong to a large loss.
+    pub fn lost_paths<'a>(&self, set: &'a ChangeSet) -> BTreeSet<&'a Path> {
+        self.paths_of_losses(set, &self.losses)
+    }
+
+    /// The same of some of them.
+    pub(in crate::workspace) fn paths_of_losses<'a>(
+        &self,
+        set: &'a ChangeSet,
+        losses: &[LargeLoss],
+    ) -> BTreeSet<&'a Path> {
+        paths_of(set, losses, &|_| true)
     }
 
     /// Who runs or obeys the path later, if some program does.

@@ -1,6 +1,5 @@
 //! Large losses: a repository, a root, or more than the loss limit.
 
-use super::class::ChangeClasses;
 use super::large_loss::LargeLoss;
 pub(super) use super::removed_repository::{removed_repository, removes_repository};
 use super::repository_loss;
@@ -22,18 +21,17 @@ pub(super) fn losses(
     losses.extend(repository_loss::repository_losses(set));
     losses.extend(roots.iter().filter_map(|root| emptied(set, root)));
     let stated: BTreeSet<&Path> = paths_of(set, &losses, &|_| true);
-    let (files, bytes) = lost(set)
-        .filter(|change| counted(&change.path) && !stated.contains(&*change.path))
-        .fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()));
+    let (files, bytes) = removed(set, &|path| counted(path) && !stated.contains(path));
     if files > limit.files || bytes > limit.bytes {
         losses.push(LargeLoss::Files { files, bytes });
     }
     losses
 }
 
-/// The paths of `set` that belong to a large loss.
-pub fn lost_paths<'a>(set: &'a ChangeSet, classes: &ChangeClasses) -> BTreeSet<&'a Path> {
-    paths_of(set, &classes.losses, &|_| true)
+/// How many files `set` removes, and their bytes; of those for which `counted` is true.
+pub(super) fn removed(set: &ChangeSet, counted: &dyn Fn(&Path) -> bool) -> (usize, u64) {
+    let lost = lost(set).filter(|change| counted(&change.path));
+    lost.fold((0, 0), |(files, bytes), change| (files + 1, bytes + change.before.size()))
 }
 
 /// The paths of `set` that belong to `losses`.
@@ -78,7 +76,7 @@ fn is_of_ended_operation(set: &ChangeSet, path: &Path) -> bool {
     OPERATIONS.iter().any(|name| of(name))
 }
 
-/// Files that are deleted or nearly empty: an edit of many files is not a loss, and an emptied file is.
+/// Files that are removed, or that lose more than half of their content: an edit of many files is no loss.
 fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
     let moved = moved(set);
     let is_judged =
@@ -86,7 +84,7 @@ fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
     let others = set.changes.iter().filter(move |c| !is_judged(&c.path));
     others.filter(move |c| {
         let gone = !c.after.is_file() && !moved.contains(&c.path);
-        c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size() / 2)
+        c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size().div_ceil(2))
     })
 }
 

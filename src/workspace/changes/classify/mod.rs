@@ -26,41 +26,37 @@ pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 pub use approval::{ChangeApproval, PermittedChanges};
 pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
 pub use large_loss::LargeLoss;
-pub use loss::lost_paths;
+pub use tree_group::TreeGroup;
 
 use super::change_set::ChangeSet;
 use crate::permission::Runner;
 use crate::workspace::view::View;
-use std::collections::BTreeMap;
-use tree_group::TreeGroup;
+use std::path::Path;
 
 impl View {
     /// What each change of `set` means. Other modules have it with what is shown: [`View::shown`].
     pub(in crate::workspace) fn classify(&self, set: &ChangeSet) -> ChangeClasses {
         let protected = self.protected();
         let classifier = ChangeClassifier::new(set, self.roots(), &protected);
-        let mut by_path = BTreeMap::new();
+        let mut classes = ChangeClasses { limit: self.loss_limit(), ..ChangeClasses::default() };
         for change in &set.changes {
             match classifier.classify(change) {
                 ChangeClass::Ordinary => {}
-                class => drop(by_path.insert(change.path.to_path_buf(), class)),
+                class => drop(classes.by_path.insert(change.path.to_path_buf(), class)),
             }
         }
-        let (roots, limit) = (self.roots().to_vec(), self.loss_limit());
-        let losses = loss::losses(set, &roots, limit, &|_| true);
-        let waiting = self.waiting_repositories(set, &classifier);
-        let groups = self.tree_groups(set, &losses);
-        ChangeClasses { by_path, losses, groups, waiting, roots, limit }
-    }
-
-    /// The trees that a loss of many files is about. A repository or a root that is removed waits by itself.
-    fn tree_groups(&self, set: &ChangeSet, losses: &[LargeLoss]) -> Vec<TreeGroup> {
-        let is_of_files = |loss: &&LargeLoss| matches!(loss, LargeLoss::Files { .. });
-        let of_files: Vec<LargeLoss> = losses.iter().filter(is_of_files).cloned().collect();
-        match of_files.is_empty() {
-            true => Vec::new(),
-            false => tree_group::tree_groups(set, &loss::paths_of(set, &of_files, &|_| true), self.objects()),
+        let later: Vec<&Path> = classes.runs_later().map(|(path, _)| path).collect();
+        let known = self.checked_out(set, &later);
+        classes.by_path.retain(|path, _| !known.contains(path));
+        classes.roots = self.roots().to_vec();
+        classes.losses = loss::losses(set, &classes.roots, classes.limit, &|_| true);
+        classes.waiting = self.waiting_repositories(set, &classifier);
+        let mut can_wait = classes.lost_paths(set);
+        can_wait.extend(classes.runs_later().map(|(path, _)| path));
+        if !can_wait.is_empty() {
+            classes.groups = tree_group::tree_groups(set, &can_wait, self.objects());
         }
+        classes
     }
 }
 

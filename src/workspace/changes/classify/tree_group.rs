@@ -1,67 +1,111 @@
-//! A tree that a command removes, and the files that name it: the manifest and the lock file of a package manager.
+//! A tree that a command makes or removes, and the files that name it: a package with the manifest and the lock file, a
+//! worktree or a submodule with its registration.
 //!
 //! No names of programs and files are known here. A file belongs to the tree if the same command changed it, and the lines
-//! that it changed name a directory that goes. Both are applied or wait together, because one without the other is a state
-//! that nobody made; the person parts them by choosing one of them.
+//! that it changed name a directory that comes or goes. All of it is applied or waits together, because one without the other
+//! is a state that nobody made; the person parts them by choosing one of them.
 
+use super::staying::holds;
 use crate::text::hunk::hunks;
+use crate::text::{count, visible};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::history::origin::ChangeOrigin;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What goes of a tree by one command, and the files that name it.
+/// A command that changes more files beside its trees registers nothing in them, and each would be read at every look.
+const MOST_NAMING: usize = 200;
+
+/// What one command makes or removes of directories, and the files that name them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TreeGroup {
-    pub(super) tree: BTreeSet<Arc<Path>>,
-    pub(super) named_in: BTreeSet<Arc<Path>>,
+pub struct TreeGroup {
+    /// The outermost directories.
+    tops: Vec<Arc<Path>>,
+    paths: BTreeSet<Arc<Path>>,
+    named_in: BTreeSet<Arc<Path>>,
 }
 
 impl TreeGroup {
     pub(super) fn paths(&self) -> impl Iterator<Item = &Arc<Path>> {
-        self.tree.iter().chain(&self.named_in)
+        self.paths.iter().chain(&self.named_in)
+    }
+
+    pub(super) fn contains(&self, path: &Path) -> bool {
+        self.paths.contains(path) || self.named_in.contains(path)
+    }
+
+    /// For a person: `many` and `deps.json`, which names it. `name` shows a path.
+    pub fn words(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
+        const NAMED: usize = 3;
+        let listed = |paths: &mut dyn Iterator<Item = &Arc<Path>>, all: usize| {
+            let named = paths.take(NAMED).map(|path| format!("`{}`", visible::path(&name(path))));
+            let more = (all > NAMED).then(|| format!("{} more", count::of(all - NAMED, "path")));
+            named.chain(more).collect::<Vec<String>>().join(", ")
+        };
+        let trees = listed(&mut self.tops.iter(), self.tops.len());
+        let files = listed(&mut self.named_in.iter(), self.named_in.len());
+        format!("{trees} and what names it: {files}")
     }
 }
 
-/// The trees of which `lost` are files, with the files that name them.
-pub(super) fn tree_groups(set: &ChangeSet, lost: &BTreeSet<&Path>, objects: &ObjectStore) -> Vec<TreeGroup> {
+/// The trees of `set` that hold one of `waiting`, with the files that name them.
+pub(super) fn tree_groups(
+    set: &ChangeSet,
+    waiting: &BTreeSet<&Path>,
+    objects: &ObjectStore,
+) -> Vec<TreeGroup> {
     let mut of_call: BTreeMap<(&str, &str), Vec<&FileChange>> = BTreeMap::new();
     for change in &set.changes {
         if let Some(origin) = change.steps.last().and_then(|step| step.origin.as_deref()) {
             of_call.entry(call_of(origin)).or_default().push(change);
         }
     }
-    let group = |changes: Vec<&FileChange>| {
-        let tree: BTreeSet<Arc<Path>> = of(&changes, |c| lost.contains(&*c.path));
-        let goes = |c: &&&FileChange| c.before.is_directory() && c.after.is_absent();
-        let names: HashSet<&[u8]> = changes
-            .iter()
-            .filter(goes)
-            .filter_map(|c| c.path.file_name().map(|name| name.as_bytes()))
-            .collect();
-        if tree.is_empty() || names.is_empty() {
-            return None;
-        }
-        let named_in = of(&changes, |c| !lost.contains(&*c.path) && names_one(c, &names, objects));
-        (!named_in.is_empty()).then_some(TreeGroup { tree, named_in })
-    };
-    of_call.into_values().filter_map(group).collect()
+    of_call.into_values().filter_map(|changes| group_of_call(set, &changes, waiting, objects)).collect()
 }
 
 fn call_of(origin: &ChangeOrigin) -> (&str, &str) {
     (&origin.turn, &origin.call)
 }
 
-fn of(changes: &[&FileChange], is_meant: impl Fn(&FileChange) -> bool) -> BTreeSet<Arc<Path>> {
-    changes.iter().filter(|change| is_meant(change)).map(|change| Arc::clone(&change.path)).collect()
+fn group_of_call(
+    set: &ChangeSet,
+    changes: &[&FileChange],
+    waiting: &BTreeSet<&Path>,
+    objects: &ObjectStore,
+) -> Option<TreeGroup> {
+    let is_of_tree = |c: &&&FileChange| c.before.is_directory() != c.after.is_directory();
+    let dirs = || changes.iter().filter(is_of_tree).map(|change| &change.path);
+    let waits: BTreeSet<&Path> = dirs().map(|dir| &**dir).filter(|dir| holds(waiting, dir)).collect();
+    if waits.is_empty() {
+        return None;
+    }
+    let is_within = |path: &Path| path.ancestors().any(|dir| waits.contains(dir));
+    let names: HashSet<&[u8]> = dirs()
+        .filter(|dir| is_within(dir))
+        .filter_map(|dir| dir.file_name().map(|name| name.as_bytes()))
+        .collect();
+    let (within, others): (Vec<&FileChange>, Vec<&FileChange>) =
+        changes.iter().partition(|change| is_within(&change.path));
+    // A new file names what belongs to it only in a repository: any project's first `.gitignore` names `.vscode`.
+    let counts = |change: &FileChange| change.before.is_file() || set.repositories.of(&change.path).is_some();
+    let others: Vec<&FileChange> = others.into_iter().filter(|change| counts(change)).collect();
+    if others.len() > MOST_NAMING {
+        return None;
+    }
+    let named_in = others.iter().filter(|change| names_one(change, &names, objects));
+    let named_in: BTreeSet<Arc<Path>> = named_in.map(|change| Arc::clone(&change.path)).collect();
+    let is_top = |path: &Path| path.ancestors().skip(1).all(|dir| !waits.contains(dir));
+    let tops = dirs().filter(|dir| waits.contains(&***dir) && is_top(dir)).cloned().collect();
+    let paths = within.iter().map(|change| Arc::clone(&change.path)).collect();
+    (!named_in.is_empty()).then_some(TreeGroup { tops, paths, named_in })
 }
 
 /// True where a changed line of the file has one of `names` as a word.
 fn names_one(change: &FileChange, names: &HashSet<&[u8]>, objects: &ObjectStore) -> bool {
-    if !change.before.is_file() || !change.after.is_file() {
+    if !change.before.is_file() && !change.after.is_file() {
         return false;
     }
     let Some((before, after)) = change.bytes(objects) else { return false };

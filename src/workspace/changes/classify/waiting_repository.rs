@@ -43,6 +43,7 @@ impl ChangeClasses {
         if self.waiting_repository(path).is_some_and(|repository| repository.path == path) {
             below.retain(|path| self.waiting_repository(path).is_some());
         }
+        below.extend(self.group_around(set, path));
         below
     }
 }

@@ -11,6 +11,7 @@ mod bisect_marks;
 mod budget;
 mod cache_tree;
 mod changed_stores;
+mod checked_out;
 mod commit;
 mod commit_graph;
 mod commit_patch;
@@ -62,6 +63,7 @@ mod work_tree_content;
 mod work_trees;
 
 pub(in crate::workspace) use budget::{ReadDeadline, consent_deadline, deadline};
+pub(in crate::workspace) use checked_out::{WorkTreeFile, checked_out};
 pub use commit_patch::CommitPatch;
 pub(in crate::workspace) use compare::compare;
 pub use event::{
