@@ -42,7 +42,7 @@ impl CleanDirectory {
         refuse_special_objects(source)?;
         fs::create_dir_all(path).map_err(GitError::io("create", path))?;
         let format = format_of(source, path, runner)?;
-        make(path, &format, source.path())?;
+        make(path, &format, &source.stores())?;
         let mut clean = CleanDirectory {
             path: path.to_path_buf(),
             format,
@@ -168,8 +168,8 @@ impl CleanDirectory {
     }
 }
 
-/// Writes the configuration of a clean git directory, and `alternates` to a store.
-pub(crate) fn make(path: &Path, format: &RepositoryFormat, store: &Path) -> Result<()> {
+/// Writes the configuration of a clean git directory, and `alternates` to the stores of objects.
+pub(crate) fn make(path: &Path, format: &RepositoryFormat, stores: &[PathBuf]) -> Result<()> {
     for directory in ["objects/info", "objects/pack", "refs"] {
         let directory = path.join(directory);
         fs::create_dir_all(&directory).map_err(GitError::io("create", &directory))?;
@@ -189,7 +189,7 @@ pub(crate) fn make(path: &Path, format: &RepositoryFormat, store: &Path) -> Resu
     if format.promisor.is_some() {
         config.push_str("\tpartialclone = placet\n[remote \"placet\"]\n\tpromisor = true\n");
     }
-    let alternates = [store.join("objects").as_os_str().as_encoded_bytes(), b"\n"].concat();
+    let alternates = stores.iter().flat_map(|store| alternate_line(store)).collect();
     let head: &[u8] = if format.refs == RefStorage::Files {
         b"ref: refs/heads/main\n"
     } else {
@@ -268,4 +268,18 @@ fn refuse_special_objects(source: &dyn RepositorySource) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A path that begins with a quote would be read as a quoted one, and one with a line end as two.
+fn alternate_line(store: &Path) -> Vec<u8> {
+    let mut line = vec![b'"'];
+    for byte in store.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', *byte]),
+            b'\n' => line.extend(b"\\n"),
+            _ => line.push(*byte),
+        }
+    }
+    line.extend(b"\"\n");
+    line
 }

@@ -86,7 +86,8 @@ impl NewRepository {
         moved
     }
 
-    fn make(&self, staged: &Path, selection: &Selection, place: ApplyPlace<'_>) -> Result<()> {
+    /// Makes the repository at `staged`, where nothing is, for a caller that moves it into place.
+    pub fn make(&self, staged: &Path, selection: &Selection, place: ApplyPlace<'_>) -> Result<()> {
         init(staged, &self.format)?;
         let shallow = self.empty.join("shallow");
         if shallow.exists() {

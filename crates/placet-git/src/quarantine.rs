@@ -40,7 +40,7 @@ impl Quarantine {
         path: &Path,
         runner: &dyn GitRunner,
     ) -> Result<Quarantine> {
-        clean_directory::make(path, &agent.format.with_files(), person.path())?;
+        clean_directory::make(path, &agent.format.with_files(), &person.stores())?;
         if let Some(shallow) = shallow {
             let file = path.join("shallow");
             fs::write(&file, shallow.as_bytes()).map_err(GitError::io("write", &file))?;

@@ -87,6 +87,22 @@ impl RepositoryMove {
         }
     }
 
+    /// This change and a later one as one.
+    #[must_use]
+    pub fn then(mut self, later: RepositoryMove) -> RepositoryMove {
+        join(&mut self.refs, later.refs);
+        join(&mut self.files, later.files);
+        for (name, checkout) in later.checkouts {
+            let own = self.checkouts.entry(name).or_default();
+            own.head = joined(own.head.take(), checkout.head);
+            join(&mut own.own_refs, checkout.own_refs);
+            join(&mut own.index, checkout.index);
+        }
+        self.checkouts.retain(|_, checkout| !checkout.is_empty());
+        self.stash = joined(self.stash, later.stash);
+        self
+    }
+
     /// What the items lead to before, and after.
     pub(crate) fn objects(&self) -> (Vec<ObjectId>, Vec<ObjectId>) {
         let mut objects: (Vec<ObjectId>, Vec<ObjectId>) = (Vec::new(), Vec::new());
@@ -129,6 +145,24 @@ impl CheckoutMove {
 
 fn inverse<T: Clone>(items: &MovedItems<T>) -> MovedItems<T> {
     items.iter().map(|(name, moved)| (name.clone(), moved.inverse())).collect()
+}
+
+/// What was moved there and back is no change.
+fn joined<T: PartialEq>(first: Option<Moved<T>>, later: Option<Moved<T>>) -> Option<Moved<T>> {
+    let moved = match (first, later) {
+        (Some(first), Some(later)) => Moved { before: first.before, after: later.after },
+        (first, later) => first.or(later)?,
+    };
+    (moved.before != moved.after).then_some(moved)
+}
+
+fn join<T: PartialEq>(items: &mut MovedItems<T>, later: MovedItems<T>) {
+    for (name, moved) in later {
+        let first = items.remove(&name);
+        if let Some(moved) = joined(first, Some(moved)) {
+            items.insert(name, moved);
+        }
+    }
 }
 
 fn detached(head: &Head) -> Option<ObjectId> {

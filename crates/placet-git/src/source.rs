@@ -58,6 +58,11 @@ pub trait RepositorySource: Sync {
     fn identity(&self, file: &Path) -> Result<Option<FileIdentity>>;
     /// Where git, as the runner starts it, finds this git directory.
     fn path(&self) -> &Path;
+
+    /// The directories that have its objects, where the runner finds them. A view has those of its layers first.
+    fn stores(&self) -> Vec<PathBuf> {
+        vec![self.path().join("objects")]
+    }
 }
 
 /// A git directory in the file system.

@@ -128,8 +128,8 @@ impl ApplyPlace<'_> {
 #[derive(Clone, Copy)]
 enum NewObjects<'a> {
     Quarantine(&'a Path),
-    /// What the journal of an earlier change kept.
-    Kept(&'a Path),
+    /// What the journals of earlier changes kept.
+    Kept(&'a [PathBuf]),
     Nothing,
 }
 
@@ -144,18 +144,23 @@ pub fn prepare(
     begin(change, NewObjects::Quarantine(&objects), place)
 }
 
-/// Prepares an undo, or a redo as the undo of an undo: `change` is selected from [`undo_question`].
-pub fn prepare_undo(applied: &Path, change: &RepositoryMove, place: ApplyPlace<'_>) -> Result<PreparedApply> {
+/// Prepares an undo, or a redo as the undo of an undo: `change` is selected from [`undo_question`], and `applied` are the
+/// journals of the changes that it takes back.
+pub fn prepare_undo(
+    applied: &[PathBuf],
+    change: &RepositoryMove,
+    place: ApplyPlace<'_>,
+) -> Result<PreparedApply> {
     begin(change, NewObjects::Kept(applied), place)
 }
 
 /// Compares an applied change with what the repository is now.
 ///
-/// `applied` is the journal directory of the change, and `scratch` a directory that does not exist yet.
-pub fn undo_question(applied: &Path, git_dir: &Path, scratch: &Path) -> Result<Comparison> {
-    let journal = ApplyJournal::load(applied)?;
+/// `applied` is the change, several changes as one by [`RepositoryMove::then`], and `scratch` a directory that does not
+/// exist yet.
+pub fn undo_question(applied: &RepositoryMove, git_dir: &Path, scratch: &Path) -> Result<Comparison> {
     let now = RepositoryState::read(&PlainSource::new(git_dir), scratch, &PlainRunner)?;
-    Ok(Comparison::again(&journal.change.inverse(), &now))
+    Ok(Comparison::again(&applied.inverse(), &now))
 }
 
 fn begin(change: &RepositoryMove, objects: NewObjects<'_>, place: ApplyPlace<'_>) -> Result<PreparedApply> {
@@ -215,7 +220,11 @@ impl ApplyRun {
         reached(ApplyStep::Journaled)?;
         match objects {
             NewObjects::Quarantine(from) => objects::store(from, &self.git_dir.join("objects"))?,
-            NewObjects::Kept(applied) => lost::restore(applied, &self.git_dir)?,
+            NewObjects::Kept(applied) => {
+                for journal in applied {
+                    lost::restore(journal, &self.git_dir)?;
+                }
+            }
             NewObjects::Nothing => {}
         }
         reached(ApplyStep::ObjectsStored)?;

@@ -20,6 +20,8 @@ pub struct CommitFact {
     pub author_email: GitName,
     pub committer_email: GitName,
     pub subject: GitName,
+    /// All of the message.
+    pub message: GitName,
     /// Against the first parent.
     pub changes: Vec<PathChange>,
 }
@@ -67,7 +69,7 @@ const LOG: [&str; 12] = [
     "log",
     "--stdin",
     "--ignore-missing",
-    "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00",
+    "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ce%x00%s%x00%B%x00",
     "--raw",
     "--numstat",
     "--no-abbrev",
@@ -279,6 +281,7 @@ fn parse_log(output: &[u8]) -> Result<Vec<CommitFact>> {
                 author_email: GitName::new(next()),
                 committer_email: GitName::new(next()),
                 subject: GitName::new(next()),
+                message: GitName::new(next().trim_ascii()),
                 changes: Vec::new(),
             });
         } else if let (Some(raw), Some(commit)) = (field.strip_prefix(b":"), commits.last_mut()) {

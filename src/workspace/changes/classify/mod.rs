@@ -24,14 +24,13 @@ mod waiting_repository;
 pub use class::{ChangeClass, ChangeClasses, WaitingRepository};
 
 pub use approval::{ChangeApproval, PermittedChanges};
-pub(in crate::workspace) use distant_links::{forget as forget_links, git_files};
+pub(in crate::workspace) use distant_links::forget as forget_links;
 pub use large_loss::LargeLoss;
 pub use tree_group::TreeGroup;
 
 use super::change_set::ChangeSet;
 use crate::permission::Runner;
 use crate::workspace::view::View;
-use std::path::Path;
 
 impl View {
     /// What each change of `set` means. Other modules have it with what is shown: [`View::shown`].
@@ -45,12 +44,9 @@ impl View {
                 class => drop(classes.by_path.insert(change.path.to_path_buf(), class)),
             }
         }
-        let later: Vec<&Path> = classes.runs_later().map(|(path, _)| path).collect();
-        let known = self.checked_out(set, &later);
-        classes.by_path.retain(|path, _| !known.contains(path));
         classes.roots = self.roots().to_vec();
         classes.losses = loss::losses(set, &classes.roots, classes.limit, &|_| true);
-        classes.waiting = self.waiting_repositories(set, &classifier);
+        (classes.waiting, classes.repositories) = self.waiting_repositories(set, &classifier);
         let mut can_wait = classes.lost_paths(set);
         can_wait.extend(classes.runs_later().map(|(path, _)| path));
         if !can_wait.is_empty() {

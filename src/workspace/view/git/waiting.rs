@@ -1,0 +1,143 @@
+//! Which repositories wait for an answer of their own, which cannot be applied, and which write mode may apply.
+
+use super::super::View;
+use super::git_words::{in_progress, name, operation, short};
+use super::pending_repository::{PendingContent, PendingRepository};
+use crate::permission::{Runner, is_git_name};
+use crate::text::{count, visible};
+use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
+use crate::workspace::hash::Hash;
+use placet_git::{CheckoutName, GitName, RepositoryItem, WaitingGroup};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why nothing of a repository can be applied, and what a person can do.
+pub(super) struct Conflict {
+    pub(super) happened: String,
+    pub(super) advice: String,
+}
+
+impl Conflict {
+    pub(super) fn of(repository: &PendingRepository) -> Option<Conflict> {
+        match &repository.content {
+            PendingContent::Refused(why) => Some(Conflict {
+                happened: visible::guard_line(why).into_owned(),
+                advice: "placet discard drops its changes".into(),
+            }),
+            PendingContent::Changed(question) => {
+                let item = question.comparison.conflicts.first()?;
+                let advice = match item {
+                    RepositoryItem::Ref(name) if name.starts_with("refs/heads/") => {
+                        format!("ask the agent to rebase {}, or discard", short(name))
+                    }
+                    _ => "ask the agent to do it again on the new state, or discard".into(),
+                };
+                Some(Conflict { happened: format!("{} changed in the workspace, too", Conflict::item(item)), advice })
+            }
+            PendingContent::Created(_) | PendingContent::Same => None,
+        }
+    }
+
+    pub(super) fn item(item: &RepositoryItem) -> String {
+        match item {
+            RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full) if full.starts_with("refs/heads/") => {
+                format!("branch {}", short(full))
+            }
+            RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full) => name(full),
+            RepositoryItem::Head(_) => "HEAD".into(),
+            RepositoryItem::Index(_, path) => format!("the staged entry `{}`", name(path)),
+            RepositoryItem::Stash => "the stash".into(),
+            RepositoryItem::File(file) => format!("`{}`", name(file)),
+        }
+    }
+}
+
+/// Who runs or obeys the file of a commit, where it is checked out.
+pub(super) fn runner(classifier: &ChangeClassifier<'_>, git_dir: &Path, file: &Path, mode: u32) -> Option<Runner> {
+    let tree = git_dir.parent().filter(|_| is_git_name(git_dir));
+    classifier.of_committed(tree, file, mode)
+}
+
+impl View {
+    /// The repositories of `set`, which is pending, that wait as a whole.
+    pub(in crate::workspace) fn waiting_repositories(
+        &self,
+        set: &ChangeSet,
+        classifier: &ChangeClassifier<'_>,
+    ) -> (Vec<WaitingRepository>, Vec<Hash>) {
+        let repositories = self.pending_repositories(set);
+        let keys = self.0.repositories.known().values().map(|(key, _)| *key).collect();
+        let mut found = Vec::new();
+        for outermost in set.repositories.outermost() {
+            let own = repositories.iter().filter(|repository| set.repositories.of(&repository.path) == Some(outermost));
+            let reasons: Vec<(String, String)> = own.flat_map(|repository| reasons(repository, classifier)).collect();
+            let Some((by, why)) = reasons.first().cloned() else { continue };
+            let why = match reasons.len() {
+                1 => why,
+                many => format!("{why}; and {}", count::of(many - 1, "more reason")),
+            };
+            let changes = set.changes.iter().filter(|change| change.path.starts_with(outermost));
+            found.push(WaitingRepository {
+                path: outermost.to_path_buf(),
+                runner: Runner { by, why },
+                state: state_of(changes),
+            });
+        }
+        (found, keys)
+    }
+
+    /// Whether write mode leaves one of these repositories pending: it takes something away, or cannot be read.
+    pub(in crate::workspace::view) fn takes_away_from_repositories(&self, set: &ChangeSet) -> bool {
+        let waits = |repository: &Arc<PendingRepository>| match &repository.content {
+            PendingContent::Refused(_) => true,
+            PendingContent::Same => false,
+            PendingContent::Created(new) => !new.waiting_settings.is_empty() || !repository.taken_away.is_empty(),
+            PendingContent::Changed(_) => {
+                // A file that waits by its name is a change of its own.
+                let is_file = |taken: &placet_git::TakenAway| matches!(taken, placet_git::TakenAway::Group(WaitingGroup::File(_)));
+                !repository.taken_away.iter().all(is_file)
+            }
+        };
+        self.pending_repositories(set).iter().any(waits)
+    }
+}
+
+/// Who is the reason that a repository waits, and why.
+fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) -> Vec<(String, String)> {
+    let (Some(question), Some(rows)) = (repository.question(), &repository.rows) else { return Vec::new() };
+    let git = |why: String| ("git".to_string(), why);
+    let mut found = Vec::new();
+    for group in &question.groups {
+        match group {
+            WaitingGroup::File(_) => {}
+            WaitingGroup::Operation(checkout) => found.push(git(of_operation(rows, checkout))),
+            WaitingGroup::Worktree(linked) => found.push(git(format!("it registers or removes the worktree {}", name(linked)))),
+            WaitingGroup::HiddenFiles(_) => found.push(git("git no longer shows changes of some files, or does again".into())),
+        }
+    }
+    for commit in &rows.commits {
+        for change in &commit.changes {
+            let Some((mode, _)) = change.after.as_ref().or(change.before.as_ref()) else { continue };
+            let mode = std::str::from_utf8(mode.as_bytes()).ok().and_then(|mode| u32::from_str_radix(mode, 8).ok());
+            if let Some(runner) = runner(classifier, &repository.path, change.path.as_path(), mode.unwrap_or(0)) {
+                let why = format!("a commit changes {}: {}", committed(&change.path), runner.why);
+                found.push((runner.by, why));
+            }
+        }
+    }
+    found
+}
+
+fn committed(path: &GitName) -> String {
+    visible::path(path.as_path())
+}
+
+fn of_operation(rows: &placet_git::RepositoryRows, checkout: &CheckoutName) -> String {
+    let fact = rows.operations.iter().find(|fact| fact.checkout == *checkout);
+    match fact.map(|fact| (&fact.state.before, &fact.state.after)) {
+        Some((_, Some(after))) => format!("{} is not finished", in_progress(after)),
+        Some((Some(before), None)) => format!("it ends the {} that you began", operation(before.kind)),
+        _ => "files of an operation in progress change".into(),
+    }
+}
