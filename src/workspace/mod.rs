@@ -70,8 +70,8 @@ pub use repository::{
     CommitPatch, GitEvent, GitEventKind, GitFileKind, HeadPosition, RepositoryChange, RepositoryChangeKind,
     RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet, TreeChanges, WorktreeFate, head_of,
 };
-pub use view::remove_dir_all as remove_tree;
 pub use view::GitRunnerStart;
+pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ChangeDecision, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
     DecisionReport, DirectoryIdentity, DiscardBackup, DiscardRecord, DiscardedChanges, EffectCounts,

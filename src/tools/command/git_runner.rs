@@ -59,7 +59,9 @@ impl GitRunnerStart for SandboxedGit {
             ..SandboxSpec::default()
         };
         let runner = SandboxedRunner::start(&self.supervisor, &spec, scratch);
-        runner.map(|runner| Box::new(runner) as Box<dyn GitRunner>).map_err(|e| format!("git cannot be started: {e}"))
+        runner
+            .map(|runner| Box::new(runner) as Box<dyn GitRunner>)
+            .map_err(|e| format!("git cannot be started: {e}"))
     }
 }
 
@@ -145,7 +147,12 @@ impl SandboxedRunner {
                 GitOutputPlace::File(path) => path.clone(),
                 GitOutputPlace::Memory => self.place(batch, number, "out"),
             };
-            add_call(&mut script, call, (&input, &output), (&self.place(batch, number, "err"), &self.place(batch, number, "status")));
+            add_call(
+                &mut script,
+                call,
+                (&input, &output),
+                (&self.place(batch, number, "err"), &self.place(batch, number, "status")),
+            );
         }
         script.extend(b"wait\n");
         let path = self.scratch.join(format!("{batch}.sh"));
@@ -204,9 +211,15 @@ impl SandboxedRunner {
 /// How `timeout` says that it ended a program.
 const TIMED_OUT: i32 = 124;
 
-fn add_call(script: &mut Vec<u8>, call: &GitCall, (input, output): (&Path, &Path), (errors, status): (&Path, &Path)) {
+fn add_call(
+    script: &mut Vec<u8>,
+    call: &GitCall,
+    (input, output): (&Path, &Path),
+    (errors, status): (&Path, &Path),
+) {
     // The size of a file is counted in blocks of 512 bytes, and memory in kilobytes.
-    let limits = format!("ulimit -f {} && ulimit -d {}; ", call.most_output.div_ceil(512) + 8, call.most_memory >> 10);
+    let limits =
+        format!("ulimit -f {} && ulimit -d {}; ", call.most_output.div_ceil(512) + 8, call.most_memory >> 10);
     script.extend(b"(");
     script.extend(limits.as_bytes());
     script.extend(b"cd ");
@@ -249,7 +262,10 @@ impl GitRunner for SandboxedRunner {
             Ok(outputs) => outputs,
             Err(error) => {
                 let why = error.to_string();
-                calls.iter().map(|_| Err(GitError::NotStarted(io::Error::new(error.kind(), why.clone())))).collect()
+                calls
+                    .iter()
+                    .map(|_| Err(GitError::NotStarted(io::Error::new(error.kind(), why.clone()))))
+                    .collect()
             }
         }
     }

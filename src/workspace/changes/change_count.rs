@@ -80,7 +80,8 @@ impl ChangeCount {
     /// Of a transaction of the journal.
     pub fn of_entry(entry: &JournalEntry) -> ChangeCount {
         let changes = entry.changes.iter().map(|c| (&*c.path, &*c.before, &*c.after));
-        ChangeCount::of(changes, &repositories_of(entry), &entry.renames).with_git(std::slice::from_ref(entry))
+        ChangeCount::of(changes, &repositories_of(entry), &entry.renames)
+            .with_git(std::slice::from_ref(entry))
     }
 
     /// Of several transactions, the oldest first: a path that they left as it was does not count.
@@ -103,7 +104,8 @@ impl ChangeCount {
 
     /// With the repositories that git changed.
     fn with_git(self, entries: &[JournalEntry]) -> ChangeCount {
-        let own: BTreeSet<&Path> = entries.iter().flat_map(|entry| &entry.git).map(|one| &*one.path).collect();
+        let own: BTreeSet<&Path> =
+            entries.iter().flat_map(|entry| &entry.git).map(|one| &*one.path).collect();
         ChangeCount { repositories: self.repositories.max(own.len()), ..self }
     }
 

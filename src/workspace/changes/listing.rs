@@ -325,13 +325,20 @@ impl ChangeSet {
             vec![row]
         };
         let has_row = |repository: &RepositoryEvents| {
-            self.changes.iter().any(|change| self.repositories.of(&change.path).is_some_and(|of| repository.path.starts_with(of)))
+            self.changes.iter().any(|change| {
+                self.repositories.of(&change.path).is_some_and(|of| repository.path.starts_with(of))
+            })
         };
         // Of what was applied, a repository has no files among the changes.
         let alone = git.iter().filter(|repository| !has_row(repository)).flat_map(|repository| {
             let shown = name(&repository.path);
-            let row = ListedChange { is_of_git: true, repository: Some(shown.clone()), ..ListedChange::text(format!("M {shown}")) };
-            std::iter::once(row).chain(repository.rows(&repository.path, &name).into_iter().map(ListedChange::below))
+            let row = ListedChange {
+                is_of_git: true,
+                repository: Some(shown.clone()),
+                ..ListedChange::text(format!("M {shown}"))
+            };
+            std::iter::once(row)
+                .chain(repository.rows(&repository.path, &name).into_iter().map(ListedChange::below))
         });
         care_first(change_rows.into_iter().flat_map(listed).chain(alone.collect::<Vec<_>>()).collect())
     }

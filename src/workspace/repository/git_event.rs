@@ -25,7 +25,6 @@ pub enum GitEventKind {
     StashRemoved,
     OperationBegun,
     OperationEnded,
-    Worktree,
     /// The person changed the same meanwhile.
     Conflict,
     /// git or placet refuses to read it.
@@ -53,7 +52,6 @@ impl GitEventKind {
             GitEventKind::StashRemoved => "stash_removed",
             GitEventKind::OperationBegun => "operation_begun",
             GitEventKind::OperationEnded => "operation_ended",
-            GitEventKind::Worktree => "worktree",
             GitEventKind::Conflict => "conflict",
             GitEventKind::NotRead => "not_read",
             GitEventKind::NotApplied => "not_applied",

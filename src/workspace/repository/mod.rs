@@ -13,8 +13,8 @@ mod current_branch;
 mod detect;
 mod facts;
 mod git_dirs;
-mod git_files;
 mod git_event;
+mod git_files;
 mod lexical;
 mod linkable_names;
 mod lost_objects;
@@ -23,18 +23,18 @@ mod repository_row;
 mod setting_places;
 
 pub(in crate::workspace) use crate::permission::is_repository;
+pub use commit_patch::CommitPatch;
 pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
 pub(in crate::workspace) use content_readers::{
     ContentReadError, ContentReaders, ReadOutcome, outside_content,
 };
-pub use commit_patch::CommitPatch;
 pub use current_branch::{HeadPosition, head_of};
 pub use detect::RepositorySet;
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 pub(in crate::workspace) use facts::{facts_of, flat};
 pub(in crate::workspace) use git_dirs::GitDirs;
-pub use git_files::GitFileKind;
 pub use git_event::{GitEvent, GitEventKind, RepositoryEvents, TreeChanges};
+pub use git_files::GitFileKind;
 pub(in crate::workspace) use linkable_names::LinkableNames;
 pub(in crate::workspace) use lost_objects::is_damaged;
 pub(in crate::workspace) use repository_change::MOST_NAMED;

@@ -22,7 +22,6 @@ impl View {
         let changes = entry.changes.iter().map(|landed| change(landed.clone(), entry.steps(landed).into()));
         ChangeSet { repositories: repositories_of(entry), ..ChangeSet::new(changes.collect()) }
     }
-
 }
 
 fn change(landed: AppliedChange, steps: Arc<[OriginStep]>) -> FileChange {

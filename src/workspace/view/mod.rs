@@ -41,7 +41,6 @@ mod loss_limit;
 mod may_exist;
 mod open_stack;
 mod outdated;
-mod path_list;
 mod rebuild;
 mod relocate;
 mod removal;

@@ -31,10 +31,7 @@ pub struct RunningRepository {
 
 impl RunningSummary {
     /// Of what one look at `layers` found.
-    pub fn of(
-        layers: &[RunningLayer],
-        found: RunningChanges,
-    ) -> RunningSummary {
+    pub fn of(layers: &[RunningLayer], found: RunningChanges) -> RunningSummary {
         let (before, after) = (RunningFiles::before(layers), RunningFiles::after(layers));
         let has = |files: &RunningFiles, path: &Path| {
             files.real(path).is_some_and(|path| path.symlink_metadata().is_ok())

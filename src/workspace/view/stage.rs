@@ -129,7 +129,11 @@ impl View {
             })
             .collect();
         let label = TransactionLabel { assent: writer.assent.clone(), ..self.label() };
-        let entry = self.commit_with_repositories((label, TransactionKind::Apply, None), (steps, RepositoryTransaction::default()), Vec::new());
+        let entry = self.commit_with_repositories(
+            (label, TransactionKind::Apply, None),
+            (steps, RepositoryTransaction::default()),
+            Vec::new(),
+        );
         let entry = entry.map_err(|e| match e {
             ApplyError::Changed(mut paths) => {
                 WorkspaceError::Raced(paths.pop().unwrap_or_else(|| path.to_path_buf()))

@@ -89,15 +89,6 @@ impl ComposedChanges {
         ComposedChanges(all)
     }
 
-    fn get(&self, path: &Path) -> Option<&AppliedChange> {
-        let at = self.0.binary_search_by(|change| (*change.path).cmp(path)).ok()?;
-        self.0.get(at)
-    }
-
-    fn contains(&self, path: &Path) -> bool {
-        self.get(path).is_some()
-    }
-
     fn iter(&self) -> std::slice::Iter<'_, AppliedChange> {
         self.0.iter()
     }
@@ -215,14 +206,13 @@ impl View {
         self.leave_broken_repositories(&mut plan);
         self.leave_full_directories(&mut plan)?;
         self.leave_orphans(&mut plan);
+        let steps = &plan.steps;
+        plan.git
+            .stage_outside(&|dir| steps.iter().any(|step| *step.path == *dir && !step.after.is_directory()));
         Ok(plan)
     }
 
-    fn back(
-        &self,
-        change: &AppliedChange,
-        dirs: &mut OpenDirs,
-    ) -> io::Result<UndoAction> {
+    fn back(&self, change: &AppliedChange, dirs: &mut OpenDirs) -> io::Result<UndoAction> {
         let now = SharedState::like(&change.after, dirs.node(&change.path)?);
         let target = &change.before;
         if now == *target {
@@ -374,8 +364,11 @@ impl View {
         let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
         let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
         let git = plan.git.into_transaction(&format!("{how} {}", label.title));
-        let done =
-            self.commit_with_repositories((label, plan.kind, self.log_marks()), (plan.steps, git), plan.renames);
+        let done = self.commit_with_repositories(
+            (label, plan.kind, self.log_marks()),
+            (plan.steps, git),
+            plan.renames,
+        );
         done.map(Some)
     }
 }

@@ -270,13 +270,14 @@ impl Scene {
         let change = found.selected(&everything)?;
         let journal = self.fresh("journal");
         with_place(&self.git_dir(), &journal, &Unwatched, |place| {
-            placet_git::prepare_undo(applied, &change, place)?.commit(place)
+            placet_git::prepare_undo(&[applied.to_path_buf()], &change, place)?.commit(place)
         })?;
         Ok(journal)
     }
 
     pub(crate) fn undo_question(&self, applied: &Path) -> Result<Comparison, GitError> {
-        placet_git::undo_question(applied, &self.git_dir(), &self.fresh("undo"))
+        let journal = placet_git::ApplyJournal::load(applied)?;
+        placet_git::undo_question(&journal.change, &self.git_dir(), &self.fresh("undo"))
     }
 }
 

@@ -12,8 +12,8 @@ use crate::ui::review::{
 };
 use crate::workspace::{
     ApplyError, ChangeApproval, ChangeDecision, ChangeSelection, ChangeSet, DecisionReport, FileAttrs,
-    FileChange, FoundConflicts, LargeLoss, MovedChanges, PathState, ResolvedPart,
-    SelectedPart, ShownChanges, TransactionLabel, View, Workspace,
+    FileChange, FoundConflicts, LargeLoss, MovedChanges, PathState, ResolvedPart, SelectedPart, ShownChanges,
+    TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};

@@ -93,7 +93,8 @@ impl View {
             let Ok(path) = std::fs::read(dir.join(PATH)) else { continue };
             let git_dir = PathBuf::from(OsString::from_vec(path));
             let next = bases.next(Some(&git_dir), 1);
-            let is_used = bases.contains(&git_dir) || next.first().is_some_and(|base| base.path.starts_with(&git_dir));
+            let is_used =
+                bases.contains(&git_dir) || next.first().is_some_and(|base| base.path.starts_with(&git_dir));
             if !is_used {
                 drop(std::fs::remove_dir_all(dir));
             }
@@ -102,7 +103,10 @@ impl View {
 
     /// Drops what a command wrote in repositories without changing anything that is applied, as `git status` and `git gc`
     /// do. True where that was anything.
-    pub(in crate::workspace::view) fn drop_unchanged_repositories(&self, set: &ChangeSet) -> io::Result<bool> {
+    pub(in crate::workspace::view) fn drop_unchanged_repositories(
+        &self,
+        set: &ChangeSet,
+    ) -> io::Result<bool> {
         let same = self.pending_repositories(set);
         let same = same.iter().filter(|one| matches!(one.content, PendingContent::Same));
         let same: BTreeSet<PathBuf> = same.map(|one| one.path.clone()).collect();
@@ -114,7 +118,10 @@ impl View {
         let gone = |path: &Path| {
             let change = set.get(path);
             let is_of = |dir: &&GitDirectory| change.is_none_or(|change| dir.has(&set.repositories, change));
-            directories.iter().filter(|dir| same.contains(&dir.path)).any(|dir| path.starts_with(&dir.path) && is_of(&dir))
+            directories
+                .iter()
+                .filter(|dir| same.contains(&dir.path))
+                .any(|dir| path.starts_with(&dir.path) && is_of(&dir))
         };
         let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().collect();
         let keep = bases.into_iter().filter(|base| !gone(&base.path)).map(|base| (base, StagedEntry::Keep));

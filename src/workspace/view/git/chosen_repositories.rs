@@ -82,7 +82,7 @@ fn work_of(
         PendingContent::Same | PendingContent::Refused(_) => return Ok(None),
     };
     let record = fresh_record();
-    let staged = staged_at(&repository.path, &record);
+    let staged = staged_at(&repository.path, &record, &|_| false);
     let mut events = git_words::events(repository);
     events.iter_mut().for_each(|event| event.patch = None);
     let _ = set;

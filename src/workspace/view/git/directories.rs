@@ -42,7 +42,11 @@ pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Op
     if !is_linked(nearest) {
         return Some(nearest);
     }
-    nearest.parent().and_then(Path::parent).filter(|dir| repositories.nearest(dir) == Some(*dir)).or(Some(nearest))
+    nearest
+        .parent()
+        .and_then(Path::parent)
+        .filter(|dir| repositories.nearest(dir) == Some(*dir))
+        .or(Some(nearest))
 }
 
 /// True for a file that runs or configures something: it is applied by itself, where a person approves it by its name.
@@ -57,7 +61,8 @@ impl GitDirectory {
         if git_dir_of(repositories, &change.path) != Some(&self.path) {
             return false;
         }
-        let is_place = |rel: &Path| PLACES.iter().any(|place| rel == Path::new(place)) && change.after.is_directory();
+        let is_place =
+            |rel: &Path| PLACES.iter().any(|place| rel == Path::new(place)) && change.after.is_directory();
         let is_by_name = |path: &Path| {
             is_named_file(&self.path, path) || path.strip_prefix(&self.path).is_ok_and(is_place)
         };
@@ -92,7 +97,9 @@ impl View {
         let has_change = |dir: &GitDirectory| {
             let from = set.changes.partition_point(|change| *change.path < *dir.path);
             let below = set.changes.get(from..).unwrap_or_default().iter();
-            below.take_while(|change| change.path.starts_with(&dir.path)).any(|change| dir.has(&set.repositories, change))
+            below
+                .take_while(|change| change.path.starts_with(&dir.path))
+                .any(|change| dir.has(&set.repositories, change))
         };
         found.filter(has_change).collect()
     }

@@ -4,11 +4,11 @@ use super::super::View;
 use super::git_words;
 use super::pending_repository::{PendingContent, PendingRepository};
 use super::waiting::{Conflict, runner};
+use crate::text::visible;
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::{ChangeClasses, ChangeClassifier};
 use crate::workspace::changes::listing::{ListedChange, care_first};
 use crate::workspace::repository::{GitEvent, GitEventKind, RepositoryEvents};
-use crate::text::visible;
 use std::path::{Path, PathBuf};
 
 impl View {
@@ -76,7 +76,8 @@ impl View {
 
     /// Marks the files of commits that a program runs or obeys later.
     fn mark_files(&self, set: &ChangeSet, repositories: &mut [RepositoryEvents]) {
-        let patches = |repository: &RepositoryEvents| repository.events.iter().any(|event| event.patch.is_some());
+        let patches =
+            |repository: &RepositoryEvents| repository.events.iter().any(|event| event.patch.is_some());
         if !repositories.iter().any(patches) {
             return;
         }
@@ -97,7 +98,10 @@ impl View {
 fn events_of(repository: &PendingRepository) -> RepositoryEvents {
     let mut events = match &repository.content {
         PendingContent::Refused(why) => {
-            vec![GitEvent::new(GitEventKind::NotRead, format!("not applied: {}", visible::guard_line(why))).care()]
+            vec![
+                GitEvent::new(GitEventKind::NotRead, format!("not applied: {}", visible::guard_line(why)))
+                    .care(),
+            ]
         }
         _ => git_words::events(repository),
     };

@@ -1,16 +1,18 @@
 //! Sentences about what git found: refs, commits, index, stash, operations. Names are made visible here.
 
-use super::pending_repository::{PendingRepository, cut};
+use super::pending_repository::{PendingContent, PendingRepository, cut};
 use crate::text::{count, visible};
 use crate::workspace::repository::{CommitPatch, GitEvent, GitEventKind, TreeChanges};
 use placet_git::{
-    CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectId, OperationFact, OperationKind, PathChange, RefFact,
-    RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedState, StashFact,
+    CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectId, OperationFact, OperationKind, PathChange,
+    RefFact, RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedState, StashFact,
 };
 use std::path::PathBuf;
 
 /// Commits with a row each. More are counted.
 const MOST_COMMITS: usize = 50;
+/// Files that git writes with many commands, and that mean nothing without them.
+const USUAL: [&str; 6] = ["COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "AUTO_MERGE", "gc.log", "description"];
 /// Subjects of dropped commits in one row.
 const MOST_NAMED: usize = 3;
 const LONGEST_SUBJECT: usize = 120;
@@ -21,10 +23,12 @@ pub(super) fn events(repository: &PendingRepository) -> Vec<GitEvent> {
     let words = GitWords { repository, rows, question };
     let mut all = words.commits();
     all.extend(rows.refs.iter().filter_map(|fact| words.of_ref(fact)));
-    all.extend(words.heads());
+    // The branch of a new repository has a row already.
+    if matches!(repository.content, PendingContent::Changed(_)) {
+        all.extend(words.heads());
+    }
     all.extend(words.stash());
     all.extend(words.operations());
-    all.extend(words.worktrees());
     all.extend(words.index());
     all.extend(words.hidden());
     all.extend(words.not_applied());
@@ -95,7 +99,8 @@ fn tree_words(changes: TreeChanges) -> String {
         return "no files".into();
     }
     let lines = if added + removed == 0 { String::new() } else { format!(" +{added} -{removed}") };
-    let binary = if uncounted > 0 { format!(", {uncounted} without a count of lines") } else { String::new() };
+    let binary =
+        if uncounted > 0 { format!(", {uncounted} without a count of lines") } else { String::new() };
     format!("{}{lines}{binary}", count::of(files, "file"))
 }
 
@@ -119,9 +124,20 @@ fn as_new_file(file: &str, text: &[u8]) -> Vec<u8> {
         return Vec::new();
     }
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
-    let head = format!("diff --git a/{file} b/{file}\nnew file mode 100644\n--- /dev/null\n+++ b/{file}\n@@ -0,0 +1,{} @@\n", lines.len());
+    let head = format!(
+        "diff --git a/{file} b/{file}\nnew file mode 100644\n--- /dev/null\n+++ b/{file}\n@@ -0,0 +1,{} @@\n",
+        lines.len()
+    );
     let lines = lines.iter().flat_map(|line| [&b"+"[..], line, b"\n"].concat());
     head.into_bytes().into_iter().chain(lines).collect()
+}
+
+/// Flags alone are another row.
+fn has_other_content(fact: &IndexFact) -> bool {
+    let contents = |entries: &Option<Vec<placet_git::IndexEntry>>| -> Vec<(u8, GitName, ObjectId)> {
+        entries.iter().flatten().map(|entry| (entry.stage, entry.mode.clone(), entry.id)).collect()
+    };
+    contents(&fact.moved.before) != contents(&fact.moved.after)
 }
 
 impl GitWords<'_> {
@@ -133,7 +149,8 @@ impl GitWords<'_> {
             let (mode, _) = change.after.as_ref().or(change.before.as_ref())?;
             u32::from_str_radix(std::str::from_utf8(mode.as_bytes()).ok()?, 8).ok()
         };
-        let files = changes.iter().map(|change| (PathBuf::from(change.path.as_path()), mode(change).unwrap_or(0)));
+        let files =
+            changes.iter().map(|change| (PathBuf::from(change.path.as_path()), mode(change).unwrap_or(0)));
         Some(CommitPatch {
             bytes,
             left_out,
@@ -167,7 +184,11 @@ impl GitWords<'_> {
             false => format!(" by {} <{}>", name(&commit.author), name(&commit.author_email)),
         };
         let (id, changes) = (short_id(commit.id), counted(&commit.changes));
-        let text = format!("{is_merge} {id} {} on {place}{author}: {}", quoted(&commit.subject), tree_words(changes));
+        let text = format!(
+            "{is_merge} {id} {} on {place}{author}: {}",
+            quoted(&commit.subject),
+            tree_words(changes)
+        );
         GitEvent {
             name: on.map(name),
             commit: Some(id),
@@ -182,19 +203,25 @@ impl GitWords<'_> {
     fn dropped(&self) -> String {
         let dropped = &self.rows.dropped;
         let number = dropped.len() + self.rows.more_dropped;
-        let named: Vec<String> = dropped.iter().take(MOST_NAMED).map(|commit| quoted(&commit.subject)).collect();
+        let named: Vec<String> =
+            dropped.iter().take(MOST_NAMED).map(|commit| quoted(&commit.subject)).collect();
         let more = match number.saturating_sub(named.len()) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
         let them = if number == 1 { "it" } else { "them" };
-        format!(" (drops {}: {}{more}; no other ref has {them})", count::of(number, "commit"), named.join(", "))
+        format!(
+            " (drops {}: {}{more}; no other ref has {them})",
+            count::of(number, "commit"),
+            named.join(", ")
+        )
     }
 
     fn of_ref(&self, fact: &RefFact) -> Option<GitEvent> {
         let (kind, shown) = (kind(&fact.name), short(&fact.name));
         let has_new = !fact.commits.is_empty();
-        let elsewhere = fact.checked_out_in.as_ref().map(|place| format!("; checked out in {}", visible::path(place)));
+        let elsewhere =
+            fact.checked_out_in.as_ref().map(|place| format!("; checked out in {}", visible::path(place)));
         let elsewhere = elsewhere.unwrap_or_default();
         let drops = !self.rows.dropped.is_empty();
         let number = self.rows.dropped.len() + self.rows.more_dropped;
@@ -206,12 +233,21 @@ impl GitWords<'_> {
             RefMovement::Deleted(from) => {
                 let lost = if drops && kind == "branch" { self.dropped() } else { String::new() };
                 let text = format!("{kind} {shown} deleted, was at {}{lost}{elsewhere}", target(from));
-                let event = GitEvent { from: Some(target(from)), ..GitEvent::new(GitEventKind::RefDeleted, text) };
-                GitEvent { dropped_commits: if lost.is_empty() { 0 } else { number }, needs_care: !lost.is_empty(), ..event }
+                let event =
+                    GitEvent { from: Some(target(from)), ..GitEvent::new(GitEventKind::RefDeleted, text) };
+                GitEvent {
+                    dropped_commits: if lost.is_empty() { 0 } else { number },
+                    needs_care: !lost.is_empty(),
+                    ..event
+                }
             }
             RefMovement::Renamed { from, .. } => {
                 let text = format!("{kind} {} renamed to {shown}", short(from));
-                GitEvent { from: Some(name(from)), to: Some(name(&fact.name)), ..GitEvent::new(GitEventKind::BranchRenamed, text) }
+                GitEvent {
+                    from: Some(name(from)),
+                    to: Some(name(&fact.name)),
+                    ..GitEvent::new(GitEventKind::BranchRenamed, text)
+                }
             }
             RefMovement::Moved { from: RefTarget::Object(from), to: RefTarget::Object(to), counts } => {
                 // Each commit has a row, and a branch that only has them more needs none.
@@ -221,13 +257,25 @@ impl GitWords<'_> {
                 }
                 let lost = if fewer > 0 && drops { self.dropped() } else { String::new() };
                 let by = match counts {
-                    Some((ahead, behind)) if lost.is_empty() && (*ahead, *behind) != (0, 0) => format!(" (+{ahead} -{behind})"),
+                    Some((ahead, behind)) if lost.is_empty() && (*ahead, *behind) != (0, 0) => {
+                        format!(" (+{ahead} -{behind})")
+                    }
                     _ => String::new(),
                 };
-                let text = format!("{kind} {shown} moved from {} to {}{by}{lost}{elsewhere}", short_id(*from), short_id(*to));
+                let text = format!(
+                    "{kind} {shown} moved from {} to {}{by}{lost}{elsewhere}",
+                    short_id(*from),
+                    short_id(*to)
+                );
                 let event = GitEvent::new(GitEventKind::RefMoved, text);
                 let dropped_commits = if lost.is_empty() { 0 } else { number };
-                GitEvent { from: Some(short_id(*from)), to: Some(short_id(*to)), dropped_commits, needs_care: !lost.is_empty(), ..event }
+                GitEvent {
+                    from: Some(short_id(*from)),
+                    to: Some(short_id(*to)),
+                    dropped_commits,
+                    needs_care: !lost.is_empty(),
+                    ..event
+                }
             }
             RefMovement::Moved { from, to, .. } => {
                 let text = format!("{kind} {shown} leads to {} now, and led to {}", target(to), target(from));
@@ -252,10 +300,18 @@ impl GitWords<'_> {
         };
         let event = |fact: &placet_git::HeadFact| {
             let place = self.place(&fact.checkout);
+            // A worktree that comes has a row of its own.
+            if fact.checkout != CheckoutName::Main && fact.moved.before.is_none() {
+                return None;
+            }
             let text = match (&fact.moved.before, fact.moved.after.as_ref()?) {
                 (_, Head::Detached(id)) => format!("{place}HEAD is detached at {}", short_id(*id)),
                 (Some(before), Head::Branch(branch)) => {
-                    let from = if matches!(before, Head::Branch(_)) { format!("branch {}", head(before)) } else { head(before) };
+                    let from = if matches!(before, Head::Branch(_)) {
+                        format!("branch {}", head(before))
+                    } else {
+                        head(before)
+                    };
                     format!("{place}switched from {from} to {}", short(branch))
                 }
                 (None, Head::Branch(branch)) => format!("{place}HEAD is on {}", short(branch)),
@@ -284,7 +340,8 @@ impl GitWords<'_> {
     fn stash(&self) -> Vec<GitEvent> {
         let added = |fact: &StashFact| {
             let (id, changes) = (short_id(fact.entry.id), counted(&fact.changes));
-            let text = format!("stash entry {id} {} added: {}", quoted(&fact.entry.message), tree_words(changes));
+            let text =
+                format!("stash entry {id} {} added: {}", quoted(&fact.entry.message), tree_words(changes));
             GitEvent {
                 commit: Some(id),
                 subject: Some(String::from_utf8_lossy(fact.entry.message.as_bytes()).into_owned()),
@@ -305,31 +362,23 @@ impl GitWords<'_> {
         let event = |fact: &OperationFact| {
             let place = self.place(&fact.checkout);
             let (kind, text) = match (&fact.state.before, &fact.state.after) {
-                (_, Some(after)) => {
-                    (GitEventKind::OperationBegun, format!("{place}{}", in_progress(after)))
-                }
+                (_, Some(after)) => (GitEventKind::OperationBegun, format!("{place}{}", in_progress(after))),
                 (Some(before), None) => {
                     (GitEventKind::OperationEnded, format!("{place}{} ended", operation(before.kind)))
                 }
-                (None, None) => (GitEventKind::OperationEnded, format!("{place}files of an operation change")),
+                (None, None) => {
+                    (GitEventKind::OperationEnded, format!("{place}files of an operation change"))
+                }
             };
-            let named = fact.state.after.as_ref().or(fact.state.before.as_ref()).map(|state| operation(state.kind).into());
+            let named = fact
+                .state
+                .after
+                .as_ref()
+                .or(fact.state.before.as_ref())
+                .map(|state| operation(state.kind).into());
             GitEvent { name: named, ..GitEvent::new(kind, text) }
         };
         self.rows.operations.iter().map(event).collect()
-    }
-
-    fn worktrees(&self) -> Vec<GitEvent> {
-        let event = |fact: &placet_git::WorktreeFact| {
-            let place = fact.path.as_ref().map_or_else(|| name(&fact.name), |path| visible::path(path));
-            let fate = match (&fact.head.before, &fact.head.after) {
-                (None, Some(_)) => "registered",
-                (Some(_), None) => "no longer registered",
-                _ => "registered at another place, or locked",
-            };
-            GitEvent::new(GitEventKind::Worktree, format!("worktree {place} {fate}"))
-        };
-        self.rows.worktrees.iter().map(event).collect()
     }
 
     fn index(&self) -> Vec<GitEvent> {
@@ -338,36 +387,56 @@ impl GitWords<'_> {
             let place = self.place(checkout);
             let of = |state: StagedState| facts.iter().filter(move |fact| fact.state == state);
             let mut parts = Vec::new();
-            let unstaged = |fact: &&IndexFact| fact.state == StagedState::AsCommitted && self.is_by_itself(fact);
-            let kinds = [(StagedState::Staged, "staged"), (StagedState::Announced, "intent-to-add"), (StagedState::InConflict, "in conflict")];
+            let unstaged =
+                |fact: &&IndexFact| fact.state == StagedState::AsCommitted && has_other_content(fact);
+            let kinds = [
+                (StagedState::Staged, "staged"),
+                (StagedState::Announced, "intent-to-add"),
+                (StagedState::InConflict, "in conflict"),
+            ];
             for (state, word) in kinds {
                 if of(state).next().is_some() {
-                    parts.push(format!("{} {word} ({})", of(state).count(), some(of(state).map(|fact| &fact.path))));
+                    parts.push(format!(
+                        "{} {word} ({})",
+                        of(state).count(),
+                        some(of(state).map(|fact| &fact.path))
+                    ));
                 }
             }
             let back = facts.iter().filter(unstaged).count();
-            if back > 0 && self.rows.commits.is_empty() && self.rows.refs.is_empty() && self.rows.heads.is_empty() {
-                parts.push(format!("{back} unstaged ({})", some(facts.iter().filter(unstaged).map(|fact| &fact.path))));
+            if back > 0
+                && self.rows.commits.is_empty()
+                && self.rows.refs.is_empty()
+                && self.rows.heads.is_empty()
+            {
+                parts.push(format!(
+                    "{back} unstaged ({})",
+                    some(facts.iter().filter(unstaged).map(|fact| &fact.path))
+                ));
             }
             if !parts.is_empty() {
-                events.push(GitEvent::new(GitEventKind::Index, format!("{place}index: {}", parts.join(", "))));
+                events
+                    .push(GitEvent::new(GitEventKind::Index, format!("{place}index: {}", parts.join(", "))));
             }
             let lost: Vec<&IndexFact> = facts.iter().filter(|fact| fact.loses_staged).collect();
             if !lost.is_empty() {
-                let text = format!("{place}index: what was staged of {} is no longer staged", some(lost.iter().map(|fact| &fact.path)));
+                let text = format!(
+                    "{place}index: what was staged of {} is no longer staged",
+                    some(lost.iter().map(|fact| &fact.path))
+                );
                 events.push(GitEvent::new(GitEventKind::StagedLost, text).care());
             }
         }
         events
     }
 
-    fn is_by_itself(&self, fact: &IndexFact) -> bool {
-        fact.moved.before != fact.moved.after
-    }
-
     fn hidden(&self) -> Vec<GitEvent> {
         let event = |(checkout, paths): (&CheckoutName, &Vec<GitName>)| {
-            let text = format!("{}index: git no longer shows changes of {}, or does again", self.place(checkout), some(paths.iter()));
+            let text = format!(
+                "{}index: git no longer shows changes of {}, or does again",
+                self.place(checkout),
+                some(paths.iter())
+            );
             GitEvent::new(GitEventKind::FilesHidden, text).care()
         };
         self.rows.hidden.iter().map(event).collect()
@@ -378,7 +447,7 @@ impl GitWords<'_> {
         let text = || format!("not applied, git makes them itself: {}", some(names.iter()));
         // What git writes beside each command says nothing to a person.
         let usual = |name: &GitName| {
-            matches!(name.as_bytes(), b"COMMIT_EDITMSG" | b"ORIG_HEAD" | b"FETCH_HEAD" | b"AUTO_MERGE" | b"gc.log" | b"description")
+            USUAL.iter().any(|usual| name.as_path().ends_with(usual))
                 || name.starts_with("objects/")
                 || name.starts_with("logs/")
                 || name.starts_with("hooks/")

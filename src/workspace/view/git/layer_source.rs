@@ -2,7 +2,9 @@
 
 use super::super::layer::is_whiteout;
 use super::super::{LayerKind, View};
-use placet_git::{FileIdentity, GitError, GitName, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceKind};
+use placet_git::{
+    FileIdentity, GitError, GitName, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceKind,
+};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 

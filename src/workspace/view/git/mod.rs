@@ -19,8 +19,8 @@ mod repository_transaction;
 mod repository_undo;
 mod waiting;
 
-pub use pending_repository::GitRunnerStart;
 pub(super) use pending_repository::GitRunnerPlace;
+pub use pending_repository::GitRunnerStart;
 pub(super) use repository_memo::RepositoryMemo;
 pub(in crate::workspace) use repository_transaction::{
     RepositoryFailure, RepositoryTransaction, recover_repositories,

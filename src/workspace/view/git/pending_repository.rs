@@ -7,8 +7,8 @@ use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::state_of;
 use crate::workspace::hash::Hash;
 use placet_git::{
-    GitError, GitRunner, NewRepository, ObjectId, PlainSource, QuestionSides, RepositoryQuestion, RepositoryRows,
-    TakenAway,
+    GitError, GitRunner, NewRepository, ObjectId, PlainSource, QuestionSides, RepositoryQuestion,
+    RepositoryRows, TakenAway,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -105,12 +105,15 @@ impl View {
     fn pending_repository(&self, set: &ChangeSet, dir: &GitDirectory) -> Option<Arc<PendingRepository>> {
         let own = || set.changes.iter().filter(|change| dir.has(&set.repositories, change));
         // A set of changes that were applied says nothing about what is pending.
-        let is_pending = |change: &FileChange| self.layer_set(LayerKind::Pending).bases().contains(&change.path);
+        let is_pending =
+            |change: &FileChange| self.layer_set(LayerKind::Pending).bases().contains(&change.path);
         if !own().next().is_some_and(is_pending) {
             return None;
         }
         let key = key_of(&dir.path, state_of(own()));
-        if let Some((_, known)) = self.0.repositories.known().get(&dir.path).filter(|(known, _)| *known == key) {
+        if let Some((_, known)) =
+            self.0.repositories.known().get(&dir.path).filter(|(known, _)| *known == key)
+        {
             return Some(Arc::clone(known));
         }
         let read = match self.read_repository(dir) {
@@ -126,7 +129,8 @@ impl View {
         let words = |error: GitError| error.to_string();
         let storage = |error: io::Error| format!("placet cannot store its objects: {error}");
         crate::private::make_dir(&self.git_storage()).map_err(storage)?;
-        let scratch = tempfile::Builder::new().prefix("read-").tempdir_in(self.git_storage()).map_err(storage)?;
+        let scratch =
+            tempfile::Builder::new().prefix("read-").tempdir_in(self.git_storage()).map_err(storage)?;
         let start = self.0.git_runner.0.get().ok_or("git cannot be confined here")?;
         let runner = start.start(scratch.path())?;
         let (agent, at) = (LayerSource::of(self, &dir.path), scratch.path().join("question"));
@@ -145,7 +149,11 @@ impl View {
                 }
             }
         };
-        let mut read = PendingRepository { content, _scratch: Some(scratch), ..PendingRepository::refused(&dir.path, String::new()) };
+        let mut read = PendingRepository {
+            content,
+            _scratch: Some(scratch),
+            ..PendingRepository::refused(&dir.path, String::new())
+        };
         if let Some(question) = read.question() {
             let rows = RepositoryRows::read(question, &*runner).map_err(words)?;
             let mut patches = BTreeMap::new();
@@ -155,7 +163,10 @@ impl View {
             }
             for stash in rows.stash_added.iter().take(MOST_PATCHES) {
                 let Some(parent) = stash.parents.first() else { continue };
-                patches.insert(stash.entry.id, question.patch_between(*parent, stash.entry.id, &*runner).map_err(words)?);
+                patches.insert(
+                    stash.entry.id,
+                    question.patch_between(*parent, stash.entry.id, &*runner).map_err(words)?,
+                );
             }
             let taken_away = rows.taken_away(question);
             (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
@@ -166,7 +177,10 @@ impl View {
 
 pub(super) fn cut(patch: &[u8]) -> (Vec<u8>, usize) {
     let end = match patch.len() > LARGEST_PATCH {
-        true => patch.get(..LARGEST_PATCH).and_then(|part| part.iter().rposition(|byte| *byte == b'\n')).unwrap_or(0),
+        true => patch
+            .get(..LARGEST_PATCH)
+            .and_then(|part| part.iter().rposition(|byte| *byte == b'\n'))
+            .unwrap_or(0),
         false => patch.len(),
     };
     (patch.get(..end).unwrap_or_default().to_vec(), patch.len() - end)
@@ -187,7 +201,17 @@ fn key_of(git_dir: &Path, pending: Hash) -> Hash {
         }
         meta.is_dir()
     };
-    for name in ["HEAD", "index", "packed-refs", "config", "shallow", "logs/refs/stash", "MERGE_HEAD", "rebase-merge", "worktrees"] {
+    for name in [
+        "HEAD",
+        "index",
+        "packed-refs",
+        "config",
+        "shallow",
+        "logs/refs/stash",
+        "MERGE_HEAD",
+        "rebase-merge",
+        "worktrees",
+    ] {
         add(&git_dir.join(name));
     }
     let (mut todo, mut seen) = (vec![git_dir.join("refs"), git_dir.join("reftable")], 0);
@@ -197,7 +221,8 @@ fn key_of(git_dir: &Path, pending: Hash) -> Hash {
             continue;
         }
         let Ok(entries) = std::fs::read_dir(&dir) else { continue };
-        let dirs = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let dirs =
+            entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let mut dirs: Vec<PathBuf> = dirs.map(|entry| entry.path()).collect();
         dirs.sort();
         todo.extend(dirs);

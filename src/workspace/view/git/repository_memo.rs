@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
-pub(in crate::workspace::view) struct RepositoryMemo(Mutex<BTreeMap<PathBuf, (Hash, Arc<PendingRepository>)>>);
+pub(in crate::workspace::view) struct RepositoryMemo(
+    Mutex<BTreeMap<PathBuf, (Hash, Arc<PendingRepository>)>>,
+);
 
 impl RepositoryMemo {
     pub(super) fn known(&self) -> MutexGuard<'_, BTreeMap<PathBuf, (Hash, Arc<PendingRepository>)>> {

@@ -4,10 +4,12 @@
 //! entry of the apply names the journals of its repositories, so that the next start after a kill goes the same way with both.
 
 use super::pending_repository::{PendingContent, PendingRepository};
-use crate::workspace::history::journal::{AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel};
+use crate::workspace::history::journal::{
+    AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel,
+};
 use placet_git::{
-    ApplyJournal, ApplyPlace, GitError, GitName, PersonIdentity, PreparedApply, RecoveryGoal, RepositoryMove, Selection,
-    Unwatched, person_identity, prepare, prepare_undo,
+    ApplyJournal, ApplyPlace, GitError, GitName, PersonIdentity, PreparedApply, RecoveryGoal, RepositoryMove,
+    Selection, Unwatched, person_identity, prepare, prepare_undo,
 };
 use std::fs;
 use std::io;
@@ -17,14 +19,25 @@ use std::sync::Arc;
 /// What is done to one repository.
 #[derive(Debug)]
 pub(super) enum RepositoryWork {
-    Apply { repository: Arc<PendingRepository>, change: Box<RepositoryMove> },
-    Create { repository: Arc<PendingRepository>, selection: Selection },
+    Apply {
+        repository: Arc<PendingRepository>,
+        change: Box<RepositoryMove>,
+    },
+    Create {
+        repository: Arc<PendingRepository>,
+        selection: Selection,
+    },
     /// Back to what the journals say, as one change.
-    Back { applied: Vec<PathBuf>, change: Box<RepositoryMove> },
+    Back {
+        applied: Vec<PathBuf>,
+        change: Box<RepositoryMove>,
+    },
     /// A repository that an apply made goes into its journal.
     Remove,
     /// It comes back from there.
-    Restore { kept: PathBuf },
+    Restore {
+        kept: PathBuf,
+    },
 }
 
 struct RepositoryPart {
@@ -129,11 +142,14 @@ impl RepositoryPart {
         let record = journal.repository_record(&self.applied);
         match &self.work {
             RepositoryWork::Apply { repository, change } => {
-                let question = repository.question().ok_or_else(|| RepositoryFailure("nothing was read".into()))?;
-                self.prepared = Some(self.with_place(journal, title, |place| prepare(question, change, place))?);
+                let question =
+                    repository.question().ok_or_else(|| RepositoryFailure("nothing was read".into()))?;
+                self.prepared =
+                    Some(self.with_place(journal, title, |place| prepare(question, change, place))?);
             }
             RepositoryWork::Back { applied, change } => {
-                self.prepared = Some(self.with_place(journal, title, |place| prepare_undo(applied, change, place))?);
+                self.prepared =
+                    Some(self.with_place(journal, title, |place| prepare_undo(applied, change, place))?);
             }
             RepositoryWork::Create { repository, selection } => {
                 if self.applied.path.symlink_metadata().is_ok() {
@@ -182,8 +198,12 @@ impl RepositoryPart {
         let AppliedRepository { path, staged, .. } = &self.applied;
         match &self.work {
             // What was committed already goes back.
-            RepositoryWork::Apply { .. } | RepositoryWork::Back { .. } if record.join("journal.json").exists() => {
-                self.with_place(journal, title, |place| placet_git::recover(place, RecoveryGoal::Revert).map(drop))
+            RepositoryWork::Apply { .. } | RepositoryWork::Back { .. }
+                if record.join("journal.json").exists() =>
+            {
+                self.with_place(journal, title, |place| {
+                    placet_git::recover(place, RecoveryGoal::Revert).map(drop)
+                })
             }
             RepositoryWork::Create { .. } => {
                 drop(fs::remove_dir_all(staged));
@@ -262,7 +282,9 @@ pub(in crate::workspace) fn recover_repositories(
             AppliedRepositoryKind::Removed => match (goal, one.staged.exists()) {
                 (RecoveryGoal::Complete, true) => move_dir(&one.staged, &kept_in(&record)),
                 (RecoveryGoal::Revert, true) => fs::rename(&one.staged, &one.path).map_err(failed(&one.path)),
-                (RecoveryGoal::Complete, false) if one.path.exists() => move_dir(&one.path, &kept_in(&record)),
+                (RecoveryGoal::Complete, false) if one.path.exists() => {
+                    move_dir(&one.path, &kept_in(&record))
+                }
                 (_, false) => Ok(()),
             },
         };
@@ -282,7 +304,8 @@ fn recover_changed(
         return Ok(());
     }
     let identity = identity_of(&one.path)?;
-    let place = ApplyPlace { git_dir: &one.path, journal: record, identity: &identity, title, watch: &Unwatched };
+    let place =
+        ApplyPlace { git_dir: &one.path, journal: record, identity: &identity, title, watch: &Unwatched };
     placet_git::recover(place, goal)?;
     Ok(())
 }

@@ -24,8 +24,8 @@ pub(super) fn fresh_record() -> String {
 }
 
 /// Next to `path`, in a directory that is there and stays.
-pub(super) fn staged_at(path: &Path, record: &str) -> PathBuf {
-    let there = path.ancestors().skip(1).find(|dir| dir.is_dir()).unwrap_or(Path::new("/"));
+pub(super) fn staged_at(path: &Path, record: &str, goes: &dyn Fn(&Path) -> bool) -> PathBuf {
+    let there = path.ancestors().skip(1).find(|dir| dir.is_dir() && !goes(dir)).unwrap_or(Path::new("/"));
     there.join(format!(".placet-git-{record}"))
 }
 
@@ -38,6 +38,13 @@ impl RepositoryUndo {
     pub(in crate::workspace::view) fn removed(&self) -> impl Iterator<Item = &Path> {
         let gone = self.parts.iter().filter(|(_, work)| matches!(work, RepositoryWork::Remove));
         gone.map(|(applied, _)| applied.path.as_path())
+    }
+
+    /// A repository that goes waits for the end outside of the directories that go with it.
+    pub(in crate::workspace::view) fn stage_outside(&mut self, goes: &dyn Fn(&Path) -> bool) {
+        for (applied, _) in &mut self.parts {
+            applied.staged = staged_at(&applied.path, &applied.record, goes);
+        }
     }
 
     pub(in crate::workspace::view) fn paths(&self) -> impl Iterator<Item = &Path> {
@@ -74,7 +81,7 @@ impl View {
             match self.repository_back(path, &applied)? {
                 Ok(Some((kind, work))) => {
                     let record = fresh_record();
-                    let staged = staged_at(path, &record);
+                    let staged = staged_at(path, &record, &|_| false);
                     let events = applied.iter().rev().flat_map(|one| one.events.iter().cloned()).collect();
                     let (path, kind) = (path.to_path_buf(), kind);
                     undo.parts.push((AppliedRepository { path, kind, record, staged, events }, work));
@@ -173,7 +180,10 @@ impl View {
 fn selected(compared: &Comparison) -> Result<RepositoryMove, String> {
     if let Some(item) = compared.conflicts.first() {
         let hint = "git revert makes a commit that takes it back";
-        return Err(format!("{} changed in the meantime; {hint}", visible::guard_line(&Conflict::item(item))));
+        return Err(format!(
+            "{} changed in the meantime; {hint}",
+            visible::guard_line(&Conflict::item(item))
+        ));
     }
     let approved = WaitingGroup::all(&compared.moved);
     compared.selected(&Selection { approved, ..Selection::default() }).map_err(|error| error.to_string())

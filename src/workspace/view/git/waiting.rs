@@ -33,7 +33,10 @@ impl Conflict {
                     }
                     _ => "ask the agent to do it again on the new state, or discard".into(),
                 };
-                Some(Conflict { happened: format!("{} changed in the workspace, too", Conflict::item(item)), advice })
+                Some(Conflict {
+                    happened: format!("{} changed in the workspace, too", Conflict::item(item)),
+                    advice,
+                })
             }
             PendingContent::Created(_) | PendingContent::Same => None,
         }
@@ -41,7 +44,9 @@ impl Conflict {
 
     pub(super) fn item(item: &RepositoryItem) -> String {
         match item {
-            RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full) if full.starts_with("refs/heads/") => {
+            RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full)
+                if full.starts_with("refs/heads/") =>
+            {
                 format!("branch {}", short(full))
             }
             RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full) => name(full),
@@ -54,7 +59,12 @@ impl Conflict {
 }
 
 /// Who runs or obeys the file of a commit, where it is checked out.
-pub(super) fn runner(classifier: &ChangeClassifier<'_>, git_dir: &Path, file: &Path, mode: u32) -> Option<Runner> {
+pub(super) fn runner(
+    classifier: &ChangeClassifier<'_>,
+    git_dir: &Path,
+    file: &Path,
+    mode: u32,
+) -> Option<Runner> {
     let tree = git_dir.parent().filter(|_| is_git_name(git_dir));
     classifier.of_committed(tree, file, mode)
 }
@@ -70,8 +80,11 @@ impl View {
         let keys = self.0.repositories.known().values().map(|(key, _)| *key).collect();
         let mut found = Vec::new();
         for outermost in set.repositories.outermost() {
-            let own = repositories.iter().filter(|repository| set.repositories.of(&repository.path) == Some(outermost));
-            let reasons: Vec<(String, String)> = own.flat_map(|repository| reasons(repository, classifier)).collect();
+            let own = repositories
+                .iter()
+                .filter(|repository| set.repositories.of(&repository.path) == Some(outermost));
+            let reasons: Vec<(String, String)> =
+                own.flat_map(|repository| reasons(repository, classifier)).collect();
             let Some((by, why)) = reasons.first().cloned() else { continue };
             let why = match reasons.len() {
                 1 => why,
@@ -92,10 +105,14 @@ impl View {
         let waits = |repository: &Arc<PendingRepository>| match &repository.content {
             PendingContent::Refused(_) => true,
             PendingContent::Same => false,
-            PendingContent::Created(new) => !new.waiting_settings.is_empty() || !repository.taken_away.is_empty(),
+            PendingContent::Created(new) => {
+                !new.waiting_settings.is_empty() || !repository.taken_away.is_empty()
+            }
             PendingContent::Changed(_) => {
                 // A file that waits by its name is a change of its own.
-                let is_file = |taken: &placet_git::TakenAway| matches!(taken, placet_git::TakenAway::Group(WaitingGroup::File(_)));
+                let is_file = |taken: &placet_git::TakenAway| {
+                    matches!(taken, placet_git::TakenAway::Group(WaitingGroup::File(_)))
+                };
                 !repository.taken_away.iter().all(is_file)
             }
         };
@@ -112,15 +129,22 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
         match group {
             WaitingGroup::File(_) => {}
             WaitingGroup::Operation(checkout) => found.push(git(of_operation(rows, checkout))),
-            WaitingGroup::Worktree(linked) => found.push(git(format!("it registers or removes the worktree {}", name(linked)))),
-            WaitingGroup::HiddenFiles(_) => found.push(git("git no longer shows changes of some files, or does again".into())),
+            WaitingGroup::Worktree(linked) => {
+                found.push(git(format!("it registers or removes the worktree {}", name(linked))))
+            }
+            WaitingGroup::HiddenFiles(_) => {
+                found.push(git("git no longer shows changes of some files, or does again".into()))
+            }
         }
     }
     for commit in &rows.commits {
         for change in &commit.changes {
             let Some((mode, _)) = change.after.as_ref().or(change.before.as_ref()) else { continue };
-            let mode = std::str::from_utf8(mode.as_bytes()).ok().and_then(|mode| u32::from_str_radix(mode, 8).ok());
-            if let Some(runner) = runner(classifier, &repository.path, change.path.as_path(), mode.unwrap_or(0)) {
+            let mode =
+                std::str::from_utf8(mode.as_bytes()).ok().and_then(|mode| u32::from_str_radix(mode, 8).ok());
+            if let Some(runner) =
+                runner(classifier, &repository.path, change.path.as_path(), mode.unwrap_or(0))
+            {
                 let why = format!("a commit changes {}: {}", committed(&change.path), runner.why);
                 found.push((runner.by, why));
             }
