@@ -9,13 +9,23 @@ use crate::support::some_of;
 use crate::support::special::whiteout;
 use crate::support::txn::fast_dir;
 use placet::workspace::{
-    ChangeApproval, ChangeOrigin, LayerKind, ListedChange, TransactionLabel, View, ViewPaths,
+    ChangeApproval, ChangeOrigin, GitRunnerStart, LayerKind, ListedChange, TransactionLabel, View, ViewPaths,
 };
+use placet_git::{GitRunner, PlainRunner};
 use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
+
+/// The table is about what waits, not about the sandbox of git.
+struct PlainGit;
+
+impl GitRunnerStart for PlainGit {
+    fn start(&self, _: &Path) -> Result<Box<dyn GitRunner>, String> {
+        Ok(Box::new(PlainRunner))
+    }
+}
 
 /// Where a person is asked: `w`, write mode does not apply it at once; `a`, something is left after a yes to everything.
 type Asked = &'static str;
@@ -341,6 +351,7 @@ impl Fixture {
             scratch: self.base.join("scratch"),
         };
         let view = View::at(places, std::slice::from_ref(&self.root));
+        view.run_git_by(Arc::new(PlainGit));
         view.begin_turn(TransactionLabel { turn: "t".into(), ..TransactionLabel::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let command = runtime.block_on(view.begin(LayerKind::Pending, None)).unwrap();

@@ -44,6 +44,8 @@ impl View {
                 class => drop(classes.by_path.insert(change.path.to_path_buf(), class)),
             }
         }
+        let links = self.worktree_links(set);
+        classes.by_path.retain(|path, _| !links.contains(path));
         classes.roots = self.roots().to_vec();
         classes.losses = loss::losses(set, &classes.roots, classes.limit, &|_| true);
         (classes.waiting, classes.repositories) = self.waiting_repositories(set, &classifier);

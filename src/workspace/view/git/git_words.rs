@@ -415,8 +415,9 @@ impl GitWords<'_> {
                 ));
             }
             if !parts.is_empty() {
-                events
-                    .push(GitEvent::new(GitEventKind::Index, format!("{place}index: {}", parts.join(", "))));
+                let event = GitEvent::new(GitEventKind::Index, format!("{place}index: {}", parts.join(", ")));
+                let patch = self.staged().filter(|_| *checkout == CheckoutName::Main);
+                events.push(GitEvent { patch, ..event });
             }
             let lost: Vec<&IndexFact> = facts.iter().filter(|fact| fact.loses_staged).collect();
             if !lost.is_empty() {
@@ -428,6 +429,17 @@ impl GitWords<'_> {
             }
         }
         events
+    }
+
+    /// What is staged and is in no file.
+    fn staged(&self) -> Option<CommitPatch> {
+        let staged = &self.repository.staged;
+        if staged.patch.is_empty() && staged.left_out == 0 {
+            return None;
+        }
+        let (bytes, more) = cut(&staged.patch);
+        let (left_out, is_staged) = (more + staged.left_out, true);
+        Some(CommitPatch { bytes, left_out, is_staged, ..CommitPatch::default() })
     }
 
     fn hidden(&self) -> Vec<GitEvent> {

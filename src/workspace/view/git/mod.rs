@@ -17,6 +17,7 @@ mod pending_repository;
 mod repository_memo;
 mod repository_transaction;
 mod repository_undo;
+mod staged_content;
 mod waiting;
 
 pub(super) use pending_repository::GitRunnerPlace;

@@ -3,6 +3,7 @@
 use super::super::{LayerKind, View};
 use super::directories::{DirectoryFate, GitDirectory};
 use super::layer_source::LayerSource;
+use super::staged_content::StagedContent;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::state_of;
 use crate::workspace::hash::Hash;
@@ -60,6 +61,7 @@ pub(super) struct PendingRepository {
     /// What takes something away; write mode waits for it.
     pub(super) taken_away: Vec<TakenAway>,
     pub(super) patches: BTreeMap<ObjectId, Vec<u8>>,
+    pub(super) staged: StagedContent,
     /// The new objects, until the last value that needs them.
     _scratch: Option<tempfile::TempDir>,
 }
@@ -81,6 +83,7 @@ impl PendingRepository {
             rows: None,
             taken_away: Vec::new(),
             patches: BTreeMap::new(),
+            staged: StagedContent::default(),
             _scratch: None,
         }
     }
@@ -169,7 +172,9 @@ impl View {
                 );
             }
             let taken_away = rows.taken_away(question);
+            let staged = self.staged_content(&dir.path, (question, &rows), &*runner).map_err(words)?;
             (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
+            read.staged = staged;
         }
         Ok(read)
     }

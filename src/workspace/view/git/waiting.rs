@@ -8,8 +8,10 @@ use crate::text::{count, visible};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
 use crate::workspace::hash::Hash;
+use crate::workspace::repository::{RepositoryFact, WorktreeFate};
 use placet_git::{CheckoutName, GitName, RepositoryItem, WaitingGroup};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Why nothing of a repository can be applied, and what a person can do.
@@ -100,6 +102,23 @@ impl View {
         (found, keys)
     }
 
+    /// The `.git` files of new worktrees that lead back to the repository that registers them: they belong to it.
+    pub(in crate::workspace) fn worktree_links(&self, set: &ChangeSet) -> BTreeSet<PathBuf> {
+        let facts = set.repository_changes.iter().flat_map(|change| &change.facts);
+        let added = facts.filter_map(|fact| match fact {
+            RepositoryFact::Worktree { file, directory, fate: WorktreeFate::Added } => {
+                Some((file.parent()?, directory.join(".git")))
+            }
+            _ => None,
+        });
+        let leads_back = |(dir, link): &(&Path, PathBuf)| {
+            let change = set.get(link).filter(|change| change.before.is_absent());
+            let text = change.and_then(|change| change.bytes(self.objects())).map(|(_, text)| text);
+            text.is_some_and(|text| text == [b"gitdir: ", dir.as_os_str().as_encoded_bytes(), b"\n"].concat())
+        };
+        added.filter(leads_back).map(|(_, link)| link).collect()
+    }
+
     /// Whether write mode leaves one of these repositories pending: it takes something away, or cannot be read.
     pub(in crate::workspace::view) fn takes_away_from_repositories(&self, set: &ChangeSet) -> bool {
         let waits = |repository: &Arc<PendingRepository>| match &repository.content {
@@ -127,11 +146,9 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
     let mut found = Vec::new();
     for group in &question.groups {
         match group {
-            WaitingGroup::File(_) => {}
+            // A worktree has rows that say where it is; what leads git elsewhere is a fact that waits by itself.
+            WaitingGroup::File(_) | WaitingGroup::Worktree(_) => {}
             WaitingGroup::Operation(checkout) => found.push(git(of_operation(rows, checkout))),
-            WaitingGroup::Worktree(linked) => {
-                found.push(git(format!("it registers or removes the worktree {}", name(linked))))
-            }
             WaitingGroup::HiddenFiles(_) => {
                 found.push(git("git no longer shows changes of some files, or does again".into()))
             }
