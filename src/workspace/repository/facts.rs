@@ -145,12 +145,6 @@ fn about(
         ["gitdir"] | ["worktrees", _, "gitdir"] => worktree(path, change, contents, facts),
         // [`removed_meaning`] looks at them.
         _ if directory || gone => {}
-        ["rebase-merge", "git-rebase-todo"] if has_commands(path, contents) => {
-            facts.push(RepositoryFact::Redirect {
-                file,
-                why: "git rebase --continue runs the commands in it",
-            });
-        }
         ["info", "attributes"] => facts.push(RepositoryFact::Redirect {
             file,
             why: "it sets which filters and drivers git runs on which files",
@@ -344,18 +338,6 @@ fn is_of_git_init(key: &[u8], values: &[Option<Vec<u8>>]) -> bool {
     ];
     let [Some(value)] = values else { return false };
     USUAL.contains(&(key, value))
-}
-
-/// True where a list of commits to rebase has lines that run something, and where it cannot be read.
-fn has_commands(path: &Path, contents: &ContentReaders<'_>) -> bool {
-    let runs = |line: &[u8]| {
-        let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next();
-        matches!(word, Some(b"exec" | b"x"))
-    };
-    match (contents.after)(path, LARGEST) {
-        Ok(bytes) => bytes.unwrap_or_default().split(|byte| *byte == b'\n').any(runs),
-        Err(_) => true,
-    }
 }
 
 /// What `git worktree add` writes: the repository that the worktree's own directory lies in.

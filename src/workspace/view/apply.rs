@@ -123,7 +123,7 @@ impl View {
             .collect();
         let special = chosen().find_map(|c| set.special_at(&c.path).filter(|_| has_special));
         let special = special.map(|c| (c.path.clone(), c.after.to_state()));
-        let (git, of_git) = self.repositories_to_apply(&set, &choice, approval, &label.title)?;
+        let (git, of_git) = self.repositories_to_apply((&set, &classes), &choice, &label.title)?;
         let is_file = |c: &&FileChange| !of_git.contains(&c.path);
         let raced: Vec<PathBuf> =
             chosen().filter(is_file).filter(|c| c.raced).map(|c| c.path.to_path_buf()).collect();

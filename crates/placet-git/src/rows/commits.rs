@@ -8,7 +8,7 @@ use crate::quarantine::lines;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::runner::{GitCall, GitRunner, run_all};
-use crate::state::{CheckoutName, IndexEntry, RefTarget};
+use crate::state::{CheckoutName, Head, IndexEntry, RefTarget};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One commit. Subject and names are as in the repository: hostile.
@@ -49,6 +49,8 @@ pub(super) struct CommitLog {
     pub(super) counts: BTreeMap<(ObjectId, ObjectId), (usize, usize)>,
     /// Entries of the commits at `HEAD`, before and after, for the paths of the index that move.
     pub(super) trees: BTreeMap<(CheckoutName, Side), BTreeMap<GitName, (GitName, ObjectId)>>,
+    /// Paths in which the commits at `HEAD` differ.
+    pub(super) between: BTreeMap<CheckoutName, Vec<PathChange>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +65,7 @@ enum Asked {
     Stash,
     Count(ObjectId, ObjectId),
     Tree(CheckoutName, Side),
+    Between(CheckoutName),
 }
 
 const LOG: [&str; 12] = [
@@ -110,6 +113,14 @@ impl CommitLog {
                     if let [ahead, behind, ..] = words.as_slice() {
                         log.counts.insert((old, id), (number(ahead)?, number(behind)?));
                     }
+                }
+                Asked::Between(checkout) => {
+                    let fields: Vec<&[u8]> = out.split(|byte| *byte == 0).collect();
+                    let changes = fields.chunks(2).filter_map(|pair| match pair {
+                        [raw, path] => parse_raw(raw.strip_prefix(b":")?, path),
+                        _ => None,
+                    });
+                    log.between.insert(checkout, changes.collect());
                 }
                 Asked::Tree(checkout, side) => {
                     log.trees.insert((checkout, side), parse_tree(out));
@@ -176,6 +187,25 @@ impl CommitLog {
             let mut call = GitCall::new(git_dir, ["rev-list", "--left-right", "--count"]).transfer();
             call.args.push(format!("{id}...{old}").into());
             asked.push((Asked::Count(old, id), call));
+        }
+        for name in question.person.checkouts.keys() {
+            let (old, new) = (question.person.head_commit(name), question.agent.head_commit(name));
+            let (Some(old), Some(new)) = (old, new) else { continue };
+            let is_moved = question.agent.checkouts.get(name).is_some_and(|checkout| match &checkout.head {
+                Head::Branch(branch) => question.comparison.moved.refs.contains_key(branch),
+                Head::Detached(_) => false,
+            }) || question
+                .comparison
+                .moved
+                .checkouts
+                .get(name)
+                .is_some_and(|checkout| checkout.head.is_some());
+            if old != new && is_moved {
+                let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
+                let mut call = GitCall::new(git_dir, args);
+                call.args.extend([old.to_string().into(), new.to_string().into()]);
+                asked.push((Asked::Between(name.clone()), call));
+            }
         }
         for (name, checkout) in &question.comparison.moved.checkouts {
             if checkout.index.is_empty() && checkout.head.is_none() {

@@ -1,6 +1,6 @@
 //! Rows of the index: what is staged afterwards, and what was staged and is gone.
 
-use super::commits::{CommitLog, Side};
+use super::commits::{CommitLog, PathChange, Side};
 use crate::git_name::GitName;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
@@ -75,6 +75,29 @@ fn state_of(
         _ if after == committed => StagedState::AsCommitted,
         _ => StagedState::Staged,
     }
+}
+
+/// What the branch at `HEAD` moved below, without the index. An operation or a switch takes the index along.
+pub(super) fn left_behind(
+    question: &RepositoryQuestion,
+    log: &CommitLog,
+) -> BTreeMap<CheckoutName, Vec<GitName>> {
+    let mut all = BTreeMap::new();
+    for (name, changes) in &log.between {
+        let moved = question.comparison.moved.checkouts.get(name);
+        let index = question.agent.checkouts.get(name).map(|checkout| &checkout.index);
+        let stays = |change: &&PathChange| {
+            let entry = index.and_then(|index| index.get(&change.path)).and_then(|entries| entries.first());
+            let entry =
+                entry.filter(|entry| !entry.intent_to_add).map(|entry| (entry.mode.clone(), entry.id));
+            entry != change.after && moved.is_none_or(|checkout| !checkout.index.contains_key(&change.path))
+        };
+        let paths: Vec<GitName> = changes.iter().filter(stays).map(|change| change.path.clone()).collect();
+        if !paths.is_empty() {
+            all.insert(name.clone(), paths);
+        }
+    }
+    all
 }
 
 /// Paths whose flags change.

@@ -37,6 +37,8 @@ pub struct RepositoryRows {
     pub more_dropped: usize,
     pub heads: Vec<HeadFact>,
     pub index: BTreeMap<CheckoutName, Vec<IndexFact>>,
+    /// Paths in which the commits at `HEAD` differ and whose index entries stay: git shows them as staged from then on.
+    pub left_behind: BTreeMap<CheckoutName, Vec<GitName>>,
     /// Index entries at which git no longer looks, or looks again.
     pub hidden: BTreeMap<CheckoutName, Vec<GitName>>,
     pub stash_added: Vec<StashFact>,
@@ -104,6 +106,7 @@ impl RepositoryRows {
             refs,
             heads: heads.collect(),
             index: index_rows::facts(question, &log),
+            left_behind: index_rows::left_behind(question, &log),
             hidden: index_rows::hidden(question),
             stash_added: added.collect(),
             stash_dropped: before.iter().filter(|entry| !after.contains(entry)).cloned().collect(),

@@ -117,7 +117,7 @@ impl View {
         let directories = self.git_directories(set);
         let gone = |path: &Path| {
             let change = set.get(path);
-            let is_of = |dir: &&GitDirectory| change.is_none_or(|change| dir.has(&set.repositories, change));
+            let is_of = |dir: &&GitDirectory| change.is_none_or(|change| dir.has(set, change));
             directories
                 .iter()
                 .filter(|dir| same.contains(&dir.path))

@@ -1,6 +1,7 @@
 //! Which repositories an apply changes, and which of the chosen paths git applies.
 
 use super::super::{ChangeSelection, View};
+use super::directories::DirectoryFate;
 use super::git_words;
 use super::pending_repository::{PendingContent, PendingRepository};
 use super::repository_transaction::{RepositoryTransaction, RepositoryWork};
@@ -8,7 +9,7 @@ use super::repository_undo::{fresh_record, staged_at};
 use super::waiting::Conflict;
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_set::ChangeSet;
-use crate::workspace::changes::classify::ChangeApproval;
+use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::history::journal::{AppliedRepository, AppliedRepositoryKind};
 use placet_git::{GitName, Selection, WaitingGroup};
 use std::collections::BTreeSet;
@@ -19,21 +20,29 @@ impl View {
     /// What git does with `choice`, and the paths of `set` below git directories that are not applied as files.
     pub(in crate::workspace::view) fn repositories_to_apply(
         &self,
-        set: &ChangeSet,
+        (set, classes): (&ChangeSet, &ChangeClasses),
         choice: &ChangeSelection,
-        approval: &ChangeApproval,
         title: &str,
     ) -> Result<(RepositoryTransaction, BTreeSet<Arc<Path>>), ApplyError> {
         let mut transaction = RepositoryTransaction::titled(title);
         let mut of_git: BTreeSet<Arc<Path>> = BTreeSet::new();
         let mut repositories = None;
         for directory in self.git_directories(set) {
-            let own = set.changes.iter().filter(|change| directory.has(&set.repositories, change));
+            let own = set.changes.iter().filter(|change| directory.has(set, change));
             let own: Vec<Arc<Path>> = own.map(|change| Arc::clone(&change.path)).collect();
             let is_chosen = own.iter().any(|path| choice.contains_key(path));
+            // Such a file goes with its repository, and waits by its own name: a link, or a place that leads git elsewhere.
+            let left_out =
+                own.iter().find(|path| !choice.contains_key(*path) && classes.runner(path).is_some());
+            let left_out =
+                left_out.filter(|_| is_chosen && directory.fate == DirectoryFate::Changed).cloned();
             of_git.extend(own);
             if !is_chosen {
                 continue;
+            }
+            if let Some(path) = left_out {
+                let why = classes.runner(&path).map(|runner| runner.why.clone()).unwrap_or_default();
+                return Err(ApplyError::Protected { path: path.to_path_buf(), why });
             }
             let read = repositories.get_or_insert_with(|| self.pending_repositories(set));
             let Some(repository) = read.iter().find(|one| one.path == directory.path) else { continue };
@@ -41,7 +50,7 @@ impl View {
                 let Conflict { happened, advice } = conflict;
                 return Err(ApplyError::Repository(format!("{happened}; {advice}")));
             }
-            if let Some((applied, work)) = work_of(repository, set, choice, approval)? {
+            if let Some((applied, work)) = work_of(repository, choice)? {
                 transaction.add(applied, work);
             }
         }
@@ -51,9 +60,7 @@ impl View {
 
 fn work_of(
     repository: &Arc<PendingRepository>,
-    set: &ChangeSet,
     choice: &ChangeSelection,
-    _approval: &ChangeApproval,
 ) -> Result<Option<(AppliedRepository, RepositoryWork)>, ApplyError> {
     let is_named = |name: &GitName| choice.contains_key(&*repository.path.join(name.as_path()));
     // A repository that waits was approved as a whole, or it would not be chosen. Files are approved by their names.
@@ -85,6 +92,5 @@ fn work_of(
     let staged = staged_at(&repository.path, &record, &|_| false);
     let mut events = git_words::events(repository);
     events.iter_mut().for_each(|event| event.patch = None);
-    let _ = set;
     Ok(Some((AppliedRepository { path: repository.path.clone(), kind, record, staged, events }, work)))
 }

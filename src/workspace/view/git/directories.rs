@@ -8,9 +8,6 @@ use crate::workspace::repository::{GitFileKind, RepositorySet};
 use placet_git::{GitFileClass, GitName, RepositorySource, class_of};
 use std::path::{Path, PathBuf};
 
-/// Directories of files that are applied by name.
-const PLACES: [&str; 3] = ["hooks", "info", "objects/info"];
-
 /// What happens to a git directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DirectoryFate {
@@ -57,16 +54,22 @@ pub(in crate::workspace) fn is_named_file(git_dir: &Path, path: &Path) -> bool {
 
 impl GitDirectory {
     /// True where git applies the change, or nobody does: no byte of the file is applied.
-    pub(super) fn has(&self, repositories: &RepositorySet, change: &FileChange) -> bool {
-        if git_dir_of(repositories, &change.path) != Some(&self.path) {
+    pub(super) fn has(&self, set: &ChangeSet, change: &FileChange) -> bool {
+        if git_dir_of(&set.repositories, &change.path) != Some(&self.path) {
             return false;
         }
-        let is_place =
-            |rel: &Path| PLACES.iter().any(|place| rel == Path::new(place)) && change.after.is_directory();
-        let is_by_name = |path: &Path| {
-            is_named_file(&self.path, path) || path.strip_prefix(&self.path).is_ok_and(is_place)
+        let is_named = |path: &Path| is_named_file(&self.path, path);
+        // A directory that comes for such a file comes as one.
+        let is_place = |change: &FileChange| {
+            change
+                .path
+                .strip_prefix(&self.path)
+                .is_ok_and(|rel| rel.iter().count() <= 2 && rel != Path::new("objects"))
+                && change.after.is_directory()
+                && set.below(&change.path).iter().any(|path| is_named(path))
         };
-        if self.fate == DirectoryFate::Changed && is_by_name(&change.path) {
+        let is_by_name = |change: &FileChange| is_named(&change.path) || is_place(change);
+        if self.fate == DirectoryFate::Changed && is_by_name(change) {
             return false;
         }
         // A directory of a project may only look like a bare repository: its own files are files.
@@ -97,9 +100,7 @@ impl View {
         let has_change = |dir: &GitDirectory| {
             let from = set.changes.partition_point(|change| *change.path < *dir.path);
             let below = set.changes.get(from..).unwrap_or_default().iter();
-            below
-                .take_while(|change| change.path.starts_with(&dir.path))
-                .any(|change| dir.has(&set.repositories, change))
+            below.take_while(|change| change.path.starts_with(&dir.path)).any(|change| dir.has(set, change))
         };
         found.filter(has_change).collect()
     }

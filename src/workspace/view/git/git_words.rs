@@ -7,12 +7,14 @@ use placet_git::{
     CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectId, OperationFact, OperationKind, PathChange,
     RefFact, RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedState, StashFact,
 };
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Commits with a row each. More are counted.
 const MOST_COMMITS: usize = 50;
 /// Files that git writes with many commands, and that mean nothing without them.
-const USUAL: [&str; 6] = ["COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "AUTO_MERGE", "gc.log", "description"];
+const USUAL: [&str; 7] =
+    ["COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "REBASE_HEAD", "AUTO_MERGE", "gc.log", "description"];
 /// Subjects of dropped commits in one row.
 const MOST_NAMED: usize = 3;
 const LONGEST_SUBJECT: usize = 120;
@@ -199,22 +201,44 @@ impl GitWords<'_> {
         }
     }
 
-    /// Dropped commits by name, where a ref that goes or moves back leaves them.
+    /// Dropped commits that are not new ones in another place, too: a rebase makes the same again.
+    fn lost(&self) -> Vec<&CommitFact> {
+        let is_same = |one: &CommitFact, other: &CommitFact| {
+            one.subject == other.subject && one.author_email == other.author_email
+        };
+        let mut new: Vec<&CommitFact> = self.rows.commits.iter().collect();
+        let lost = self.rows.dropped.iter().filter(|dropped| {
+            let again = new.iter().position(|commit| is_same(commit, dropped));
+            again.map(|at| new.remove(at)).is_none()
+        });
+        lost.collect()
+    }
+
+    /// How many commits are dropped by a ref that goes or moves back.
+    fn dropped_number(&self) -> usize {
+        self.lost().len() + self.rows.more_dropped
+    }
+
+    /// Dropped commits by name, and how many are rewritten.
     fn dropped(&self) -> String {
-        let dropped = &self.rows.dropped;
-        let number = dropped.len() + self.rows.more_dropped;
-        let named: Vec<String> =
-            dropped.iter().take(MOST_NAMED).map(|commit| quoted(&commit.subject)).collect();
+        let lost = self.lost();
+        let rewritten = match self.rows.dropped.len() - lost.len() {
+            0 => String::new(),
+            number => format!("{} rewritten", count::of(number, "commit")),
+        };
+        let number = self.dropped_number();
+        if number == 0 {
+            return if rewritten.is_empty() { rewritten } else { format!(" ({rewritten})") };
+        }
+        let named: Vec<String> = lost.iter().take(MOST_NAMED).map(|commit| quoted(&commit.subject)).collect();
         let more = match number.saturating_sub(named.len()) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
         let them = if number == 1 { "it" } else { "them" };
-        format!(
-            " (drops {}: {}{more}; no other ref has {them})",
-            count::of(number, "commit"),
-            named.join(", ")
-        )
+        let rewritten = if rewritten.is_empty() { rewritten } else { format!("; {rewritten}") };
+        let drops = count::of(number, "commit");
+        format!(" (drops {drops}: {}{more}; no other ref has {them}{rewritten})", named.join(", "))
     }
 
     fn of_ref(&self, fact: &RefFact) -> Option<GitEvent> {
@@ -224,7 +248,7 @@ impl GitWords<'_> {
             fact.checked_out_in.as_ref().map(|place| format!("; checked out in {}", visible::path(place)));
         let elsewhere = elsewhere.unwrap_or_default();
         let drops = !self.rows.dropped.is_empty();
-        let number = self.rows.dropped.len() + self.rows.more_dropped;
+        let number = self.dropped_number();
         let event = match &fact.movement {
             RefMovement::New(to) => {
                 let text = format!("{kind} {shown} created at {}", target(to));
@@ -237,7 +261,7 @@ impl GitWords<'_> {
                     GitEvent { from: Some(target(from)), ..GitEvent::new(GitEventKind::RefDeleted, text) };
                 GitEvent {
                     dropped_commits: if lost.is_empty() { 0 } else { number },
-                    needs_care: !lost.is_empty(),
+                    needs_care: !lost.is_empty() && number > 0,
                     ..event
                 }
             }
@@ -273,7 +297,7 @@ impl GitWords<'_> {
                     from: Some(short_id(*from)),
                     to: Some(short_id(*to)),
                     dropped_commits,
-                    needs_care: !lost.is_empty(),
+                    needs_care: !lost.is_empty() && number > 0,
                     ..event
                 }
             }
@@ -329,7 +353,7 @@ impl GitWords<'_> {
             let event = GitEvent {
                 from: fact.moved.before.as_ref().map(head),
                 to: fact.moved.after.as_ref().map(head),
-                needs_care: drops,
+                needs_care: drops && self.dropped_number() > 0,
                 ..GitEvent::new(GitEventKind::Head, format!("{text}{lost}"))
             };
             Some(event)
@@ -383,7 +407,11 @@ impl GitWords<'_> {
 
     fn index(&self) -> Vec<GitEvent> {
         let mut events = Vec::new();
-        for (checkout, facts) in &self.rows.index {
+        let nothing = Vec::new();
+        let checkouts: BTreeSet<&CheckoutName> =
+            self.rows.index.keys().chain(self.rows.left_behind.keys()).collect();
+        for checkout in checkouts {
+            let facts = self.rows.index.get(checkout).unwrap_or(&nothing);
             let place = self.place(checkout);
             let of = |state: StagedState| facts.iter().filter(move |fact| fact.state == state);
             let mut parts = Vec::new();
@@ -394,13 +422,16 @@ impl GitWords<'_> {
                 (StagedState::Announced, "intent-to-add"),
                 (StagedState::InConflict, "in conflict"),
             ];
+            let none = Vec::new();
+            let behind = self.rows.left_behind.get(checkout).unwrap_or(&none);
             for (state, word) in kinds {
-                if of(state).next().is_some() {
-                    parts.push(format!(
-                        "{} {word} ({})",
-                        of(state).count(),
-                        some(of(state).map(|fact| &fact.path))
-                    ));
+                let mut paths: Vec<&GitName> = of(state).map(|fact| &fact.path).collect();
+                if state == StagedState::Staged {
+                    // The branch moved below them: git shows them as staged from now on.
+                    paths.extend(behind);
+                }
+                if !paths.is_empty() {
+                    parts.push(format!("{} {word} ({})", paths.len(), some(paths.into_iter())));
                 }
             }
             let back = facts.iter().filter(unstaged).count();
@@ -455,17 +486,17 @@ impl GitWords<'_> {
     }
 
     fn not_applied(&self) -> Option<GitEvent> {
-        let names = &self.question.not_carried;
-        let text = || format!("not applied, git makes them itself: {}", some(names.iter()));
         // What git writes beside each command says nothing to a person.
         let usual = |name: &GitName| {
             USUAL.iter().any(|usual| name.as_path().ends_with(usual))
-                || name.starts_with("objects/")
-                || name.starts_with("logs/")
-                || name.starts_with("hooks/")
+                || ["objects/", "logs/", "hooks/", "lfs/", "rr-cache/"]
+                    .iter()
+                    .any(|dir| name.starts_with(dir))
                 || name.as_bytes().ends_with(b".lock")
         };
-        (!names.iter().all(usual)).then(|| GitEvent::new(GitEventKind::NotApplied, text()))
+        let names: Vec<&GitName> = self.question.not_carried.iter().filter(|name| !usual(name)).collect();
+        let text = format!("not applied, git makes them itself: {}", some(names.iter().copied()));
+        (!names.is_empty()).then(|| GitEvent::new(GitEventKind::NotApplied, text))
     }
 }
 

@@ -106,7 +106,7 @@ impl View {
     }
 
     fn pending_repository(&self, set: &ChangeSet, dir: &GitDirectory) -> Option<Arc<PendingRepository>> {
-        let own = || set.changes.iter().filter(|change| dir.has(&set.repositories, change));
+        let own = || set.changes.iter().filter(|change| dir.has(set, change));
         // A set of changes that were applied says nothing about what is pending.
         let is_pending =
             |change: &FileChange| self.layer_set(LayerKind::Pending).bases().contains(&change.path);

@@ -4,7 +4,8 @@ use super::super::{LayerKind, View};
 use crate::permission::is_git_name;
 use crate::text::patch::quoted;
 use placet_git::{
-    CheckoutName, GitError, GitRunner, IndexEntry, IndexFact, ObjectFormat, RepositoryQuestion, RepositoryRows, StagedState,
+    CheckoutName, GitError, GitRunner, IndexEntry, IndexFact, ObjectFormat, RepositoryQuestion,
+    RepositoryRows, StagedState,
 };
 use sha1::Digest;
 use std::io::Read;
@@ -36,7 +37,9 @@ impl View {
         let mut shown = 0;
         for fact in facts.filter(|fact| fact.state == StagedState::Staged) {
             let Some(entry) = content_of(fact.moved.after.as_deref()) else { continue };
-            let is_same = |tree: &Path| self.has_content(&tree.join(fact.path.as_path()), entry, question.agent.format.objects);
+            let is_same = |tree: &Path| {
+                self.has_content(&tree.join(fact.path.as_path()), entry, question.agent.format.objects)
+            };
             if tree.is_some_and(is_same) {
                 continue;
             }
@@ -62,7 +65,9 @@ impl View {
         let head = format!("blob {}\0", bytes.len());
         let hash = match format {
             ObjectFormat::Sha1 => hex(&sha1::Sha1::new().chain_update(head).chain_update(&bytes).finalize()),
-            ObjectFormat::Sha256 => hex(&sha2::Sha256::new().chain_update(head).chain_update(&bytes).finalize()),
+            ObjectFormat::Sha256 => {
+                hex(&sha2::Sha256::new().chain_update(head).chain_update(&bytes).finalize())
+            }
         };
         hash == entry.id.to_string()
     }
@@ -87,14 +92,24 @@ fn patch_of(
     let head = format!("diff --git {a} {b}\n");
     let Some(before) = content_of(fact.moved.before.as_deref()) else {
         let content = question.object(entry.id, runner)?;
-        let lines: Vec<&[u8]> = content.strip_suffix(b"\n").unwrap_or(&content).split(|byte| *byte == b'\n').collect();
-        let head = format!("{head}new file mode {}\n--- /dev/null\n+++ {b}\n@@ -0,0 +1,{} @@\n", entry.mode.escaped(), lines.len());
+        let lines: Vec<&[u8]> =
+            content.strip_suffix(b"\n").unwrap_or(&content).split(|byte| *byte == b'\n').collect();
+        let head = format!(
+            "{head}new file mode {}\n--- /dev/null\n+++ {b}\n@@ -0,0 +1,{} @@\n",
+            entry.mode.escaped(),
+            lines.len()
+        );
         let lines = lines.iter().flat_map(|line| [&b"+"[..], line, b"\n"].concat());
         return Ok(head.into_bytes().into_iter().chain(lines).collect());
     };
     // git names the objects there, and a person knows the file by its path.
     let patch = question.patch_between(before.id, entry.id, runner)?;
-    let body = memchr::memmem::find(&patch, b"\n@@ ").map_or(&[][..], |at| patch.get(at + 1..).unwrap_or_default());
-    let names = if body.is_empty() { format!("Binary files {a} and {b} differ\n") } else { format!("--- {a}\n+++ {b}\n") };
+    let body =
+        memchr::memmem::find(&patch, b"\n@@ ").map_or(&[][..], |at| patch.get(at + 1..).unwrap_or_default());
+    let names = if body.is_empty() {
+        format!("Binary files {a} and {b} differ\n")
+    } else {
+        format!("--- {a}\n+++ {b}\n")
+    };
     Ok([head.as_bytes(), names.as_bytes(), body].concat())
 }

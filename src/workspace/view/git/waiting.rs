@@ -9,7 +9,7 @@ use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::{RepositoryFact, WorktreeFate};
-use placet_git::{CheckoutName, GitName, RepositoryItem, WaitingGroup};
+use placet_git::{CheckoutName, GitName, RepositoryItem, RepositoryQuestion, WaitingGroup};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,7 +148,10 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
         match group {
             // A worktree has rows that say where it is; what leads git elsewhere is a fact that waits by itself.
             WaitingGroup::File(_) | WaitingGroup::Worktree(_) => {}
-            WaitingGroup::Operation(checkout) => found.push(git(of_operation(rows, checkout))),
+            WaitingGroup::Operation(checkout) => {
+                found.push(git(of_operation(rows, checkout)));
+                found.extend(commands_of(question).map(git));
+            }
             WaitingGroup::HiddenFiles(_) => {
                 found.push(git("git no longer shows changes of some files, or does again".into()))
             }
@@ -177,8 +180,27 @@ fn committed(path: &GitName) -> String {
 fn of_operation(rows: &placet_git::RepositoryRows, checkout: &CheckoutName) -> String {
     let fact = rows.operations.iter().find(|fact| fact.checkout == *checkout);
     match fact.map(|fact| (&fact.state.before, &fact.state.after)) {
-        Some((_, Some(after))) => format!("{} is not finished", in_progress(after)),
+        Some((_, Some(after))) => in_progress(after),
         Some((Some(before), None)) => format!("it ends the {} that you began", operation(before.kind)),
         _ => "files of an operation in progress change".into(),
     }
+}
+
+/// Commands that the steps of a rebase run when it goes on.
+fn commands_of(question: &RepositoryQuestion) -> Option<String> {
+    let runs = |line: &&[u8]| {
+        let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next();
+        matches!(word, Some(b"exec" | b"x"))
+    };
+    let steps = question
+        .comparison
+        .moved
+        .files
+        .iter()
+        .filter(|(name, _)| name.as_bytes().ends_with(b"/git-rebase-todo"));
+    let mut commands = steps.filter_map(|(_, moved)| {
+        let lines = moved.after.as_ref()?.bytes()?.split(|byte| *byte == b'\n');
+        lines.into_iter().find(runs).map(GitName::new)
+    });
+    Some(format!("git rebase --continue runs commands: {}", name(&commands.next()?)))
 }
