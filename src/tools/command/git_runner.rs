@@ -169,7 +169,10 @@ impl SandboxedRunner {
         let end = Instant::now() + most;
         loop {
             let look = Timespec::try_from(LOOK).ok();
-            let ready = poll(&mut [PollFd::new(&*answers, PollFlags::IN)], look.as_ref())?;
+            let ready = match poll(&mut [PollFd::new(&*answers, PollFlags::IN)], look.as_ref()) {
+                Err(rustix::io::Errno::INTR) => 0,
+                ready => ready?,
+            };
             if ready > 0 {
                 let mut answer = [0; 5];
                 return answers.read_exact(&mut answer);

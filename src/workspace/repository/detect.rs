@@ -63,11 +63,13 @@ impl RepositorySet {
     /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
     /// do to the repository.
     pub fn is_written_by_git(&self, path: &Path) -> bool {
+        let has_row = self.is_applied_by_name(path) && !path.ends_with("config");
+        if has_row && self.nearest(path).is_some_and(|dir| dir.join("config.worktree") != path) {
+            return false;
+        }
         // What lies in a `.git` and is not applied by its name is of git, or is not applied at all.
-        if let Some(dir) = path.ancestors().skip(1).filter(|dir| is_git_name(dir)).last()
-            && self.nearest(path).is_some_and(|nearest| nearest.starts_with(dir))
-            && !self.is_applied_by_name(path)
-        {
+        let dir = path.ancestors().skip(1).filter(|dir| is_git_name(dir)).last();
+        if dir.is_some_and(|dir| self.nearest(path).is_some_and(|nearest| nearest.starts_with(dir))) {
             return true;
         }
         let settings =

@@ -1,6 +1,7 @@
 //! What happened to a repository, one event for each row: facts for programs, and the row for a person.
 
 use super::commit_patch::CommitPatch;
+use super::repository_change::RepositoryChangeKind;
 use super::repository_row::RepositoryRow;
 use crate::text::visible;
 use serde::{Deserialize, Serialize};
@@ -127,6 +128,7 @@ impl GitEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryEvents {
     pub path: PathBuf,
+    pub fate: RepositoryChangeKind,
     pub events: Vec<GitEvent>,
 }
 

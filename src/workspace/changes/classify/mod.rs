@@ -14,7 +14,6 @@ mod links;
 mod loss;
 mod merged_tree;
 mod removed_repository;
-mod repository_loss;
 mod scope;
 mod staying;
 mod tree_group;
@@ -31,6 +30,7 @@ pub use tree_group::TreeGroup;
 use super::change_set::ChangeSet;
 use crate::permission::Runner;
 use crate::workspace::view::View;
+use std::path::Path;
 
 impl View {
     /// What each change of `set` means. Other modules have it with what is shown: [`View::shown`].
@@ -44,8 +44,9 @@ impl View {
                 class => drop(classes.by_path.insert(change.path.to_path_buf(), class)),
             }
         }
-        let links = self.worktree_links(set);
-        classes.by_path.retain(|path, _| !links.contains(path));
+        let later: Vec<&Path> = classes.runs_later().map(|(path, _)| path).collect();
+        let known = self.checked_out(set, &later);
+        classes.by_path.retain(|path, _| !known.contains(path));
         classes.roots = self.roots().to_vec();
         classes.losses = loss::losses(set, &classes.roots, classes.limit, &|_| true);
         (classes.waiting, classes.repositories) = self.waiting_repositories(set, &classifier);

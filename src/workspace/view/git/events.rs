@@ -8,7 +8,7 @@ use crate::text::visible;
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::{ChangeClasses, ChangeClassifier};
 use crate::workspace::changes::listing::{ListedChange, care_first};
-use crate::workspace::repository::{GitEvent, GitEventKind, RepositoryEvents};
+use crate::workspace::repository::{GitEvent, GitEventKind, RepositoryChangeKind, RepositoryEvents};
 use std::path::{Path, PathBuf};
 
 impl View {
@@ -111,5 +111,9 @@ fn events_of(repository: &PendingRepository) -> RepositoryEvents {
             events.push(GitEvent::new(GitEventKind::Conflict, text).care());
         }
     }
-    RepositoryEvents { path: repository.path.clone(), events }
+    let fate = match repository.content {
+        PendingContent::Created(_) => RepositoryChangeKind::Created,
+        _ => RepositoryChangeKind::Changed,
+    };
+    RepositoryEvents { path: repository.path.clone(), fate, events }
 }

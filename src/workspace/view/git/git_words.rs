@@ -181,7 +181,11 @@ impl GitWords<'_> {
         let head = self.rows.refs.iter().map(|fact| &fact.name).next().filter(|_| on.is_none());
         let place = on.or(head).map_or_else(|| "HEAD".to_string(), short);
         let is_merge = if commit.parents.len() > 1 { "merge commit" } else { "commit" };
-        let author = match commit.author_email == commit.committer_email {
+        let is_known = match &self.repository.person {
+            Some(person) => commit.author_email.as_os_str() == person,
+            None => commit.author_email == commit.committer_email,
+        };
+        let author = match is_known {
             true => String::new(),
             false => format!(" by {} <{}>", name(&commit.author), name(&commit.author_email)),
         };
@@ -377,7 +381,8 @@ impl GitWords<'_> {
         let removed = |entry: &placet_git::StashEntry| {
             let id = short_id(entry.id);
             let text = format!("stash entry {id} {} removed", quoted(&entry.message));
-            GitEvent { commit: Some(id), ..GitEvent::new(GitEventKind::StashRemoved, text) }.care()
+            let patch = self.patch(entry.id, b"", &[]);
+            GitEvent { commit: Some(id), patch, ..GitEvent::new(GitEventKind::StashRemoved, text) }.care()
         };
         self.rows.stash_added.iter().map(added).chain(self.rows.stash_dropped.iter().map(removed)).collect()
     }

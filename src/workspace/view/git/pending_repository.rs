@@ -12,6 +12,7 @@ use placet_git::{
     RepositoryRows, TakenAway,
 };
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -62,6 +63,8 @@ pub(super) struct PendingRepository {
     pub(super) taken_away: Vec<TakenAway>,
     pub(super) patches: BTreeMap<ObjectId, Vec<u8>>,
     pub(super) staged: StagedContent,
+    /// The address of the person, if git knows it: commits of others say so.
+    pub(super) person: Option<OsString>,
     /// The new objects, until the last value that needs them.
     _scratch: Option<tempfile::TempDir>,
 }
@@ -84,6 +87,7 @@ impl PendingRepository {
             taken_away: Vec::new(),
             patches: BTreeMap::new(),
             staged: StagedContent::default(),
+            person: None,
             _scratch: None,
         }
     }
@@ -171,13 +175,25 @@ impl View {
                     question.patch_between(*parent, stash.entry.id, &*runner).map_err(words)?,
                 );
             }
+            for entry in rows.stash_dropped.iter().take(MOST_PATCHES) {
+                patches.insert(entry.id, question.commit_patch(entry.id, &*runner).map_err(words)?);
+            }
             let taken_away = rows.taken_away(question);
             let staged = self.staged_content(&dir.path, (question, &rows), &*runner).map_err(words)?;
             (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
             read.staged = staged;
+            read.person = person_email(&dir.path);
         }
         Ok(read)
     }
+}
+
+/// The address with which the person commits.
+fn person_email(git_dir: &Path) -> Option<OsString> {
+    let there = git_dir.ancestors().find(|dir| dir.is_dir())?;
+    let identity = placet_git::person_identity(there).ok()?;
+    // What is used where git knows nobody.
+    (identity.email != "placet@localhost").then_some(identity.email)
 }
 
 pub(super) fn cut(patch: &[u8]) -> (Vec<u8>, usize) {

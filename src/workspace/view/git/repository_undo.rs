@@ -5,7 +5,7 @@ use super::repository_transaction::{RepositoryTransaction, RepositoryWork, kept_
 use super::waiting::Conflict;
 use crate::text::visible;
 use crate::workspace::history::journal::{AppliedRepository, AppliedRepositoryKind, JournalEntry};
-use crate::workspace::repository::{GitEvent, GitEventKind, RepositoryEvents};
+use crate::workspace::repository::{GitEvent, GitEventKind, RepositoryChangeKind, RepositoryEvents};
 use placet_git::{ApplyJournal, Comparison, RepositoryMove, Selection, WaitingGroup, undo_question};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -148,7 +148,14 @@ impl View {
         for one in entries.iter().rev().flat_map(|entry| &entry.git) {
             match found.iter_mut().find(|known| known.path == one.path) {
                 Some(known) => known.events.extend(one.events.iter().cloned()),
-                None => found.push(RepositoryEvents { path: one.path.clone(), events: one.events.clone() }),
+                None => {
+                    let fate = match one.kind {
+                        AppliedRepositoryKind::Created => RepositoryChangeKind::Created,
+                        AppliedRepositoryKind::Changed => RepositoryChangeKind::Changed,
+                        AppliedRepositoryKind::Removed => RepositoryChangeKind::Removed,
+                    };
+                    found.push(RepositoryEvents { path: one.path.clone(), fate, events: one.events.clone() });
+                }
             }
         }
         found

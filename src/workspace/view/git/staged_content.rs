@@ -53,7 +53,7 @@ impl View {
     }
 
     /// Whether the file would have the content of an entry.
-    fn has_content(&self, path: &Path, entry: &IndexEntry, format: ObjectFormat) -> bool {
+    pub(super) fn has_content(&self, path: &Path, entry: &IndexEntry, format: ObjectFormat) -> bool {
         let Some((index, rel)) = self.locate(path) else { return false };
         let stack = self.stack_of(self.layer_set(LayerKind::Pending), index);
         let Ok(file) = stack.open(&rel) else { return false };

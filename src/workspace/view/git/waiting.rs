@@ -9,7 +9,7 @@ use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::{RepositoryFact, WorktreeFate};
-use placet_git::{CheckoutName, GitName, RepositoryItem, RepositoryQuestion, WaitingGroup};
+use placet_git::{CheckoutName, GitName, RepositoryItem, RepositoryQuestion, StagedState, WaitingGroup};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,8 +85,12 @@ impl View {
             let own = repositories
                 .iter()
                 .filter(|repository| set.repositories.of(&repository.path) == Some(outermost));
-            let reasons: Vec<(String, String)> =
-                own.flat_map(|repository| reasons(repository, classifier)).collect();
+            let reasons: Vec<(String, String)> = own
+                .flat_map(|repository| {
+                    let staged = self.staged_reasons(set, repository, classifier);
+                    reasons(repository, classifier).into_iter().chain(staged)
+                })
+                .collect();
             let Some((by, why)) = reasons.first().cloned() else { continue };
             let why = match reasons.len() {
                 1 => why,
@@ -102,21 +106,58 @@ impl View {
         (found, keys)
     }
 
-    /// The `.git` files of new worktrees that lead back to the repository that registers them: they belong to it.
-    pub(in crate::workspace) fn worktree_links(&self, set: &ChangeSet) -> BTreeSet<PathBuf> {
+    /// Those of `later` that are no news: files that git checked out in a new worktree from a commit that the person has, and
+    /// the `.git` file that leads from the worktree back to its repository.
+    pub(in crate::workspace) fn checked_out(&self, set: &ChangeSet, later: &[&Path]) -> BTreeSet<PathBuf> {
         let facts = set.repository_changes.iter().flat_map(|change| &change.facts);
         let added = facts.filter_map(|fact| match fact {
             RepositoryFact::Worktree { file, directory, fate: WorktreeFate::Added } => {
-                Some((file.parent()?, directory.join(".git")))
+                Some((file.parent()?, directory.as_path()))
             }
             _ => None,
         });
-        let leads_back = |(dir, link): &(&Path, PathBuf)| {
-            let change = set.get(link).filter(|change| change.before.is_absent());
+        let leads_back = |(dir, place): &(&Path, &Path)| {
+            let change = set.get(&place.join(".git")).filter(|change| change.before.is_absent());
             let text = change.and_then(|change| change.bytes(self.objects())).map(|(_, text)| text);
             text.is_some_and(|text| text == [b"gitdir: ", dir.as_os_str().as_encoded_bytes(), b"\n"].concat())
         };
-        added.filter(leads_back).map(|(_, link)| link).collect()
+        let added: Vec<(&Path, &Path)> = added.filter(leads_back).collect();
+        if added.is_empty() {
+            return BTreeSet::new();
+        }
+        let repositories = self.pending_repositories(set);
+        let known = added.into_iter().flat_map(|(dir, place)| {
+            let repository = repositories.iter().find(|repository| dir.starts_with(&repository.path));
+            let below = later.iter().filter(move |path| path.starts_with(place));
+            let is_known = move |path: &&&Path| {
+                **path == place.join(".git")
+                    || repository
+                        .is_some_and(|repository| self.is_checked_out(repository, (dir, place), path))
+            };
+            below.filter(is_known).map(|path| path.to_path_buf())
+        });
+        known.collect()
+    }
+
+    fn is_checked_out(
+        &self,
+        repository: &PendingRepository,
+        (dir, place): (&Path, &Path),
+        path: &Path,
+    ) -> bool {
+        let (Some(question), Some(rows)) = (repository.question(), &repository.rows) else { return false };
+        let (Some(name), Ok(rel)) = (dir.file_name(), path.strip_prefix(place)) else { return false };
+        let checkout = CheckoutName::Linked(GitName::from(Path::new(name)));
+        let is_new = |commit| rows.more_commits > 0 || rows.commits.iter().any(|new| new.id == commit);
+        if question.agent.head_commit(&checkout).is_none_or(is_new) {
+            return false;
+        }
+        let facts = rows.index.get(&checkout).into_iter().flatten();
+        let fact = facts
+            .filter(|fact| fact.state == StagedState::AsCommitted)
+            .find(|fact| fact.path.as_path() == rel);
+        let entry = fact.and_then(|fact| fact.moved.after.as_deref()?.first());
+        entry.is_some_and(|entry| self.has_content(path, entry, question.agent.format.objects))
     }
 
     /// Whether write mode leaves one of these repositories pending: it takes something away, or cannot be read.
@@ -171,6 +212,35 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
         }
     }
     found
+}
+
+impl View {
+    /// Staged content of a file that runs later, unless it is that of the person's own file.
+    fn staged_reasons(
+        &self,
+        set: &ChangeSet,
+        repository: &PendingRepository,
+        classifier: &ChangeClassifier<'_>,
+    ) -> Vec<(String, String)> {
+        let (Some(question), Some(rows)) = (repository.question(), &repository.rows) else {
+            return Vec::new();
+        };
+        let tree = repository.path.parent().filter(|_| is_git_name(&repository.path));
+        let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
+        let reason = |fact: &placet_git::IndexFact| {
+            let entry = fact.moved.after.as_deref()?.first()?;
+            let path = fact.path.as_path();
+            let is_of_person = tree.is_some_and(|tree| {
+                let file = tree.join(path);
+                set.get(&file).is_none() && self.has_content(&file, entry, question.agent.format.objects)
+            });
+            let mode = std::str::from_utf8(entry.mode.as_bytes()).ok();
+            let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).unwrap_or(0);
+            let runner = runner(classifier, &repository.path, path, mode).filter(|_| !is_of_person)?;
+            Some((runner.by, format!("its index changes {}: {}", committed(&fact.path), runner.why)))
+        };
+        facts.filter(|fact| fact.state == StagedState::Staged).filter_map(reason).collect()
+    }
 }
 
 fn committed(path: &GitName) -> String {
