@@ -6,7 +6,7 @@
 //! width, protected cells, pictures), and it takes it along. Only colours are set back by what the terminal answers:
 //! see [`super::terminal_colors`].
 
-use super::input::{inquiry::TerminalInquiry, typeahead};
+use super::input::{background, inquiry::TerminalInquiry, typeahead};
 use super::term;
 use super::terminal_colors::ProgramColors;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -97,6 +97,7 @@ impl LentTerminal {
     pub fn take_back(&mut self, program: ProgramColors) -> (ReturnedTerminal, Vec<u8>) {
         term::write_all(&reset());
         let mut typed = self.before.wait(None);
+        background::was_lent();
         let mut now = TerminalInquiry::default();
         if self.before.is_complete() {
             now = TerminalInquiry::ask();

@@ -31,10 +31,12 @@ struct BackgroundQuestion {
     answered: bool,
     /// What nobody has taken yet.
     found: Option<TerminalBackground>,
+    /// No other program had the terminal since the question.
+    is_own: bool,
 }
 
 static QUESTIONED: Mutex<BackgroundQuestion> =
-    Mutex::new(BackgroundQuestion { asked: None, answered: false, found: None });
+    Mutex::new(BackgroundQuestion { asked: None, answered: false, found: None, is_own: true });
 
 fn lock() -> MutexGuard<'static, BackgroundQuestion> {
     QUESTIONED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -53,7 +55,13 @@ pub fn may_ask(variable: impl Fn(&str) -> Option<String>) -> bool {
 /// The question is written now.
 pub fn asked() {
     let mut question = lock();
-    (question.asked, question.answered) = (Some(Instant::now()), false);
+    (question.asked, question.answered, question.is_own) = (Some(Instant::now()), false, true);
+}
+
+/// Another program had the terminal: what is answered from now on may be the background that it chose, until the next
+/// question.
+pub fn was_lent() {
+    lock().is_own = false;
 }
 
 /// What the terminal answered since this was called last.
@@ -76,7 +84,9 @@ pub(super) fn note(answer: &[u8]) {
     let mut question = lock();
     if question.asked.is_some() {
         question.answered = true;
-        question.found = Some(background);
+        if question.is_own {
+            question.found = Some(background);
+        }
     }
 }
 
