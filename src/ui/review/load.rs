@@ -272,7 +272,7 @@ fn one(
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
 ) -> ReviewFile {
-    let parts = matches!(change.verb(), ChangeKind::Modified) || from.is_some();
+    let parts = change.verb() == ChangeKind::Modified && change.is_between_files() || from.is_some();
     let with = if parts { ", with whatever part is accepted" } else { "" };
     let mut facts: Vec<String> =
         change.attribute_words(from).into_iter().map(|words| format!("{words}{with}")).collect();
@@ -412,6 +412,7 @@ fn body(
     }
     let mut whole = as_whole(shown);
     whole.words.insert(0, format!("a file, was {}", size_words(&change.before)));
+    whole.counts = change.counts(objects);
     ReviewBody::Whole(whole)
 }
 

@@ -146,7 +146,7 @@ impl FileChange {
                 text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
             }
             (PathState::Link { target }, _) => {
-                text.push_str(&format!(", was a link -> {}", visible::path(Path::new(target))));
+                text.push_str(&format!(", was -> {}", visible::path(Path::new(target))));
             }
             _ => {}
         }
