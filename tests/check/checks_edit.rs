@@ -230,7 +230,7 @@ fn a_proposal_that_the_agent_changed_is_none_any_more() {
     pty.answer("n");
     pty.until("the end", |s| s.contains("are pending: /apply, /review, /discard (! .placet/config.toml)"));
     pty.line("append \"# more\" to .placet/config.toml");
-    pty.until("the question again", |s| s.matches("apply this file?").count() == 2);
+    pty.until("the question again", |s| s.contains("+ # more") && s.contains("apply this file?"));
     pty.answer("n");
     pty.until("the end", |s| s.matches("/discard (! .placet/config.toml)").count() == 2);
     pty.line("/checks");
