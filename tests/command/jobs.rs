@@ -440,7 +440,7 @@ fn what_ended_between_two_turns_is_asked_about_at_the_end_of_the_next() {
         return;
     }
     let (mut pty, server) = with_job("sleep 2; echo x > made.txt", "ask");
-    pty.until("word of its end", |s| s.contains("job 1 · exit code 0 after 2."));
+    pty.until("word of its end", |s| s.contains("job 1 · exit code 0 after "));
     server.push(Reply::openai(&[Say::Text("nothing to do")]));
     pty.line("go on");
     pty.until("the question", |s| s.contains("1 file, +1 -0 lines: apply?"));
