@@ -702,7 +702,7 @@ fn what_git_obeyed_and_that_is_gone_waits() {
         assert_eq!(out.code, 3, "{file}: {out:#?}");
         let before = state(&txn);
         let listed = txn.run(["changes"]).stdout;
-        let is_it = |word: &str| word.trim_end_matches([':', '/']) == file;
+        let is_it = |word: &str| word.trim_end_matches([':', ',', '/']) == file;
         let is_marked = |row: &str| row.starts_with("! ") && row.split_whitespace().any(is_it);
         let out = txn.run(["apply"]);
         if !listed.lines().any(is_marked) || out.code == 0 || before != state(&txn) {
