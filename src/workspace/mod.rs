@@ -67,11 +67,10 @@ pub use history::program_run::ProgramRun;
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use hold_point::hold_point;
 pub use repository::{
-    CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, NamedCommit,
-    OperationFact, RefKind, RefTarget, RepositoryChange, RepositoryChangeKind, RepositoryEvents,
-    RepositoryFact, RepositoryRow, RepositorySet, StashPart, StoredContent, StoredKind, TreeChanges,
-    WorktreeFate, head_of,
+    CommitPatch, GitEvent, GitEventKind, GitFileKind, HeadPosition, RepositoryChange, RepositoryChangeKind,
+    RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet, TreeChanges, WorktreeFate, head_of,
 };
+pub use view::GitRunnerStart;
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ChangeDecision, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,

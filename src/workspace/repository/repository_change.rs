@@ -2,7 +2,6 @@
 
 use super::config_keys::rank;
 use super::repository_row::RepositoryRow;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The most reasons in the one line of a file.
@@ -24,8 +23,6 @@ pub struct RepositoryChange {
     pub facts: Vec<RepositoryFact>,
     /// Facts that were left out because there are too many.
     pub more_facts: usize,
-    /// Stored objects that are lost, of this repository and of those in it.
-    pub lost_objects: BTreeMap<PathBuf, usize>,
 }
 
 impl RepositoryChange {

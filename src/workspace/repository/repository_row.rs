@@ -1,6 +1,6 @@
 //! A row below a repository in a list of changes.
 
-use super::git_reader::CommitPatch;
+use super::commit_patch::CommitPatch;
 
 /// What happened in a repository, in one row.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -311,7 +311,7 @@ impl View {
             folding.run(&upper).map_err(part)?;
             effects = folding.effects;
         }
-        self.watch_repositories(command.shelf, &effects, &command.since.period(self.root(0)))?;
+        self.record_repository_bases(command.shelf, &effects)?;
         if command.shelf == LayerKind::Pending && !effects.is_empty() {
             self.turn().held = true;
         }
@@ -382,7 +382,7 @@ impl View {
         };
         let places = set.changes.iter().flat_map(with_parent);
         let all = CommandEffects { places: places.collect(), ..CommandEffects::default() };
-        self.watch_repositories(LayerKind::Pending, &all, &command.since.period(self.root(0)))?;
+        self.record_repository_bases(LayerKind::Pending, &all)?;
         Ok(effects.paths)
     }
 

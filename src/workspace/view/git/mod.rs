@@ -1,0 +1,29 @@
+//! Changes of repositories: what the agent did to a git directory is read, shown, applied and undone by git itself.
+//!
+//! The agent's repository is an untrusted remote, and the crate `placet-git` transfers from it what git would transfer.
+//! Here is what connects it to a view: the layers as a source of files, the state of the person's repository at the first
+//! change (the base), the question with its rows, and the transaction around the files of the work tree.
+//!
+//! No byte below a git directory is applied as a file, except files that a person approves by name: settings, hooks and
+//! the like.
+
+mod base_state;
+mod chosen_repositories;
+mod directories;
+mod events;
+mod git_words;
+mod layer_source;
+mod pending_repository;
+mod repository_memo;
+mod repository_transaction;
+mod repository_undo;
+mod staged_content;
+mod waiting;
+
+pub(super) use pending_repository::GitRunnerPlace;
+pub use pending_repository::GitRunnerStart;
+pub(super) use repository_memo::RepositoryMemo;
+pub(in crate::workspace) use repository_transaction::{
+    RepositoryFailure, RepositoryTransaction, recover_repositories,
+};
+pub(super) use repository_undo::RepositoryUndo;

@@ -1,0 +1,252 @@
+//! A repository with pending changes, read by git: what it is a question about, with rows and patches.
+
+use super::super::{LayerKind, View};
+use super::directories::{DirectoryFate, GitDirectory};
+use super::layer_source::LayerSource;
+use super::staged_content::StagedContent;
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::changes::classify::state_of;
+use crate::workspace::hash::Hash;
+use placet_git::{
+    GitError, GitRunner, NewRepository, ObjectId, PlainSource, QuestionSides, RepositoryQuestion,
+    RepositoryRows, TakenAway,
+};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Commits whose differences are read for the question. The others have rows without one.
+const MOST_PATCHES: usize = 50;
+/// Bytes of one difference; more is not read by anybody.
+const LARGEST_PATCH: usize = 1 << 20;
+/// Directories of refs that are looked at to know whether a repository is the same.
+const MOST_DIRECTORIES: usize = 10_000;
+
+/// Starts git where nothing but `writable` can be written, and without network: for the agent's side.
+pub trait GitRunnerStart: Send + Sync {
+    /// One start, for all calls of a question. The sentence says why git cannot run.
+    fn start(&self, writable: &Path) -> Result<Box<dyn GitRunner>, String>;
+}
+
+/// What starts git for a view; none where commands are not confined, either.
+#[derive(Default)]
+pub(in crate::workspace::view) struct GitRunnerPlace(OnceLock<Arc<dyn GitRunnerStart>>);
+
+impl fmt::Debug for GitRunnerPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("GitRunnerPlace").field(&self.0.get().is_some()).finish()
+    }
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) enum PendingContent {
+    Changed(Box<RepositoryQuestion>),
+    Created(Box<NewRepository>),
+    /// Nothing that is applied.
+    Same,
+    /// Nothing of it can be applied; the sentence says why.
+    Refused(String),
+}
+
+/// A repository with pending changes.
+#[derive(Debug)]
+pub(super) struct PendingRepository {
+    pub(super) path: PathBuf,
+    pub(super) content: PendingContent,
+    pub(super) rows: Option<RepositoryRows>,
+    /// What takes something away; write mode waits for it.
+    pub(super) taken_away: Vec<TakenAway>,
+    pub(super) patches: BTreeMap<ObjectId, Vec<u8>>,
+    pub(super) staged: StagedContent,
+    /// The address of the person, if git knows it: commits of others say so.
+    pub(super) person: Option<OsString>,
+    /// The new objects, until the last value that needs them.
+    _scratch: Option<tempfile::TempDir>,
+}
+
+impl PendingRepository {
+    pub(super) fn question(&self) -> Option<&RepositoryQuestion> {
+        match &self.content {
+            PendingContent::Changed(question) => Some(question),
+            PendingContent::Created(new) => new.question.as_ref(),
+            PendingContent::Same | PendingContent::Refused(_) => None,
+        }
+    }
+
+    fn refused(path: &Path, why: String) -> PendingRepository {
+        let content = PendingContent::Refused(why);
+        PendingRepository {
+            path: path.to_path_buf(),
+            content,
+            rows: None,
+            taken_away: Vec::new(),
+            patches: BTreeMap::new(),
+            staged: StagedContent::default(),
+            person: None,
+            _scratch: None,
+        }
+    }
+}
+
+impl View {
+    /// Sets what starts git. Only the first call counts.
+    pub fn run_git_by(&self, start: Arc<dyn GitRunnerStart>) {
+        drop(self.0.git_runner.0.set(start));
+    }
+
+    /// The repositories of `set`, which is pending. Each is read once while neither side of it changes.
+    pub(super) fn pending_repositories(&self, set: &ChangeSet) -> Vec<Arc<PendingRepository>> {
+        if set.repositories.is_empty() {
+            return Vec::new();
+        }
+        let directories = self.git_directories(set);
+        self.0.repositories.known().retain(|path, _| directories.iter().any(|dir| dir.path == *path));
+        directories.iter().filter_map(|dir| self.pending_repository(set, dir)).collect()
+    }
+
+    fn pending_repository(&self, set: &ChangeSet, dir: &GitDirectory) -> Option<Arc<PendingRepository>> {
+        let own = || set.changes.iter().filter(|change| dir.has(set, change));
+        // A set of changes that were applied says nothing about what is pending.
+        let is_pending =
+            |change: &FileChange| self.layer_set(LayerKind::Pending).bases().contains(&change.path);
+        if !own().next().is_some_and(is_pending) {
+            return None;
+        }
+        let key = key_of(&dir.path, state_of(own()));
+        if let Some((_, known)) =
+            self.0.repositories.known().get(&dir.path).filter(|(known, _)| *known == key)
+        {
+            return Some(Arc::clone(known));
+        }
+        let read = match self.read_repository(dir) {
+            Ok(read) => read,
+            Err(why) => PendingRepository::refused(&dir.path, why),
+        };
+        let read = Arc::new(read);
+        self.0.repositories.known().insert(dir.path.clone(), (key, Arc::clone(&read)));
+        Some(read)
+    }
+
+    fn read_repository(&self, dir: &GitDirectory) -> Result<PendingRepository, String> {
+        let words = |error: GitError| error.to_string();
+        let storage = |error: io::Error| format!("placet cannot store its objects: {error}");
+        crate::private::make_dir(&self.git_storage()).map_err(storage)?;
+        let scratch =
+            tempfile::Builder::new().prefix("read-").tempdir_in(self.git_storage()).map_err(storage)?;
+        let start = self.0.git_runner.0.get().ok_or("git cannot be confined here")?;
+        let runner = start.start(scratch.path())?;
+        let (agent, at) = (LayerSource::of(self, &dir.path), scratch.path().join("question"));
+        let content = match dir.fate {
+            DirectoryFate::Created => {
+                PendingContent::Created(Box::new(NewRepository::read(&agent, &at, &*runner).map_err(words)?))
+            }
+            DirectoryFate::Changed => {
+                let base = self.repository_base(&dir.path).map_err(storage)?;
+                let base = base.ok_or("git cannot read the repository of the workspace")?;
+                let person = PlainSource::new(&dir.path);
+                let sides = QuestionSides { base: &base, person: &person, agent: &agent };
+                match RepositoryQuestion::read(sides, &at, &*runner).map_err(words)? {
+                    Some(question) => PendingContent::Changed(Box::new(question)),
+                    None => PendingContent::Same,
+                }
+            }
+        };
+        let mut read = PendingRepository {
+            content,
+            _scratch: Some(scratch),
+            ..PendingRepository::refused(&dir.path, String::new())
+        };
+        if let Some(question) = read.question() {
+            let rows = RepositoryRows::read(question, &*runner).map_err(words)?;
+            let mut patches = BTreeMap::new();
+            let commits = rows.commits.iter().map(|commit| commit.id);
+            for id in commits.take(MOST_PATCHES) {
+                patches.insert(id, question.commit_patch(id, &*runner).map_err(words)?);
+            }
+            for stash in rows.stash_added.iter().take(MOST_PATCHES) {
+                let Some(parent) = stash.parents.first() else { continue };
+                patches.insert(
+                    stash.entry.id,
+                    question.patch_between(*parent, stash.entry.id, &*runner).map_err(words)?,
+                );
+            }
+            for entry in rows.stash_dropped.iter().take(MOST_PATCHES) {
+                patches.insert(entry.id, question.commit_patch(entry.id, &*runner).map_err(words)?);
+            }
+            let taken_away = rows.taken_away(question);
+            let staged = self.staged_content(&dir.path, (question, &rows), &*runner).map_err(words)?;
+            (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
+            read.staged = staged;
+            read.person = person_email(&dir.path);
+        }
+        Ok(read)
+    }
+}
+
+/// The address with which the person commits.
+fn person_email(git_dir: &Path) -> Option<OsString> {
+    let there = git_dir.ancestors().find(|dir| dir.is_dir())?;
+    let identity = placet_git::person_identity(there).ok()?;
+    // What is used where git knows nobody.
+    (identity.email != "placet@localhost").then_some(identity.email)
+}
+
+pub(super) fn cut(patch: &[u8]) -> (Vec<u8>, usize) {
+    let end = match patch.len() > LARGEST_PATCH {
+        true => patch
+            .get(..LARGEST_PATCH)
+            .and_then(|part| part.iter().rposition(|byte| *byte == b'\n'))
+            .unwrap_or(0),
+        false => patch.len(),
+    };
+    (patch.get(..end).unwrap_or_default().to_vec(), patch.len() - end)
+}
+
+/// Both sides: the pending files by their content, and the files of the person's that git replaces with each change.
+fn key_of(git_dir: &Path, pending: Hash) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(pending.as_bytes());
+    let mut add = |path: &Path| {
+        let Ok(meta) = path.symlink_metadata() else { return false };
+        hasher.update(path.as_os_str().as_encoded_bytes());
+        for number in [meta.ino(), meta.len()] {
+            hasher.update(&number.to_le_bytes());
+        }
+        for number in [meta.ctime(), meta.ctime_nsec()] {
+            hasher.update(&number.to_le_bytes());
+        }
+        meta.is_dir()
+    };
+    for name in [
+        "HEAD",
+        "index",
+        "packed-refs",
+        "config",
+        "shallow",
+        "logs/refs/stash",
+        "MERGE_HEAD",
+        "rebase-merge",
+        "worktrees",
+    ] {
+        add(&git_dir.join(name));
+    }
+    let (mut todo, mut seen) = (vec![git_dir.join("refs"), git_dir.join("reftable")], 0);
+    while let Some(dir) = todo.pop() {
+        seen += 1;
+        if !add(&dir) || seen > MOST_DIRECTORIES {
+            continue;
+        }
+        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
+        let dirs =
+            entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut dirs: Vec<PathBuf> = dirs.map(|entry| entry.path()).collect();
+        dirs.sort();
+        todo.extend(dirs);
+    }
+    hasher.finalize()
+}
