@@ -39,7 +39,6 @@ impl CleanDirectory {
         if source.identity(Path::new("HEAD"))?.is_none() || source.identity(Path::new("objects"))?.is_none() {
             return Err(GitError::NoRepository);
         }
-        refuse_special_objects(source)?;
         fs::create_dir_all(path).map_err(GitError::io("create", path))?;
         let format = format_of(source, path, runner)?;
         make(path, &format, &source.stores())?;
@@ -243,8 +242,8 @@ fn format_of(
     Ok(format)
 }
 
-/// A FIFO among the objects would block git, and a device would feed it without an end.
-fn refuse_special_objects(source: &dyn RepositorySource) -> Result<()> {
+/// A FIFO among the agent's objects would block git, and a device would feed it without an end.
+pub(crate) fn refuse_special_objects(source: &dyn RepositorySource) -> Result<()> {
     let mut number = 0;
     for directory in source.entries(Path::new("objects"))? {
         let path = Path::new("objects").join(directory.name.as_path());

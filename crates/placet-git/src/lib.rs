@@ -58,13 +58,13 @@ pub use object_id::{ObjectFormat, ObjectId};
 pub use question::{QuestionSides, RepositoryQuestion};
 pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
-    CommitFact, HeadFact, IndexFact, OperationFact, OperationKind, OperationState, PathChange, RefFact,
+    CommitFact, HeadFact, IndexFact, ObjectFact, OperationFact, OperationKind, OperationState, PathChange, RefFact,
     RefMovement, RepositoryRows, StagedState, StashFact, WorktreeFact,
 };
 pub use runner::{GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
 pub use source::{FileIdentity, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceKind};
 pub use state::{
     CheckoutName, CheckoutState, Head, IndexEntry, IndexState, RefStorage, RefTarget, RefsState,
-    RepositoryFormat, RepositoryState, StashEntry,
+    RepositoryFormat, RepositoryState, StashEntry, StateCopy,
 };
 pub use write_mode::TakenAway;

@@ -2,6 +2,7 @@
 //!
 //! After reading, everything that is shown and applied comes from values and from the quarantine, by hash.
 
+use crate::clean_directory::refuse_special_objects;
 use crate::compare::{Comparison, RepositoryItem};
 use crate::error::{GitError, Result};
 use crate::git_file::{GitFileClass, class_of};
@@ -49,6 +50,7 @@ impl RepositoryQuestion {
         scratch: &Path,
         runner: &dyn GitRunner,
     ) -> Result<Option<RepositoryQuestion>> {
+        refuse_special_objects(sides.agent)?;
         let (agent, copy) = RepositoryState::read_with_copy(sides.agent, &scratch.join("agent"), runner)?;
         let base = sides.base;
         let person = base.read_again(sides.person, &scratch.join("person"), runner)?;
@@ -102,6 +104,14 @@ impl RepositoryQuestion {
     pub fn patch_between(&self, one: ObjectId, other: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
         let mut call = GitCall::new(&self.quarantine.path, ["diff", "--no-ext-diff", "--no-textconv"]);
         call.args.extend([one.to_string().into(), other.to_string().into()]);
+        Ok(run_one(runner, call)?.stdout)
+    }
+
+    /// All files of a tree, as a patch that adds them.
+    pub fn tree_patch(&self, tree: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
+        let args = ["diff-tree", "-p", "-r", "--no-ext-diff", "--no-textconv"];
+        let mut call = GitCall::new(&self.quarantine.path, args);
+        call.args.extend([self.agent.format.objects.empty_tree().into(), tree.to_string().into()]);
         Ok(run_one(runner, call)?.stdout)
     }
 

@@ -62,7 +62,7 @@ impl RepositoryRows {
             let lost = facts.iter().filter(|fact| fact.loses_staged);
             found.extend(lost.map(|fact| TakenAway::StagedLost(checkout.clone(), fact.path.clone())));
         }
-        found.extend(self.stash_dropped.iter().cloned().map(TakenAway::StashDropped));
+        found.extend(self.stash_dropped.iter().map(|fact| TakenAway::StashDropped(fact.entry.clone())));
         found.extend(question.groups.iter().cloned().map(TakenAway::Group));
         found
     }

@@ -1,8 +1,8 @@
 //! git for the agent's side of a repository: in a sandbox without network, in which only the directory of one question can
 //! be written.
 //!
-//! One start serves all calls of a question: a shell in the sandbox reads the names of scripts from a pipe, and says when
-//! each of them has ended. A script has the calls that do not depend on each other.
+//! One start serves all calls of a question: a shell in the sandbox reads the names of scripts from a pipe, and each script
+//! says when one of its calls has ended.
 
 use crate::process::{CommandInput, ShellCommand};
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How long the sandbox may take to start, and a call beyond its own limit.
+/// How long the sandbox may take to start.
 const START: Duration = Duration::from_secs(20);
 /// How often a look is taken whether the sandbox is still there, while it works.
 const LOOK: Duration = Duration::from_millis(200);
@@ -44,7 +44,7 @@ impl GitRunnerStart for SandboxedGit {
         }
         // The objects of the views are next to the directory of the question.
         let view = writable.parent().and_then(Path::parent).unwrap_or(writable).to_path_buf();
-        let masked = self.masked.iter().filter(|path| !view.starts_with(path)).cloned().collect();
+        let masked = self.masked.iter().flat_map(|mask| beside(mask, &view)).collect();
         let scratch = writable.join("calls");
         crate::private::make_dir(&scratch).map_err(|e| e.to_string())?;
         let spec = SandboxSpec {
@@ -63,6 +63,17 @@ impl GitRunnerStart for SandboxedGit {
             .map(|runner| Box::new(runner) as Box<dyn GitRunner>)
             .map_err(|e| format!("git cannot be started: {e}"))
     }
+}
+
+/// What hides `mask` without hiding `view`: where the view is below it, everything next to the way there. placet's own
+/// directory has the conversations and the views of other sessions.
+fn beside(mask: &Path, view: &Path) -> Vec<PathBuf> {
+    if !view.starts_with(mask) {
+        return vec![mask.to_path_buf()];
+    }
+    let dirs = view.ancestors().skip(1).take_while(|dir| dir.starts_with(mask));
+    let entries = dirs.flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
+    entries.map(|entry| entry.path()).filter(|path| !view.starts_with(path)).collect()
 }
 
 /// A running sandbox. A drop ends it.
@@ -91,7 +102,7 @@ impl SandboxedRunner {
         let open = |pipe: &Path| File::options().read(true).write(true).open(pipe);
         let pipes = (open(&orders)?, open(&answers)?);
         let command = ShellCommand {
-            line: "while read -r script; do sh \"$script\"; echo done; done <\"$PLACET_SCRATCH/orders\" >\"$PLACET_SCRATCH/answers\"".into(),
+            line: "while read -r script; do sh \"$script\"; done <\"$PLACET_SCRATCH/orders\" >\"$PLACET_SCRATCH/answers\"".into(),
             cwd: spec.cwd.clone(),
             supervisor: supervisor.to_path_buf(),
             timeout: Duration::MAX,
@@ -129,7 +140,7 @@ impl SandboxedRunner {
         self.scratch.join(format!("{batch}-{call}.{what}"))
     }
 
-    /// Writes the script of these calls, and runs it.
+    /// Writes the script of these calls, and runs it. A call over its time ends the sandbox, and with it all that git started.
     fn run_batch(&self, calls: &[GitCall]) -> io::Result<Vec<Result<GitOutput, GitError>>> {
         let batch = self.number.fetch_add(1, Ordering::Relaxed);
         let mut script = Vec::new();
@@ -154,18 +165,27 @@ impl SandboxedRunner {
                 (&self.place(batch, number, "err"), &self.place(batch, number, "status")),
             );
         }
-        script.extend(b"wait\n");
         let path = self.scratch.join(format!("{batch}.sh"));
         fs::write(&path, script)?;
-        let most = calls.iter().map(|call| call.most_time).max().unwrap_or_default();
-        self.order(&path, most + START)?;
-        Ok(calls.iter().enumerate().map(|(number, call)| self.output(batch, number, call)).collect())
-    }
-
-    fn order(&self, script: &Path, most: Duration) -> io::Result<()> {
         let mut pipes = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         let (orders, answers) = &mut *pipes;
-        orders.write_all(&[script.as_os_str().as_bytes(), b"\n"].concat())?;
+        orders.write_all(&[path.as_os_str().as_bytes(), b"\n"].concat())?;
+        let mut outputs = Vec::new();
+        for (number, call) in calls.iter().enumerate() {
+            let start = if batch + number == 0 { START } else { Duration::ZERO };
+            outputs.push(match self.wait(answers, start + call.most_time) {
+                Ok(()) => self.output(batch, number, call),
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    Err(GitError::Time { command: name_of(call), seconds: call.most_time.as_secs() })
+                }
+                Err(error) => Err(GitError::NotStarted(error)),
+            });
+        }
+        Ok(outputs)
+    }
+
+    /// Waits until one more call has ended.
+    fn wait(&self, answers: &mut File, most: Duration) -> io::Result<()> {
         let end = Instant::now() + most;
         loop {
             let look = Timespec::try_from(LOOK).ok();
@@ -188,19 +208,15 @@ impl SandboxedRunner {
     }
 
     fn output(&self, batch: usize, number: usize, call: &GitCall) -> Result<GitOutput, GitError> {
-        let command = || call.args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
         let status = fs::read_to_string(self.place(batch, number, "status")).map_err(GitError::NotStarted)?;
         let status: i32 = status.trim().parse().unwrap_or(-1);
-        if status == TIMED_OUT {
-            return Err(GitError::Time { command: command(), seconds: call.most_time.as_secs() });
-        }
         let stdout = match &call.output {
             GitOutputPlace::File(_) => Vec::new(),
             GitOutputPlace::Memory => {
                 let path = self.place(batch, number, "out");
                 let size = fs::metadata(&path).map_err(GitError::NotStarted)?.len();
                 if size > call.most_output {
-                    return Err(GitError::Output { command: command(), limit: call.most_output });
+                    return Err(GitError::Output { command: name_of(call), limit: call.most_output });
                 }
                 fs::read(&path).map_err(GitError::NotStarted)?
             }
@@ -211,8 +227,9 @@ impl SandboxedRunner {
     }
 }
 
-/// How `timeout` says that it ended a program.
-const TIMED_OUT: i32 = 124;
+fn name_of(call: &GitCall) -> String {
+    call.args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default()
+}
 
 fn add_call(
     script: &mut Vec<u8>,
@@ -232,7 +249,7 @@ fn add_call(
         script.push(b' ');
         script.extend(quoted(OsStr::from_bytes(&[name.as_bytes(), b"=", value.as_bytes()].concat())));
     }
-    script.extend(format!(" timeout -k 1 {} git", call.most_time.as_secs()).as_bytes());
+    script.extend(b" git");
     for arg in call.arguments() {
         script.push(b' ');
         script.extend(quoted(&arg));
@@ -243,7 +260,7 @@ fn add_call(
     }
     script.extend(b"; ); echo $? >");
     script.extend(quoted(status.as_os_str()));
-    script.extend(b"\n");
+    script.extend(b"; echo done\n");
 }
 
 /// One word of a shell.

@@ -117,8 +117,9 @@ impl GitEvent {
     /// What its patch is a patch of.
     pub fn content_name(&self) -> String {
         match (&self.kind, &self.commit) {
-            (GitEventKind::Stash, Some(id)) => format!("stash entry {id}"),
+            (GitEventKind::Stash | GitEventKind::StashRemoved, Some(id)) => format!("stash entry {id}"),
             (_, Some(id)) => format!("commit {id}"),
+            (GitEventKind::RefCreated | GitEventKind::RefMoved, None) => self.name.clone().unwrap_or_default(),
             _ => "index".into(),
         }
     }

@@ -8,7 +8,7 @@ use crate::quarantine::lines;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::runner::{GitCall, GitRunner, run_all};
-use crate::state::{CheckoutName, Head, IndexEntry, RefTarget};
+use crate::state::{CheckoutName, Head, IndexEntry, RefTarget, StashEntry};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One commit. Subject and names are as in the repository: hostile.
@@ -170,18 +170,13 @@ impl CommitLog {
             let kept = tips(question, Side::Agent);
             asked.push((Asked::Dropped, call(&LOG, &old, &kept, limit::LISTED_COMMITS)));
         }
-        let stash: Vec<ObjectId> = question
-            .comparison
-            .moved
-            .stash
-            .iter()
-            .flat_map(|stash| stash.after.iter().flatten())
-            .filter(|entry| !question.person.stash.contains(entry))
-            .map(|entry| entry.id)
-            .collect();
+        let stash = changed_stash(question);
         if !stash.is_empty() {
+            // What was staged is the second parent of an entry, and untracked files are the third, if there are any.
+            let names = ["", "^2", "^3"].map(|part| stash.iter().map(move |id| format!("{id}{part}\n")));
             let args = [&LOG[..], &["--no-walk=unsorted"]].concat();
-            asked.push((Asked::Stash, call(&args, &stash, &[], limit::LISTED_COMMITS)));
+            let call = GitCall::new(git_dir, args).transfer();
+            asked.push((Asked::Stash, call.input(names.into_iter().flatten().collect::<String>().into_bytes())));
         }
         for (old, id) in moved_pairs(question).into_iter().take(limit::COUNTED_REFS) {
             let mut call = GitCall::new(git_dir, ["rev-list", "--left-right", "--count"]).transfer();
@@ -226,6 +221,16 @@ impl CommitLog {
         }
         asked
     }
+}
+
+/// Entries that come or go.
+fn changed_stash(question: &RepositoryQuestion) -> Vec<ObjectId> {
+    let Some(stash) = &question.comparison.moved.stash else { return Vec::new() };
+    let [before, after] = [&stash.before, &stash.after].map(|list| list.as_deref().unwrap_or_default());
+    let missing = |list: &'_ [StashEntry], other: &'_ [StashEntry]| -> Vec<ObjectId> {
+        list.iter().filter(|entry| !other.contains(entry)).map(|entry| entry.id).collect()
+    };
+    [missing(after, before), missing(before, after)].concat()
 }
 
 /// Every tip of a side. What is no commit is ignored by git.

@@ -4,11 +4,13 @@
 
 mod commits;
 mod index_rows;
+mod objects;
 mod operation;
 mod refs;
 
 pub use commits::{CommitFact, PathChange};
 pub use index_rows::{IndexFact, StagedState};
+pub use objects::ObjectFact;
 pub use operation::{OperationFact, OperationKind, OperationState};
 pub use refs::{RefFact, RefMovement};
 
@@ -42,7 +44,9 @@ pub struct RepositoryRows {
     /// Index entries at which git no longer looks, or looks again.
     pub hidden: BTreeMap<CheckoutName, Vec<GitName>>,
     pub stash_added: Vec<StashFact>,
-    pub stash_dropped: Vec<StashEntry>,
+    pub stash_dropped: Vec<StashFact>,
+    /// What new refs lead to that is no commit: annotated tags, and what they are about.
+    pub objects: BTreeMap<ObjectId, ObjectFact>,
     pub files: BTreeMap<GitName, Moved<GitFileContent>>,
     pub operations: Vec<OperationFact>,
     pub worktrees: Vec<WorktreeFact>,
@@ -66,8 +70,27 @@ pub struct HeadFact {
 #[derive(Clone, Debug)]
 pub struct StashFact {
     pub entry: StashEntry,
+    /// The commit that it was made on; that of what was staged; that of untracked files, if there are any.
     pub parents: Vec<ObjectId>,
     pub changes: Vec<PathChange>,
+    pub staged: Vec<PathChange>,
+    pub untracked: Vec<PathChange>,
+}
+
+impl StashFact {
+    fn of(entry: &StashEntry, log: &commits::CommitLog) -> StashFact {
+        let changes = |id: Option<&ObjectId>| {
+            id.and_then(|id| log.stash.get(id)).map(|commit| commit.changes.clone()).unwrap_or_default()
+        };
+        let parents = log.stash.get(&entry.id).map(|commit| commit.parents.clone()).unwrap_or_default();
+        StashFact {
+            entry: entry.clone(),
+            changes: changes(Some(&entry.id)),
+            staged: changes(parents.get(1)),
+            untracked: changes(parents.get(2)),
+            parents,
+        }
+    }
 }
 
 /// A linked worktree that is registered or removed.
@@ -97,19 +120,19 @@ impl RepositoryRows {
         let (before, after) = stash.map_or((&[][..], &[][..]), |stash| {
             (stash.before.as_deref().unwrap_or_default(), stash.after.as_deref().unwrap_or_default())
         });
-        let added = after.iter().filter(|entry| !before.contains(entry)).map(|entry| StashFact {
-            entry: entry.clone(),
-            parents: log.stash.get(&entry.id).map(|commit| commit.parents.clone()).unwrap_or_default(),
-            changes: log.stash.get(&entry.id).map(|commit| commit.changes.clone()).unwrap_or_default(),
-        });
+        let missing = |list: &[StashEntry], other: &[StashEntry]| -> Vec<StashFact> {
+            let changed = list.iter().filter(|entry| !other.contains(entry));
+            changed.map(|entry| StashFact::of(entry, &log)).collect()
+        };
         Ok(RepositoryRows {
             refs,
             heads: heads.collect(),
             index: index_rows::facts(question, &log),
             left_behind: index_rows::left_behind(question, &log),
             hidden: index_rows::hidden(question),
-            stash_added: added.collect(),
-            stash_dropped: before.iter().filter(|entry| !after.contains(entry)).cloned().collect(),
+            stash_added: missing(after, before),
+            stash_dropped: missing(before, after),
+            objects: objects::read(question, runner)?,
             files: waiting_files(question),
             operations: operation::facts(question),
             worktrees: worktrees(question),

@@ -8,6 +8,7 @@ mod stash;
 
 pub use checkout::{CheckoutName, CheckoutState, Head};
 pub use index::{IndexEntry, IndexState};
+pub use reading::StateCopy;
 pub(crate) use refs::is_own_ref;
 pub use refs::{RefTarget, RefsState};
 pub use stash::StashEntry;
@@ -56,6 +57,11 @@ pub struct RepositoryState {
 }
 
 impl RepositoryState {
+    /// When the files changed that this was read from: seconds and nanoseconds.
+    pub fn changed(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.read_from.iter().map(|(_, identity)| identity.changed)
+    }
+
     /// The commit at `HEAD` of a checkout.
     #[must_use]
     pub fn head_commit(&self, checkout: &CheckoutName) -> Option<ObjectId> {

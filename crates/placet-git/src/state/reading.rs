@@ -9,7 +9,7 @@ use crate::git_file::GitFiles;
 use crate::git_name::GitName;
 use crate::limit;
 use crate::object_id::ObjectId;
-use crate::runner::{GitCall, GitOutput, GitRunner};
+use crate::runner::{GitCall, GitOutput, GitRunner, PlainRunner};
 use crate::source::RepositorySource;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -43,7 +43,7 @@ impl RepositoryState {
         runner: &dyn GitRunner,
     ) -> Result<(RepositoryState, CleanDirectory)> {
         let clean = CleanDirectory::copy(source, scratch, runner)?;
-        let state = RepositoryState::read_from_copy(source, &clean, runner)?;
+        let state = RepositoryState::read_from_copy(GitFiles::read(source)?, &clean, runner)?;
         Ok((state, clean))
     }
 
@@ -56,13 +56,13 @@ impl RepositoryState {
     ) -> Result<RepositoryState> {
         let clean = CleanDirectory::copy(source, scratch, runner)?;
         if clean.identities != self.read_from {
-            return RepositoryState::read_from_copy(source, &clean, runner);
+            return RepositoryState::read_from_copy(GitFiles::read(source)?, &clean, runner);
         }
         Ok(RepositoryState { files: GitFiles::read(source)?, ..self.clone() })
     }
 
     fn read_from_copy(
-        source: &dyn RepositorySource,
+        files: GitFiles,
         clean: &CleanDirectory,
         runner: &dyn GitRunner,
     ) -> Result<RepositoryState> {
@@ -75,7 +75,7 @@ impl RepositoryState {
             stash: Vec::new(),
             shallow: clean.shallow.clone(),
             unreadable: clean.unreadable.clone(),
-            files: GitFiles::read(source)?,
+            files,
             read_from: clean.identities.clone(),
         };
         let results = runner.run(&calls);
@@ -127,6 +127,25 @@ impl RepositoryState {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// A state that was copied, and is read when somebody asks: until then it costs no call of git.
+#[derive(Debug)]
+pub struct StateCopy {
+    clean: CleanDirectory,
+    files: GitFiles,
+}
+
+impl StateCopy {
+    /// Copies a state into a directory that does not exist yet, and that the caller keeps as long as the copy.
+    pub fn take(source: &dyn RepositorySource, scratch: &Path) -> Result<StateCopy> {
+        let clean = CleanDirectory::copy(source, scratch, &PlainRunner)?;
+        Ok(StateCopy { clean, files: GitFiles::read(source)? })
+    }
+
+    pub fn read(&self) -> Result<RepositoryState> {
+        RepositoryState::read_from_copy(self.files.clone(), &self.clean, &PlainRunner)
     }
 }
 

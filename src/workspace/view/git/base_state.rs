@@ -1,22 +1,46 @@
 //! What a person's repository was when the agent began to change it: the base, to which both sides are compared.
 //!
-//! It is recorded at the end of the first command of a view that changed something below a git directory, and goes with
-//! the last pending change there.
+//! A command starts with a copy of the repositories that it may change. The first one that changes something below a git
+//! directory makes the copy the base, which goes with the last pending change there. A repository that a command finds
+//! somewhere else has no copy: if it changed in the workspace while the command ran, its base is not known, and it waits.
 
 use super::super::base::BaseRecord;
 use super::super::collect::CommandEffects;
+use super::super::run_clock::RunStart;
 use super::super::stage::StagedEntry;
 use super::super::{LayerKind, View};
 use super::directories::{GitDirectory, is_repository_on_disk};
-use super::pending_repository::PendingContent;
+use super::pending_repository::{PendingContent, key_of_person};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::hash::Hash;
-use placet_git::{PlainRunner, PlainSource, RepositoryState};
+use placet_git::{PlainSource, RepositoryState, StateCopy};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A repository of the person's as it was, in a directory of its own.
+#[derive(Debug)]
+pub(super) struct CopiedRepository {
+    state: StateCopy,
+    _place: tempfile::TempDir,
+}
+
+/// What a command found.
+#[derive(Debug)]
+pub(in crate::workspace::view) struct RepositoriesAtStart {
+    copies: Vec<(PathBuf, Arc<CopiedRepository>)>,
+    since: RunStart,
+}
+
+impl RepositoriesAtStart {
+    /// Of a command whose placet was killed.
+    pub(in crate::workspace::view) fn not_copied(since: RunStart) -> RepositoriesAtStart {
+        RepositoriesAtStart { copies: Vec::new(), since }
+    }
+}
 
 const STATE: &str = "base.json";
 const PATH: &str = "path";
@@ -32,11 +56,48 @@ impl View {
         self.git_storage().join(&*name.to_hex())
     }
 
+    /// Copies the repositories at the roots in which nothing is pending. What did not change since the last command is
+    /// not copied again.
+    pub(in crate::workspace::view) fn repositories_at_start(
+        &self,
+        shelf: LayerKind,
+        since: RunStart,
+    ) -> RepositoriesAtStart {
+        let mut found = RepositoriesAtStart::not_copied(since);
+        if shelf != LayerKind::Pending {
+            return found;
+        }
+        let places = self.roots().iter().flat_map(|root| [root.join(".git"), root.clone()]);
+        for git_dir in places.filter(|dir| is_repository_on_disk(dir)) {
+            if self.base_dir(&git_dir).join(STATE).exists() {
+                continue;
+            }
+            let key = key_of_person(&git_dir);
+            let known = self.0.repositories.copies().get(&git_dir).filter(|(of, _)| *of == key).cloned();
+            // Without a copy, only what changes while the command runs is not known.
+            let Some((_, copy)) = known.or_else(|| Some((key, Arc::new(self.copy_repository(&git_dir).ok()?))))
+            else {
+                continue;
+            };
+            self.0.repositories.copies().insert(git_dir.clone(), (key, Arc::clone(&copy)));
+            found.copies.push((git_dir, copy));
+        }
+        found
+    }
+
+    fn copy_repository(&self, git_dir: &Path) -> io::Result<CopiedRepository> {
+        crate::private::make_dir(&self.git_storage())?;
+        let place = tempfile::Builder::new().prefix("start-").tempdir_in(self.git_storage())?;
+        let state = StateCopy::take(&PlainSource::new(git_dir), &place.path().join("copy"));
+        Ok(CopiedRepository { state: state.map_err(io::Error::other)?, _place: place })
+    }
+
     /// Records the repositories that a command changed, where nothing was pending in them before.
     pub(in crate::workspace::view) fn record_repository_bases(
         &self,
         shelf: LayerKind,
         effects: &CommandEffects,
+        found: &RepositoriesAtStart,
     ) -> io::Result<()> {
         if shelf != LayerKind::Pending {
             return Ok(());
@@ -44,33 +105,52 @@ impl View {
         let repositories = self.repositories(shelf, effects.places.iter().map(|path| &**path));
         for git_dir in repositories.all().filter(|dir| is_repository_on_disk(dir)) {
             if !self.base_dir(git_dir).join(STATE).exists() {
-                self.record_base(git_dir)?;
+                let copy = found.copies.iter().find(|(dir, _)| dir == git_dir);
+                match copy.map(|(_, copy)| copy.state.read()) {
+                    Some(Ok(state)) => self.record_base(git_dir, Some(state)).map(drop)?,
+                    // A repository that cannot be read waits as a whole, and then says why.
+                    Some(Err(_)) => {}
+                    None => self.record_present_base(git_dir, Some(found.since)).map(drop)?,
+                }
             }
         }
         Ok(())
     }
 
-    fn record_base(&self, git_dir: &Path) -> io::Result<Option<RepositoryState>> {
+    /// What the repository is now, if it did not change `since`.
+    fn record_present_base(
+        &self,
+        git_dir: &Path,
+        since: Option<RunStart>,
+    ) -> io::Result<Option<RepositoryState>> {
+        let Ok(CopiedRepository { state, _place }) = self.copy_repository(git_dir) else { return Ok(None) };
+        let Ok(state) = state.read() else { return Ok(None) };
+        let period = since.map(|since| since.period(git_dir));
+        let is_known = period.is_none_or(|period| !state.changed().any(|time| period.has(time)));
+        self.record_base(git_dir, is_known.then_some(state))
+    }
+
+    fn record_base(
+        &self,
+        git_dir: &Path,
+        state: Option<RepositoryState>,
+    ) -> io::Result<Option<RepositoryState>> {
         let dir = self.base_dir(git_dir);
         crate::private::make_dir(&dir)?;
         let scratch = tempfile::tempdir_in(&dir)?;
-        // A repository that cannot be read waits as a whole, and then says why.
-        let source = PlainSource::new(git_dir);
-        let Ok(state) = RepositoryState::read(&source, &scratch.path().join("state"), &PlainRunner) else {
-            return Ok(None);
-        };
         std::fs::write(dir.join(PATH), git_dir.as_os_str().as_bytes())?;
         let new = scratch.path().join("new");
         std::fs::write(&new, serde_json::to_vec(&state)?)?;
         std::fs::rename(new, dir.join(STATE))?;
-        Ok(Some(state))
+        Ok(state)
     }
 
-    /// The base of a repository that has pending changes. Without a record it is what the repository is now.
+    /// The base of a repository that has pending changes; `None` where it is not known. Without a record, as for a file that
+    /// a tool wrote, it is what the repository is now.
     pub(super) fn repository_base(&self, git_dir: &Path) -> io::Result<Option<RepositoryState>> {
         match std::fs::read(self.base_dir(git_dir).join(STATE)) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => self.record_base(git_dir),
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => self.record_present_base(git_dir, None),
             Err(e) => Err(e),
         }
     }

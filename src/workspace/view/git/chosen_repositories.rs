@@ -46,7 +46,8 @@ impl View {
             }
             let read = repositories.get_or_insert_with(|| self.pending_repositories(set));
             let Some(repository) = read.iter().find(|one| one.path == directory.path) else { continue };
-            if let Some(conflict) = Conflict::of(repository) {
+            let outermost = set.repositories.of(&repository.path).unwrap_or(&repository.path);
+            if let Some(conflict) = Conflict::of(repository, &self.name_of(outermost)) {
                 let Conflict { happened, advice } = conflict;
                 return Err(ApplyError::Repository(format!("{happened}; {advice}")));
             }

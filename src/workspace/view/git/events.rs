@@ -62,10 +62,16 @@ impl View {
     pub(super) fn blocked_repositories(&self, set: &ChangeSet) -> Vec<(PathBuf, Conflict)> {
         let repositories = self.pending_repositories(set);
         let blocked = repositories.iter().filter_map(|repository| {
-            let conflict = Conflict::of(repository)?;
-            Some((set.repositories.of(&repository.path)?.to_path_buf(), conflict))
+            let outermost = set.repositories.of(&repository.path)?;
+            Some((outermost.to_path_buf(), Conflict::of(repository, &self.name_of(outermost))?))
         });
         blocked.collect()
+    }
+
+    /// As in a command that a person types in the first root.
+    pub(super) fn name_of(&self, repository: &Path) -> String {
+        let rel = self.roots().first().and_then(|root| repository.strip_prefix(root).ok());
+        visible::path(rel.filter(|rel| !rel.as_os_str().is_empty()).unwrap_or(repository))
     }
 
     /// The same in one sentence, for the row of the repository.

@@ -4,7 +4,7 @@ use super::pending_repository::{PendingContent, PendingRepository, cut};
 use crate::text::{count, visible};
 use crate::workspace::repository::{CommitPatch, GitEvent, GitEventKind, TreeChanges};
 use placet_git::{
-    CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectId, OperationFact, OperationKind, PathChange,
+    CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectFact, ObjectId, OperationFact, OperationKind, PathChange,
     RefFact, RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedState, StashFact,
 };
 use std::collections::BTreeSet;
@@ -255,8 +255,9 @@ impl GitWords<'_> {
         let number = self.dropped_number();
         let event = match &fact.movement {
             RefMovement::New(to) => {
-                let text = format!("{kind} {shown} created at {}", target(to));
-                GitEvent { to: Some(target(to)), ..GitEvent::new(GitEventKind::RefCreated, text) }
+                let text = format!("{kind} {shown} created at {}{}", target(to), self.object(to));
+                let patch = self.object_patch(to);
+                GitEvent { to: Some(target(to)), patch, ..GitEvent::new(GitEventKind::RefCreated, text) }
             }
             RefMovement::Deleted(from) => {
                 let lost = if drops && kind == "branch" { self.dropped() } else { String::new() };
@@ -291,11 +292,13 @@ impl GitWords<'_> {
                     _ => String::new(),
                 };
                 let text = format!(
-                    "{kind} {shown} moved from {} to {}{by}{lost}{elsewhere}",
+                    "{kind} {shown} moved from {} to {}{}{by}{lost}{elsewhere}",
                     short_id(*from),
-                    short_id(*to)
+                    short_id(*to),
+                    self.object(&RefTarget::Object(*to))
                 );
-                let event = GitEvent::new(GitEventKind::RefMoved, text);
+                let patch = self.object_patch(&RefTarget::Object(*to));
+                let event = GitEvent { patch, ..GitEvent::new(GitEventKind::RefMoved, text) };
                 let dropped_commits = if lost.is_empty() { 0 } else { number };
                 GitEvent {
                     from: Some(short_id(*from)),
@@ -312,6 +315,46 @@ impl GitWords<'_> {
         };
         let needs_care = event.needs_care || kind == "replacement";
         Some(GitEvent { name: Some(name(&fact.name)), needs_care, ..event })
+    }
+
+    /// What a ref leads to that is no commit, through tags of tags.
+    fn objects(&self, to: &RefTarget) -> Vec<(ObjectId, &ObjectFact)> {
+        let mut found = Vec::new();
+        let mut next = to.object();
+        while let Some((id, object)) = next.and_then(|id| Some((id, self.rows.objects.get(&id)?))) {
+            found.push((id, object));
+            next = if let ObjectFact::Tag { names, .. } = object { *names } else { None };
+        }
+        found
+    }
+
+    fn object(&self, to: &RefTarget) -> String {
+        let word = |(_, object): &(ObjectId, &ObjectFact)| match object {
+            ObjectFact::Tag { content, .. } => {
+                let message = memchr::memmem::find(content.as_bytes(), b"\n\n");
+                let message = message.and_then(|at| content.as_bytes().get(at + 2..)).unwrap_or_default();
+                let subject = message.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                format!(", annotated {}", quoted(&GitName::new(subject)))
+            }
+            ObjectFact::Tree => ", a tree".into(),
+            ObjectFact::Blob => ", a blob".into(),
+        };
+        self.objects(to).iter().map(word).collect()
+    }
+
+    /// Tags as they are stored, with their whole messages, and the content of a tree or a blob.
+    fn object_patch(&self, to: &RefTarget) -> Option<CommitPatch> {
+        let objects = self.objects(to);
+        let content = |(id, object): &(ObjectId, &ObjectFact)| {
+            let stored = self.repository.patches.get(id).map(Vec::as_slice).unwrap_or_default();
+            match object {
+                ObjectFact::Tag { content, .. } => as_new_file("tag", content.as_bytes().trim_ascii_end()),
+                ObjectFact::Tree => stored.to_vec(),
+                ObjectFact::Blob => as_new_file("blob", stored.trim_ascii_end()),
+            }
+        };
+        let (bytes, left_out) = cut(&objects.iter().flat_map(content).collect::<Vec<u8>>());
+        (!objects.is_empty()).then(|| CommitPatch { bytes, left_out, ..CommitPatch::default() })
     }
 
     fn place(&self, checkout: &CheckoutName) -> String {
@@ -378,13 +421,31 @@ impl GitWords<'_> {
                 ..GitEvent::new(GitEventKind::Stash, text)
             }
         };
-        let removed = |entry: &placet_git::StashEntry| {
-            let id = short_id(entry.id);
-            let text = format!("stash entry {id} {} removed", quoted(&entry.message));
-            let patch = self.patch(entry.id, b"", &[]);
+        let removed = |fact: &StashFact| {
+            let (id, changes) = (short_id(fact.entry.id), counted(&fact.changes));
+            let text =
+                format!("stash entry {id} {} removed: {}", quoted(&fact.entry.message), tree_words(changes));
+            let patch = self.patch(fact.entry.id, b"", &fact.changes);
             GitEvent { commit: Some(id), patch, ..GitEvent::new(GitEventKind::StashRemoved, text) }.care()
         };
-        self.rows.stash_added.iter().map(added).chain(self.rows.stash_dropped.iter().map(removed)).collect()
+        let added = self.rows.stash_added.iter().flat_map(|fact| [vec![added(fact)], self.stash_parts(fact)]);
+        let removed = self.rows.stash_dropped.iter().flat_map(|fact| [vec![removed(fact)], self.stash_parts(fact)]);
+        added.chain(removed).flatten().collect()
+    }
+
+    /// What was staged, and untracked files: git stores them as commits of their own.
+    fn stash_parts(&self, fact: &StashFact) -> Vec<GitEvent> {
+        let entry = short_id(fact.entry.id);
+        let parts = [("what was staged", 1, &fact.staged), ("untracked files", 2, &fact.untracked)];
+        let parts = parts.into_iter().filter(|(_, _, changes)| !changes.is_empty());
+        let event = |(what, at, changes): (&str, usize, &Vec<PathChange>)| {
+            let counts = counted(changes);
+            let text = format!("stash entry {entry}, {what}: {}", tree_words(counts));
+            let patch = fact.parents.get(at).and_then(|id| self.patch(*id, b"", changes));
+            let (commit, changes) = (Some(entry.clone()), Some(counts));
+            GitEvent { commit, changes, patch, ..GitEvent::new(GitEventKind::Stash, text) }
+        };
+        parts.map(event).collect()
     }
 
     fn operations(&self) -> Vec<GitEvent> {

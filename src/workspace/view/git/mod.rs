@@ -20,6 +20,7 @@ mod repository_undo;
 mod staged_content;
 mod waiting;
 
+pub(super) use base_state::RepositoriesAtStart;
 pub(super) use pending_repository::GitRunnerPlace;
 pub use pending_repository::GitRunnerStart;
 pub(super) use repository_memo::RepositoryMemo;

@@ -8,7 +8,7 @@ use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::state_of;
 use crate::workspace::hash::Hash;
 use placet_git::{
-    GitError, GitRunner, NewRepository, ObjectId, PlainSource, QuestionSides, RepositoryQuestion,
+    GitError, GitRunner, NewRepository, ObjectFact, ObjectId, PlainSource, QuestionSides, RepositoryQuestion,
     RepositoryRows, TakenAway,
 };
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 const MOST_PATCHES: usize = 50;
 /// Bytes of one difference; more is not read by anybody.
 const LARGEST_PATCH: usize = 1 << 20;
-/// Directories of refs that are looked at to know whether a repository is the same.
+/// Directories that are looked at to know whether a repository is the same.
 const MOST_DIRECTORIES: usize = 10_000;
 
 /// Starts git where nothing but `writable` can be written, and without network: for the agent's side.
@@ -147,7 +147,8 @@ impl View {
             }
             DirectoryFate::Changed => {
                 let base = self.repository_base(&dir.path).map_err(storage)?;
-                let base = base.ok_or("git cannot read the repository of the workspace")?;
+                let base =
+                    base.ok_or("the repository of the workspace changed while a command changed it, too")?;
                 let person = PlainSource::new(&dir.path);
                 let sides = QuestionSides { base: &base, person: &person, agent: &agent };
                 match RepositoryQuestion::read(sides, &at, &*runner).map_err(words)? {
@@ -168,15 +169,19 @@ impl View {
             for id in commits.take(MOST_PATCHES) {
                 patches.insert(id, question.commit_patch(id, &*runner).map_err(words)?);
             }
-            for stash in rows.stash_added.iter().take(MOST_PATCHES) {
-                let Some(parent) = stash.parents.first() else { continue };
-                patches.insert(
-                    stash.entry.id,
-                    question.patch_between(*parent, stash.entry.id, &*runner).map_err(words)?,
-                );
+            for stash in rows.stash_added.iter().chain(&rows.stash_dropped).take(MOST_PATCHES) {
+                // What was staged and what was untracked are commits of their own.
+                for id in std::iter::once(&stash.entry.id).chain(stash.parents.iter().skip(1)) {
+                    patches.insert(*id, question.commit_patch(*id, &*runner).map_err(words)?);
+                }
             }
-            for entry in rows.stash_dropped.iter().take(MOST_PATCHES) {
-                patches.insert(entry.id, question.commit_patch(entry.id, &*runner).map_err(words)?);
+            for (id, object) in rows.objects.iter().take(MOST_PATCHES) {
+                let patch = match object {
+                    ObjectFact::Tag { .. } => continue,
+                    ObjectFact::Tree => question.tree_patch(*id, &*runner),
+                    ObjectFact::Blob => question.object(*id, &*runner),
+                };
+                patches.insert(*id, patch.map_err(words)?);
             }
             let taken_away = rows.taken_away(question);
             let staged = self.staged_content(&dir.path, (question, &rows), &*runner).map_err(words)?;
@@ -211,6 +216,13 @@ pub(super) fn cut(patch: &[u8]) -> (Vec<u8>, usize) {
 fn key_of(git_dir: &Path, pending: Hash) -> Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(pending.as_bytes());
+    hasher.update(key_of_person(git_dir).as_bytes());
+    hasher.finalize()
+}
+
+/// Every file with its identity, without objects, reflogs and single refs: their directories change with them.
+pub(super) fn key_of_person(git_dir: &Path) -> Hash {
+    let mut hasher = blake3::Hasher::new();
     let mut add = |path: &Path| {
         let Ok(meta) = path.symlink_metadata() else { return false };
         hasher.update(path.as_os_str().as_encoded_bytes());
@@ -222,31 +234,22 @@ fn key_of(git_dir: &Path, pending: Hash) -> Hash {
         }
         meta.is_dir()
     };
-    for name in [
-        "HEAD",
-        "index",
-        "packed-refs",
-        "config",
-        "shallow",
-        "logs/refs/stash",
-        "MERGE_HEAD",
-        "rebase-merge",
-        "worktrees",
-    ] {
-        add(&git_dir.join(name));
-    }
-    let (mut todo, mut seen) = (vec![git_dir.join("refs"), git_dir.join("reftable")], 0);
+    add(&git_dir.join("logs/refs/stash"));
+    let (mut todo, mut seen) = (vec![git_dir.to_path_buf()], 0);
     while let Some(dir) = todo.pop() {
         seen += 1;
-        if !add(&dir) || seen > MOST_DIRECTORIES {
-            continue;
+        if seen > MOST_DIRECTORIES {
+            break;
         }
-        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
-        let dirs =
-            entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let mut dirs: Vec<PathBuf> = dirs.map(|entry| entry.path()).collect();
-        dirs.sort();
-        todo.extend(dirs);
+        let is_of_refs = dir.starts_with(git_dir.join("refs"));
+        let entries = std::fs::read_dir(&dir).into_iter().flatten().filter_map(Result::ok);
+        let is_wanted = |entry: &std::fs::DirEntry| {
+            let is_outside = ["objects", "logs", "lfs", "modules"].iter().any(|name| git_dir.join(name) == entry.path());
+            !is_outside && (!is_of_refs || entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        };
+        let mut paths: Vec<PathBuf> = entries.filter(is_wanted).map(|entry| entry.path()).collect();
+        paths.sort();
+        todo.extend(paths.into_iter().filter(|path| add(path)));
     }
     hasher.finalize()
 }

@@ -1,5 +1,7 @@
-//! Repositories that were read, with what they were read from: a question, its list and its apply ask about the same.
+//! Repositories that were read, with what they were read from: a question, its list and its apply ask about the same. And
+//! copies of the person's repositories as the last command found them.
 
+use super::base_state::CopiedRepository;
 use super::pending_repository::PendingRepository;
 use crate::workspace::hash::Hash;
 use std::collections::BTreeMap;
@@ -7,12 +9,20 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
-pub(in crate::workspace::view) struct RepositoryMemo(
-    Mutex<BTreeMap<PathBuf, (Hash, Arc<PendingRepository>)>>,
-);
+pub(in crate::workspace::view) struct RepositoryMemo {
+    known: Mutex<Keyed<PendingRepository>>,
+    copies: Mutex<Keyed<CopiedRepository>>,
+}
+
+/// By its place, with the key of what it was made from.
+type Keyed<T> = BTreeMap<PathBuf, (Hash, Arc<T>)>;
 
 impl RepositoryMemo {
-    pub(super) fn known(&self) -> MutexGuard<'_, BTreeMap<PathBuf, (Hash, Arc<PendingRepository>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn known(&self) -> MutexGuard<'_, Keyed<PendingRepository>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn copies(&self) -> MutexGuard<'_, Keyed<CopiedRepository>> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

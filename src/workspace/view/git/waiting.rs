@@ -21,23 +21,20 @@ pub(super) struct Conflict {
 }
 
 impl Conflict {
-    pub(super) fn of(repository: &PendingRepository) -> Option<Conflict> {
+    /// `name` is what a person calls the repository.
+    pub(super) fn of(repository: &PendingRepository, name: &str) -> Option<Conflict> {
         match &repository.content {
             PendingContent::Refused(why) => Some(Conflict {
                 happened: visible::guard_line(why).into_owned(),
-                advice: "placet discard drops its changes".into(),
+                advice: format!("`placet discard {name}` drops its changes"),
             }),
             PendingContent::Changed(question) => {
                 let item = question.comparison.conflicts.first()?;
-                let advice = match item {
-                    RepositoryItem::Ref(name) if name.starts_with("refs/heads/") => {
-                        format!("ask the agent to rebase {}, or discard", short(name))
-                    }
-                    _ => "ask the agent to do it again on the new state, or discard".into(),
-                };
                 Some(Conflict {
                     happened: format!("{} changed in the workspace, too", Conflict::item(item)),
-                    advice,
+                    advice: format!(
+                        "after `placet discard {name}` the agent can do it again on the new state"
+                    ),
                 })
             }
             PendingContent::Created(_) | PendingContent::Same => None,
