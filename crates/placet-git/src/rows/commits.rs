@@ -176,7 +176,10 @@ impl CommitLog {
             let names = ["", "^2", "^3"].map(|part| stash.iter().map(move |id| format!("{id}{part}\n")));
             let args = [&LOG[..], &["--no-walk=unsorted"]].concat();
             let call = GitCall::new(git_dir, args).transfer();
-            asked.push((Asked::Stash, call.input(names.into_iter().flatten().collect::<String>().into_bytes())));
+            asked.push((
+                Asked::Stash,
+                call.input(names.into_iter().flatten().collect::<String>().into_bytes()),
+            ));
         }
         for (old, id) in moved_pairs(question).into_iter().take(limit::COUNTED_REFS) {
             let mut call = GitCall::new(git_dir, ["rev-list", "--left-right", "--count"]).transfer();

@@ -46,7 +46,9 @@ pub(super) fn read(
         let mut tags = Vec::new();
         for line in kinds.split(|byte| *byte == b'\n') {
             let mut words = line.split(|byte| *byte == b' ');
-            let (Some(id), kind) = (words.next().and_then(ObjectId::from_hex), words.next()) else { continue };
+            let (Some(id), kind) = (words.next().and_then(ObjectId::from_hex), words.next()) else {
+                continue;
+            };
             match kind {
                 Some(b"tag") => tags.push(id),
                 Some(b"tree") => drop(found.insert(id, ObjectFact::Tree)),
@@ -73,7 +75,8 @@ fn take_tags(mut output: &[u8], found: &mut BTreeMap<ObjectId, ObjectFact>) -> O
         let id = ObjectId::from_hex(words.next()?)?;
         let size: usize = std::str::from_utf8(words.nth(1)?).ok()?.parse().ok()?;
         let content = rest.get(1..)?.get(..size)?;
-        let names = content.strip_prefix(b"object ").and_then(|rest| rest.split(|byte| *byte == b'\n').next());
+        let names =
+            content.strip_prefix(b"object ").and_then(|rest| rest.split(|byte| *byte == b'\n').next());
         let names = names.and_then(ObjectId::from_hex);
         named.extend(names);
         found.insert(id, ObjectFact::Tag { content: GitName::new(content), names });

@@ -75,7 +75,8 @@ impl View {
             let key = key_of_person(&git_dir);
             let known = self.0.repositories.copies().get(&git_dir).filter(|(of, _)| *of == key).cloned();
             // Without a copy, only what changes while the command runs is not known.
-            let Some((_, copy)) = known.or_else(|| Some((key, Arc::new(self.copy_repository(&git_dir).ok()?))))
+            let Some((_, copy)) =
+                known.or_else(|| Some((key, Arc::new(self.copy_repository(&git_dir).ok()?))))
             else {
                 continue;
             };

@@ -4,8 +4,8 @@ use super::pending_repository::{PendingContent, PendingRepository, cut};
 use crate::text::{count, visible};
 use crate::workspace::repository::{CommitPatch, GitEvent, GitEventKind, TreeChanges};
 use placet_git::{
-    CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectFact, ObjectId, OperationFact, OperationKind, PathChange,
-    RefFact, RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedState, StashFact,
+    CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectFact, ObjectId, OperationFact, OperationKind,
+    PathChange, RefFact, RefMovement, RefTarget, RepositoryQuestion, RepositoryRows, StagedState, StashFact,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -429,7 +429,8 @@ impl GitWords<'_> {
             GitEvent { commit: Some(id), patch, ..GitEvent::new(GitEventKind::StashRemoved, text) }.care()
         };
         let added = self.rows.stash_added.iter().flat_map(|fact| [vec![added(fact)], self.stash_parts(fact)]);
-        let removed = self.rows.stash_dropped.iter().flat_map(|fact| [vec![removed(fact)], self.stash_parts(fact)]);
+        let removed =
+            self.rows.stash_dropped.iter().flat_map(|fact| [vec![removed(fact)], self.stash_parts(fact)]);
         added.chain(removed).flatten().collect()
     }
 

@@ -244,7 +244,8 @@ pub(super) fn key_of_person(git_dir: &Path) -> Hash {
         let is_of_refs = dir.starts_with(git_dir.join("refs"));
         let entries = std::fs::read_dir(&dir).into_iter().flatten().filter_map(Result::ok);
         let is_wanted = |entry: &std::fs::DirEntry| {
-            let is_outside = ["objects", "logs", "lfs", "modules"].iter().any(|name| git_dir.join(name) == entry.path());
+            let is_outside =
+                ["objects", "logs", "lfs", "modules"].iter().any(|name| git_dir.join(name) == entry.path());
             !is_outside && (!is_of_refs || entry.file_type().is_ok_and(|kind| kind.is_dir()))
         };
         let mut paths: Vec<PathBuf> = entries.filter(is_wanted).map(|entry| entry.path()).collect();
