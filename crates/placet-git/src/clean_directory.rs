@@ -39,6 +39,8 @@ impl CleanDirectory {
         if source.identity(Path::new("HEAD"))?.is_none() || source.identity(Path::new("objects"))?.is_none() {
             return Err(GitError::NoRepository);
         }
+        // git opens each pack when it looks for any object.
+        refuse_special(source, Path::new("objects/pack"))?;
         fs::create_dir_all(path).map_err(GitError::io("create", path))?;
         let format = format_of(source, path, runner)?;
         make(path, &format, &source.stores())?;
@@ -254,19 +256,24 @@ pub(crate) fn refuse_special_objects(source: &dyn RepositorySource) -> Result<()
                 return Err(GitError::NotRegular(GitName::from(path.as_path()).escaped()));
             }
         }
-        for file in source.entries(&path)? {
-            if matches!(file.kind, SourceKind::Link | SourceKind::Other) {
-                return Err(GitError::NotRegular(
-                    GitName::from(path.join(file.name.as_path()).as_path()).escaped(),
-                ));
-            }
-            number += 1;
-        }
+        number += refuse_special(source, &path)?;
         if number > limit::OBJECT_FILES {
             return Err(GitError::TooMany("files of objects", limit::OBJECT_FILES));
         }
     }
     Ok(())
+}
+
+/// The number of files.
+fn refuse_special(source: &dyn RepositorySource, directory: &Path) -> Result<usize> {
+    let files = source.entries(directory)?;
+    match files.iter().find(|file| matches!(file.kind, SourceKind::Link | SourceKind::Other)) {
+        Some(file) => {
+            let path = directory.join(file.name.as_path());
+            Err(GitError::NotRegular(GitName::from(path.as_path()).escaped()))
+        }
+        None => Ok(files.len()),
+    }
 }
 
 /// A path that begins with a quote would be read as a quoted one, and one with a line end as two.

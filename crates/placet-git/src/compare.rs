@@ -4,7 +4,7 @@
 use crate::error::GitError;
 use crate::git_name::GitName;
 use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
-use crate::state::{CheckoutName, Head, IndexState, RepositoryState, StashEntry};
+use crate::state::{CheckoutName, Head, IndexState, RefTarget, RepositoryState, StashEntry};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An item of a repository.
@@ -101,11 +101,26 @@ impl Comparison {
             [b, p, a].map(|checkout| checkout.map_or(&none, |checkout| &checkout.index));
         found.index =
             self.items(index_b, index_p, index_a, |path| RepositoryItem::Index(name.clone(), path.clone()));
-        // An index belongs to the commit at HEAD: entries of the agent's commit would undo what the person switched to.
-        let person_moved = person.head_commit(name) != base.head_commit(name) || head_p != head_b;
-        let agent_agrees = agent.head_commit(name) == person.head_commit(name) && head_a == head_p;
-        if person_moved && !agent_agrees && !found.index.is_empty() {
-            self.conflicts.insert(RepositoryItem::Head(name.clone()));
+        // An index belongs to the commit at HEAD: entries of another commit would undo what the person's branch got.
+        if found.head.is_some() || !found.index.is_empty() {
+            let person_head = p.map(|checkout| checkout.head.clone());
+            let head = found.head.as_ref().map_or(person_head, |moved| moved.after.clone());
+            let commit = match &head {
+                Some(Head::Branch(branch)) => match self.moved.refs.get(branch) {
+                    Some(moved) => moved.after.as_ref().and_then(RefTarget::object),
+                    None => person.resolve(branch),
+                },
+                Some(Head::Detached(id)) => Some(*id),
+                None => agent.head_commit(name),
+            };
+            if commit != agent.head_commit(name) {
+                self.conflicts.insert(match head {
+                    Some(Head::Branch(branch)) if person.refs.get(&branch) != base.refs.get(&branch) => {
+                        RepositoryItem::Ref(branch)
+                    }
+                    _ => RepositoryItem::Head(name.clone()),
+                });
+            }
         }
         if !found.is_empty() {
             self.moved.checkouts.insert(name.clone(), found);
@@ -176,7 +191,7 @@ fn merged_stash(base: &[StashEntry], person: &[StashEntry], agent: &[StashEntry]
 }
 
 /// Names whose values differ. Both maps are sorted, so that equal ones cost one walk.
-fn different<'a, T: PartialEq>(
+pub(crate) fn different<'a, T: PartialEq>(
     one: &'a BTreeMap<GitName, T>,
     other: &'a BTreeMap<GitName, T>,
 ) -> Vec<&'a GitName> {

@@ -59,7 +59,7 @@ pub struct GitFiles {
     pub modules: Vec<GitName>,
 }
 
-const OF_GIT: [&str; 9] = [
+const OF_GIT: [&str; 8] = [
     "config",
     "config.worktree",
     "info/attributes",
@@ -68,7 +68,6 @@ const OF_GIT: [&str; 9] = [
     "info/grafts",
     "objects/info/alternates",
     "objects/info/http-alternates",
-    "shallow",
 ];
 const OPERATION: [&str; 11] = [
     "MERGE_HEAD",
@@ -130,7 +129,8 @@ pub fn class_of(path: &GitName) -> GitFileClass {
     let is_of_git =
         OF_GIT.contains(&below) && (checkout == CheckoutName::Main || !below.starts_with("objects/"));
     match below {
-        "HEAD" | "index" | "packed-refs" => GitFileClass::Carried,
+        // Other boundaries of a shallow clone make the whole repository wait.
+        "HEAD" | "index" | "packed-refs" | "shallow" => GitFileClass::Carried,
         _ if below.starts_with("sharedindex.") => GitFileClass::Carried,
         _ if below.starts_with("objects/pack/") && (below.ends_with(".pack") || below.ends_with(".idx")) => {
             GitFileClass::Carried

@@ -65,7 +65,7 @@ impl WaitingGroup {
             });
         }
         for (name, checkout) in &moved.checkouts {
-            if checkout.index.values().any(is_hidden_now) {
+            if checkout.index.values().any(|moved| visibility(moved) != Visibility::Same) {
                 groups.insert(WaitingGroup::HiddenFiles(name.clone()));
             }
             if !checkout.own_refs.is_empty()
@@ -83,9 +83,24 @@ impl WaitingGroup {
     }
 }
 
-fn is_hidden_now(moved: &Moved<Vec<IndexEntry>>) -> bool {
+/// Whether git looks at the file of an index entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    Same,
+    Hidden,
+    Shown,
+}
+
+pub(crate) fn visibility(moved: &Moved<Vec<IndexEntry>>) -> Visibility {
     let hidden = |entries: &Option<Vec<IndexEntry>>| entries.iter().flatten().any(IndexEntry::hides_changes);
-    hidden(&moved.before) != hidden(&moved.after)
+    // A sparse checkout gets new entries without a file: there is nothing to hide.
+    let is_sparse = moved.before.is_none()
+        && moved.after.iter().flatten().all(|entry| entry.skip_worktree && !entry.assume_unchanged);
+    match (hidden(&moved.before), hidden(&moved.after)) {
+        (false, true) if !is_sparse => Visibility::Hidden,
+        (true, false) if moved.after.is_some() => Visibility::Shown,
+        _ => Visibility::Same,
+    }
 }
 
 impl Comparison {

@@ -34,6 +34,7 @@ mod group;
 pub mod limit;
 mod new_repository;
 mod object_id;
+mod on_top;
 mod quarantine;
 mod question;
 mod repository_move;
@@ -58,8 +59,8 @@ pub use object_id::{ObjectFormat, ObjectId};
 pub use question::{QuestionSides, RepositoryQuestion};
 pub use repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 pub use rows::{
-    CommitFact, HeadFact, IndexFact, ObjectFact, OperationFact, OperationKind, OperationState, PathChange, RefFact,
-    RefMovement, RepositoryRows, StagedState, StashFact, WorktreeFact,
+    CommitFact, HeadFact, HiddenPaths, IndexFact, ObjectFact, OperationFact, OperationKind, OperationState,
+    PathChange, RefFact, RefMovement, RepositoryRows, StagedState, StashFact, WorktreeFact,
 };
 pub use runner::{GitCall, GitInput, GitOutput, GitOutputPlace, GitRunner, PlainRunner};
 pub use source::{FileIdentity, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceKind};

@@ -10,11 +10,12 @@ use crate::git_name::GitName;
 use crate::group::WaitingGroup;
 use crate::limit;
 use crate::object_id::ObjectId;
+use crate::on_top;
 use crate::quarantine::{Quarantine, WantedObjects};
 use crate::runner::{GitCall, GitRunner, run_one};
 use crate::source::RepositorySource;
 use crate::state::{CheckoutName, Head, RepositoryState};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Where the sides of a question are.
@@ -37,6 +38,9 @@ pub struct RepositoryQuestion {
     pub groups: BTreeSet<WaitingGroup>,
     /// Names below the git directory that differ and are not applied.
     pub not_carried: Vec<GitName>,
+    /// For each ref that the agent put on top of commits of the person: paths of those commits that are as they were before
+    /// them, because the agent's index was older.
+    pub taken_back: BTreeMap<GitName, Vec<GitName>>,
     pub(crate) quarantine: Quarantine,
 }
 
@@ -64,6 +68,11 @@ impl RepositoryQuestion {
             return Err(GitError::ShallowChanged);
         }
         let mut comparison = Comparison::of(base, &person, &agent);
+        let on_top = on_top::refs(&comparison, (&person, &agent), &copy.path, runner)?;
+        if !on_top.is_empty() {
+            let base = on_top::base(base, &person, &on_top, &copy.path, runner)?;
+            comparison = Comparison::of(&base, &person, &agent);
+        }
         let not_carried = drop_what_is_not_carried(&mut comparison, base, &person, &agent);
         if comparison.moved.is_empty() && comparison.conflicts.is_empty() {
             return Ok(None);
@@ -73,8 +82,24 @@ impl RepositoryQuestion {
         let path = scratch.join("quarantine");
         let quarantine = Quarantine::fill(&copy, sides.person, shallow.as_ref(), &wanted, &path, runner)?;
         let groups = WaitingGroup::all(&comparison.moved);
-        let base = base.clone();
-        Ok(Some(RepositoryQuestion { base, person, agent, comparison, groups, not_carried, quarantine }))
+        let (base, taken_back) = (base.clone(), BTreeMap::new());
+        let mut question = RepositoryQuestion {
+            base,
+            person,
+            agent,
+            comparison,
+            groups,
+            not_carried,
+            taken_back,
+            quarantine,
+        };
+        for name in on_top {
+            let paths = question.paths_taken_back(&name, runner)?;
+            if !paths.is_empty() {
+                question.taken_back.insert(name, paths);
+            }
+        }
+        Ok(Some(question))
     }
 
     /// Whether new objects would be stored.
@@ -122,9 +147,7 @@ impl RepositoryQuestion {
         Ok(run_one(runner, call)?.stdout)
     }
 
-    /// The paths of the person's commits that the agent's ref would take back, if it is on top of them: the agent's index
-    /// was older than the commit below it.
-    pub fn taken_back(&self, name: &GitName, runner: &dyn GitRunner) -> Result<Vec<GitName>> {
+    fn paths_taken_back(&self, name: &GitName, runner: &dyn GitRunner) -> Result<Vec<GitName>> {
         let [base, person, agent] = [&self.base, &self.person, &self.agent].map(|state| state.resolve(name));
         let (Some(base), Some(person), Some(agent)) = (base, person, agent) else { return Ok(Vec::new()) };
         let changed = |to: ObjectId| -> Result<BTreeSet<Vec<u8>>> {
@@ -153,9 +176,7 @@ fn drop_what_is_not_carried(
     let (base, person, agent) = (&base.files.others, &person.files.others, &agent.files.others);
     let names: BTreeSet<&GitName> = agent.keys().chain(person.keys()).collect();
     let differs = |name: &&&GitName| {
-        let of = |files: &std::collections::BTreeMap<GitName, crate::source::FileIdentity>| {
-            files.get(**name).map(|f| f.size)
-        };
+        let of = |files: &BTreeMap<GitName, crate::source::FileIdentity>| files.get(**name).map(|f| f.size);
         of(agent) != of(person) && (base.is_empty() || of(agent) != of(base))
     };
     let mut not_carried: Vec<GitName> = names.iter().filter(differs).map(|name| (*name).clone()).collect();

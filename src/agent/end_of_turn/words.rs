@@ -196,6 +196,10 @@ fn with_patches(
     let mut commits = Vec::new();
     for (row, listed) in list.iter().enumerate() {
         let Some(CommitPatch { bytes, left_out, runs_later, .. }) = &listed.commit else { continue };
+        // What is staged as the files have it is shown with the files.
+        if bytes.is_empty() && *left_out == 0 {
+            continue;
+        }
         let name = listed.text.trim_start().to_string();
         let left_out = (*left_out > 0).then_some(LeftOut::OfCommit { bytes: *left_out });
         let (patch, runs_later) = (bytes.clone(), runs_later.clone());

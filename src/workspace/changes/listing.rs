@@ -530,9 +530,9 @@ impl ChangeSet {
 }
 
 /// Names the files of a commit that run later. Its only file is named, too: the difference of several files has a row for
-/// each of them.
+/// each of them. The row of the index has names already.
 fn named_files(commit: &CommitPatch) -> String {
-    if let ([(file, _)], true) = (&*commit.files, commit.runs_later.is_empty()) {
+    if let ([(file, _)], true) = (&*commit.files, commit.runs_later.is_empty() && !commit.is_staged) {
         return format!("({})", visible::path(file));
     }
     let mut names: Vec<String> = commit

@@ -49,6 +49,8 @@ pub(super) struct CommitLog {
     pub(super) counts: BTreeMap<(ObjectId, ObjectId), (usize, usize)>,
     /// Entries of the commits at `HEAD`, before and after, for the paths of the index that move.
     pub(super) trees: BTreeMap<(CheckoutName, Side), BTreeMap<GitName, (GitName, ObjectId)>>,
+    /// For moved refs whose commits do not say it: what is different in the commit that they lead to.
+    pub(super) tips: BTreeMap<(ObjectId, ObjectId), Vec<PathChange>>,
     /// Paths in which the commits at `HEAD` differ.
     pub(super) between: BTreeMap<CheckoutName, Vec<PathChange>>,
 }
@@ -128,6 +130,7 @@ impl CommitLog {
             }
         }
         log.count_the_rest(question, runner)?;
+        log.compare_tips(question, runner)?;
         Ok(log)
     }
 
@@ -149,6 +152,33 @@ impl CommitLog {
             );
             let output = crate::runner::run_one(runner, call.transfer().input(input))?;
             *more = number(&output.stdout)?.saturating_sub(listed.len());
+        }
+        Ok(())
+    }
+
+    /// The rows of commits say what each changed against its first parent. Where a ref was somewhere else, as before an amend
+    /// or as the second parent of a merge, that is not what changes for who has the ref.
+    fn compare_tips(&mut self, question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<()> {
+        let parents: BTreeMap<ObjectId, Option<ObjectId>> =
+            self.commits.iter().map(|commit| (commit.id, commit.parents.first().copied())).collect();
+        let is_explained = |(old, id): &(ObjectId, ObjectId)| {
+            let mut at = *id;
+            while let Some(Some(parent)) = parents.get(&at) {
+                at = *parent;
+            }
+            at == *old || at == *id
+        };
+        let pairs: Vec<(ObjectId, ObjectId)> =
+            self.counts.keys().filter(|pair| !is_explained(pair)).copied().collect();
+        let call = |(old, id): &(ObjectId, ObjectId)| {
+            let args = ["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames"];
+            let mut call = GitCall::new(&question.quarantine.path, args).transfer();
+            call.args.extend([old.to_string().into(), id.to_string().into()]);
+            call
+        };
+        let calls: Vec<GitCall> = pairs.iter().map(call).collect();
+        for (pair, output) in pairs.into_iter().zip(run_all(runner, &calls)?) {
+            self.tips.insert(pair, parse_changes(&output.stdout));
         }
         Ok(())
     }
@@ -188,7 +218,10 @@ impl CommitLog {
         }
         for name in question.person.checkouts.keys() {
             let (old, new) = (question.person.head_commit(name), question.agent.head_commit(name));
-            let (Some(old), Some(new)) = (old, new) else { continue };
+            // A branch without a commit has no files.
+            let tree = |commit: Option<ObjectId>| {
+                commit.map_or(question.agent.format.objects.empty_tree().into(), |id| id.to_string())
+            };
             let is_moved = question.agent.checkouts.get(name).is_some_and(|checkout| match &checkout.head {
                 Head::Branch(branch) => question.comparison.moved.refs.contains_key(branch),
                 Head::Detached(_) => false,
@@ -201,7 +234,7 @@ impl CommitLog {
             if old != new && is_moved {
                 let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
                 let mut call = GitCall::new(git_dir, args);
-                call.args.extend([old.to_string().into(), new.to_string().into()]);
+                call.args.extend([tree(old).into(), tree(new).into()]);
                 asked.push((Asked::Between(name.clone()), call));
             }
         }
@@ -292,7 +325,7 @@ fn number(bytes: &[u8]) -> Result<usize> {
 }
 
 /// Entries of `ls-tree -z`: `MODE TYPE ID<tab>PATH`.
-fn parse_tree(output: &[u8]) -> BTreeMap<GitName, (GitName, ObjectId)> {
+pub(crate) fn parse_tree(output: &[u8]) -> BTreeMap<GitName, (GitName, ObjectId)> {
     let entries = output.split(|byte| *byte == 0).filter_map(|entry| {
         let tab = entry.iter().position(|byte| *byte == b'\t')?;
         let mut words = entry.get(..tab)?.split(|byte| *byte == b' ');
@@ -326,10 +359,23 @@ fn parse_log(output: &[u8]) -> Result<Vec<CommitFact>> {
             let path = fields.next().unwrap_or_default();
             commit.changes.extend(parse_raw(raw, path));
         } else if let Some(commit) = commits.last_mut() {
-            take_lines(field, commit);
+            take_lines(field, &mut commit.changes);
         }
     }
     Ok(commits)
+}
+
+/// Raw and numstat lines of `diff-tree`.
+fn parse_changes(output: &[u8]) -> Vec<PathChange> {
+    let mut fields = output.split(|byte| *byte == 0);
+    let mut changes = Vec::new();
+    while let Some(field) = fields.next() {
+        match field.strip_prefix(b":") {
+            Some(raw) => changes.extend(parse_raw(raw, fields.next().unwrap_or_default())),
+            None => take_lines(field, &mut changes),
+        }
+    }
+    changes
 }
 
 /// `100644 100644 ID ID M`.
@@ -343,11 +389,11 @@ fn parse_raw(raw: &[u8], path: &[u8]) -> Option<PathChange> {
 }
 
 /// `ADDED<tab>REMOVED<tab>PATH`, with `-` for binary files.
-fn take_lines(field: &[u8], commit: &mut CommitFact) {
+fn take_lines(field: &[u8], changes: &mut [PathChange]) {
     let mut words = field.splitn(3, |byte| *byte == b'\t');
     let (Some(added), Some(removed), Some(path)) = (words.next(), words.next(), words.next()) else { return };
     let lines = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<u64>().ok();
-    if let Some(change) = commit.changes.iter_mut().find(|change| change.path.as_bytes() == path) {
+    if let Some(change) = changes.iter_mut().find(|change| change.path.as_bytes() == path) {
         change.added = lines(added);
         change.removed = lines(removed);
     }

@@ -2,10 +2,12 @@
 
 use super::commits::{CommitLog, PathChange, Side};
 use crate::git_name::GitName;
+use crate::group::{Visibility, visibility};
+use crate::object_id::ObjectId;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::state::{CheckoutName, IndexEntry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an entry is, compared with the commits at `HEAD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub struct IndexFact {
     pub path: GitName,
     pub moved: Moved<Vec<IndexEntry>>,
     pub state: StagedState,
-    /// What was staged there is neither in the new commit nor staged any more.
+    /// What was staged there is in no new commit, and nowhere staged any more.
     pub loses_staged: bool,
 }
 
@@ -34,9 +36,18 @@ pub(super) fn facts(
     log: &CommitLog,
 ) -> BTreeMap<CheckoutName, Vec<IndexFact>> {
     let mut all = BTreeMap::new();
+    // What a stash entry or a commit has is not lost.
+    let commits = log.commits.iter().chain(log.stash.values()).flat_map(|commit| &commit.changes);
+    let committed: BTreeSet<ObjectId> =
+        commits.filter_map(|change| change.after.as_ref()).map(|(_, id)| *id).collect();
     for (name, checkout) in &question.comparison.moved.checkouts {
         let tree = |side| log.trees.get(&(name.clone(), side));
         let (old_tree, new_tree) = (tree(Side::Person), tree(Side::Agent));
+        let staged_now = |id| {
+            let index = question.agent.checkouts.get(name).map(|checkout| &checkout.index);
+            index.into_iter().flat_map(BTreeMap::values).flatten().any(|entry| entry.id == id)
+        };
+        let is_kept = |id| committed.contains(&id) || staged_now(id);
         let facts: Vec<IndexFact> = checkout
             .index
             .iter()
@@ -53,7 +64,9 @@ pub(super) fn facts(
                     path: path.clone(),
                     moved: moved.clone(),
                     state: state_of(moved.after.as_deref().unwrap_or_default(), new, after.as_ref()),
-                    loses_staged: was_staged && before.as_ref() != new && before != after,
+                    loses_staged: was_staged
+                        && before.as_ref() != new
+                        && before.is_some_and(|(_, id)| !is_kept(id)),
                 }
             })
             .collect();
@@ -86,6 +99,10 @@ pub(super) fn left_behind(
     for (name, changes) in &log.between {
         let moved = question.comparison.moved.checkouts.get(name);
         let index = question.agent.checkouts.get(name).map(|checkout| &checkout.index);
+        // A bare repository has none.
+        if index.is_none_or(BTreeMap::is_empty) && moved.is_none_or(|checkout| checkout.index.is_empty()) {
+            continue;
+        }
         let stays = |change: &&PathChange| {
             let entry = index.and_then(|index| index.get(&change.path)).and_then(|entries| entries.first());
             let entry =
@@ -100,17 +117,22 @@ pub(super) fn left_behind(
     all
 }
 
-/// Paths whose flags change.
-pub(super) fn hidden(question: &RepositoryQuestion) -> BTreeMap<CheckoutName, Vec<GitName>> {
-    let is_hidden =
-        |entries: &Option<Vec<IndexEntry>>| entries.iter().flatten().any(IndexEntry::hides_changes);
-    let mut all = BTreeMap::new();
+/// Index entries at which git no longer looks, and those at which it looks again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HiddenPaths {
+    pub hidden: Vec<GitName>,
+    pub visible: Vec<GitName>,
+}
+
+pub(super) fn hidden(question: &RepositoryQuestion) -> BTreeMap<CheckoutName, HiddenPaths> {
+    let mut all: BTreeMap<CheckoutName, HiddenPaths> = BTreeMap::new();
     for (name, checkout) in &question.comparison.moved.checkouts {
-        let paths =
-            checkout.index.iter().filter(|(_, moved)| is_hidden(&moved.before) != is_hidden(&moved.after));
-        let paths: Vec<GitName> = paths.map(|(path, _)| path.clone()).collect();
-        if !paths.is_empty() {
-            all.insert(name.clone(), paths);
+        for (path, moved) in &checkout.index {
+            match visibility(moved) {
+                Visibility::Same => {}
+                Visibility::Hidden => all.entry(name.clone()).or_default().hidden.push(path.clone()),
+                Visibility::Shown => all.entry(name.clone()).or_default().visible.push(path.clone()),
+            }
         }
     }
     all

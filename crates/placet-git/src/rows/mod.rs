@@ -8,8 +8,9 @@ mod objects;
 mod operation;
 mod refs;
 
+pub(crate) use commits::parse_tree;
 pub use commits::{CommitFact, PathChange};
-pub use index_rows::{IndexFact, StagedState};
+pub use index_rows::{HiddenPaths, IndexFact, StagedState};
 pub use objects::ObjectFact;
 pub use operation::{OperationFact, OperationKind, OperationState};
 pub use refs::{RefFact, RefMovement};
@@ -41,8 +42,7 @@ pub struct RepositoryRows {
     pub index: BTreeMap<CheckoutName, Vec<IndexFact>>,
     /// Paths in which the commits at `HEAD` differ and whose index entries stay: git shows them as staged from then on.
     pub left_behind: BTreeMap<CheckoutName, Vec<GitName>>,
-    /// Index entries at which git no longer looks, or looks again.
-    pub hidden: BTreeMap<CheckoutName, Vec<GitName>>,
+    pub hidden: BTreeMap<CheckoutName, HiddenPaths>,
     pub stash_added: Vec<StashFact>,
     pub stash_dropped: Vec<StashFact>,
     /// What new refs lead to that is no commit: annotated tags, and what they are about.

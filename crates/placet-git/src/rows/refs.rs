@@ -1,6 +1,6 @@
 //! Rows of refs: new, deleted, renamed or moved.
 
-use super::commits::CommitLog;
+use super::commits::{CommitLog, PathChange};
 use crate::git_file::worktree_path;
 use crate::git_name::GitName;
 use crate::object_id::ObjectId;
@@ -35,6 +35,8 @@ pub struct RefFact {
     pub movement: RefMovement,
     /// Listed new commits that this ref leads to, and no ref in a row above it.
     pub commits: Vec<ObjectId>,
+    /// What is different in the commit that it leads to, where its new commits alone do not say it.
+    pub changes: Option<Vec<PathChange>>,
     /// A work tree besides the main one in which this branch is checked out: git there shows the difference as a change.
     pub checked_out_in: Option<PathBuf>,
 }
@@ -74,12 +76,19 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> Vec<RefFa
             }
             (Some(_), None) | (None, None) => continue,
         };
+        let changes = match &movement {
+            RefMovement::Moved { from: RefTarget::Object(from), to: RefTarget::Object(to), .. } => {
+                log.tips.get(&(*from, *to)).cloned()
+            }
+            _ => None,
+        };
         let commits =
             after.as_ref().and_then(RefTarget::object).map(|id| owners.take(id)).unwrap_or_default();
         facts.push(RefFact {
             name: name.clone(),
             movement,
             commits,
+            changes,
             checked_out_in: elsewhere(question, name),
         });
     }
@@ -89,6 +98,7 @@ pub(super) fn facts(question: &RepositoryQuestion, log: &CommitLog) -> Vec<RefFa
         name,
         movement: RefMovement::Deleted(target),
         commits: Vec::new(),
+        changes: None,
     }));
     facts
 }

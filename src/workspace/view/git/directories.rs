@@ -49,7 +49,7 @@ pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Op
 /// True for a file that runs or configures something: it is applied by itself, where a person approves it by its name.
 pub(in crate::workspace) fn is_named_file(git_dir: &Path, path: &Path) -> bool {
     let Ok(rel) = path.strip_prefix(git_dir) else { return false };
-    rel != Path::new("shallow") && class_of(&GitName::from(rel)) == GitFileClass::OfGit
+    class_of(&GitName::from(rel)) == GitFileClass::OfGit
 }
 
 impl GitDirectory {

@@ -49,12 +49,12 @@ pub(super) fn name(name: &GitName) -> String {
 
 /// The name without the directory that its kind says.
 pub(super) fn short(full: &GitName) -> String {
-    let dirs = ["refs/heads/", "refs/remotes/", "refs/tags/", "refs/notes/"];
+    let dirs = ["refs/heads/", "refs/remotes/", "refs/tags/", "refs/notes/", "refs/replace/"];
     let rest = dirs.iter().find_map(|dir| full.as_bytes().strip_prefix(dir.as_bytes()));
     name(&GitName::new(rest.unwrap_or(full.as_bytes())))
 }
 
-fn kind(full: &GitName) -> &'static str {
+pub(super) fn kind(full: &GitName) -> &'static str {
     let kinds = [
         ("refs/heads/", "branch"),
         ("refs/remotes/", "remote branch"),
@@ -281,7 +281,8 @@ impl GitWords<'_> {
             RefMovement::Moved { from: RefTarget::Object(from), to: RefTarget::Object(to), counts } => {
                 // Each commit has a row, and a branch that only has them more needs none.
                 let fewer = counts.map_or(0, |(_, fewer)| fewer);
-                if has_new && fewer == 0 && counts.is_some() && elsewhere.is_empty() {
+                let tip = fact.changes.as_ref().filter(|_| fewer == 0);
+                if has_new && fewer == 0 && counts.is_some() && elsewhere.is_empty() && tip.is_none() {
                     return None;
                 }
                 let lost = if fewer > 0 && drops { self.dropped() } else { String::new() };
@@ -291,6 +292,7 @@ impl GitWords<'_> {
                     }
                     _ => String::new(),
                 };
+                let by = tip.map_or(by, |changes| format!(": {}", tree_words(counted(changes))));
                 let text = format!(
                     "{kind} {shown} moved from {} to {}{}{by}{lost}{elsewhere}",
                     short_id(*from),
@@ -376,17 +378,19 @@ impl GitWords<'_> {
                 return None;
             }
             let text = match (&fact.moved.before, fact.moved.after.as_ref()?) {
+                (Some(Head::Detached(old)), Head::Detached(id)) => {
+                    format!("{place}HEAD is detached at {}, was at {}", short_id(*id), short_id(*old))
+                }
                 (_, Head::Detached(id)) => format!("{place}HEAD is detached at {}", short_id(*id)),
+                (Some(Head::Branch(from)), Head::Branch(branch)) => {
+                    format!("{place}switched from branch {} to {}", short(from), short(branch))
+                }
                 (Some(before), Head::Branch(branch)) => {
-                    let from = if matches!(before, Head::Branch(_)) {
-                        format!("branch {}", head(before))
-                    } else {
-                        head(before)
-                    };
-                    format!("{place}switched from {from} to {}", short(branch))
+                    format!("{place}switched from {} to branch {}", head(before), short(branch))
                 }
                 (None, Head::Branch(branch)) => format!("{place}HEAD is on {}", short(branch)),
             };
+            let text = if fact.commit.is_none() { format!("{text} (no commits)") } else { text };
             // A branch that is renamed takes HEAD with it.
             let is_renamed = self.rows.refs.iter().any(|row| {
                 matches!(&row.movement, RefMovement::Renamed { from, .. }
@@ -491,11 +495,13 @@ impl GitWords<'_> {
             ];
             let none = Vec::new();
             let behind = self.rows.left_behind.get(checkout).unwrap_or(&none);
+            let mut staged = Vec::new();
             for (state, word) in kinds {
                 let mut paths: Vec<&GitName> = of(state).map(|fact| &fact.path).collect();
                 if state == StagedState::Staged {
                     // The branch moved below them: git shows them as staged from now on.
                     paths.extend(behind);
+                    staged.clone_from(&paths);
                 }
                 if !paths.is_empty() {
                     parts.push(format!("{} {word} ({})", paths.len(), some(paths.into_iter())));
@@ -514,42 +520,42 @@ impl GitWords<'_> {
             }
             if !parts.is_empty() {
                 let event = GitEvent::new(GitEventKind::Index, format!("{place}index: {}", parts.join(", ")));
-                let patch = self.staged().filter(|_| *checkout == CheckoutName::Main);
+                let patch = self.staged(&staged).filter(|_| *checkout == CheckoutName::Main);
                 events.push(GitEvent { patch, ..event });
             }
             let lost: Vec<&IndexFact> = facts.iter().filter(|fact| fact.loses_staged).collect();
             if !lost.is_empty() {
                 let text = format!(
-                    "{place}index: what was staged of {} is no longer staged",
+                    "{place}index: drops staged changes of {} that are in no commit and no file",
                     some(lost.iter().map(|fact| &fact.path))
                 );
-                events.push(GitEvent::new(GitEventKind::StagedLost, text).care());
+                let patch = self.repository.staged.lost_patch().filter(|_| *checkout == CheckoutName::Main);
+                events.push(GitEvent { patch, ..GitEvent::new(GitEventKind::StagedLost, text) }.care());
             }
         }
         events
     }
 
-    /// What is staged and is in no file.
-    fn staged(&self) -> Option<CommitPatch> {
+    /// What is staged and is in no file, with the names of all files.
+    fn staged(&self, paths: &[&GitName]) -> Option<CommitPatch> {
         let staged = &self.repository.staged;
-        if staged.patch.is_empty() && staged.left_out == 0 {
-            return None;
-        }
         let (bytes, more) = cut(&staged.patch);
         let (left_out, is_staged) = (more + staged.left_out, true);
-        Some(CommitPatch { bytes, left_out, is_staged, ..CommitPatch::default() })
+        let files = paths.iter().map(|path| (PathBuf::from(path.as_path()), 0)).collect();
+        Some(CommitPatch { bytes, left_out, is_staged, files, ..CommitPatch::default() })
     }
 
     fn hidden(&self) -> Vec<GitEvent> {
-        let event = |(checkout, paths): (&CheckoutName, &Vec<GitName>)| {
-            let text = format!(
-                "{}index: git no longer shows changes of {}, or does again",
-                self.place(checkout),
-                some(paths.iter())
-            );
-            GitEvent::new(GitEventKind::FilesHidden, text).care()
+        let events = |(checkout, paths): (&CheckoutName, &placet_git::HiddenPaths)| {
+            let place = self.place(checkout);
+            let hidden =
+                format!("{place}index: git no longer shows changes of {}", some(paths.hidden.iter()));
+            let visible = format!("{place}index: git shows changes of {} again", some(paths.visible.iter()));
+            let event = |text| GitEvent::new(GitEventKind::FilesHidden, text);
+            let hidden = (!paths.hidden.is_empty()).then(|| event(hidden).care());
+            hidden.into_iter().chain((!paths.visible.is_empty()).then(|| event(visible)))
         };
-        self.rows.hidden.iter().map(event).collect()
+        self.rows.hidden.iter().flat_map(events).collect()
     }
 
     fn not_applied(&self) -> Option<GitEvent> {

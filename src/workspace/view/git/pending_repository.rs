@@ -18,6 +18,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use thiserror::Error;
 
 /// Commits whose differences are read for the question. The others have rows without one.
 const MOST_PATCHES: usize = 50;
@@ -53,6 +54,17 @@ pub(super) enum PendingContent {
     Refused(String),
 }
 
+/// Why a repository cannot be read.
+#[derive(Debug, Error)]
+enum RepositoryReadError {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error("placet cannot store its objects: {0}")]
+    Storage(#[from] io::Error),
+    #[error("the repository of the workspace changed while a command changed it, too")]
+    Raced,
+}
+
 /// A repository with pending changes.
 #[derive(Debug)]
 pub(super) struct PendingRepository {
@@ -66,7 +78,15 @@ pub(super) struct PendingRepository {
     /// The address of the person, if git knows it: commits of others say so.
     pub(super) person: Option<OsString>,
     /// The new objects, until the last value that needs them.
-    _scratch: Option<tempfile::TempDir>,
+    _scratch: Option<Arc<tempfile::TempDir>>,
+}
+
+/// A sandbox with git, for all repositories that are read together.
+struct QuestionRunner {
+    git: Box<dyn GitRunner>,
+    place: Arc<tempfile::TempDir>,
+    /// Repositories that were read with it.
+    number: usize,
 }
 
 impl PendingRepository {
@@ -106,10 +126,16 @@ impl View {
         }
         let directories = self.git_directories(set);
         self.0.repositories.known().retain(|path, _| directories.iter().any(|dir| dir.path == *path));
-        directories.iter().filter_map(|dir| self.pending_repository(set, dir)).collect()
+        let mut runner = None;
+        directories.iter().filter_map(|dir| self.pending_repository(set, dir, &mut runner)).collect()
     }
 
-    fn pending_repository(&self, set: &ChangeSet, dir: &GitDirectory) -> Option<Arc<PendingRepository>> {
+    fn pending_repository(
+        &self,
+        set: &ChangeSet,
+        dir: &GitDirectory,
+        runner: &mut Option<QuestionRunner>,
+    ) -> Option<Arc<PendingRepository>> {
         let own = || set.changes.iter().filter(|change| dir.has(set, change));
         // A set of changes that were applied says nothing about what is pending.
         let is_pending =
@@ -123,35 +149,53 @@ impl View {
         {
             return Some(Arc::clone(known));
         }
-        let read = match self.read_repository(dir) {
-            Ok(read) => read,
-            Err(why) => PendingRepository::refused(&dir.path, why),
-        };
+        let read = self.question_runner(runner).and_then(|runner| {
+            let read = self.read_repository(dir, runner);
+            read.map_err(|error| error.to_string())
+        });
+        let read = read.unwrap_or_else(|why| {
+            // A call over its time has ended the sandbox.
+            *runner = None;
+            PendingRepository::refused(&dir.path, why)
+        });
         let read = Arc::new(read);
         self.0.repositories.known().insert(dir.path.clone(), (key, Arc::clone(&read)));
         Some(read)
     }
 
-    fn read_repository(&self, dir: &GitDirectory) -> Result<PendingRepository, String> {
-        let words = |error: GitError| error.to_string();
+    fn question_runner<'r>(
+        &self,
+        runner: &'r mut Option<QuestionRunner>,
+    ) -> Result<&'r mut QuestionRunner, String> {
         let storage = |error: io::Error| format!("placet cannot store its objects: {error}");
-        crate::private::make_dir(&self.git_storage()).map_err(storage)?;
-        let scratch =
-            tempfile::Builder::new().prefix("read-").tempdir_in(self.git_storage()).map_err(storage)?;
-        let start = self.0.git_runner.0.get().ok_or("git cannot be confined here")?;
-        let runner = start.start(scratch.path())?;
-        let (agent, at) = (LayerSource::of(self, &dir.path), scratch.path().join("question"));
+        if runner.is_none() {
+            crate::private::make_dir(&self.git_storage()).map_err(storage)?;
+            let place = tempfile::Builder::new().prefix("read-").tempdir_in(self.git_storage());
+            let place = Arc::new(place.map_err(storage)?);
+            let start = self.0.git_runner.0.get().ok_or("git cannot be confined here")?;
+            *runner = Some(QuestionRunner { git: start.start(place.path())?, place, number: 0 });
+        }
+        runner.as_mut().ok_or_else(|| "git was not started".into())
+    }
+
+    fn read_repository(
+        &self,
+        dir: &GitDirectory,
+        runner: &mut QuestionRunner,
+    ) -> Result<PendingRepository, RepositoryReadError> {
+        runner.number += 1;
+        let at = runner.place.path().join(runner.number.to_string());
+        let (agent, scratch, runner) =
+            (LayerSource::of(self, &dir.path), Arc::clone(&runner.place), &*runner.git);
         let content = match dir.fate {
             DirectoryFate::Created => {
-                PendingContent::Created(Box::new(NewRepository::read(&agent, &at, &*runner).map_err(words)?))
+                PendingContent::Created(Box::new(NewRepository::read(&agent, &at, runner)?))
             }
             DirectoryFate::Changed => {
-                let base = self.repository_base(&dir.path).map_err(storage)?;
-                let base =
-                    base.ok_or("the repository of the workspace changed while a command changed it, too")?;
+                let base = self.repository_base(&dir.path)?.ok_or(RepositoryReadError::Raced)?;
                 let person = PlainSource::new(&dir.path);
                 let sides = QuestionSides { base: &base, person: &person, agent: &agent };
-                match RepositoryQuestion::read(sides, &at, &*runner).map_err(words)? {
+                match RepositoryQuestion::read(sides, &at, runner)? {
                     Some(question) => PendingContent::Changed(Box::new(question)),
                     None => PendingContent::Same,
                 }
@@ -163,28 +207,28 @@ impl View {
             ..PendingRepository::refused(&dir.path, String::new())
         };
         if let Some(question) = read.question() {
-            let rows = RepositoryRows::read(question, &*runner).map_err(words)?;
+            let mut rows = RepositoryRows::read(question, runner)?;
             let mut patches = BTreeMap::new();
             let commits = rows.commits.iter().map(|commit| commit.id);
             for id in commits.take(MOST_PATCHES) {
-                patches.insert(id, question.commit_patch(id, &*runner).map_err(words)?);
+                patches.insert(id, question.commit_patch(id, runner)?);
             }
             for stash in rows.stash_added.iter().chain(&rows.stash_dropped).take(MOST_PATCHES) {
                 // What was staged and what was untracked are commits of their own.
                 for id in std::iter::once(&stash.entry.id).chain(stash.parents.iter().skip(1)) {
-                    patches.insert(*id, question.commit_patch(*id, &*runner).map_err(words)?);
+                    patches.insert(*id, question.commit_patch(*id, runner)?);
                 }
             }
             for (id, object) in rows.objects.iter().take(MOST_PATCHES) {
                 let patch = match object {
                     ObjectFact::Tag { .. } => continue,
-                    ObjectFact::Tree => question.tree_patch(*id, &*runner),
-                    ObjectFact::Blob => question.object(*id, &*runner),
+                    ObjectFact::Tree => question.tree_patch(*id, runner),
+                    ObjectFact::Blob => question.object(*id, runner),
                 };
-                patches.insert(*id, patch.map_err(words)?);
+                patches.insert(*id, patch?);
             }
+            let staged = self.staged_content(&dir.path, (question, &mut rows), runner)?;
             let taken_away = rows.taken_away(question);
-            let staged = self.staged_content(&dir.path, (question, &rows), &*runner).map_err(words)?;
             (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
             read.staged = staged;
             read.person = person_email(&dir.path);

@@ -1,7 +1,7 @@
 //! Which repositories wait for an answer of their own, which cannot be applied, and which write mode may apply.
 
 use super::super::View;
-use super::git_words::{in_progress, name, operation, short};
+use super::git_words::{in_progress, kind, name, operation, short, short_id};
 use super::pending_repository::{PendingContent, PendingRepository};
 use crate::permission::{Runner, is_git_name};
 use crate::text::{count, visible};
@@ -9,7 +9,10 @@ use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::{RepositoryFact, WorktreeFate};
-use placet_git::{CheckoutName, GitName, RepositoryItem, RepositoryQuestion, StagedState, WaitingGroup};
+use placet_git::{
+    CheckoutName, GitName, Head, PathChange, RefTarget, RepositoryItem, RepositoryQuestion, StagedState,
+    WaitingGroup,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,12 +33,9 @@ impl Conflict {
             }),
             PendingContent::Changed(question) => {
                 let item = question.comparison.conflicts.first()?;
-                Some(Conflict {
-                    happened: format!("{} changed in the workspace, too", Conflict::item(item)),
-                    advice: format!(
-                        "after `placet discard {name}` the agent can do it again on the new state"
-                    ),
-                })
+                let repeat = || format!("`placet discard {name}`, then ask the agent to repeat its work");
+                let advice = on_top_advice(question, item).unwrap_or_else(repeat);
+                Some(Conflict { happened: happened(question, item), advice })
             }
             PendingContent::Created(_) | PendingContent::Same => None,
         }
@@ -43,18 +43,56 @@ impl Conflict {
 
     pub(super) fn item(item: &RepositoryItem) -> String {
         match item {
-            RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full)
-                if full.starts_with("refs/heads/") =>
-            {
-                format!("branch {}", short(full))
+            RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full) => {
+                format!("{} {}", kind(full), short(full))
             }
-            RepositoryItem::Ref(full) | RepositoryItem::OwnRef(_, full) => name(full),
             RepositoryItem::Head(_) => "HEAD".into(),
             RepositoryItem::Index(_, path) => format!("the staged entry `{}`", name(path)),
             RepositoryItem::Stash => "the stash".into(),
             RepositoryItem::File(file) => format!("`{}`", name(file)),
         }
     }
+}
+
+/// What the person did meanwhile.
+fn happened(question: &RepositoryQuestion, item: &RepositoryItem) -> String {
+    let what = Conflict::item(item);
+    match item {
+        RepositoryItem::Ref(full) => match (question.base.refs.get(full), question.person.refs.get(full)) {
+            (None, Some(_)) => format!("{what} was created in the workspace"),
+            (Some(_), None) => format!("{what} was deleted in the workspace"),
+            (_, now) => match now.and_then(RefTarget::object) {
+                Some(id) => format!("{what} moved to {}", short_id(id)),
+                None => format!("{what} changed in the workspace"),
+            },
+        },
+        RepositoryItem::Head(checkout) => {
+            match question.person.checkouts.get(checkout).map(|now| &now.head) {
+                Some(Head::Branch(branch)) => format!("HEAD moved to branch {}", short(branch)),
+                Some(Head::Detached(id)) => format!("HEAD moved to {}", short_id(*id)),
+                None => "a worktree was removed in the workspace".into(),
+            }
+        }
+        _ => format!("{what} changed in the workspace, too"),
+    }
+}
+
+/// Commits of the agent can be put on top of the person's, where the agent is on that branch. What is not committed stays in
+/// the files.
+fn on_top_advice(question: &RepositoryQuestion, item: &RepositoryItem) -> Option<String> {
+    let RepositoryItem::Ref(full) = item else { return None };
+    let is_there = |state: &placet_git::RepositoryState| {
+        state.checkouts.get(&CheckoutName::Main).map(|checkout| &checkout.head)
+            == Some(&Head::Branch(full.clone()))
+    };
+    let [base, person, agent] =
+        [&question.base, &question.person, &question.agent].map(|state| state.resolve(full));
+    let (base, person, agent) = (base?, person?, agent?);
+    let is_commit = is_there(&question.person) && is_there(&question.agent) && agent != base;
+    let at = short_id(person);
+    is_commit.then(|| {
+        format!("ask the agent to run `git add -A && git reset --keep {at} && git cherry-pick ..ORIG_HEAD`, or discard it")
+    })
 }
 
 /// Who runs or obeys the file of a commit, where it is checked out.
@@ -190,26 +228,66 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
                 found.push(git(of_operation(rows, checkout)));
                 found.extend(commands_of(question).map(git));
             }
-            WaitingGroup::HiddenFiles(_) => {
-                found.push(git("git no longer shows changes of some files, or does again".into()))
+            WaitingGroup::HiddenFiles(checkout) => {
+                let hides = rows.hidden.get(checkout).is_some_and(|paths| !paths.hidden.is_empty());
+                let words = if hides {
+                    "git no longer shows changes of some files"
+                } else {
+                    "git shows changes of some files again"
+                };
+                found.push(git(words.into()));
             }
         }
     }
-    for commit in &rows.commits {
+    for (name, paths) in &question.taken_back {
+        let paths: Vec<String> = paths.iter().take(MOST_NAMED).map(committed).collect();
+        found.push(git(format!("{} takes back what you changed in {}", short(name), paths.join(", "))));
+    }
+    let replaced = rows.refs.iter().find(|fact| fact.name.starts_with("refs/replace/"));
+    found.extend(replaced.map(|_| git("a replacement gives an object another content".into())));
+    let mut changed = |what: &str, change: &PathChange| {
+        let mode = change.after.as_ref().or(change.before.as_ref()).map(|(mode, _)| mode.clone());
+        let mode =
+            mode.and_then(|mode| u32::from_str_radix(std::str::from_utf8(mode.as_bytes()).ok()?, 8).ok());
+        if let Some(runner) = runner(classifier, &repository.path, change.path.as_path(), mode.unwrap_or(0)) {
+            found.push((runner.by, format!("{what} changes {}: {}", committed(&change.path), runner.why)));
+        }
+    };
+    for (at, commit) in rows.commits.iter().enumerate() {
+        let on = rows.refs.iter().find(|fact| fact.commits.contains(&commit.id));
+        let place = on.map(|fact| format!(" on {}", short(&fact.name))).unwrap_or_default();
+        let what = format!("commit {}{place}", short_id(commit.id));
         for change in &commit.changes {
-            let Some((mode, _)) = change.after.as_ref().or(change.before.as_ref()) else { continue };
-            let mode =
-                std::str::from_utf8(mode.as_bytes()).ok().and_then(|mode| u32::from_str_radix(mode, 8).ok());
-            if let Some(runner) =
-                runner(classifier, &repository.path, change.path.as_path(), mode.unwrap_or(0))
-            {
-                let why = format!("a commit changes {}: {}", committed(&change.path), runner.why);
-                found.push((runner.by, why));
+            // An amend or a rebase makes commits again: what the branch had is no news.
+            let is_last = rows.commits.get(..at).unwrap_or_default().iter().flat_map(|newer| &newer.changes);
+            let is_last =
+                is_last.filter(|newer| newer.path == change.path).all(|newer| newer.after == change.after);
+            let tip = on.and_then(|fact| fact.changes.as_ref());
+            let is_same = tip.is_some_and(|tip| tip.iter().all(|moved| moved.path != change.path));
+            if !(is_same && is_last) {
+                changed(&what, change);
             }
         }
+    }
+    // A merge may take another side than that of the branch, which no commit says.
+    let is_said = |change: &PathChange| {
+        let mut all = rows.commits.iter().flat_map(|commit| &commit.changes);
+        all.any(|said| said.path == change.path && said.after == change.after)
+    };
+    for fact in &rows.refs {
+        let news = fact.changes.iter().flatten().filter(|change| !is_said(change));
+        news.for_each(|change| changed(&short(&fact.name), change));
+    }
+    for fact in &rows.stash_added {
+        let what = format!("stash entry {}", short_id(fact.entry.id));
+        let changes = fact.changes.iter().chain(&fact.staged).chain(&fact.untracked);
+        changes.for_each(|change| changed(&what, change));
     }
     found
 }
+
+/// Paths in one reason.
+const MOST_NAMED: usize = 3;
 
 impl View {
     /// Staged content of a file that runs later, unless it is that of the person's own file.
@@ -234,7 +312,7 @@ impl View {
             let mode = std::str::from_utf8(entry.mode.as_bytes()).ok();
             let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).unwrap_or(0);
             let runner = runner(classifier, &repository.path, path, mode).filter(|_| !is_of_person)?;
-            Some((runner.by, format!("its index changes {}: {}", committed(&fact.path), runner.why)))
+            Some((runner.by, format!("the next commit changes {}: {}", committed(&fact.path), runner.why)))
         };
         facts.filter(|fact| fact.state == StagedState::Staged).filter_map(reason).collect()
     }
