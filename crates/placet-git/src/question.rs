@@ -108,35 +108,24 @@ impl RepositoryQuestion {
         !self.quarantine.is_empty
     }
 
-    /// The change of a commit against its first parent, as a patch. Nothing that the repository names runs.
-    pub fn commit_patch(&self, commit: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
-        let args = [
-            "diff-tree",
-            "-p",
-            "--root",
-            "-m",
-            "--first-parent",
-            "--no-commit-id",
-            "--no-ext-diff",
-            "--no-textconv",
-        ];
-        let mut call = GitCall::new(&self.quarantine.path, args);
-        call.args.push(commit.to_string().into());
-        Ok(run_one(runner, call)?.stdout)
-    }
-
-    /// The difference between two objects, as a patch: of an index entry, or of a stash entry and its parent.
-    pub fn patch_between(&self, one: ObjectId, other: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
-        let mut call = GitCall::new(&self.quarantine.path, ["diff", "--no-ext-diff", "--no-textconv"]);
-        call.args.extend([one.to_string().into(), other.to_string().into()]);
-        Ok(run_one(runner, call)?.stdout)
-    }
-
-    /// All files of a tree, as a patch that adds them.
-    pub fn tree_patch(&self, tree: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
+    /// The change from a commit or tree to another one, or from nothing, as a patch. Nothing that the repository names runs.
+    pub fn tree_patch(
+        &self,
+        from: Option<ObjectId>,
+        to: Option<ObjectId>,
+        runner: &dyn GitRunner,
+    ) -> Result<Vec<u8>> {
         let args = ["diff-tree", "-p", "-r", "--no-ext-diff", "--no-textconv"];
         let mut call = GitCall::new(&self.quarantine.path, args);
-        call.args.extend([self.agent.format.objects.empty_tree().into(), tree.to_string().into()]);
+        let nothing = self.agent.format.objects.empty_tree();
+        call.args.extend([from, to].map(|id| id.map_or(nothing.into(), |id| id.to_string().into())));
+        Ok(run_one(runner, call)?.stdout)
+    }
+
+    /// The difference between two blobs, as a patch.
+    pub fn blob_patch(&self, one: ObjectId, other: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
+        let mut call = GitCall::new(&self.quarantine.path, ["diff", "--no-ext-diff", "--no-textconv"]);
+        call.args.extend([one.to_string().into(), other.to_string().into()]);
         Ok(run_one(runner, call)?.stdout)
     }
 

@@ -49,7 +49,7 @@ pub(super) struct CommitLog {
     pub(super) counts: BTreeMap<(ObjectId, ObjectId), (usize, usize)>,
     /// Entries of the commits at `HEAD`, before and after, for the paths of the index that move.
     pub(super) trees: BTreeMap<(CheckoutName, Side), BTreeMap<GitName, (GitName, ObjectId)>>,
-    /// For moved refs whose commits do not say it: what is different in the commit that they lead to.
+    /// For moved branches whose new commits do not say it: what is different in the commit that they lead to.
     pub(super) tips: BTreeMap<(ObjectId, ObjectId), Vec<PathChange>>,
     /// Paths in which the commits at `HEAD` differ.
     pub(super) between: BTreeMap<CheckoutName, Vec<PathChange>>,
@@ -161,15 +161,22 @@ impl CommitLog {
     fn compare_tips(&mut self, question: &RepositoryQuestion, runner: &dyn GitRunner) -> Result<()> {
         let parents: BTreeMap<ObjectId, Option<ObjectId>> =
             self.commits.iter().map(|commit| (commit.id, commit.parents.first().copied())).collect();
-        let is_explained = |(old, id): &(ObjectId, ObjectId)| {
-            let mut at = *id;
+        let is_explained = |(old, id): (ObjectId, ObjectId)| {
+            let mut at = id;
             while let Some(Some(parent)) = parents.get(&at) {
                 at = *parent;
             }
-            at == *old || at == *id
+            at == old
         };
-        let pairs: Vec<(ObjectId, ObjectId)> =
-            self.counts.keys().filter(|pair| !is_explained(pair)).copied().collect();
+        let branches =
+            question.comparison.moved.refs.iter().filter(|(name, _)| name.starts_with("refs/heads/"));
+        let pair = |moved: &Moved<RefTarget>| {
+            Some((moved.before.as_ref()?.object()?, moved.after.as_ref()?.object()?))
+        };
+        let pairs: BTreeSet<(ObjectId, ObjectId)> = branches
+            .filter_map(|(_, moved)| pair(moved))
+            .filter(|pair| self.counts.contains_key(pair) && !is_explained(*pair))
+            .collect();
         let call = |(old, id): &(ObjectId, ObjectId)| {
             let args = ["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames"];
             let mut call = GitCall::new(&question.quarantine.path, args).transfer();

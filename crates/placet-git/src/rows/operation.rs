@@ -3,6 +3,7 @@
 use crate::git_file::GitFiles;
 use crate::git_name::GitName;
 use crate::group::WaitingGroup;
+use crate::object_id::ObjectId;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
 use crate::state::CheckoutName;
@@ -22,10 +23,12 @@ pub enum OperationKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationState {
     pub kind: OperationKind,
-    /// Steps that are done, and all steps, where git counts them.
+    /// The step at which it is, and all steps, where git counts them.
     pub steps: Option<(usize, usize)>,
     /// The branch that it returns to.
     pub branch: Option<GitName>,
+    /// What is merged, picked or reverted.
+    pub commits: Vec<ObjectId>,
 }
 
 /// The operation of a checkout, before and after.
@@ -75,20 +78,25 @@ fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState>
         let below = directory.join(name);
         files.named.keys().any(|file| file.as_path().starts_with(&below))
     };
-    let of = |kind| Some(OperationState { kind, steps: None, branch: None });
+    let commits = |name: &str| {
+        let text = text(name).unwrap_or_default();
+        text.as_bytes().split(|byte| *byte == b'\n').filter_map(ObjectId::from_hex).collect::<Vec<_>>()
+    };
     if has_below("rebase-merge") {
         let steps = number("rebase-merge/msgnum").zip(number("rebase-merge/end"));
         return Some(OperationState {
             kind: OperationKind::Rebase,
             steps,
             branch: text("rebase-merge/head-name"),
+            commits: Vec::new(),
         });
     }
     if has_below("rebase-apply") {
         let kind =
             if file("rebase-apply/applying").is_some() { OperationKind::Am } else { OperationKind::Rebase };
         let steps = number("rebase-apply/next").zip(number("rebase-apply/last"));
-        return Some(OperationState { kind, steps, branch: text("rebase-apply/head-name") });
+        let branch = text("rebase-apply/head-name");
+        return Some(OperationState { kind, steps, branch, commits: Vec::new() });
     }
     let signs = [
         ("MERGE_HEAD", OperationKind::Merge),
@@ -97,5 +105,6 @@ fn state_of(files: &GitFiles, checkout: &CheckoutName) -> Option<OperationState>
         ("BISECT_LOG", OperationKind::Bisect),
         ("BISECT_START", OperationKind::Bisect),
     ];
-    signs.into_iter().find(|(name, _)| file(name).is_some()).and_then(|(_, kind)| of(kind))
+    let found = signs.into_iter().find(|(name, _)| file(name).is_some());
+    found.map(|(name, kind)| OperationState { kind, steps: None, branch: None, commits: commits(name) })
 }

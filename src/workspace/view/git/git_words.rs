@@ -1,7 +1,7 @@
 //! Sentences about what git found: refs, commits, index, stash, operations. Names are made visible here.
 
 use super::pending_repository::{PendingContent, PendingRepository, cut};
-use crate::text::{count, visible};
+use crate::text::{count, patch, visible};
 use crate::workspace::repository::{CommitPatch, GitEvent, GitEventKind, TreeChanges};
 use placet_git::{
     CheckoutName, CommitFact, GitName, Head, IndexFact, ObjectFact, ObjectId, OperationFact, OperationKind,
@@ -121,13 +121,14 @@ fn more_than_subject(commit: &CommitFact) -> &[u8] {
 }
 
 /// A text as a patch of a new file, in git's form.
-fn as_new_file(file: &str, text: &[u8]) -> Vec<u8> {
+fn as_new_file(file: &[u8], text: &[u8]) -> Vec<u8> {
     if text.is_empty() {
         return Vec::new();
     }
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    let (a, b) = (patch::quoted("a/", file), patch::quoted("b/", file));
     let head = format!(
-        "diff --git a/{file} b/{file}\nnew file mode 100644\n--- /dev/null\n+++ b/{file}\n@@ -0,0 +1,{} @@\n",
+        "diff --git {a} {b}\nnew file mode 100644\n--- /dev/null\n+++ {b}\n@@ -0,0 +1,{} @@\n",
         lines.len()
     );
     let lines = lines.iter().flat_map(|line| [&b"+"[..], line, b"\n"].concat());
@@ -145,7 +146,7 @@ fn has_other_content(fact: &IndexFact) -> bool {
 impl GitWords<'_> {
     fn patch(&self, id: ObjectId, message: &[u8], changes: &[PathChange]) -> Option<CommitPatch> {
         let (patch, left_out) = cut(self.repository.patches.get(&id)?);
-        let message = as_new_file("message", message);
+        let message = as_new_file(b"message", message);
         let bytes = [&*message, &patch].concat();
         let mode = |change: &PathChange| {
             let (mode, _) = change.after.as_ref().or(change.before.as_ref())?;
@@ -281,7 +282,7 @@ impl GitWords<'_> {
             RefMovement::Moved { from: RefTarget::Object(from), to: RefTarget::Object(to), counts } => {
                 // Each commit has a row, and a branch that only has them more needs none.
                 let fewer = counts.map_or(0, |(_, fewer)| fewer);
-                let tip = fact.changes.as_ref().filter(|_| fewer == 0);
+                let tip = fact.changes.as_ref().filter(|_| fewer == 0 && has_new);
                 if has_new && fewer == 0 && counts.is_some() && elsewhere.is_empty() && tip.is_none() {
                     return None;
                 }
@@ -350,9 +351,9 @@ impl GitWords<'_> {
         let content = |(id, object): &(ObjectId, &ObjectFact)| {
             let stored = self.repository.patches.get(id).map(Vec::as_slice).unwrap_or_default();
             match object {
-                ObjectFact::Tag { content, .. } => as_new_file("tag", content.as_bytes().trim_ascii_end()),
+                ObjectFact::Tag { content, .. } => as_new_file(b"tag", content.as_bytes().trim_ascii_end()),
                 ObjectFact::Tree => stored.to_vec(),
-                ObjectFact::Blob => as_new_file("blob", stored.trim_ascii_end()),
+                ObjectFact::Blob => as_new_file(b"blob", stored.trim_ascii_end()),
             }
         };
         let (bytes, left_out) = cut(&objects.iter().flat_map(content).collect::<Vec<u8>>());
@@ -413,51 +414,45 @@ impl GitWords<'_> {
     }
 
     fn stash(&self) -> Vec<GitEvent> {
-        let added = |fact: &StashFact| {
-            let (id, changes) = (short_id(fact.entry.id), counted(&fact.changes));
-            let text =
-                format!("stash entry {id} {} added: {}", quoted(&fact.entry.message), tree_words(changes));
-            GitEvent {
-                commit: Some(id),
-                subject: Some(String::from_utf8_lossy(fact.entry.message.as_bytes()).into_owned()),
-                changes: Some(changes),
-                patch: self.patch(fact.entry.id, b"", &fact.changes),
-                ..GitEvent::new(GitEventKind::Stash, text)
-            }
-        };
-        let removed = |fact: &StashFact| {
-            let (id, changes) = (short_id(fact.entry.id), counted(&fact.changes));
-            let text =
-                format!("stash entry {id} {} removed: {}", quoted(&fact.entry.message), tree_words(changes));
-            let patch = self.patch(fact.entry.id, b"", &fact.changes);
-            GitEvent { commit: Some(id), patch, ..GitEvent::new(GitEventKind::StashRemoved, text) }.care()
-        };
-        let added = self.rows.stash_added.iter().flat_map(|fact| [vec![added(fact)], self.stash_parts(fact)]);
-        let removed =
-            self.rows.stash_dropped.iter().flat_map(|fact| [vec![removed(fact)], self.stash_parts(fact)]);
-        added.chain(removed).flatten().collect()
+        let added = self.rows.stash_added.iter().map(|fact| (GitEventKind::Stash, fact));
+        let removed = self.rows.stash_dropped.iter().map(|fact| (GitEventKind::StashRemoved, fact));
+        added.chain(removed).flat_map(|(kind, fact)| self.stash_entry(kind, fact)).collect()
     }
 
-    /// What was staged, and untracked files: git stores them as commits of their own.
-    fn stash_parts(&self, fact: &StashFact) -> Vec<GitEvent> {
-        let entry = short_id(fact.entry.id);
-        let parts = [("what was staged", 1, &fact.staged), ("untracked files", 2, &fact.untracked)];
-        let parts = parts.into_iter().filter(|(_, _, changes)| !changes.is_empty());
-        let event = |(what, at, changes): (&str, usize, &Vec<PathChange>)| {
+    /// The entry, and what was staged and untracked files, which git stores as commits of their own.
+    fn stash_entry(&self, kind: GitEventKind, fact: &StashFact) -> Vec<GitEvent> {
+        let (entry, is_removed) = (short_id(fact.entry.id), kind == GitEventKind::StashRemoved);
+        let event = |words: &str, id: ObjectId, changes: &[PathChange]| {
             let counts = counted(changes);
-            let text = format!("stash entry {entry}, {what}: {}", tree_words(counts));
-            let patch = fact.parents.get(at).and_then(|id| self.patch(*id, b"", changes));
-            let (commit, changes) = (Some(entry.clone()), Some(counts));
-            GitEvent { commit, changes, patch, ..GitEvent::new(GitEventKind::Stash, text) }
+            let (added, removed) = (counts.removed, counts.added);
+            let counts = if is_removed { TreeChanges { added, removed, ..counts } } else { counts };
+            let text = format!("stash entry {entry}{words}: {}", tree_words(counts));
+            let (commit, patch) = (Some(entry.clone()), self.patch(id, b"", changes));
+            let event = GitEvent { commit, changes: Some(counts), patch, ..GitEvent::new(kind, text) };
+            if is_removed { event.care() } else { event }
         };
-        parts.map(event).collect()
+        let words = if is_removed { "removed" } else { "added" };
+        let message = &fact.entry.message;
+        let first = event(&format!(" {} {words}", quoted(message)), fact.entry.id, &fact.changes);
+        let subject = Some(String::from_utf8_lossy(message.as_bytes()).into_owned());
+        let mut events = vec![GitEvent { subject, ..first }];
+        let removed = if is_removed { ", removed" } else { "" };
+        for (words, at, changes) in
+            [("what was staged", 1, &fact.staged), ("untracked files", 2, &fact.untracked)]
+        {
+            let id = fact.parents.get(at).filter(|_| !changes.is_empty());
+            events.extend(id.map(|id| event(&format!(", {words}{removed}"), *id, changes)));
+        }
+        events
     }
 
     fn operations(&self) -> Vec<GitEvent> {
         let event = |fact: &OperationFact| {
             let place = self.place(&fact.checkout);
             let (kind, text) = match (&fact.state.before, &fact.state.after) {
-                (_, Some(after)) => (GitEventKind::OperationBegun, format!("{place}{}", in_progress(after))),
+                (_, Some(after)) => {
+                    (GitEventKind::OperationBegun, format!("{place}{}", in_progress(after, self.question)))
+                }
                 (Some(before), None) => {
                     (GitEventKind::OperationEnded, format!("{place}{} ended", operation(before.kind)))
                 }
@@ -465,15 +460,23 @@ impl GitWords<'_> {
                     (GitEventKind::OperationEnded, format!("{place}files of an operation change"))
                 }
             };
-            let named = fact
-                .state
-                .after
-                .as_ref()
-                .or(fact.state.before.as_ref())
-                .map(|state| operation(state.kind).into());
-            GitEvent { name: named, ..GitEvent::new(kind, text) }
+            let named = fact.state.after.as_ref().or(fact.state.before.as_ref());
+            let named = named.map(|state| operation(state.kind).into());
+            let patch = self.operation_files(fact);
+            GitEvent { name: named, patch, ..GitEvent::new(kind, text) }
         };
         self.rows.operations.iter().map(event).collect()
+    }
+
+    /// What the next command of the operation takes.
+    fn operation_files(&self, fact: &OperationFact) -> Option<CommitPatch> {
+        let content = |file: &GitName| {
+            let after = self.question.comparison.moved.files.get(file)?.after.as_ref()?.bytes()?;
+            Some(as_new_file(file.as_bytes(), after.strip_suffix(b"\n").unwrap_or(after)))
+        };
+        let all: Vec<u8> = fact.files.iter().filter_map(content).flatten().collect();
+        let (bytes, left_out) = cut(&all);
+        (!bytes.is_empty()).then(|| CommitPatch { bytes, left_out, ..CommitPatch::default() })
     }
 
     fn index(&self) -> Vec<GitEvent> {
@@ -584,9 +587,16 @@ pub(super) fn operation(kind: OperationKind) -> &'static str {
     }
 }
 
-/// `a rebase of topic is in progress: 3 of 7 done`.
-pub(super) fn in_progress(state: &placet_git::OperationState) -> String {
+/// `rebase of topic in progress: step 3 of 7`, `merge in progress: topic (1234567)`.
+pub(super) fn in_progress(state: &placet_git::OperationState, question: &RepositoryQuestion) -> String {
     let branch = state.branch.as_ref().map(|branch| format!(" of {}", short(branch))).unwrap_or_default();
-    let steps = state.steps.map(|(done, all)| format!(": {done} of {all} done")).unwrap_or_default();
-    format!("{}{branch} in progress{steps}", operation(state.kind))
+    let steps = state.steps.map(|(at, all)| format!(": step {at} of {all}")).unwrap_or_default();
+    let named = |id: &ObjectId| {
+        let mut branches = question.agent.refs.iter().filter(|(name, _)| name.starts_with("refs/heads/"));
+        let branch = branches.find(|(_, target)| target.object() == Some(*id)).map(|(name, _)| short(name));
+        branch.map_or_else(|| short_id(*id), |branch| format!("{branch} ({})", short_id(*id)))
+    };
+    let commits: Vec<String> = state.commits.iter().map(named).collect();
+    let commits = if commits.is_empty() { String::new() } else { format!(": {}", commits.join(", ")) };
+    format!("{}{branch} in progress{steps}{commits}", operation(state.kind))
 }

@@ -209,23 +209,29 @@ impl View {
         if let Some(question) = read.question() {
             let mut rows = RepositoryRows::read(question, runner)?;
             let mut patches = BTreeMap::new();
-            let commits = rows.commits.iter().map(|commit| commit.id);
-            for id in commits.take(MOST_PATCHES) {
-                patches.insert(id, question.commit_patch(id, runner)?);
+            for commit in rows.commits.iter().take(MOST_PATCHES) {
+                let parent = commit.parents.first().copied();
+                patches.insert(commit.id, question.tree_patch(parent, Some(commit.id), runner)?);
             }
-            for stash in rows.stash_added.iter().chain(&rows.stash_dropped).take(MOST_PATCHES) {
-                // What was staged and what was untracked are commits of their own.
-                for id in std::iter::once(&stash.entry.id).chain(stash.parents.iter().skip(1)) {
-                    patches.insert(*id, question.commit_patch(*id, runner)?);
+            let (added, dropped) = (rows.stash_added.iter(), rows.stash_dropped.iter());
+            let stash = added.map(|fact| (fact, false)).chain(dropped.map(|fact| (fact, true)));
+            for (fact, is_dropped) in stash.take(MOST_PATCHES) {
+                // What was staged is a commit on the same one, and untracked files are on none.
+                let on = fact.parents.first().copied();
+                let parts = fact.parents.iter().skip(1).copied().zip([on, None]);
+                for (id, on) in std::iter::once((fact.entry.id, on)).chain(parts) {
+                    let (from, to) = if is_dropped { (Some(id), on) } else { (on, Some(id)) };
+                    patches.insert(id, question.tree_patch(from, to, runner)?);
                 }
             }
             for (id, object) in rows.objects.iter().take(MOST_PATCHES) {
-                let patch = match object {
-                    ObjectFact::Tag { .. } => continue,
-                    ObjectFact::Tree => question.tree_patch(*id, runner),
-                    ObjectFact::Blob => question.object(*id, runner),
-                };
-                patches.insert(*id, patch?);
+                match object {
+                    ObjectFact::Tag { .. } => {}
+                    ObjectFact::Tree => {
+                        drop(patches.insert(*id, question.tree_patch(None, Some(*id), runner)?))
+                    }
+                    ObjectFact::Blob => drop(patches.insert(*id, question.object(*id, runner)?)),
+                }
             }
             let staged = self.staged_content(&dir.path, (question, &mut rows), runner)?;
             let taken_away = rows.taken_away(question);

@@ -178,7 +178,7 @@ fn patch_between(
         let lines = lines.iter().flat_map(|line| [mark.as_bytes(), line, b"\n"].concat());
         return Ok([head, names, range].concat().into_bytes().into_iter().chain(lines).collect());
     };
-    let patch = question.patch_between(before.id, after.id, runner)?;
+    let patch = question.blob_patch(before.id, after.id, runner)?;
     let body =
         memchr::memmem::find(&patch, b"\n@@ ").map_or(&[][..], |at| patch.get(at + 1..).unwrap_or_default());
     let names = if body.is_empty() {

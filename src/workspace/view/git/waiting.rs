@@ -10,8 +10,8 @@ use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, s
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::{RepositoryFact, WorktreeFate};
 use placet_git::{
-    CheckoutName, GitName, Head, PathChange, RefTarget, RepositoryItem, RepositoryQuestion, StagedState,
-    WaitingGroup,
+    CheckoutName, GitName, Head, ObjectFact, PathChange, RefTarget, RepositoryItem, RepositoryQuestion,
+    StagedState, WaitingGroup,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -225,7 +225,7 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
             // A worktree has rows that say where it is; what leads git elsewhere is a fact that waits by itself.
             WaitingGroup::File(_) | WaitingGroup::Worktree(_) => {}
             WaitingGroup::Operation(checkout) => {
-                found.push(git(of_operation(rows, checkout)));
+                found.push(git(of_operation(question, rows, checkout)));
                 found.extend(commands_of(question).map(git));
             }
             WaitingGroup::HiddenFiles(checkout) => {
@@ -245,6 +245,8 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
     }
     let replaced = rows.refs.iter().find(|fact| fact.name.starts_with("refs/replace/"));
     found.extend(replaced.map(|_| git("a replacement gives an object another content".into())));
+    let is_tree = rows.objects.values().any(|object| *object == ObjectFact::Tree);
+    found.extend(is_tree.then(|| git("a tag names a tree, and no commit".into())));
     let mut changed = |what: &str, change: &PathChange| {
         let mode = change.after.as_ref().or(change.before.as_ref()).map(|(mode, _)| mode.clone());
         let mode =
@@ -259,12 +261,14 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
         let what = format!("commit {}{place}", short_id(commit.id));
         for change in &commit.changes {
             // An amend or a rebase makes commits again: what the branch had is no news.
-            let is_last = rows.commits.get(..at).unwrap_or_default().iter().flat_map(|newer| &newer.changes);
-            let is_last =
-                is_last.filter(|newer| newer.path == change.path).all(|newer| newer.after == change.after);
+            let is_last = || {
+                let newer =
+                    rows.commits.get(..at).unwrap_or_default().iter().flat_map(|newer| &newer.changes);
+                newer.filter(|newer| newer.path == change.path).all(|newer| newer.after == change.after)
+            };
             let tip = on.and_then(|fact| fact.changes.as_ref());
             let is_same = tip.is_some_and(|tip| tip.iter().all(|moved| moved.path != change.path));
-            if !(is_same && is_last) {
+            if !(is_same && is_last()) {
                 changed(&what, change);
             }
         }
@@ -314,7 +318,13 @@ impl View {
             let runner = runner(classifier, &repository.path, path, mode).filter(|_| !is_of_person)?;
             Some((runner.by, format!("the next commit changes {}: {}", committed(&fact.path), runner.why)))
         };
-        facts.filter(|fact| fact.state == StagedState::Staged).filter_map(reason).collect()
+        let staged = facts.filter(|fact| fact.state == StagedState::Staged).filter_map(reason);
+        // What the index had before, and what the branch has no more.
+        let behind = rows.left_behind.values().flatten().filter_map(|path| {
+            let runner = runner(classifier, &repository.path, path.as_path(), 0)?;
+            Some((runner.by, format!("the next commit changes {}: {}", committed(path), runner.why)))
+        });
+        staged.chain(behind).collect()
     }
 }
 
@@ -322,10 +332,14 @@ fn committed(path: &GitName) -> String {
     visible::path(path.as_path())
 }
 
-fn of_operation(rows: &placet_git::RepositoryRows, checkout: &CheckoutName) -> String {
+fn of_operation(
+    question: &RepositoryQuestion,
+    rows: &placet_git::RepositoryRows,
+    checkout: &CheckoutName,
+) -> String {
     let fact = rows.operations.iter().find(|fact| fact.checkout == *checkout);
     match fact.map(|fact| (&fact.state.before, &fact.state.after)) {
-        Some((_, Some(after))) => in_progress(after),
+        Some((_, Some(after))) => in_progress(after, question),
         Some((Some(before), None)) => format!("it ends the {} that you began", operation(before.kind)),
         _ => "files of an operation in progress change".into(),
     }
