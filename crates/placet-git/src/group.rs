@@ -135,14 +135,15 @@ impl Comparison {
         for item in &self.conflicts {
             match item {
                 RepositoryItem::Ref(name) => {
-                    let on = |checkout: &CheckoutMove| {
-                        let head = checkout.head.as_ref();
-                        head.is_some_and(|head| {
-                            branch_of(head.after.as_ref()) == Some(name)
-                                || branch_of(head.before.as_ref()) == Some(name)
-                        })
+                    let on = |at: &CheckoutName, checkout: &CheckoutMove| {
+                        let now = self.heads.get(at);
+                        let (before, after) = match &checkout.head {
+                            Some(head) => (head.before.as_ref(), head.after.as_ref()),
+                            None => (now, now),
+                        };
+                        branch_of(before) == Some(name) || branch_of(after) == Some(name)
                     };
-                    change.checkouts.retain(|_, checkout| !on(checkout));
+                    change.checkouts.retain(|at, checkout| !on(at, checkout));
                 }
                 RepositoryItem::Head(checkout)
                 | RepositoryItem::OwnRef(checkout, _)

@@ -36,7 +36,10 @@ fn a_commit_has_its_subject_its_paths_and_its_branch() {
     assert_eq!(fact.commits, [commit.id]);
     assert!(matches!(fact.movement, RefMovement::Moved { counts: Some((1, 0)), .. }));
     assert!(rows.index.values().flatten().all(|fact| fact.state == StagedState::AsCommitted));
-    let patch = String::from_utf8(question.commit_patch(commit.id, &PlainRunner).unwrap()).unwrap();
+    let patch = String::from_utf8(
+        question.tree_patch(commit.parents.first().copied(), Some(commit.id), &PlainRunner).unwrap(),
+    )
+    .unwrap();
     assert!(patch.contains("+two"), "{patch}");
 }
 
