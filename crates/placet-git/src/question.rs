@@ -129,6 +129,21 @@ impl RepositoryQuestion {
         Ok(run_one(runner, call)?.stdout)
     }
 
+    /// Files of a commit below a directory, or the file with this name.
+    pub fn files_below(
+        &self,
+        commit: ObjectId,
+        directory: &GitName,
+        runner: &dyn GitRunner,
+    ) -> Result<Vec<GitName>> {
+        let mut call =
+            GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--name-only", "--full-tree"]);
+        call.args.extend([commit.to_string().into(), "--".into()]);
+        call.args.extend((!directory.as_bytes().is_empty()).then(|| directory.as_os_str().into()));
+        let output = run_one(runner, call)?.stdout;
+        Ok(output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(GitName::new).collect())
+    }
+
     /// The content of an object.
     pub fn object(&self, id: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
         let mut call = GitCall::new(&self.quarantine.path, ["cat-file", "-p"]);

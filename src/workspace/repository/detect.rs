@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct RepositorySet {
     /// Every one that was found, also inside another: modules and linked worktrees.
     all: BTreeSet<PathBuf>,
+    /// Those that a change set removes.
+    removed: Vec<PathBuf>,
 }
 
 impl RepositorySet {
@@ -63,6 +65,9 @@ impl RepositorySet {
     /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
     /// do to the repository.
     pub fn is_written_by_git(&self, path: &Path) -> bool {
+        if self.removed.iter().any(|dir| path.starts_with(dir)) {
+            return true;
+        }
         let has_row = self.is_applied_by_name(path) && !path.ends_with("config");
         if has_row && self.nearest(path).is_some_and(|dir| dir.join("config.worktree") != path) {
             return false;
@@ -105,6 +110,10 @@ impl RepositorySet {
         below.is_some_and(|rel| {
             (rel.starts_with("objects") || rel.starts_with("lfs/objects")) && rel != Path::new(ALTERNATES)
         })
+    }
+
+    pub(in crate::workspace) fn with_removed(self, removed: Vec<PathBuf>) -> RepositorySet {
+        RepositorySet { removed, ..self }
     }
 
     pub(in crate::workspace) fn extend(&mut self, more: impl IntoIterator<Item = PathBuf>) {

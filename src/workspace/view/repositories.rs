@@ -82,6 +82,9 @@ impl View {
                 self.repository_change(shelf, repository, &below.collect::<Vec<_>>(), &repositories)
             })
             .collect();
+        let removed = repository_changes.iter().filter(|change| change.fate == RepositoryChangeKind::Removed);
+        let repositories =
+            repositories.clone().with_removed(removed.map(|change| change.path.clone()).collect());
         let configured = self.configured_files(shelf, changes);
         RepositoryMeaning { repositories, repository_changes, configured }
     }

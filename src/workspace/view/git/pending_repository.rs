@@ -7,9 +7,10 @@ use super::staged_content::StagedContent;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::state_of;
 use crate::workspace::hash::Hash;
+use crate::workspace::repository::flat;
 use placet_git::{
-    GitError, GitRunner, NewRepository, ObjectFact, ObjectId, PlainSource, QuestionSides, RepositoryQuestion,
-    RepositoryRows, TakenAway,
+    GitError, GitName, GitRunner, NewRepository, ObjectFact, ObjectId, PlainSource, QuestionSides,
+    RepositoryQuestion, RepositoryRows, TakenAway,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -75,6 +76,8 @@ pub(super) struct PendingRepository {
     pub(super) taken_away: Vec<TakenAway>,
     pub(super) patches: BTreeMap<ObjectId, Vec<u8>>,
     pub(super) staged: StagedContent,
+    /// Names that files of new commits have through links of these commits.
+    pub(super) through_links: Vec<(ObjectId, PathBuf)>,
     /// The address of the person, if git knows it: commits of others say so.
     pub(super) person: Option<OsString>,
     /// The new objects, until the last value that needs them.
@@ -107,6 +110,7 @@ impl PendingRepository {
             taken_away: Vec::new(),
             patches: BTreeMap::new(),
             staged: StagedContent::default(),
+            through_links: Vec::new(),
             person: None,
             _scratch: None,
         }
@@ -235,12 +239,41 @@ impl View {
             }
             let staged = self.staged_content(&dir.path, (question, &mut rows), runner)?;
             let taken_away = rows.taken_away(question);
+            let through_links = through_links(question, &rows, runner)?;
             (read.rows, read.patches, read.taken_away) = (Some(rows), patches, taken_away);
-            read.staged = staged;
+            (read.staged, read.through_links) = (staged, through_links);
             read.person = person_email(&dir.path);
         }
         Ok(read)
     }
+}
+
+/// What links in new commits lead to, by the names that it has through them.
+fn through_links(
+    question: &RepositoryQuestion,
+    rows: &RepositoryRows,
+    runner: &dyn GitRunner,
+) -> Result<Vec<(ObjectId, PathBuf)>, GitError> {
+    let links = rows.commits.iter().flat_map(|commit| {
+        let changes = commit.changes.iter().filter_map(|change| Some((change, change.after.as_ref()?)));
+        let links = changes.filter(|(_, (mode, _))| mode.as_bytes() == b"120000");
+        links.map(|(change, (_, target))| (commit.id, &change.path, *target))
+    });
+    let mut found = Vec::new();
+    for (commit, path, target) in links.take(MOST_PATCHES) {
+        let target = question.object(target, runner)?;
+        let place = path.as_path().parent().unwrap_or(Path::new("")).join(GitName::new(&target).as_path());
+        // What an absolute path leads to is no part of the commit.
+        if place.is_absolute() {
+            continue;
+        }
+        let place = flat(&Path::new("/").join(&place));
+        let Ok(place) = place.strip_prefix("/") else { continue };
+        let files = question.files_below(commit, &GitName::from(place), runner)?;
+        let below = files.iter().filter_map(|file| file.as_path().strip_prefix(place).ok());
+        found.extend(below.map(|rel| (commit, path.as_path().join(rel))));
+    }
+    Ok(found)
 }
 
 /// The address with which the person commits.

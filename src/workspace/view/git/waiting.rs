@@ -273,6 +273,10 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
             }
         }
     }
+    for (commit, path) in &repository.through_links {
+        let (path, what) = (GitName::from(&**path), format!("commit {}", short_id(*commit)));
+        changed(&what, &PathChange { path, before: None, after: None, added: None, removed: None });
+    }
     // A merge may take another side than that of the branch, which no commit says.
     let is_said = |change: &PathChange| {
         let mut all = rows.commits.iter().flat_map(|commit| &commit.changes);
