@@ -7,9 +7,10 @@ use crate::object_id::ObjectId;
 use crate::quarantine::lines;
 use crate::question::RepositoryQuestion;
 use crate::repository_move::Moved;
-use crate::runner::{GitCall, GitRunner, run_all};
+use crate::runner::{GitCall, GitRunner, run_all, run_one};
 use crate::state::{CheckoutName, Head, IndexEntry, RefTarget, StashEntry};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// One commit. Subject and names are as in the repository: hostile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,6 +130,13 @@ impl CommitLog {
                 }
             }
         }
+        // What was staged is the second parent of an entry, and untracked files are the third, if there are any.
+        let parts = log.stash.values().flat_map(|entry| entry.parents.iter().skip(1).copied());
+        let parts: Vec<ObjectId> = parts.collect();
+        if !parts.is_empty() {
+            let output = run_one(runner, stash_call(&question.quarantine.path, &parts))?.stdout;
+            log.stash.extend(parse_log(&output)?.into_iter().map(|commit| (commit.id, commit)));
+        }
         log.count_the_rest(question, runner)?;
         log.compare_tips(question, runner)?;
         Ok(log)
@@ -150,7 +158,7 @@ impl CommitLog {
                 &question.quarantine.path,
                 ["rev-list", "--count", "--stdin", "--ignore-missing"],
             );
-            let output = crate::runner::run_one(runner, call.transfer().input(input))?;
+            let output = run_one(runner, call.transfer().input(input))?;
             *more = number(&output.stdout)?.saturating_sub(listed.len());
         }
         Ok(())
@@ -209,14 +217,7 @@ impl CommitLog {
         }
         let stash = changed_stash(question);
         if !stash.is_empty() {
-            // What was staged is the second parent of an entry, and untracked files are the third, if there are any.
-            let names = ["", "^2", "^3"].map(|part| stash.iter().map(move |id| format!("{id}{part}\n")));
-            let args = [&LOG[..], &["--no-walk=unsorted"]].concat();
-            let call = GitCall::new(git_dir, args).transfer();
-            asked.push((
-                Asked::Stash,
-                call.input(names.into_iter().flatten().collect::<String>().into_bytes()),
-            ));
+            asked.push((Asked::Stash, stash_call(git_dir, &stash)));
         }
         for (old, id) in moved_pairs(question).into_iter().take(limit::COUNTED_REFS) {
             let mut call = GitCall::new(git_dir, ["rev-list", "--left-right", "--count"]).transfer();
@@ -264,6 +265,11 @@ impl CommitLog {
         }
         asked
     }
+}
+
+fn stash_call(git_dir: &Path, commits: &[ObjectId]) -> GitCall {
+    let args = [&LOG[..], &["--no-walk=unsorted"]].concat();
+    GitCall::new(git_dir, args).transfer().input(lines(commits, ""))
 }
 
 /// Entries that come or go.
