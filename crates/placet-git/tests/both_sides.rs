@@ -224,3 +224,29 @@ fn an_undo_leaves_a_ref_that_the_person_moved_on() {
     assert_eq!(left.refs.keys().map(|name| name.escaped()).collect::<Vec<_>>(), ["refs/heads/topic"]);
     assert!(left.checkouts.is_empty());
 }
+
+/// The agent put its commits on top of those that the person made meanwhile. With an index that was older, a commit takes
+/// back what the person changed, and that is said.
+#[test]
+fn commits_on_top_of_those_of_the_person_are_applied() {
+    // The same commit of the same minute has the same name for both.
+    let mine = format!("T=1700050000\n{FUNCTIONS}echo 3 >> b.txt; git commit -qam Mine;");
+    let question = |scene: &mut Scene, agent: &str| {
+        scene.agent(&format!("{mine} {agent}"));
+        scene.person(&format!("{mine} echo staged > s.txt; git add s.txt"));
+        scene.question().unwrap().unwrap()
+    };
+    let mut scene = Scene::new(&format!("{FUNCTIONS}{BEFORE}"));
+    let found = question(&mut scene, "echo 2 >> a.txt; git commit -qam Agent");
+    assert!(found.comparison.conflicts.is_empty(), "{:?}", found.comparison.conflicts);
+    assert!(found.taken_back.is_empty(), "{:?}", found.taken_back);
+    scene.apply(&found, &everything(&found)).unwrap();
+    let says = sh(&scene.repo(), "git log --format=%s -2; git diff --cached --name-only");
+    assert_eq!(says, "Agent\nMine\ns.txt\n");
+
+    let mut scene = Scene::new(&format!("{FUNCTIONS}{BEFORE}"));
+    let older = "git checkout -q HEAD~1 -- b.txt; echo 2 >> a.txt; git commit -qam Older";
+    let found = question(&mut scene, older);
+    let taken: Vec<String> = found.taken_back.values().flatten().map(|path| path.escaped()).collect();
+    assert_eq!(taken, ["b.txt"]);
+}
