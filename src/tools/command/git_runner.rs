@@ -299,3 +299,21 @@ impl Drop for SandboxedRunner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_next_to_the_way_to_the_view_is_hidden() {
+        let dir = tempfile::tempdir().unwrap();
+        let (state, view) = (dir.path().join("state"), dir.path().join("state/views/mine"));
+        for name in ["views/mine/git", "views/other", "sessions"] {
+            fs::create_dir_all(state.join(name)).unwrap();
+        }
+        let mut masks = beside(&state, &view);
+        masks.sort();
+        assert_eq!(masks, [state.join("sessions"), state.join("views/other")]);
+        assert_eq!(beside(&state.join("keys"), &view), [state.join("keys")]);
+    }
+}

@@ -88,11 +88,16 @@ fn on_top_advice(question: &RepositoryQuestion, item: &RepositoryItem) -> Option
     let [base, person, agent] =
         [&question.base, &question.person, &question.agent].map(|state| state.resolve(full));
     let (base, person, agent) = (base?, person?, agent?);
-    let is_commit = is_there(&question.person) && is_there(&question.agent) && agent != base;
+    if agent == base || !full.starts_with("refs/heads/") {
+        return None;
+    }
     let at = short_id(person);
-    is_commit.then(|| {
-        format!("ask the agent to run `git add -A && git reset --keep {at} && git cherry-pick ..ORIG_HEAD`, or discard it")
-    })
+    if !(is_there(&question.person) && is_there(&question.agent)) {
+        return Some(format!("ask the agent to rebase {} onto {at}, or discard it", short(full)));
+    }
+    Some(format!(
+        "ask the agent to run `git add -A && git reset --keep {at} && git cherry-pick ..ORIG_HEAD`, or discard it"
+    ))
 }
 
 /// Who runs or obeys the file of a commit, where it is checked out.
