@@ -4,12 +4,13 @@
 //! entry of the apply names the journals of its repositories, so that the next start after a kill goes the same way with both.
 
 use super::pending_repository::{PendingContent, PendingRepository};
+use crate::workspace::apply::crash_point;
 use crate::workspace::history::journal::{
     AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel,
 };
 use placet_git::{
-    ApplyJournal, ApplyPlace, GitError, GitName, PersonIdentity, PreparedApply, RecoveryGoal, RepositoryMove,
-    Selection, Unwatched, person_identity, prepare, prepare_undo,
+    ApplyJournal, ApplyPlace, ApplyStep, ApplyWatch, GitError, GitName, PersonIdentity, PreparedApply,
+    RecoveryGoal, RepositoryMove, Selection, Unwatched, person_identity, prepare, prepare_undo,
 };
 use std::fs;
 use std::io;
@@ -38,6 +39,16 @@ pub(super) enum RepositoryWork {
     Restore {
         kept: PathBuf,
     },
+}
+
+/// Each step is a point at which a test stops the process.
+struct CrashPoints;
+
+impl ApplyWatch for CrashPoints {
+    fn reached(&self, _: ApplyStep) -> Result<(), GitError> {
+        crash_point();
+        Ok(())
+    }
 }
 
 struct RepositoryPart {
@@ -135,7 +146,7 @@ impl RepositoryPart {
         }
         let identity = identity_of(&self.applied.path)?;
         let git_dir = &self.applied.path;
-        Ok(work(ApplyPlace { git_dir, journal: &record, identity: &identity, title, watch: &Unwatched })?)
+        Ok(work(ApplyPlace { git_dir, journal: &record, identity: &identity, title, watch: &CrashPoints })?)
     }
 
     fn prepare(&mut self, journal: &Journal, title: &GitName) -> Result<(), RepositoryFailure> {
