@@ -62,7 +62,7 @@ fn a_repository_is_old_or_new_after_a_kill_at_any_step() {
             assert_eq!(txn.sh(&txn.tree, "test -z \"$(find .git -name '*.lock')\""), 0, "{command} {at}");
             assert!(txn.strays().is_empty(), "{command} {at}: {:?}", txn.strays());
         }
-        assert!(crashes > 5, "{command}: {crashes}");
+        assert!(crashes > 3, "{command}: {crashes}");
     }
 }
 

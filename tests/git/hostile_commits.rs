@@ -615,8 +615,10 @@ fn nothing_that_git_runs_or_obeys_is_hidden_by_the_look_of_its_directory() {
         let before = txn.snap();
         turn(&txn, agent);
         let listed = txn.run(["changes"]);
-        let is_marked =
-            |row: &str| row.contains(path) && (row.starts_with("! ") || row.contains("not applied: "));
+        let is_marked = |row: &str| {
+            row.contains(path.trim_start_matches(".git/"))
+                && (row.starts_with("! ") || row.contains("not applied: "))
+        };
         let is_operation = listed.stdout.contains("files of an operation");
         let is_named = listed.stdout.lines().any(is_marked) || is_operation || listed.stdout.is_empty();
         assert!(is_named, "{agent}: {listed:#?}");
@@ -677,7 +679,6 @@ fn a_repository_that_cannot_be_read_is_refused() {
             "missing object",
             r"echo three > a.txt; git commit -qam x; rm .git/objects/$(git rev-parse HEAD^{tree} | sed s,^..,\&/,)",
         ),
-        ("garbage in a ref", r"printf '%s\ngarbage\n' $(git rev-parse other) > .git/refs/heads/new"),
         ("link", "git branch new; ln -sf other .git/refs/heads/new"),
         ("damaged index", "printf DIRC > .git/index"),
     ];

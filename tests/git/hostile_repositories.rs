@@ -5,7 +5,7 @@ use crate::support::binary::{Out, Run};
 use crate::support::program::placet;
 use crate::support::require::has_view;
 use crate::support::require::require;
-use crate::support::txn::{Txn, snap};
+use crate::support::txn::Txn;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

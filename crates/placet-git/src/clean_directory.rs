@@ -130,8 +130,13 @@ impl CleanDirectory {
             return Ok(());
         };
         if let Some(target) = file.bytes.strip_prefix(b"ref:") {
-            let target = RefTarget::Symbolic(GitName::new(target.trim_ascii()));
-            self.symbolic.push((GitName::from(path), target));
+            let target = GitName::new(target.trim_ascii());
+            // A name outside of `refs` is a file that is not applied.
+            if !target.starts_with("refs/") {
+                self.unreadable.push(GitName::from(path));
+                return Ok(());
+            }
+            self.symbolic.push((GitName::from(path), RefTarget::Symbolic(target)));
         }
         Ok(())
     }

@@ -144,6 +144,15 @@ impl RepositoryQuestion {
         Ok(output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(GitName::new).collect())
     }
 
+    /// The links in the tree of a commit, with the blobs that have their targets.
+    pub fn links(&self, commit: ObjectId, runner: &dyn GitRunner) -> Result<Vec<(GitName, ObjectId)>> {
+        let mut call = GitCall::new(&self.quarantine.path, ["ls-tree", "-r", "-z", "--full-tree"]);
+        call.args.push(commit.to_string().into());
+        let tree = crate::rows::parse_tree(&run_one(runner, call)?.stdout);
+        let links = tree.into_iter().filter(|(_, (mode, _))| mode.as_bytes() == b"120000");
+        Ok(links.map(|(path, (_, id))| (path, id)).collect())
+    }
+
     /// The content of an object.
     pub fn object(&self, id: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
         let mut call = GitCall::new(&self.quarantine.path, ["cat-file", "-p"]);

@@ -248,30 +248,36 @@ impl View {
     }
 }
 
-/// What links in new commits lead to, by the names that it has through them.
+/// What links in the trees of new commits lead to, by the names that it has through them: all of it where the link is new, and
+/// otherwise what the commits change.
 fn through_links(
     question: &RepositoryQuestion,
     rows: &RepositoryRows,
     runner: &dyn GitRunner,
 ) -> Result<Vec<(ObjectId, PathBuf)>, GitError> {
-    let links = rows.commits.iter().flat_map(|commit| {
-        let changes = commit.changes.iter().filter_map(|change| Some((change, change.after.as_ref()?)));
-        let links = changes.filter(|(_, (mode, _))| mode.as_bytes() == b"120000");
-        links.map(|(change, (_, target))| (commit.id, &change.path, *target))
-    });
     let mut found = Vec::new();
-    for (commit, path, target) in links.take(MOST_PATCHES) {
-        let target = question.object(target, runner)?;
-        let place = path.as_path().parent().unwrap_or(Path::new("")).join(GitName::new(&target).as_path());
-        // What an absolute path leads to is no part of the commit.
-        if place.is_absolute() {
-            continue;
+    let changes = || rows.commits.iter().flat_map(|commit| &commit.changes);
+    for tip in rows.refs.iter().filter_map(|fact| fact.commits.first().copied()).take(MOST_PATCHES) {
+        for (path, target) in question.links(tip, runner)?.into_iter().take(MOST_PATCHES) {
+            let target = question.object(target, runner)?;
+            let place =
+                path.as_path().parent().unwrap_or(Path::new("")).join(GitName::new(&target).as_path());
+            // What an absolute path leads to is no part of the commit.
+            if place.is_absolute() {
+                continue;
+            }
+            let place = flat(&Path::new("/").join(&place));
+            let Ok(place) = place.strip_prefix("/") else { continue };
+            let files: Vec<GitName> = match changes().any(|change| change.path == path) {
+                true => question.files_below(tip, &GitName::from(place), runner)?,
+                false => changes().map(|change| change.path.clone()).collect(),
+            };
+            let below = files.iter().filter_map(|file| file.as_path().strip_prefix(place).ok());
+            found.extend(below.map(|rel| {
+                let is_it = rel.as_os_str().is_empty();
+                (tip, if is_it { path.as_path().to_path_buf() } else { path.as_path().join(rel) })
+            }));
         }
-        let place = flat(&Path::new("/").join(&place));
-        let Ok(place) = place.strip_prefix("/") else { continue };
-        let files = question.files_below(commit, &GitName::from(place), runner)?;
-        let below = files.iter().filter_map(|file| file.as_path().strip_prefix(place).ok());
-        found.extend(below.map(|rel| (commit, path.as_path().join(rel))));
     }
     Ok(found)
 }

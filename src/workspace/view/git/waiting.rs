@@ -10,8 +10,8 @@ use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, s
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::{RepositoryFact, WorktreeFate};
 use placet_git::{
-    CheckoutName, GitName, Head, ObjectFact, PathChange, RefTarget, RepositoryItem, RepositoryQuestion,
-    StagedState, WaitingGroup,
+    CheckoutName, GitName, Head, ObjectFact, PathChange, RefMovement, RefTarget, RepositoryItem,
+    RepositoryQuestion, StagedState, WaitingGroup,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -250,6 +250,14 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
     }
     let replaced = rows.refs.iter().find(|fact| fact.name.starts_with("refs/replace/"));
     found.extend(replaced.map(|_| git("a replacement gives an object another content".into())));
+    for fact in rows.refs.iter().filter(|fact| !fact.name.starts_with("refs/remotes/")) {
+        if let RefMovement::New(RefTarget::Symbolic(to))
+        | RefMovement::Moved { to: RefTarget::Symbolic(to), .. } = &fact.movement
+        {
+            let (kind, shown) = (kind(&fact.name), short(&fact.name));
+            found.push(git(format!("{kind} {shown} leads to {}, which git moves in its place", name(to))));
+        }
+    }
     let is_tree = rows.objects.values().any(|object| *object == ObjectFact::Tree);
     found.extend(is_tree.then(|| git("a tag names a tree, and no commit".into())));
     let mut changed = |what: &str, change: &PathChange| {
@@ -329,7 +337,9 @@ impl View {
         };
         let staged = facts.filter(|fact| fact.state == StagedState::Staged).filter_map(reason);
         // What the index had before, and what the branch has no more.
-        let behind = rows.left_behind.values().flatten().filter_map(|path| {
+        let is_born = |checkout: &CheckoutName| question.agent.head_commit(checkout).is_some();
+        let behind = rows.left_behind.iter().filter(|(checkout, _)| is_born(checkout));
+        let behind = behind.flat_map(|(_, paths)| paths).filter_map(|path| {
             let runner = runner(classifier, &repository.path, path.as_path(), 0)?;
             Some((runner.by, format!("the next commit changes {}: {}", committed(path), runner.why)))
         });
