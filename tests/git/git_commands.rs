@@ -80,9 +80,9 @@ find . -name HEAD ! -path '*/logs/*' ! -path '*/refs/*' | sort | while read -r h
     git --git-dir=$dir ls-files -s --debug --sparse | grep -v -e '^ *[cm]time:' -e '^ *dev:' -e '^ *uid:' -e '^ *size:'
     git --git-dir=$dir stash list
     git --git-dir=$dir config --local --list
-    git --git-dir=$dir worktree list --porcelain | sed "s:$PWD/:TREE/:; s:${PWD%/copy}/tree/:TREE/:"
+    git --git-dir=$dir worktree list --porcelain | grep -v ^prunable | sed "s:$PWD/:TREE/:; s:${PWD%/copy}/tree/:TREE/:"
     git --git-dir=$dir fsck --full --no-progress --no-dangling 2>&1
-    test $dir = ${dir%.git} || git -C ${dir%.git} status --porcelain=v2 --branch 2>&1
+    test $dir = ${dir%.git} || git -c advice.sparseIndexExpanded=false -C ${dir%.git} status --porcelain=v2 --branch 2>&1
 done
 "#;
 
@@ -163,8 +163,14 @@ fn without_state(mut snap: Snap) -> Snap {
         let is_of_state = ["reftable", "objects", "refs", "logs"].into_iter().any(has)
             || ["HEAD", "index", "packed-refs"].contains(&&*name)
             || name.starts_with("sharedindex.");
-        !(is_in_repository(path) && is_of_state)
+        // A worktree that was removed comes back without what git keeps for its own comfort.
+        let is_comfort = has("worktrees") && name == "ORIG_HEAD";
+        !(is_in_repository(path) && (is_of_state || is_comfort))
     });
+    // git makes some of its files for the person alone.
+    for words in snap.iter_mut().filter(|(path, _)| is_in_repository(path)).map(|(_, words)| words) {
+        *words = words.replacen("100600", "100644", 1);
+    }
     snap
 }
 

@@ -3,6 +3,7 @@
 
 use crate::error::GitError;
 use crate::git_name::GitName;
+use crate::object_id::ObjectId;
 use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 use crate::state::{CheckoutName, Head, IndexState, RefTarget, RepositoryState, StashEntry};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,9 +112,9 @@ impl Comparison {
                     None => person.resolve(branch),
                 },
                 Some(Head::Detached(id)) => Some(*id),
-                None => agent.head_commit(name),
+                None => commit_of_agent([base, person, agent], name),
             };
-            if commit != agent.head_commit(name) {
+            if commit != commit_of_agent([base, person, agent], name) {
                 self.conflicts.insert(match head {
                     Some(Head::Branch(branch)) if person.refs.get(&branch) != base.refs.get(&branch) => {
                         RepositoryItem::Ref(branch)
@@ -171,6 +172,20 @@ impl Comparison {
                 self.conflicts.insert(RepositoryItem::Stash);
             }
         }
+    }
+}
+
+/// The commit to which the agent's index belongs. A view shows the person's present value of what the agent did not move, and the
+/// agent has worked on that of the base.
+fn commit_of_agent([base, person, agent]: [&RepositoryState; 3], name: &CheckoutName) -> Option<ObjectId> {
+    let head = |state: &RepositoryState| state.checkouts.get(name).map(|checkout| checkout.head.clone());
+    let own = if head(agent) == head(person) { head(base).or(head(agent)) } else { head(agent) };
+    match own? {
+        Head::Detached(id) => Some(id),
+        Head::Branch(branch) if agent.refs.get(&branch) == person.refs.get(&branch) => {
+            base.resolve(&branch).or(agent.resolve(&branch))
+        }
+        Head::Branch(branch) => agent.resolve(&branch),
     }
 }
 

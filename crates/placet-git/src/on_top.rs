@@ -4,6 +4,7 @@
 use crate::compare::{Comparison, RepositoryItem, different};
 use crate::error::Result;
 use crate::git_name::GitName;
+use crate::object_id::ObjectId;
 use crate::question::branch_of;
 use crate::rows::parse_tree;
 use crate::runner::{GitCall, GitRunner, run_one};
@@ -11,10 +12,11 @@ use crate::state::RepositoryState;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Refs in conflict whose commit of the agent contains the person's.
+/// Refs in conflict that the person moved forward, and whose commit of the agent contains the person's. A commit that the
+/// person took away does not come back.
 pub(crate) fn refs(
     comparison: &Comparison,
-    (person, agent): (&RepositoryState, &RepositoryState),
+    [base, person, agent]: [&RepositoryState; 3],
     git_dir: &Path,
     runner: &dyn GitRunner,
 ) -> Result<BTreeSet<GitName>> {
@@ -22,18 +24,21 @@ pub(crate) fn refs(
         .conflicts
         .iter()
         .filter_map(|item| match item {
-            RepositoryItem::Ref(name) => Some((name, person.resolve(name)?, agent.resolve(name)?)),
+            RepositoryItem::Ref(name) => {
+                Some((name, [base.resolve(name)?, person.resolve(name)?, agent.resolve(name)?]))
+            }
             _ => None,
         })
         .collect();
-    let call = |person: &dyn ToString, agent: &dyn ToString| {
-        GitCall::new(git_dir, ["merge-base", "--is-ancestor", &person.to_string(), &agent.to_string()])
+    let call = |older: ObjectId, newer: ObjectId| {
+        GitCall::new(git_dir, ["merge-base", "--is-ancestor", &older.to_string(), &newer.to_string()])
     };
-    let calls: Vec<GitCall> = pairs.iter().map(|(_, person, agent)| call(person, agent)).collect();
     let mut found = BTreeSet::new();
-    for ((name, ..), result) in pairs.iter().zip(runner.run(&calls)) {
-        if result?.status == 0 {
-            found.insert((*name).clone());
+    for (name, [base, person, agent]) in pairs {
+        let results = runner.run(&[call(base, person), call(person, agent)]);
+        let statuses: Result<Vec<i32>> = results.into_iter().map(|result| Ok(result?.status)).collect();
+        if statuses? == [0, 0] {
+            found.insert(name.clone());
         }
     }
     Ok(found)

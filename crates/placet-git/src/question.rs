@@ -68,7 +68,7 @@ impl RepositoryQuestion {
             return Err(GitError::ShallowChanged);
         }
         let mut comparison = Comparison::of(base, &person, &agent);
-        let on_top = on_top::refs(&comparison, (&person, &agent), &copy.path, runner)?;
+        let on_top = on_top::refs(&comparison, [base, &person, &agent], &copy.path, runner)?;
         if !on_top.is_empty() {
             let base = on_top::base(base, &person, &on_top, &copy.path, runner)?;
             comparison = Comparison::of(&base, &person, &agent);

@@ -64,7 +64,7 @@ fn parse_line(line: &[u8]) -> Option<(GitName, IndexEntry)> {
     let (tag, mode, id, stage) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let tag = *tag.first()?;
     // git lists a damaged index, too, with entries that it would not write.
-    if !MODES.contains(&mode) {
+    if !MODES.contains(&mode) || !path.split(|byte| *byte == b'/').all(is_plain) {
         return None;
     }
     let entry = IndexEntry {
@@ -76,6 +76,12 @@ fn parse_line(line: &[u8]) -> Option<(GitName, IndexEntry)> {
         skip_worktree: tag.eq_ignore_ascii_case(&b'S'),
     };
     Some((GitName::new(path), entry))
+}
+
+/// No name leads out of the work tree, or into a git directory, also as Windows shortens it.
+fn is_plain(name: &[u8]) -> bool {
+    let is_of_git = [&b".git"[..], b"git~1"].iter().any(|git| name.eq_ignore_ascii_case(git));
+    !is_of_git && !matches!(name, b"" | b"." | b"..")
 }
 
 /// Whether an index may have entries with intent to add: they look like empty files, and the second version of the format

@@ -190,6 +190,9 @@ impl RepositoryPart {
         let AppliedRepository { path, staged, .. } = &self.applied;
         match self.work {
             RepositoryWork::Create { .. } | RepositoryWork::Restore { .. } => {
+                // The repository of a submodule is in a directory of the outer one that nothing else makes.
+                let parent = path.parent().unwrap_or(path);
+                fs::create_dir_all(parent).map_err(failed(parent))?;
                 fs::rename(staged, path).map_err(failed(path))
             }
             RepositoryWork::Remove => {
