@@ -57,6 +57,16 @@ impl Comparison {
     /// Compares the base, which both started from, with the person's state and the agent's.
     #[must_use]
     pub fn of(base: &RepositoryState, person: &RepositoryState, agent: &RepositoryState) -> Comparison {
+        let states = [base, person, agent];
+        Comparison::with_commits(states, &|name| commit_of_agent(states, name))
+    }
+
+    /// `commit_of` says to which commit the index of a checkout belongs after the move.
+    fn with_commits(
+        states: [&RepositoryState; 3],
+        commit_of: &dyn Fn(&CheckoutName) -> Option<ObjectId>,
+    ) -> Comparison {
+        let [base, person, agent] = states;
         let nothing = RepositoryMove::nothing(person.format.clone());
         let heads =
             person.checkouts.iter().map(|(name, checkout)| (name.clone(), checkout.head.clone())).collect();
@@ -64,10 +74,9 @@ impl Comparison {
         let mut comparison = Comparison { moved: nothing, left_alone, conflicts, heads };
         comparison.moved.refs =
             comparison.items(&base.refs, &person.refs, &agent.refs, |name| RepositoryItem::Ref(name.clone()));
-        let states = [base, person, agent];
         let names: BTreeSet<&CheckoutName> = states.iter().flat_map(|state| state.checkouts.keys()).collect();
         for name in names {
-            comparison.checkout(base, person, agent, name);
+            comparison.checkout(states, name, commit_of(name));
         }
         comparison.stash(&base.stash, &person.stash, &agent.stash);
         let (base, person, agent) = (&base.files.named, &person.files.named, &agent.files.named);
@@ -78,10 +87,9 @@ impl Comparison {
 
     fn checkout(
         &mut self,
-        base: &RepositoryState,
-        person: &RepositoryState,
-        agent: &RepositoryState,
+        [base, person, agent]: [&RepositoryState; 3],
         name: &CheckoutName,
+        commit_of_index: Option<ObjectId>,
     ) {
         let [b, p, a] = [base, person, agent].map(|state| state.checkouts.get(name));
         let heads = [b, p, a].map(|checkout| {
@@ -102,26 +110,26 @@ impl Comparison {
             [b, p, a].map(|checkout| checkout.map_or(&none, |checkout| &checkout.index));
         found.index =
             self.items(index_b, index_p, index_a, |path| RepositoryItem::Index(name.clone(), path.clone()));
+        let moves_index = found.head.is_some() || !found.index.is_empty();
+        let person_head = p.map(|checkout| checkout.head.clone());
+        let head = found.head.as_ref().map_or(person_head, |moved| moved.after.clone());
+        let commit = match &head {
+            Some(Head::Branch(branch)) => match self.moved.refs.get(branch) {
+                Some(moved) => moved.after.as_ref().and_then(RefTarget::object),
+                None => person.resolve(branch),
+            },
+            Some(Head::Detached(id)) => Some(*id),
+            None => None,
+        };
+        found.commit = Moved { before: person.head_commit(name), after: commit };
         // An index belongs to the commit at HEAD: entries of another commit would undo what the person's branch got.
-        if found.head.is_some() || !found.index.is_empty() {
-            let person_head = p.map(|checkout| checkout.head.clone());
-            let head = found.head.as_ref().map_or(person_head, |moved| moved.after.clone());
-            let commit = match &head {
-                Some(Head::Branch(branch)) => match self.moved.refs.get(branch) {
-                    Some(moved) => moved.after.as_ref().and_then(RefTarget::object),
-                    None => person.resolve(branch),
-                },
-                Some(Head::Detached(id)) => Some(*id),
-                None => commit_of_agent([base, person, agent], name),
-            };
-            if commit != commit_of_agent([base, person, agent], name) {
-                self.conflicts.insert(match head {
-                    Some(Head::Branch(branch)) if person.refs.get(&branch) != base.refs.get(&branch) => {
-                        RepositoryItem::Ref(branch)
-                    }
-                    _ => RepositoryItem::Head(name.clone()),
-                });
-            }
+        if moves_index && head.is_some() && commit != commit_of_index {
+            self.conflicts.insert(match head {
+                Some(Head::Branch(branch)) if person.refs.get(&branch) != base.refs.get(&branch) => {
+                    RepositoryItem::Ref(branch)
+                }
+                _ => RepositoryItem::Head(name.clone()),
+            });
         }
         if !found.is_empty() {
             self.moved.checkouts.insert(name.clone(), found);
@@ -243,7 +251,11 @@ impl Comparison {
     pub fn again(change: &RepositoryMove, now: &RepositoryState) -> Comparison {
         let base = change.put_on(now, Side::Before);
         let goal = change.put_on(now, Side::After);
-        Comparison::of(&base, now, &goal)
+        let commit_of = |name: &CheckoutName| match change.checkouts.get(name) {
+            Some(checkout) => checkout.commit.after,
+            None => now.head_commit(name),
+        };
+        Comparison::with_commits([&base, now, &goal], &commit_of)
     }
 }
 

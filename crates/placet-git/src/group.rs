@@ -124,6 +124,18 @@ impl Comparison {
                 }
                 (RefChoice::UpTo(_), None) => {}
             }
+            let target = match choice {
+                RefChoice::UpTo(id) => Some(*id),
+                RefChoice::LeaveOut => {
+                    self.moved.refs.get(name).and_then(|moved| moved.before.as_ref()?.object())
+                }
+            };
+            for (at, checkout) in &mut change.checkouts {
+                let head = checkout.head.as_ref().map_or(self.heads.get(at), |head| head.after.as_ref());
+                if branch_of(head) == Some(name) && self.moved.refs.contains_key(name) {
+                    checkout.commit.after = target;
+                }
+            }
         }
         change.refs.retain(|_, moved| moved.before != moved.after);
         change.checkouts.retain(|_, checkout| !checkout.is_empty());

@@ -16,6 +16,12 @@ pub struct Moved<T> {
     pub after: Option<T>,
 }
 
+impl<T> Default for Moved<T> {
+    fn default() -> Moved<T> {
+        Moved { before: None, after: None }
+    }
+}
+
 impl<T: Clone> Moved<T> {
     fn inverse(&self) -> Moved<T> {
         Moved { before: self.after.clone(), after: self.before.clone() }
@@ -31,12 +37,16 @@ pub struct CheckoutMove {
     pub head: Option<Moved<Head>>,
     pub own_refs: MovedItems<RefTarget>,
     pub index: MovedItems<Vec<IndexEntry>>,
+    /// The commit at `HEAD`, to which the index belongs. It can move alone, with its branch.
+    #[serde(default)]
+    pub commit: Moved<ObjectId>,
 }
 
 impl CheckoutMove {
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.head.is_none() && self.own_refs.is_empty() && self.index.is_empty()
+        let is_same_commit = self.commit.before == self.commit.after;
+        self.head.is_none() && self.own_refs.is_empty() && self.index.is_empty() && is_same_commit
     }
 }
 
@@ -93,10 +103,15 @@ impl RepositoryMove {
         join(&mut self.refs, later.refs);
         join(&mut self.files, later.files);
         for (name, checkout) in later.checkouts {
-            let own = self.checkouts.entry(name).or_default();
+            let commit = Moved { after: None, ..checkout.commit.clone() };
+            let own = self
+                .checkouts
+                .entry(name)
+                .or_insert_with(|| CheckoutMove { commit, ..CheckoutMove::default() });
             own.head = joined(own.head.take(), checkout.head);
             join(&mut own.own_refs, checkout.own_refs);
             join(&mut own.index, checkout.index);
+            own.commit.after = checkout.commit.after;
         }
         self.checkouts.retain(|_, checkout| !checkout.is_empty());
         self.stash = joined(self.stash, later.stash);
@@ -139,6 +154,7 @@ impl CheckoutMove {
             head: self.head.as_ref().map(Moved::inverse),
             own_refs: inverse(&self.own_refs),
             index: inverse(&self.index),
+            commit: self.commit.inverse(),
         }
     }
 }
@@ -147,9 +163,10 @@ fn inverse<T: Clone>(items: &MovedItems<T>) -> MovedItems<T> {
     items.iter().map(|(name, moved)| (name.clone(), moved.inverse())).collect()
 }
 
-/// What was moved there and back is no change.
+/// What was moved there and back is no change. What somebody else moved between the two stays in conflict.
 fn joined<T: PartialEq>(first: Option<Moved<T>>, later: Option<Moved<T>>) -> Option<Moved<T>> {
     let moved = match (first, later) {
+        (Some(first), Some(later)) if first.after != later.before => first,
         (Some(first), Some(later)) => Moved { before: first.before, after: later.after },
         (first, later) => first.or(later)?,
     };

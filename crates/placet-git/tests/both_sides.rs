@@ -225,6 +225,63 @@ fn an_undo_leaves_a_ref_that_the_person_moved_on() {
     assert!(left.checkouts.is_empty());
 }
 
+/// The person went on to a branch of their own: an index that goes back would take away there what the commits of that branch
+/// have. A branch that got nothing new is no other commit, but the index would be that of the older one.
+#[test]
+fn an_undo_leaves_an_index_that_belongs_to_another_commit() {
+    let mine = [
+        "git switch -qc mine; git commit -q --allow-empty -m Mine",
+        "git switch -qc mine",
+        "git commit -qam Mine",
+    ];
+    let agent = ["echo n > n.txt; git add .; git commit -qm Agent", "echo n > n.txt; git add ."];
+    let cases = [(mine[0], agent[0]), (mine[1], agent[0]), (mine[0], agent[1]), (mine[2], agent[1])];
+    for (person, agent) in cases {
+        let mut scene = Scene::new(&format!("{FUNCTIONS}{BEFORE}"));
+        scene.agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
+        let question = scene.question().unwrap().unwrap();
+        let applied = scene.apply(&question, &everything(&question)).unwrap();
+        scene.work_tree_of("2");
+        scene.person(&format!("T=1700200000\n{FUNCTIONS}{person}"));
+        let found = scene.undo_question(&applied).unwrap();
+        let error = found.selected(&Selection::default()).unwrap_err().to_string();
+        assert_eq!(error, "HEAD changed on both sides", "{person} | {agent}");
+    }
+}
+
+/// Two changes of the agent around a commit of the person's are no single change back: it would take the commit along.
+#[test]
+fn an_undo_of_two_changes_leaves_what_the_person_committed_between_them() {
+    let mut scene = Scene::new(&format!("{FUNCTIONS}{BEFORE}"));
+    scene.agent(&format!("T=1700100000\n{FUNCTIONS}echo 2 >> a.txt; git commit -qam Agent"));
+    let question = scene.question().unwrap().unwrap();
+    let first = question.comparison.selected(&everything(&question)).unwrap();
+    let mine = format!("T=1700200000\n{FUNCTIONS}echo 3 >> b.txt; git commit -qam Mine;");
+    let later = |mine: &str| {
+        let mut scene = Scene::new(&format!(
+            "{FUNCTIONS}{BEFORE}; T=1700100000\n{FUNCTIONS}echo 2 >> a.txt; git commit -qam Agent; {mine}"
+        ));
+        scene.agent(&format!(
+            "T=1700300000\n{FUNCTIONS}git commit -q --allow-empty -m Later; echo n > n.txt; git add ."
+        ));
+        let question = scene.question().unwrap().unwrap();
+        let applied = scene.apply(&question, &everything(&question)).unwrap();
+        (placet_git::ApplyJournal::load(&applied).unwrap().change, scene)
+    };
+    let (change, scene) = later(&mine);
+    let found = placet_git::undo_question(&first.clone().then(change), &scene.git_dir(), &scene.fresh("now"))
+        .unwrap();
+    let error = found.selected(&Selection::default()).unwrap_err().to_string();
+    assert_eq!(error, "refs/heads/main changed on both sides");
+    // Without it they are one.
+    let (change, scene) = later("true");
+    let found =
+        placet_git::undo_question(&first.then(change), &scene.git_dir(), &scene.fresh("now")).unwrap();
+    let back = found.selected(&Selection::default()).unwrap();
+    assert_eq!(back.refs.len(), 1);
+    assert_eq!(back.checkouts.values().map(|checkout| checkout.index.len()).sum::<usize>(), 2);
+}
+
 /// The agent put its commits on top of those that the person made meanwhile. With an index that was older, a commit takes
 /// back what the person changed, and that is said.
 #[test]
