@@ -98,8 +98,10 @@ impl ChangeCount {
         let renames: Vec<FileRename> =
             entries.iter().flat_map(|entry| entry.renames.iter().cloned()).collect();
         let changes = states.into_iter().filter(|(_, (before, after))| before != after);
-        ChangeCount::of(changes.map(|(path, (before, after))| (path, before, after)), &repositories, &renames)
-            .with_git(entries)
+        let changes: Vec<(&Path, &PathState, &PathState)> =
+            changes.map(|(path, (before, after))| (path, before, after)).collect();
+        let repositories = with_removed(repositories, changes.iter().copied());
+        ChangeCount::of(changes, &repositories, &renames).with_git(entries)
     }
 
     /// With the repositories that git changed.
@@ -136,7 +138,19 @@ pub fn repositories_of(entry: &JournalEntry) -> RepositorySet {
     let mut repositories = RepositorySet::recognise(paths, &[], &|_| false);
     repositories.extend(entry.repositories.iter().map(|state| state.path.clone()));
     repositories.extend(entry.git.iter().map(|one| one.path.clone()));
-    repositories
+    with_removed(repositories, entry.changes.iter().map(|c| (&*c.path, &*c.before, &*c.after)))
+}
+
+/// Knows those that these changes remove: what was in them is one row.
+fn with_removed<'a>(
+    repositories: RepositorySet,
+    changes: impl Iterator<Item = (&'a Path, &'a PathState, &'a PathState)>,
+) -> RepositorySet {
+    let removed = changes.filter(|(path, before, after)| {
+        !before.is_absent() && after.is_absent() && repositories.of(path) == Some(*path)
+    });
+    let removed = removed.map(|(path, ..)| path.to_path_buf()).collect();
+    repositories.with_removed(removed)
 }
 
 impl ChangeSet {
