@@ -5,6 +5,7 @@ use super::super::{LayerKind, View};
 use placet_git::{
     FileIdentity, GitError, GitName, PlainSource, RepositorySource, SourceEntry, SourceFile, SourceKind,
 };
+use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,7 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> G
     move |source| GitError::Io { action, path, source }
 }
 
-/// Of the objects only those of the layers are listed: the person's own need no second look, and are many.
+/// Objects are listed in each store, because git reads all of them.
 fn is_of_objects(path: &Path) -> bool {
     let mut names = path.iter();
     names.next().is_some_and(|name| name == "objects")
@@ -98,16 +99,19 @@ impl RepositorySource for LayerSource<'_> {
 impl LayerSource<'_> {
     fn objects(&self, directory: &Path) -> Result<Vec<SourceEntry>, GitError> {
         let below = directory.strip_prefix("objects").unwrap_or(directory);
-        let mut found = Vec::new();
+        let plain = self.git_dir.join("objects");
+        let mut found: BTreeMap<GitName, SourceKind> = BTreeMap::new();
         for store in &self.stores {
-            if *store == self.git_dir.join("objects") {
-                continue;
-            }
             let dir = store.join(below);
             let Ok(entries) = std::fs::read_dir(&dir) else { continue };
             for entry in entries {
                 let entry = entry.map_err(failed("list", &dir))?;
-                let kind = entry.file_type().map_err(failed("list", &dir))?;
+                let mut kind = entry.file_type().map_err(failed("list", &dir))?;
+                // git follows the person's own links. It would wait for a pipe of theirs, too.
+                if kind.is_symlink() && *store == plain {
+                    let Ok(meta) = entry.path().metadata() else { continue };
+                    kind = meta.file_type();
+                }
                 let kind = match kind {
                     kind if kind.is_file() => SourceKind::File,
                     kind if kind.is_dir() => SourceKind::Directory,
@@ -115,10 +119,13 @@ impl LayerSource<'_> {
                     kind if kind.is_char_device() && is_removed(&entry.path()) => continue,
                     _ => SourceKind::Other,
                 };
-                found.push(SourceEntry { name: GitName::from(Path::new(&entry.file_name())), kind });
+                let known = found.entry(GitName::from(Path::new(&entry.file_name()))).or_insert(kind);
+                if matches!(kind, SourceKind::Link | SourceKind::Other) {
+                    *known = kind;
+                }
             }
         }
-        Ok(found)
+        Ok(found.into_iter().map(|(name, kind)| SourceEntry { name, kind }).collect())
     }
 }
 

@@ -66,6 +66,13 @@ enum RepositoryReadError {
     Raced,
 }
 
+impl RepositoryReadError {
+    /// A call over its time ends the sandbox, which serves the next repository otherwise.
+    fn has_ended_sandbox(&self) -> bool {
+        matches!(self, RepositoryReadError::Git(GitError::Time { .. } | GitError::NotStarted(_)))
+    }
+}
+
 /// A repository with pending changes.
 #[derive(Debug)]
 pub(super) struct PendingRepository {
@@ -153,15 +160,16 @@ impl View {
         {
             return Some(Arc::clone(known));
         }
-        let read = self.question_runner(runner).and_then(|runner| {
-            let read = self.read_repository(dir, runner);
-            read.map_err(|error| error.to_string())
-        });
-        let read = read.unwrap_or_else(|why| {
-            // A call over its time has ended the sandbox.
-            *runner = None;
-            PendingRepository::refused(&dir.path, why)
-        });
+        let read = match self.question_runner(runner) {
+            Ok(started) => self.read_repository(dir, started).map_err(|error| {
+                if error.has_ended_sandbox() {
+                    *runner = None;
+                }
+                error.to_string()
+            }),
+            Err(why) => Err(why),
+        };
+        let read = read.unwrap_or_else(|why| PendingRepository::refused(&dir.path, why));
         let read = Arc::new(read);
         self.0.repositories.known().insert(dir.path.clone(), (key, Arc::clone(&read)));
         Some(read)
