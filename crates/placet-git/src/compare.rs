@@ -3,6 +3,7 @@
 
 use crate::error::GitError;
 use crate::git_name::GitName;
+use crate::group::branches_to_return_to;
 use crate::object_id::ObjectId;
 use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 use crate::state::{CheckoutName, Head, IndexState, RefTarget, RepositoryState, StashEntry};
@@ -79,9 +80,15 @@ impl Comparison {
             comparison.checkout(states, name, commit_of(name));
         }
         comparison.stash(&base.stash, &person.stash, &agent.stash);
-        let (base, person, agent) = (&base.files.named, &person.files.named, &agent.files.named);
-        comparison.moved.files =
-            comparison.items(base, person, agent, |name| RepositoryItem::File(name.clone()));
+        let [b, p, a] = states.map(|state| &state.files.named);
+        comparison.moved.files = comparison.items(b, p, a, |name| RepositoryItem::File(name.clone()));
+        // A rebase returns to the branch on which it began, and would find another commit there.
+        for branch in branches_to_return_to(&comparison.moved.files) {
+            let [b, p, a] = states.map(|state| state.refs.get(&branch));
+            if p != b && p == a {
+                comparison.conflicts.insert(RepositoryItem::Ref(branch));
+            }
+        }
         comparison
     }
 

@@ -2,11 +2,11 @@
 
 use crate::compare::{Comparison, RepositoryItem};
 use crate::error::{GitError, Result};
-use crate::git_file::{GitFileClass, class_of};
+use crate::git_file::{GitFileClass, GitFileContent, class_of};
 use crate::git_name::GitName;
 use crate::object_id::ObjectId;
 use crate::question::branch_of;
-use crate::repository_move::{CheckoutMove, Moved, RepositoryMove};
+use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
 use crate::state::{CheckoutName, IndexEntry, RefTarget};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,6 +101,13 @@ pub(crate) fn visibility(moved: &Moved<Vec<IndexEntry>>) -> Visibility {
         (true, false) if moved.after.is_some() => Visibility::Shown,
         _ => Visibility::Same,
     }
+}
+
+/// The branches on which operations in these files began.
+pub(crate) fn branches_to_return_to(files: &MovedItems<GitFileContent>) -> Vec<GitName> {
+    let names = files.iter().filter(|(name, _)| name.as_bytes().ends_with(b"/head-name"));
+    let contents = names.flat_map(|(_, moved)| [&moved.before, &moved.after]).flatten();
+    contents.filter_map(|content| Some(GitName::new(content.bytes()?.trim_ascii_end()))).collect()
 }
 
 impl Comparison {
@@ -215,14 +222,7 @@ impl Comparison {
         } else if let Some(branch) = self.heads.get(checkout).and_then(|head| branch_of(Some(head))) {
             branches.push(branch.clone());
         }
-        for (name, moved) in &self.moved.files {
-            if name.as_bytes().ends_with(b"/head-name") {
-                let contents = [&moved.before, &moved.after].into_iter().flatten();
-                branches.extend(
-                    contents.filter_map(|content| Some(GitName::new(content.bytes()?.trim_ascii_end()))),
-                );
-            }
-        }
+        branches.extend(branches_to_return_to(&self.moved.files));
         branches
     }
 

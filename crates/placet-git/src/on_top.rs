@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Refs in conflict that the person moved forward, and whose commit of the agent contains the person's. A commit that the
-/// person took away does not come back.
+/// person took away does not come back. A ref that the agent did not move shows the person's commit: nothing is on top of it.
 pub(crate) fn refs(
     comparison: &Comparison,
     [base, person, agent]: [&RepositoryState; 3],
@@ -24,7 +24,7 @@ pub(crate) fn refs(
         .conflicts
         .iter()
         .filter_map(|item| match item {
-            RepositoryItem::Ref(name) => {
+            RepositoryItem::Ref(name) if agent.refs.get(name) != person.refs.get(name) => {
                 Some((name, [base.resolve(name)?, person.resolve(name)?, agent.resolve(name)?]))
             }
             _ => None,

@@ -282,6 +282,37 @@ fn an_undo_of_two_changes_leaves_what_the_person_committed_between_them() {
     assert_eq!(back.checkouts.values().map(|checkout| checkout.index.len()).sum::<usize>(), 2);
 }
 
+/// The agent sees a branch that the person moved where the person has it. What it made before belongs to the branch of then: an
+/// index, a switch, and a rebase that returns to it.
+#[test]
+fn a_branch_that_only_the_person_moved_has_nothing_of_the_agent_on_top() {
+    let mine = format!("T=1700050000\n{FUNCTIONS}echo 3 >> b.txt; git commit -qam Mine;");
+    let older = format!("cp .git/index ../old; {mine} cp ../old .git/index; echo n > n.txt; git add n.txt");
+    let cases = [
+        (BEFORE, &*mine, &*older, "refs/heads/main"),
+        (
+            BEFORE,
+            "git branch -f side main",
+            "git switch -q side; git update-ref refs/heads/side main",
+            "refs/heads/side",
+        ),
+        (
+            "repository .; conflict; git branch other",
+            "git branch -f topic other",
+            "git rebase -q main topic; git update-ref refs/heads/topic other",
+            "refs/heads/topic",
+        ),
+    ];
+    for (before, person, agent, branch) in cases {
+        let mut scene = Scene::new(&format!("{FUNCTIONS}{before}"));
+        scene.agent(&format!("T=1700100000\n{FUNCTIONS}{agent}"));
+        scene.person(&format!("T=1700200000\n{FUNCTIONS}{person}"));
+        let question = scene.question().unwrap().unwrap();
+        let error = question.comparison.selected(&everything(&question)).unwrap_err().to_string();
+        assert_eq!(error, format!("{branch} changed on both sides"), "{person} | {agent}");
+    }
+}
+
 /// The agent put its commits on top of those that the person made meanwhile. With an index that was older, a commit takes
 /// back what the person changed, and that is said.
 #[test]

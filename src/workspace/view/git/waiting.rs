@@ -88,7 +88,7 @@ fn on_top_advice(question: &RepositoryQuestion, item: &RepositoryItem) -> Option
     let [base, person, agent] =
         [&question.base, &question.person, &question.agent].map(|state| state.resolve(full));
     let (base, person, agent) = (base?, person?, agent?);
-    if agent == base || !full.starts_with("refs/heads/") {
+    if agent == base || agent == person || !full.starts_with("refs/heads/") {
         return None;
     }
     let at = short_id(person);
