@@ -6,7 +6,7 @@ use crate::git_name::GitName;
 use crate::group::branches_to_return_to;
 use crate::object_id::ObjectId;
 use crate::repository_move::{CheckoutMove, Moved, MovedItems, RepositoryMove};
-use crate::state::{CheckoutName, Head, IndexState, RefTarget, RepositoryState, StashEntry};
+use crate::state::{CheckoutName, Head, IndexState, RepositoryState, StashEntry, resolve_by};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An item of a repository.
@@ -121,10 +121,10 @@ impl Comparison {
         let person_head = p.map(|checkout| checkout.head.clone());
         let head = found.head.as_ref().map_or(person_head, |moved| moved.after.clone());
         let commit = match &head {
-            Some(Head::Branch(branch)) => match self.moved.refs.get(branch) {
-                Some(moved) => moved.after.as_ref().and_then(RefTarget::object),
-                None => person.resolve(branch),
-            },
+            Some(Head::Branch(branch)) => resolve_by(branch, |name| match self.moved.refs.get(name) {
+                Some(moved) => moved.after.as_ref(),
+                None => person.refs.get(name),
+            }),
             Some(Head::Detached(id)) => Some(*id),
             None => None,
         };
@@ -197,10 +197,13 @@ fn commit_of_agent([base, person, agent]: [&RepositoryState; 3], name: &Checkout
     let own = if head(agent) == head(person) { head(base).or(head(agent)) } else { head(agent) };
     match own? {
         Head::Detached(id) => Some(id),
-        Head::Branch(branch) if agent.refs.get(&branch) == person.refs.get(&branch) => {
-            base.resolve(&branch).or(agent.resolve(&branch))
+        Head::Branch(branch) => {
+            let of_then = |name: &GitName| match agent.refs.get(name) {
+                shown if shown == person.refs.get(name) => base.refs.get(name),
+                own => own,
+            };
+            resolve_by(&branch, of_then).or(agent.resolve(&branch))
         }
-        Head::Branch(branch) => agent.resolve(&branch),
     }
 }
 

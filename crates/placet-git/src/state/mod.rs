@@ -74,15 +74,7 @@ impl RepositoryState {
     /// The object that a ref leads to, through symbolic refs.
     #[must_use]
     pub fn resolve(&self, name: &GitName) -> Option<ObjectId> {
-        let mut name = name;
-        // git follows five symbolic refs, too.
-        for _ in 0..5 {
-            match self.refs.get(name)? {
-                RefTarget::Object(id) => return Some(*id),
-                RefTarget::Symbolic(to) => name = to,
-            }
-        }
-        None
+        resolve_by(name, |name| self.refs.get(name))
     }
 
     /// Every object that a ref, a `HEAD` or a stash entry leads to.
@@ -101,4 +93,19 @@ impl RepositoryState {
         tips.dedup();
         tips
     }
+}
+
+/// The object that a ref leads to, where `target_of` says what each ref is.
+pub(crate) fn resolve_by<'a>(
+    mut name: &'a GitName,
+    target_of: impl Fn(&GitName) -> Option<&'a RefTarget>,
+) -> Option<ObjectId> {
+    // git follows five symbolic refs, too.
+    for _ in 0..5 {
+        match target_of(name)? {
+            RefTarget::Object(id) => return Some(*id),
+            RefTarget::Symbolic(to) => name = to,
+        }
+    }
+    None
 }
