@@ -156,7 +156,8 @@ fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let proposed = proposed.map_err(invalid)?;
     context.conversation.agent_for(LINE, &context.output)?;
     context.directory.proposed = Some(proposed);
-    let input = json!({ "path": file, "content": added.text });
+    // A path that is not UTF-8 is no JSON.
+    let input = json!({ "path": file.to_string_lossy(), "content": added.text });
     Ok(CommandFollowUp::Turn(TurnStart::Call { text: LINE.into(), tool: CHECKS_TOOL.into(), input }))
 }
 
@@ -170,12 +171,12 @@ fn with_pending(workspace: &Workspace, file: &Path) -> Result<String, WorkspaceE
     }
 }
 
-/// What placet proposed is still what is pending.
+/// What placet proposed is what is pending: it was neither changed nor applied.
 fn proposal_is_pending(context: &CommandContext<'_>, workspace: &Workspace) -> bool {
-    let proposed = context.directory.proposed.as_ref();
-    proposed.is_some_and(|proposed| {
-        with_pending(workspace, proposed.path()).is_ok_and(|text| text == proposed.text())
-    })
+    let Some(proposed) = &context.directory.proposed else { return false };
+    let applied = regular_file::read_to_string(proposed.path(), regular_file::SETTINGS);
+    with_pending(workspace, proposed.path()).is_ok_and(|text| text == proposed.text())
+        && !applied.is_ok_and(|text| text == proposed.text())
 }
 
 /// `/until CHECK[,CHECK] [N] [MESSAGE]`: without a message it begins with the checks.

@@ -177,9 +177,10 @@ impl FileChange {
         attributes::words(from.unwrap_or(&self.before), &self.after)
     }
 
-    /// Lines added and removed; `None` for a content that is not text.
+    /// Lines added and removed; `None` for a content that is not text, and where no side is a file.
     pub fn counts(&self, objects: &ObjectStore) -> Option<(usize, usize)> {
-        let (before, after) = self.bytes(objects)?;
+        let has_file = self.before.is_file() || self.after.is_file();
+        let (before, after) = self.bytes(objects).filter(|_| has_file)?;
         line_counts(&before, &after)
     }
 }

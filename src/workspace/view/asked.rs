@@ -48,7 +48,11 @@ impl ShownChanges {
         let lost = classes.paths_of_losses(set, &losses);
         let stays = |change: &&FileChange| !with.contains(&change.path) && !lost.contains(&*change.path);
         let is_new_directory = |change: &FileChange| change.is_directory_alone() && change.before.is_absent();
-        let holds_nothing = |change: &FileChange| set.below(&change.path).len() == 1;
+        // In their order, what is in a directory follows it.
+        let holds_nothing = |change: &FileChange| {
+            let next = set.changes.partition_point(|other| other.path <= change.path);
+            !set.changes.get(next).is_some_and(|other| other.path.starts_with(&change.path))
+        };
         let others = set.changes.iter().filter(stays).filter(|c| !is_new_directory(c) || holds_nothing(c));
         let needed: HashSet<&Path> = others.flat_map(|change| change.path.ancestors()).collect();
         self.part(|change| stays(&change) && (!is_new_directory(change) || needed.contains(&*change.path)))

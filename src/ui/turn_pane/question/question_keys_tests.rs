@@ -193,8 +193,7 @@ proptest! {
     }
 }
 
-/// Story: who marked another answer and pressed Enter within half a second had to press it again, and each such Enter began the
-/// wait anew.
+/// Story: an Enter within half a second after an arrow was ignored, and each ignored Enter began the wait again.
 #[test]
 fn an_enter_right_after_an_arrow_counts_and_one_after_a_tab_or_a_text_does_not() {
     let mut bench = KeysHarness::ready("");
