@@ -13,7 +13,9 @@ use super::stage;
 use super::start;
 use crate::app::App;
 use crate::audit::AuditKind;
-use crate::repl::{ReviewApply, TurnNumbers, accepted_changes, apply_review, blamed, memory_of, review_of};
+use crate::repl::{
+    ReviewApply, SENT_LATER, TurnNumbers, accepted_changes, apply_review, blamed, memory_of, review_of,
+};
 use crate::text::patch::{PatchSet, StripLevels, parse, unquoted};
 use crate::text::visible;
 use crate::tools::{CheckBoard, passed_checks, passed_words};
@@ -93,12 +95,7 @@ pub(super) fn from_question(app: &App, chosen: &SelectedView) -> Result<PendingR
 /// Says how the rejections and comments of a review are sent, where there are any.
 fn name_report(ended: PendingReview, name: &str) {
     if ended.has_report {
-        // A run has no next message: its question sends them.
-        let how = match name.starts_with("run-") {
-            true => "are saved: `s` at the question of the next `placet run` sends them",
-            false => "will be sent with your next message",
-        };
-        warn(&format!("your rejections and comments {how} ({name})"));
+        warn(&format!("{SENT_LATER} ({name})"));
     }
 }
 

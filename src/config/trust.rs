@@ -121,6 +121,15 @@ impl ProposedSettings {
         Ok(ProposedSettings { path: path.into(), text, was_trusted })
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The whole file as it was proposed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Trusts the file if it is exactly as proposed now, and returns whether it is.
     pub fn accept(&self, trust_file: &Path) -> io::Result<bool> {
         let mut store = TrustStore::open(trust_file);

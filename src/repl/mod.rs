@@ -32,8 +32,9 @@ pub use background::RememberedBackground;
 pub use commands::COMMANDS;
 pub use commands::cost::priced;
 pub use commands::review::{
-    AppliedReview, ReviewApply, ReviewDecided, TurnNumbers, accepted_changes, apply_review, blamed,
-    memory_of, retract_undone, review_of, reviewed_at, reviewed_decision, send_back_review, unsent_review,
+    AppliedReview, ReviewApply, ReviewDecided, SENT_LATER, TurnNumbers, accepted_changes, apply_review,
+    blamed, memory_of, retract_undone, review_of, reviewed_at, reviewed_decision, send_back_review,
+    unsent_review,
 };
 pub(crate) use commands::{NamedPrompt, PromptUsageError, own_names, prompt_parts};
 pub use context::SlashCommand;

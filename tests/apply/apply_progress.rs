@@ -1,8 +1,9 @@
 //! A long apply or undo shows how far it is, and Ctrl-C stops it before the first file changes. The real binary in a
 //! pseudo-terminal.
 
+use crate::support::held_stage::HeldStage;
 use crate::support::is_full;
-use crate::support::program::placet;
+use crate::support::program::{placet, placet_with_points};
 use crate::support::pty::{Pty, shell};
 use crate::support::require::has_view;
 use std::path::Path;
@@ -14,19 +15,19 @@ static FILES: LazyLock<usize> =
     LazyLock::new(|| if std::env::var_os("PLACET_BINARY").is_some() { 30_000 } else { 8_000 });
 
 /// What makes them, in a second.
-fn many_new_files() -> String {
-    format!("mkdir new; cd new; seq {} | split -l 1 -a 4", *FILES)
+fn new_files(count: usize) -> String {
+    format!("mkdir new; cd new; seq {count} | split -l 1 -a 4")
 }
 
-/// A shell that makes new files pending and then runs placet once for each line that is typed.
-fn ready(lines: &str) -> Pty {
-    let placet = placet();
+/// A shell that makes new files pending and then runs `placet` once for each line that is typed.
+fn ready((placet, hold): (&str, &str), count: usize, lines: &str) -> Pty {
     let script = format!(
         "'{placet}' sandbox run -- '{}' >made 2>&1 </dev/null\necho made $?; trap : INT\n\
          while read arguments; do '{placet}' $arguments >said; echo \"ended $?\"; done\n",
-        many_new_files()
+        new_files(count)
     );
-    let mut pty = shell().program("sh").arg("script").file("script", script).spawn();
+    let start = shell().program("sh").arg("script").file("script", script);
+    let mut pty = start.variable("PLACET_HOLD", hold).spawn();
     pty.until("the pending changes", |screen| screen.contains("made 3"));
     pty.line(lines);
     pty
@@ -41,12 +42,13 @@ fn ctrl_c_stops_an_apply_before_the_first_file_changes_and_the_next_apply_comple
     if !has_view() {
         return;
     }
-    let mut pty = ready("apply");
+    let held = HeldStage::new();
+    let mut pty = ready((placet_with_points(), &held.variable("staging")), 20, "apply");
+    held.until_reached();
     pty.until("the line of the progress", |screen| screen.contains("files; Ctrl-C stops"));
     pty.send("\x03");
-    pty.until("the answer to the key", |screen| {
-        screen.contains("files; stopping ...") || screen.contains("ended ")
-    });
+    pty.until("the answer to the key", |screen| screen.contains("files; stopping ..."));
+    held.go_on();
     pty.until("the end", |screen| screen.contains("ended "));
     let screen = pty.screen();
     let tree = pty.tree.path().to_path_buf();
@@ -57,6 +59,9 @@ fn ctrl_c_stops_an_apply_before_the_first_file_changes_and_the_next_apply_comple
     assert!(said.contains("stopped; nothing was changed"), "{said}");
     let left: Vec<_> = std::fs::read_dir(&tree).unwrap().map(|one| one.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".placet-")), "{left:?}");
+    pty.line("apply");
+    pty.until("the end of the next apply", |screen| screen.contains("ended 0"));
+    assert_eq!(files(&tree.join("new")), 20);
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn an_apply_and_an_undo_of_many_files_show_how_far_they_are() {
     if !has_view() || !is_full() {
         return;
     }
-    let mut pty = ready("apply");
+    let mut pty = ready((placet(), ""), *FILES, "apply");
     pty.until("the end of the apply", |screen| screen.contains("ended 0"));
     let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
     // The directory is no file: progress, result and list have one count.
@@ -103,7 +108,7 @@ fn the_question_after_a_turn_shows_how_far_its_apply_is_and_esc_stops_it() {
         return;
     }
     let mut pty = shell().arg("--provider").arg("offline").open();
-    pty.line(&format!("run {}", many_new_files()));
+    pty.line(&format!("run {}", new_files(*FILES)));
     stop_in_time(&mut pty, "\x1b");
     pty.until("a prompt", |screen| screen.trim_end().ends_with('>'));
     pty.line("/apply .");

@@ -1,49 +1,19 @@
 //! A stop while placet collects or removes what a command wrote: one row says what became of the changes, and nothing is
 //! applied later.
 
+use crate::support::held_stage::HeldStage;
 use crate::support::mock_server::Say;
 use crate::support::program::placet_with_points;
 use crate::support::pty::joined;
 use crate::support::pty::{Pty, shell};
 use crate::support::require::has_view;
 use crate::support::talk::{Talk, Wire, turn};
-use crate::support::wait;
 use placet::agent::{TurnEnding, TurnEvent};
 use placet::conversation::CallOutcome;
 use placet::permission::Mode;
 use serde_json::json;
-use std::path::PathBuf;
-use tempfile::TempDir;
 
 const ESC: &str = "\x1b";
-
-/// A stage at which placet waits until it is told to go on.
-struct HeldStage {
-    _place: TempDir,
-    file: PathBuf,
-}
-
-impl HeldStage {
-    fn new() -> HeldStage {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("hold");
-        std::fs::write(&file, "").unwrap();
-        HeldStage { _place: place, file }
-    }
-
-    fn variable(&self, stage: &str) -> String {
-        format!("{stage}={}", self.file.display())
-    }
-
-    fn until_reached(&self) {
-        let reached = self.file.with_file_name("hold.reached");
-        wait::until("the stage", || reached.exists());
-    }
-
-    fn go_on(&self) {
-        std::fs::remove_file(&self.file).unwrap();
-    }
-}
 
 fn held_at(stage: &str, mode: &str) -> (Pty, HeldStage) {
     let held = HeldStage::new();

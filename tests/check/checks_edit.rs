@@ -217,3 +217,22 @@ fn the_shell_proposes_checks_as_a_change_that_is_reviewed() {
     pty.until("a result", |s| s.contains("make-test") && s.contains("failed with exit code"));
     assert!(!pty.screen().contains("config trust"), "{}", pty.screen());
 }
+
+/// Story: after an edit of the proposed settings, the checks were said to be pending for ever.
+#[test]
+fn a_proposal_that_the_agent_changed_is_none_any_more() {
+    if !has_view() || !require("make") {
+        return;
+    }
+    let mut pty = shell().arg("--mode").arg("ask").size(100, 40).file("Makefile", "test:\n\ttrue\n").open();
+    pty.line("/checks detect");
+    pty.until("the question", |s| s.contains("[checks.make-test]") && s.contains("No, keep it pending"));
+    pty.answer("n");
+    pty.until("the end", |s| s.contains("are pending: /apply, /review, /discard (! .placet/config.toml)"));
+    pty.line("append \"# more\" to .placet/config.toml");
+    pty.until("the question again", |s| s.contains("+ # more") && s.contains("apply this file?"));
+    pty.answer("n");
+    pty.until("the end", |s| s.matches("/discard (! .placet/config.toml)").count() == 2);
+    pty.line("/checks");
+    pty.until("no proposal", |s| s.contains("no check is set"));
+}

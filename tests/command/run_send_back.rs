@@ -55,7 +55,7 @@ fn the_review_goes_back_to_the_program_which_continues_in_its_view() {
     pty.until("the review", |screen| screen.contains("a accept  "));
     pty.answer("}}rc");
     pty.send("not three\r");
-    pty.until("the comment", |screen| screen.contains("adds it to the message for mine"));
+    pty.until("the comment", |screen| screen.contains("offers to run mine again with it"));
     pty.answer("q");
     question(&pty);
     pty.answer("s");

@@ -63,22 +63,30 @@ fn a_file_that_waits_is_asked_about_once_and_named_in_one_line_then() {
     }
     let mut pty = shell().size(110, 50).arg("--mode").arg("ask").file("notes.txt", "one\n").open();
     let asked = |s: &str| s.matches("apply this file?").count();
-    pty.line("run echo A=1 > .envrc; echo x > a.txt");
+    pty.line("run mkdir -p .github/workflows; echo a > .github/workflows/ci.yml; echo x > a.txt");
     ready(&pty, "2 files, +2 -0 lines: apply?");
     pty.answer("a");
-    ready(&pty, "! .envrc (created): apply this file?");
+    ready(&pty, "! .github/workflows/ci.yml (created): apply this file?");
     pty.answer("n");
-    pty.until("what is left", |s| s.contains("are pending: /apply, /review, /discard (! .envrc)"));
+    pty.until("what is left", |s| {
+        s.contains("are pending: /apply, /review, /discard (! .github/workflows/ci.yml)")
+    });
     let before = asked(&pty.screen());
     pty.line("run echo y > b.txt");
     ready(&pty, "1 file, +1 -0 lines: apply?");
-    assert!(joined(&pty.screen()).contains("still pending: .envrc"), "{}", pty.screen());
+    assert!(joined(&pty.screen()).contains("still pending: .github/workflows/ci.yml"), "{}", pty.screen());
+    // Nor are the directories that only it needs.
+    assert!(
+        !pty.screen().rsplit("1 file, +1 -0 lines: apply?").next().unwrap().contains("A .github"),
+        "{}",
+        pty.screen()
+    );
     pty.answer("a");
-    pty.until("the same line", |s| s.matches("/discard (! .envrc)").count() == 2);
+    pty.until("the same line", |s| s.matches("/discard (! .github/workflows/ci.yml)").count() == 2);
     assert_eq!(asked(&pty.screen()), before, "{}", pty.screen());
-    assert!(pty.exists("b.txt") && !pty.exists(".envrc"));
+    assert!(pty.exists("b.txt") && !pty.exists(".github/workflows/ci.yml"));
     // Another content is another question.
-    pty.line("run echo A=2 > .envrc");
+    pty.line("run echo b > .github/workflows/ci.yml");
     pty.until("the question about it", |s| asked(s) > before);
 }
 

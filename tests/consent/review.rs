@@ -743,7 +743,7 @@ fn a_new_binary_file_of_a_patch_is_one_file() {
     assert_eq!(said.code, 0, "{}", said.stderr);
     insta::assert_snapshot!(said.stdout, @r"
     hunk 1 of 2, n.png, a binary file; the diff has no more information, undecided
-      mode 755
+      executable
     hunk 2 of 2, ä.png, a binary file; the diff has no more information, undecided
     ");
 }

@@ -134,7 +134,7 @@ fn every_page_is_in_the_summary_and_no_part_is_long() {
 #[test]
 fn the_readme_is_short_and_names_the_commands() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(readme.lines().count() < 120, "{} lines", readme.lines().count());
+    assert!(readme.lines().count() < 100, "{} lines", readme.lines().count());
     for command in ["cargo test", "cargo run --release", "placet tour"] {
         assert!(readme.contains(command), "{command}");
     }

@@ -9,6 +9,7 @@ pub mod fixture;
 pub mod forged_notes;
 pub mod guide_page;
 pub mod guide_run;
+pub mod held_stage;
 pub mod history_rules;
 pub mod live;
 pub mod mcp_client;

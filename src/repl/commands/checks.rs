@@ -14,6 +14,7 @@ use crate::ui::line_ui::{LineUi, TerminalLineUi};
 use crate::workspace::{OpenConsent, View, Workspace, WorkspaceError};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,12 +60,12 @@ pub(in crate::repl) fn check_env(
 /// What the command works with.
 fn env(context: &mut CommandContext<'_>) -> Result<Arc<ToolContext>, CommandStop> {
     let (workspace, view) = context.viewed()?;
-    let is_proposed = context.directory.proposed.is_some();
-    let none = || match is_proposed {
-        true => CommandStop::with_hint(PROPOSED_PENDING, PENDING_COMMANDS),
-        false => CommandStop::with_hint("no check is set", "/checks detect proposes checks"),
+    let Some(env) = check_env(context, &workspace, &view) else {
+        return Err(match proposal_is_pending(context, &workspace) {
+            true => CommandStop::with_hint(PROPOSED_PENDING, PENDING_COMMANDS),
+            false => CommandStop::with_hint("no check is set", "/checks detect proposes checks"),
+        });
     };
-    let env = check_env(context, &workspace, &view).ok_or_else(none)?;
     match &env.checks.problem {
         Some(problem) => Err(CommandStop::with_hint(
             problem.clone(),
@@ -140,18 +141,10 @@ fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let dir = context.app.cwd();
     let file = AppDirs::project_file(dir, home_dir().as_deref());
     let file = file.unwrap_or_else(|| dir.join(".placet/config.toml"));
-    let path = file.to_string_lossy().into_owned();
-    // With what is pending: a second proposal must not add a check twice.
-    let loaded = workspace
-        .resolve(&path)
-        .and_then(|at| workspace.load(&at, OpenConsent::Inside, regular_file::SETTINGS));
-    let before = match loaded {
-        Ok((bytes, _)) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(WorkspaceError::Missing(_)) => String::new(),
-        Err(e) => return Err(CommandStop::error(e.to_string())),
-    };
+    // A second proposal must not add a check twice.
+    let before = with_pending(&workspace, &file).map_err(|e| CommandStop::error(e.to_string()))?;
     let known: Vec<String> = context.app.config.checks().into_iter().map(|(name, _)| name).collect();
-    let is_proposed = context.directory.proposed.is_some();
+    let is_proposed = proposal_is_pending(context, &workspace);
     let added = proposed_addition(dir, &known, &before).map_err(|why| match why {
         NothingProposed::NoFile if is_proposed => CommandStop::with_hint(PROPOSED_PENDING, PENDING_COMMANDS),
         why => CommandStop::note(why.to_string()),
@@ -163,8 +156,27 @@ fn detect(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let proposed = proposed.map_err(invalid)?;
     context.conversation.agent_for(LINE, &context.output)?;
     context.directory.proposed = Some(proposed);
-    let input = json!({ "path": path, "content": added.text });
+    // A path that is not UTF-8 is no JSON.
+    let input = json!({ "path": file.to_string_lossy(), "content": added.text });
     Ok(CommandFollowUp::Turn(TurnStart::Call { text: LINE.into(), tool: CHECKS_TOOL.into(), input }))
+}
+
+/// The settings as they are with what is pending; empty where there are none.
+fn with_pending(workspace: &Workspace, file: &Path) -> Result<String, WorkspaceError> {
+    let at = workspace.resolve(&file.to_string_lossy())?;
+    match workspace.load(&at, OpenConsent::Inside, regular_file::SETTINGS) {
+        Ok((bytes, _)) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(WorkspaceError::Missing(_)) => Ok(String::new()),
+        Err(e) => Err(e),
+    }
+}
+
+/// What placet proposed is what is pending: it was neither changed nor applied.
+fn proposal_is_pending(context: &CommandContext<'_>, workspace: &Workspace) -> bool {
+    let Some(proposed) = &context.directory.proposed else { return false };
+    let applied = regular_file::read_to_string(proposed.path(), regular_file::SETTINGS);
+    with_pending(workspace, proposed.path()).is_ok_and(|text| text == proposed.text())
+        && !applied.is_ok_and(|text| text == proposed.text())
 }
 
 /// `/until CHECK[,CHECK] [N] [MESSAGE]`: without a message it begins with the checks.

@@ -2,7 +2,7 @@
 //!
 //! A question comes while a person types, so an Enter may be the end of a line, a repeat of a key that is held down, or part
 //! of a paste that the terminal does not mark. It counts when the question has been on the screen for half a second, and
-//! no other key came in that half second. Times go in with the keys: no I/O, no clock.
+//! nothing that can be a part of these came in that half second. Times go in with the keys: no I/O, no clock.
 
 use std::time::Duration;
 

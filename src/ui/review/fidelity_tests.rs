@@ -7,10 +7,16 @@ use super::inline_diff::InlineDiffCache;
 use super::paint::{DrawContext, NoAnnotations, ReviewPainter};
 use super::side_text::SideText;
 use super::state::{Review, ReviewSubject};
+use crate::text::patch::StripLevels;
 use crate::text::visible::samples;
 use crate::ui::Theme;
 use crate::ui::keymap::Keymap;
+use crate::workspace::{
+    ChangeClasses, ChangeSet, FileAttrs, FileChange, ObjectStore, PathState, RenamedFiles, shown_patch,
+};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn file(name: &str, old: &[u8], new: &[u8]) -> Option<ReviewFile> {
@@ -144,6 +150,64 @@ fn lines_that_a_shell_reads_in_utf_16_are_shown() {
     let latin: Vec<u8> = "\u{feff}Write-Host 'one'\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let (words, _) = super::load::wide_text(b"", &latin).unwrap();
     assert!(words.iter().all(|line| !line.contains("a program")), "{words:?}");
+}
+
+/// Stories: a directory that became an executable file was shown as a removed directory, and a link that became a file as
+/// too large to be shown.
+#[test]
+fn what_takes_the_place_of_anything_is_shown_in_the_review_and_at_the_question() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let objects = ObjectStore::new(dir.path().join("objects"));
+    let file = |text: &str, mode: u32| PathState::File {
+        hash: objects.put(text.as_bytes()).unwrap(),
+        size: text.len() as u64,
+        attrs: FileAttrs { mode, ..FileAttrs::default() },
+    };
+    let link = |target: &str| PathState::Link { target: target.into() };
+    let directory = PathState::Directory { attrs: FileAttrs { mode: 0o755, ..FileAttrs::default() } };
+    let olds = [PathState::Absent, file("old\n", 0o644), link("old"), directory];
+    for old in olds {
+        for new in [file("payload\n", 0o644), file("payload\n", 0o755), link("payload")] {
+            let change = |path: &str, before: &PathState, after: &PathState| FileChange {
+                path: Path::new(path).into(),
+                before: before.clone().into(),
+                after: after.clone().into(),
+                content: None,
+                moved_from: None,
+                twin: None,
+                raced: false,
+                by_tool: false,
+                steps: std::sync::Arc::default(),
+            };
+            let mut changes = vec![change("/w/s", &old, &new)];
+            if old.is_directory() {
+                changes.push(change("/w/s/inside", &file("gone\n", 0o644), &PathState::Absent));
+            }
+            let set = ChangeSet::new(changes);
+            let (classes, renamed) = (ChangeClasses::default(), RenamedFiles::default());
+            let files = super::pending(&set, &classes, &renamed, &objects, &|path| path.into());
+            let decided: BTreeSet<_> = files.iter().flat_map(|file| file.paths.clone()).collect();
+            assert_eq!(decided, set.paths(), "{old:?} {new:?}");
+            let shown = drawn(&review(files, 80, 24));
+            assert!(shown.contains("payload"), "{old:?} {new:?}\n{shown}");
+            let rows = set.listing(&objects, &classes, &[], |path| path.into());
+            let mut asked: String = rows.iter().map(|row| row.line() + "\n").collect();
+            if !set.changes[0].is_link_alone() {
+                let patch = shown_patch(&set, &set.changes[0], &renamed, &objects, Path::new("/w"));
+                let patch = crate::text::patch::parse(&patch.bytes, StripLevels::default());
+                let drawn =
+                    drawn(&review(super::of_patch(&patch.expect("a patch that can be drawn")), 80, 24));
+                asked.push_str(&drawn);
+            }
+            assert!(asked.contains("payload"), "{old:?} {new:?}\n{asked}");
+            if old.is_directory() {
+                assert!(
+                    shown.contains("D /w/s/inside") && asked.contains("everything in it"),
+                    "{shown}{asked}"
+                );
+            }
+        }
+    }
 }
 
 proptest! {

@@ -107,7 +107,6 @@ pub(super) fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &Object
     }
     // A `.git` that is a file or a link names another directory, and is read.
     let Some(own) = set.repositories.git_file(&change.path) else { return false };
-    let is_file = |node: &PathState| node.is_file() || node.is_absent();
     let holds = || change.bytes(objects).is_some_and(|(a, b)| own.holds(&a) && own.holds(&b));
-    is_file(&change.before) && is_file(&change.after) && (own == GitFileKind::Data || holds())
+    change.is_between_files() && (own == GitFileKind::Data || holds())
 }

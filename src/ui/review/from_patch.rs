@@ -125,9 +125,9 @@ fn one(file: &FilePatch) -> ReviewFile {
     {
         facts.push(format!("mode {a:o} becomes {b:o}"));
     }
-    // As a new file of the work tree says it.
+    // All that git says of a mode; the row of a file of the work tree has the whole of it.
     if file.kind == FilePatchKind::Create && file.new_mode == Some(0o100_755) {
-        facts.push("mode 755".into());
+        facts.push("executable".into());
     }
     let body = match &file.body {
         FilePatchBody::Hunks(_) => lines(file).filter(|lines| !lines.hunks.is_empty()).map(ReviewBody::Lines),

@@ -50,10 +50,10 @@ pub fn pending(
         }
         let Some(change) = set.get(path) else { continue };
         let mut file = one(change, set.moved_node(change), objects, &name, &mut room);
-        list_removed(&mut file, &set.removed_below(change), objects, &name);
+        let removed = set.removed_below(change);
+        list_removed(&mut file, change, &removed, objects, &name);
         file.facts.insert(0, format!("! {}", sanitize::line(&runner.words())));
-        file.paths
-            .extend(set.below(path).into_iter().filter(|below| **below != *path && change.after.is_absent()));
+        file.paths.extend(removed.iter().map(|below| below.path.clone()));
         file.runs_later = Some(why);
         taken.extend(file.paths.iter().cloned());
         files.push(file);
@@ -67,11 +67,10 @@ pub fn pending(
         if renamed_files.is_old(&change.path) {
             continue;
         }
-        let unit = unit_of(set, &change.path);
-        let mut group = unit.as_ref().map(|unit| set.below(unit)).unwrap_or_default();
-        group.retain(|path| !taken.contains(path));
-        match unit {
-            Some(unit) if group.len() > 1 || set.repository_of(&change.path).is_some() => {
+        match set.repository_of(&change.path) {
+            Some(unit) => {
+                let mut group = set.below(&unit);
+                group.retain(|path| !taken.contains(path));
                 files.push(together(set, &unit, &group, objects, &name, &mut room));
                 files.extend(new_objects(set, &unit, &group, &name));
                 files.extend(operation_files(set, &unit, (&group, objects), &name));
@@ -88,7 +87,13 @@ pub fn pending(
                         .unwrap_or_else(|| renamed_as_whole(change, old, objects, &name, &mut room)),
                     None => one(change, set.moved_node(change), objects, &name, &mut room),
                 };
-                list_removed(&mut file, &set.removed_below(change), objects, &name);
+                // A directory that goes is decided with everything below it.
+                let removed = set.removed_below(change);
+                list_removed(&mut file, change, &removed, objects, &name);
+                let below =
+                    removed.iter().map(|below| below.path.clone()).filter(|path| !taken.contains(path));
+                file.paths.extend(below);
+                taken.extend(file.paths.iter().cloned());
                 files.push(file);
             }
         }
@@ -97,9 +102,10 @@ pub fn pending(
     files
 }
 
-/// Lists what is removed with a directory that is decided as one file: its own row says only that the directory goes.
+/// Lists what is removed with a directory that is decided as one file, behind what takes its place.
 fn list_removed(
     file: &mut ReviewFile,
+    change: &FileChange,
     below: &[&FileChange],
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
@@ -107,21 +113,29 @@ fn list_removed(
     if below.is_empty() {
         return;
     }
-    let mut words = vec![removed_words(below)];
-    words.extend(below.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))));
+    let mut whole = WholeChange::default();
+    if !change.after.is_absent()
+        && let ReviewBody::Whole(own) = &mut file.body
+    {
+        whole = std::mem::take(own);
+    }
+    whole.words.push(removed_words(change, below));
+    whole.words.extend(below.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))));
     let left_out = below.len().saturating_sub(SHOWN);
     if left_out > 0 {
-        words.push(format!("and {left_out} more"));
+        whole.words.push(format!("and {left_out} more"));
     }
+    whole.left_out += left_out;
     let mut key = blake3::Hasher::new();
     key.update(file.key.as_bytes());
     for change in below {
         key.update(own_key(change).as_bytes());
     }
     file.key = key.finalize().to_hex().to_string();
-    let lines = below.iter().filter_map(|change| change.counts(objects));
-    let counts = Some(lines.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed)));
-    file.body = ReviewBody::Whole(WholeChange { words, left_out, counts, ..WholeChange::default() });
+    let lines =
+        std::iter::once(change).chain(below.iter().copied()).filter_map(|change| change.counts(objects));
+    whole.counts = Some(lines.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed)));
+    file.body = ReviewBody::Whole(whole);
 }
 
 /// How the fact begins that says who made a change; no other fact begins so.
@@ -178,12 +192,7 @@ fn command_of(change: &FileChange) -> Option<Maker> {
     Some(Maker::Command(sanitize::line(what).into_owned()))
 }
 
-/// The unit with which this path is decided: a repository, or the topmost removed directory.
-fn unit_of(set: &ChangeSet, path: &Path) -> Option<PathBuf> {
-    let goes = |dir: &&Path| set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory());
-    set.repository_of(path).or_else(|| path.ancestors().filter(goes).last().map(Path::to_path_buf))
-}
-
+/// The files of a repository, which are decided together.
 fn together(
     set: &ChangeSet,
     unit: &Path,
@@ -197,28 +206,18 @@ fn together(
     for change in &part.changes {
         key.update(own_key(change).as_bytes());
     }
-    let repository = set.repository_of(unit).is_some();
     // New objects and the files of an operation are rows of their own. What is listed below with its content is not named
     // twice.
-    let has_words = |change: &FileChange| repository && !is_gits_own(set, change, objects);
+    let has_words = |change: &FileChange| !is_gits_own(set, change, objects);
     let is_folded = |c: &FileChange| is_new_object(set, c) || is_of_operation(set, c, objects);
     let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c));
     let listed: Vec<&FileChange> = listed.collect();
     let mut words: Vec<String> =
         listed.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
-    let why = match repository {
-        true => "the files of the repository: all or none",
-        false => "the directory and everything in it",
-    };
-    words.insert(0, why.into());
+    words.insert(0, "the files of the repository: all or none".into());
     let mut left_out = listed.len().saturating_sub(SHOWN);
     if left_out > 0 {
         words.push(format!("and {left_out} more"));
-    }
-    let counts =
-        (!repository).then(|| part.lines(objects, &RenamedFiles::default(), &ChangeClasses::default()));
-    if let Some((added, removed)) = counts {
-        words.push(format!("{}, +{added} -{removed} lines", part.count(&RenamedFiles::default())));
     }
     for change in part.changes.iter().filter(|c| has_words(c)) {
         words.push(format!("{} {}", change.verb().letter(), name(&change.path)));
@@ -229,12 +228,12 @@ fn together(
         path: unit.to_path_buf(),
         paths: group.iter().cloned().collect(),
         renamed: None,
-        letter: if repository { 'M' } else { 'D' },
+        letter: 'M',
         facts: Vec::new(),
         care: Vec::new(),
         runs_later: None,
         decided_with: None,
-        body: ReviewBody::Whole(WholeChange { words, left_out, counts, ..WholeChange::default() }),
+        body: ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() }),
         key: key.finalize().to_hex().to_string(),
     }
 }
@@ -248,18 +247,21 @@ fn as_words(
     left_out: &mut usize,
 ) -> Vec<String> {
     let file = one(change, None, objects, name, room);
-    let mut words = file.facts;
-    match file.body {
-        ReviewBody::Whole(whole) => {
-            *left_out += whole.left_out;
-            words.extend(whole.words);
-        }
+    let whole = as_whole(file.body);
+    *left_out += whole.left_out;
+    [file.facts, whole.words].concat()
+}
+
+/// Lines as one decision.
+fn as_whole(body: ReviewBody) -> WholeChange {
+    match body {
+        ReviewBody::Whole(whole) => whole,
         ReviewBody::Lines(lines) => {
             let diff = LineDiff::new(&lines.old.text(), &lines.new.text()).unified(3, usize::MAX);
-            words.extend(sanitize::block(&diff.text).lines().map(String::from));
+            let words = sanitize::block(&diff.text).lines().map(String::from).collect();
+            WholeChange { words, ..WholeChange::default() }
         }
     }
-    words
 }
 
 /// A change by itself; `from` is what was at the other end of a move.
@@ -270,7 +272,7 @@ fn one(
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
 ) -> ReviewFile {
-    let parts = matches!(change.verb(), ChangeKind::Modified) || from.is_some();
+    let parts = change.verb() == ChangeKind::Modified && change.is_between_files() || from.is_some();
     let with = if parts { ", with whatever part is accepted" } else { "" };
     let mut facts: Vec<String> =
         change.attribute_words(from).into_iter().map(|words| format!("{words}{with}")).collect();
@@ -281,9 +283,8 @@ fn one(
     let mut paths = vec![change.path.clone()];
     paths.extend(change.moved_from.clone());
     let body = body(change, objects, name, room, &mut facts);
-    let slash = if change.after.is_directory() || change.before.is_directory() { "/" } else { "" };
     ReviewFile {
-        name: format!("{}{slash}", name(&change.path)),
+        name: format!("{}{}", name(&change.path), change.slash()),
         path: change.path.to_path_buf(),
         paths,
         renamed: None,
@@ -365,8 +366,8 @@ fn body(
             let was = match before {
                 PathState::Link { target } => format!(", was -> {}", visible::path(Path::new(target))),
                 PathState::Absent => String::new(),
-                PathState::File { size, .. } => format!(", was a file of {size} bytes"),
-                _ => ", was something else".into(),
+                PathState::File { size, .. } => format!(", was a file of {}", count::of(*size, "byte")),
+                other => format!(", was {}", size_words(other)),
             };
             let outside = change.outside_words(name).map(|words| format!(" {words}")).unwrap_or_default();
             return words(vec![format!("link -> {}{outside}{was}", visible::path(Path::new(target)))]);
@@ -405,7 +406,14 @@ fn body(
         return words(vec![sizes(change), "too large to be shown line by line here".into()]);
     };
     *room -= size.min(*room);
-    text(change, before, after, facts)
+    let shown = text(change, before, after, facts);
+    if change.is_between_files() {
+        return shown;
+    }
+    let mut whole = as_whole(shown);
+    whole.words.insert(0, format!("a file, was {}", size_words(&change.before)));
+    whole.counts = change.counts(objects);
+    ReviewBody::Whole(whole)
 }
 
 fn text(change: &FileChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<String>) -> ReviewBody {
@@ -516,7 +524,7 @@ fn sizes(change: &FileChange) -> String {
         (PathState::File { size: before, .. }, PathState::File { size: after, .. }) => {
             format!("not text: {before} to {after} bytes")
         }
-        (before, after) => format!("not text: {} becomes {}", size(before), size(after)),
+        (before, after) => format!("not text: {} becomes {}", size_words(before), size_words(after)),
     }
 }
 
@@ -527,8 +535,8 @@ fn picture_sizes(change: &FileChange, before: &[u8], after: &[u8]) -> String {
         let kind = sniff(bytes.get(..64).unwrap_or(bytes), &file);
         let known = kind.and_then(|kind| Some((kind, media::size(kind, bytes)?)));
         match known {
-            Some((kind, (width, height))) => format!("{kind} {width}x{height}, {}", size(node)),
-            None => size(node),
+            Some((kind, (width, height))) => format!("{kind} {width}x{height}, {}", size_words(node)),
+            None => size_words(node),
         }
     };
     format!("picture: {} becomes {}", side(&change.before, before), side(&change.after, after))
@@ -539,7 +547,7 @@ pub(super) fn short_hash(hash: &blake3::Hash) -> String {
     hash.to_hex().chars().take(12).collect()
 }
 
-fn size(node: &PathState) -> String {
+fn size_words(node: &PathState) -> String {
     match node {
         PathState::File { size, .. } => count::of(*size, "byte"),
         PathState::Absent => "nothing".into(),

@@ -126,9 +126,7 @@ impl Review {
         self.add_comment(target, text);
         let words = match (self.subject, &self.program) {
             (ReviewSubject::Pending, Some(program)) => {
-                format!(
-                    "commented; D deletes it; key `s` of the question adds it to the message for {program}"
-                )
+                format!("commented; D deletes it, and the question offers to run {program} again with it")
             }
             (ReviewSubject::Pending, None) => {
                 "commented; D deletes it, and applying sends it to the agent".into()

@@ -322,15 +322,30 @@ fn a_no_can_say_why_to_the_agent() {
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::No("keep x".into())));
 }
 
-/// At the end of a turn it is the next message, never a command, and everything stays pending.
+/// At the end of a turn it is the next message, and everything stays pending.
 #[test]
 fn a_reason_not_to_apply_is_a_message_to_the_agent() {
-    for words in ["a k d", "/undo breaks", "!rm -rf ."] {
+    let mut b = bench_of(100, 24);
+    let mut answer = b.ask_to_apply(two_files());
+    reply(&mut b, "a k d");
+    assert!(answer.try_recv().is_err());
+    assert_eq!(b.live.draft().queued, ["I have not applied these changes: a k d"]);
+}
+
+/// A command is never sent to the model: it waits for the end of the turn, and the question stays.
+#[test]
+fn a_command_at_a_question_is_queued() {
+    for words in ["/undo breaks", "!rm -rf ."] {
         let mut b = bench_of(100, 24);
         let mut answer = b.ask_to_apply(two_files());
         reply(&mut b, words);
-        assert!(answer.try_recv().is_err());
-        assert_eq!(b.live.draft().queued, [format!("I have not applied these changes: {words}")]);
+        assert_eq!(answer.try_recv(), Err(tokio::sync::oneshot::error::TryRecvError::Empty));
+        assert_eq!(b.live.draft().queued, [words]);
+        let mut b = bench_of(100, 24);
+        let mut answer = b.ask(DisplayDetail::Text("rm x".into()));
+        reply(&mut b, words);
+        assert_eq!(answer.try_recv(), Err(tokio::sync::oneshot::error::TryRecvError::Empty));
+        assert_eq!(b.live.draft().queued, [words]);
     }
 }
 

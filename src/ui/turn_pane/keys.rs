@@ -124,6 +124,14 @@ impl TurnPane {
                 // In a pane that has only questions, all text is for them.
                 let begun = if self.facts.questions_only { TextBegun::AtQuestion } else { begun };
                 let whole = self.pastes.expanded(&text).into_owned();
+                if is_command(&whole)
+                    && self.question.as_ref().is_some_and(|open| !open.asks_for_words())
+                    && !self.facts.questions_only
+                {
+                    // It is run after the turn, as one that was typed during it.
+                    self.queue_text(text);
+                    return None;
+                }
                 match PaneQuestion::reply(&mut self.question, whole, begun) {
                     // No answer, and no message either: it was begun at the question.
                     QuestionOutcome::NotForIt(_) if begun == TextBegun::AtQuestion => {

@@ -13,6 +13,7 @@ use crate::workspace::files::path_state::{
 };
 use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use crate::workspace::history::objects::{ObjectStore, changed};
+use crate::workspace::hold_point;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -119,6 +120,7 @@ fn stage_part(
             return (staged, made, Some((change.path.to_path_buf(), stop())));
         }
         progress.step(&change.before, &change.after);
+        hold_point("staging");
         let most_names = names.of_change(change);
         match stage_change(
             objects,

@@ -140,27 +140,32 @@ impl FileChange {
         self.before.size().max(self.after.size()) > READ_WHOLE
     }
 
-    /// Both contents; empty for a missing file. `None` when one of them is not a file, is too large (16 MiB), or cannot
-    /// be read any more.
+    /// Both sides are files, or nothing: the change consists of content. Where a link or a directory becomes a file, the
+    /// new content has no old one whose parts could be kept.
+    pub fn is_between_files(&self) -> bool {
+        let has_content = |node: &PathState| node.is_file() || node.is_absent();
+        has_content(&self.before) && has_content(&self.after)
+    }
+
+    /// Both contents; empty for a side that is no file. `None` when one of them is too large (16 MiB), or cannot be read
+    /// any more.
     pub fn bytes(&self, objects: &ObjectStore) -> Option<(Vec<u8>, Vec<u8>)> {
         if self.is_too_large() {
             return None;
         }
         let before = match &*self.before {
-            PathState::Absent => Vec::new(),
             PathState::File { hash, .. } => {
                 objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, READ_WHOLE).ok())?
             }
-            _ => return None,
+            _ => Vec::new(),
         };
         let after = match (&*self.after, self.content_path()) {
-            (PathState::Absent, _) => Vec::new(),
             (PathState::File { .. }, Some(path)) => regular_file::read(&path, READ_WHOLE).ok()?,
             // What was applied is on the disk, until something else is written there.
             (PathState::File { hash, .. }, None) => {
                 objects.get(*hash).ok().or_else(|| regular_file::read(&self.path, READ_WHOLE).ok())?
             }
-            _ => return None,
+            _ => Vec::new(),
         };
         let named = |bytes: &Vec<u8>, node: &PathState| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
         (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
@@ -172,9 +177,10 @@ impl FileChange {
         attributes::words(from.unwrap_or(&self.before), &self.after)
     }
 
-    /// Lines added and removed; `None` for a content that is not text.
+    /// Lines added and removed; `None` for a content that is not text, and where no side is a file.
     pub fn counts(&self, objects: &ObjectStore) -> Option<(usize, usize)> {
-        let (before, after) = self.bytes(objects)?;
+        let has_file = self.before.is_file() || self.after.is_file();
+        let (before, after) = self.bytes(objects).filter(|_| has_file)?;
         line_counts(&before, &after)
     }
 }
@@ -212,7 +218,7 @@ pub struct ChangeSet {
 
 impl ChangeSet {
     /// Finds moved files: a deleted file and a new file with the same content. The nearest name wins.
-    pub(in crate::workspace) fn new(mut changes: Vec<FileChange>) -> ChangeSet {
+    pub(crate) fn new(mut changes: Vec<FileChange>) -> ChangeSet {
         let mut gone: HashMap<Hash, Vec<Arc<Path>>> = HashMap::new();
         for change in &changes {
             if let (PathState::File { hash, size, .. }, PathState::Absent) = (&*change.before, &*change.after)

@@ -128,7 +128,7 @@ impl FileChange {
         objects: &ObjectStore,
         name: &dyn Fn(&Path) -> String,
     ) -> ListedChange {
-        let slash = if self.after.is_directory() || self.before.is_directory() { "/" } else { "" };
+        let slash = self.slash();
         let mut text = format!("{} ", self.verb().letter());
         if let Some(from) = &self.moved_from {
             text.push_str(&format!("{} -> ", name(from)));
@@ -144,6 +144,9 @@ impl FileChange {
             }
             (PathState::Link { target }, PathState::Absent) => {
                 text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
+            }
+            (PathState::Link { target }, _) => {
+                text.push_str(&format!(", was -> {}", visible::path(Path::new(target))));
             }
             _ => {}
         }
@@ -205,14 +208,16 @@ impl FileChange {
         (to.starts_with('/') || to.starts_with("~/")).then_some("(outside the workspace)")
     }
 
-    /// A link is all that the path was or becomes: its row shows all of that.
+    /// A link comes, goes or changes, and no file: its row shows all of that.
     pub fn is_link_alone(&self) -> bool {
         let is_link = |state: &PathState| matches!(state, PathState::Link { .. });
-        match (&*self.before, &*self.after) {
-            (PathState::Absent, after) => is_link(after),
-            (before, PathState::Absent) => is_link(before),
-            (before, after) => is_link(before) && is_link(after),
-        }
+        (is_link(&self.before) || is_link(&self.after)) && !self.before.is_file() && !self.after.is_file()
+    }
+
+    /// What the name ends with: `/` where the path becomes a directory, or was one and goes.
+    pub fn slash(&self) -> &'static str {
+        let is_directory = self.after.is_directory() || self.before.is_directory() && self.after.is_absent();
+        if is_directory { "/" } else { "" }
     }
 
     /// Which servers made a part of the change.
@@ -244,14 +249,17 @@ fn twins_elsewhere(dir: &Path, below: &[&FileChange], name: &dyn Fn(&Path) -> St
     format!("({files} in it: another name of {})", names.join(", "))
 }
 
-/// What a removed directory contained: `the directory and everything in it: 14 files`.
-pub fn removed_words(below: &[&FileChange]) -> String {
+/// What a directory contained that `change` removes or replaces: `the directory and everything in it: 14 files`.
+pub fn removed_words(change: &FileChange, below: &[&FileChange]) -> String {
     let files = below.iter().filter(|c| !c.before.is_directory()).count();
     let counted = match files {
         0 => count::of(below.len(), "directory"),
         files => count::of(files, "file"),
     };
-    format!("the directory and everything in it: {counted}")
+    match change.after.is_absent() {
+        true => format!("the directory and everything in it: {counted}"),
+        false => format!("in place of the directory and everything in it: {counted}"),
+    }
 }
 
 impl ChangeSet {
@@ -306,7 +314,7 @@ impl ChangeSet {
                     row.paths.extend(old.map(|old| old.path.clone()).or(change.moved_from.clone()));
                     let removed = self.removed_below(change);
                     if !removed.is_empty() {
-                        row.text.push_str(&format!(" ({})", removed_words(&removed)));
+                        row.text.push_str(&format!(" ({})", removed_words(change, &removed)));
                         row.paths.extend(removed.iter().map(|c| c.path.clone()));
                     }
                     let why = match classes.of(&change.path) {

@@ -46,7 +46,8 @@ pub fn shown_patches<'a>(
     patches(set, objects, move |path| shown_name(path, root))
 }
 
-/// The patch of one of these paths; of a file that was moved, with both of its names.
+/// The patch of one of these paths; of a file that was moved, with both of its names. A link is in its row and not in the
+/// patch, where its target would look like a line of the file.
 pub fn shown_patch(
     set: &ChangeSet,
     change: &FileChange,
@@ -58,7 +59,7 @@ pub fn shown_patch(
     renamed
         .moved_from(change, set)
         .and_then(|old| rename_patch(old, change, objects, &name))
-        .unwrap_or_else(|| patch_of(set, change, objects, &name))
+        .unwrap_or_else(|| patch_of(set, &without_links(change), objects, &name))
 }
 
 /// `None` where a side cannot be read.
@@ -78,6 +79,14 @@ fn rename_patch(
     }
     block((&from, &to), &in_words(change, &to), Some(&before), Some(&after), &mut bytes);
     Some(PathPatch { path: Arc::clone(&change.path), bytes, missing: 0 })
+}
+
+fn without_links(change: &FileChange) -> FileChange {
+    let other = |node: &SharedState| match **node {
+        PathState::Link { .. } => SharedState::default(),
+        _ => node.clone(),
+    };
+    FileChange { before: other(&change.before), after: other(&change.after), ..change.clone() }
 }
 
 fn shown_name(path: &Path, root: &Path) -> Option<PathBuf> {
@@ -201,14 +210,8 @@ fn one(change: &FileChange, name: &Path, objects: &ObjectStore, out: &mut Vec<u8
 type ContentPair = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 fn contents(change: &FileChange, objects: &ObjectStore) -> Option<ContentPair> {
-    let file = |node: &PathState| node.is_file();
-    if !file(&change.before) && !file(&change.after) {
-        return Some((None, None));
-    }
-    let half = |node: &SharedState| if file(node) { node.clone() } else { SharedState::default() };
-    let files = FileChange { before: half(&change.before), after: half(&change.after), ..change.clone() };
-    let (before, after) = files.bytes(objects)?;
-    Some((file(&change.before).then_some(before), file(&change.after).then_some(after)))
+    let (before, after) = change.bytes(objects)?;
+    Some((change.before.is_file().then_some(before), change.after.is_file().then_some(after)))
 }
 
 /// The difference of one path with the old and the new name `names`, which a comment calls `shown`.

@@ -291,7 +291,7 @@ impl View {
 
     /// The content that `change` has with only some of its hunks made.
     pub(super) fn with_part(&self, change: &FileChange, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
-        let (before, after) = change.bytes(self.objects())?;
+        let (before, after) = change.bytes(self.objects()).filter(|_| change.is_between_files())?;
         Some(with_hunks(&before, &after, &hunks(&before, &after), chosen))
     }
 

@@ -2,8 +2,9 @@
 
 use super::View;
 use super::shown::ShownChanges;
+use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::changes::classify::{ChangeApproval, LargeLoss};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -34,7 +35,7 @@ impl ShownChanges {
         self.classes().losses.iter().cloned().partition(|loss| asked.allows(loss))
     }
 
-    /// The same without all of that.
+    /// The same without all of that, and without the new directories that only that needs.
     #[must_use]
     pub fn unasked(&self) -> ShownChanges {
         let (set, classes) = (self.set(), self.classes());
@@ -45,6 +46,15 @@ impl ShownChanges {
         let with: BTreeSet<Arc<Path>> =
             paths.iter().flat_map(|path| classes.approved_with(set, path)).collect();
         let lost = classes.paths_of_losses(set, &losses);
-        self.part(|change| !with.contains(&change.path) && !lost.contains(&*change.path))
+        let stays = |change: &&FileChange| !with.contains(&change.path) && !lost.contains(&*change.path);
+        let is_new_directory = |change: &FileChange| change.is_directory_alone() && change.before.is_absent();
+        // In their order, what is in a directory follows it.
+        let holds_nothing = |change: &FileChange| {
+            let next = set.changes.partition_point(|other| other.path <= change.path);
+            !set.changes.get(next).is_some_and(|other| other.path.starts_with(&change.path))
+        };
+        let others = set.changes.iter().filter(stays).filter(|c| !is_new_directory(c) || holds_nothing(c));
+        let needed: HashSet<&Path> = others.flat_map(|change| change.path.ancestors()).collect();
+        self.part(|change| stays(&change) && (!is_new_directory(change) || needed.contains(&*change.path)))
     }
 }

@@ -290,6 +290,7 @@ impl View {
     /// Both sides of a change have lines.
     fn is_text(&self, change: &FileChange) -> bool {
         let is_text = |bytes: &[u8]| !bytes.contains(&0) && !crate::text::is_binary(bytes);
-        change.bytes(self.objects()).is_some_and(|(before, after)| is_text(&before) && is_text(&after))
+        let sides = change.bytes(self.objects()).filter(|_| change.is_between_files());
+        sides.is_some_and(|(before, after)| is_text(&before) && is_text(&after))
     }
 }

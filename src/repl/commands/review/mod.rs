@@ -19,4 +19,4 @@ pub(super) use command::{report_is_unsent, review};
 pub use decided::{reviewed_at, reviewed_decision, unsent_review};
 
 /// Where the agent learns of a review later.
-const SENT_LATER: &str = "your rejections and comments will be sent with your next message";
+pub const SENT_LATER: &str = "your rejections and comments will be sent with your next message";

@@ -172,8 +172,7 @@ impl PaneQuestion {
             }
             AnyQuestion::Choice(question) => match question.reasons_for {
                 ReasonReader::Server(reader) => drop(reader.send(text)),
-                // Dropped without an answer: everything stays pending. The agent has to know what the words are about,
-                // and a message that begins with `/` or `!` would be a command.
+                // Dropped without an answer: everything stays pending. The agent has to know what the words are about.
                 ReasonReader::Agent | ReasonReader::Nobody => {
                     return QuestionOutcome::Message(format!("I have not applied these changes: {text}"));
                 }
@@ -181,6 +180,12 @@ impl PaneQuestion {
             AnyQuestion::Loop(_) => {}
         }
         QuestionOutcome::Closed
+    }
+
+    /// It asks for words that may begin as a command does: with the path of a file.
+    pub(in crate::ui::turn_pane) fn asks_for_words(&self) -> bool {
+        let is_enquiry = matches!(self.asked, AnyQuestion::Enquiry(_)) || self.asked.tells_server();
+        is_enquiry || self.stage == QuestionStage::Word
     }
 
     /// A text that is begun at the question is a reply to it.

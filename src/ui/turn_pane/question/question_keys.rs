@@ -66,8 +66,10 @@ impl QuestionKeys {
         QuestionInput { key, at }: QuestionInput,
     ) -> QuestionEffect {
         let counts = self.guard.counts(at) && key.kind == KeyEventKind::Press;
-        self.guard.touch(at);
         let is_empty = line.is_empty();
+        if !(is_empty && is_arrow(key)) {
+            self.guard.touch(at);
+        }
         if is_escape(key) {
             return if is_empty { QuestionEffect::Leave } else { QuestionEffect::Clear(line.take()) };
         }
@@ -178,6 +180,13 @@ impl QuestionKeys {
     pub(in crate::ui::turn_pane) fn guard(&self) -> &EnterGuard {
         &self.guard
     }
+}
+
+/// At an empty line it moves the mark or the rows. It is no part of a text that somebody types or pastes, so an Enter right
+/// after it is meant.
+fn is_arrow(key: KeyEvent) -> bool {
+    use KeyCode::{Down, Left, PageDown, PageUp, Right, Up};
+    key.modifiers.is_empty() && matches!(key.code, Left | Right | Up | Down | PageUp | PageDown)
 }
 
 fn is_escape(key: KeyEvent) -> bool {

@@ -192,3 +192,30 @@ proptest! {
         }
     }
 }
+
+/// Story: an Enter within half a second after an arrow was ignored, and each ignored Enter began the wait again.
+#[test]
+fn an_enter_right_after_an_arrow_counts_and_one_after_a_tab_or_a_text_does_not() {
+    let mut bench = KeysHarness::ready("");
+    bench.key(KeyCode::Right);
+    bench.pass(20);
+    assert_eq!(bench.key(KeyCode::Enter), QuestionEffect::Take(1));
+    // Nothing was read yet.
+    let mut bench = KeysHarness::new("");
+    bench.keys.drawn(bench.now);
+    bench.pass(100);
+    bench.key(KeyCode::Right);
+    assert_eq!(bench.key(KeyCode::Enter), QuestionEffect::Stay);
+    // A terminal without bracketed paste sends what is pasted as keys.
+    for pasted in [KeyCode::Tab, KeyCode::Char(' ')] {
+        let mut bench = KeysHarness::ready("");
+        bench.key(pasted);
+        assert_eq!(bench.key(KeyCode::Enter), QuestionEffect::Stay);
+    }
+    // A text that was deleted a moment ago.
+    let mut bench = KeysHarness::ready("");
+    bench.key(KeyCode::Char('x'));
+    bench.key(KeyCode::Backspace);
+    bench.key(KeyCode::Right);
+    assert_eq!(bench.key(KeyCode::Enter), QuestionEffect::Stay);
+}
