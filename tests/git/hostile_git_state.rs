@@ -605,16 +605,11 @@ fn what_git_obeyed_and_that_is_gone_waits() {
         assert_eq!(out.code, 3, "{file}: {out:#?}");
         let before = state(&txn);
         let listed = txn.run(["changes"]).stdout;
-<<<<<<< d6c7971e
-        let is_it = |word: &str| word.trim_end_matches([':', '/']) == file;
+        let is_it = |word: &str| word.trim_end_matches([':', ',', '/']) == file;
         let is_marked = |row: &str| {
             row.starts_with("! ") && row.split_whitespace().any(is_it)
                 || row.starts_with(".git: not applied: ")
         };
-=======
-        let is_it = |word: &str| word.trim_end_matches([':', ',', '/']) == file;
-        let is_marked = |row: &str| row.starts_with("! ") && row.split_whitespace().any(is_it);
->>>>>>> main
         let out = txn.run(["apply"]);
         if !listed.lines().any(is_marked) || out.code == 0 || before != state(&txn) {
             wrong.push(format!("{file}: {listed}{out:#?}"));
