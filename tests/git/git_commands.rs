@@ -71,7 +71,8 @@ fn cases() -> Vec<GitCase> {
 /// It is read in a copy: git writes trees when it reads a sparse index.
 const STATE: &str = r#"
 rm -rf ../copy; cp -a . ../copy; cd ../copy
-export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_NOSYSTEM=1
+export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_COUNT=1
+export GIT_CONFIG_KEY_0=advice.sparseIndexExpanded GIT_CONFIG_VALUE_0=false
 find . -name HEAD ! -path '*/logs/*' ! -path '*/refs/*' | sort | while read -r head; do
     dir=${head%/HEAD}; test -f $head || continue; test -d $dir/objects || test -f $dir/commondir || continue
     echo "== $dir"; cat $head 2>/dev/null
@@ -82,7 +83,7 @@ find . -name HEAD ! -path '*/logs/*' ! -path '*/refs/*' | sort | while read -r h
     git --git-dir=$dir config --local --list
     git --git-dir=$dir worktree list --porcelain | grep -v ^prunable | sed "s:$PWD/:TREE/:; s:${PWD%/copy}/tree/:TREE/:"
     git --git-dir=$dir fsck --full --no-progress --no-dangling 2>&1 | grep -v "missing tree 4b825dc"
-    test $dir = ${dir%.git} || git -c advice.sparseIndexExpanded=false -C ${dir%.git} status --porcelain=v2 --branch 2>&1
+    test $dir = ${dir%.git} || git -C ${dir%.git} status --porcelain=v2 --branch 2>&1
 done
 "#;
 

@@ -94,7 +94,10 @@ fn the_row_of_the_index_says_what_git_status_says_after_the_apply() {
         let rows = index_rows(&txn);
         let dir = txn.tree.join(place);
         let (staged_then, then) = (staged(&dir), tree_at_head(&dir));
-        let entries_then = git(&dir, &["ls-files", "-s", "-v"]);
+        let entries = || git(&dir, &["ls-files", "-s", "-v"]);
+        let refs =
+            || git(&txn.tree, &["for-each-ref"]) + &git(&dir, &["rev-parse", "--symbolic-full-name", "HEAD"]);
+        let (entries_then, refs_then) = (entries(), refs());
         let waits = txn.run(["changes"]).stdout.contains("! M .git");
         let args = ["apply", "--apply-protected", ".git"];
         let out = txn.run(if waits { &args[..] } else { &args[..1] });
@@ -112,16 +115,18 @@ fn the_row_of_the_index_says_what_git_status_says_after_the_apply() {
         assert!(!paths.is_empty(), "{before} | {agent}");
         assert_eq!(txn.run(["undo"]).code, 0, "{agent}");
         assert_eq!(staged_now(&txn, &old), "", "{before} | {agent}");
-        assert_eq!(git(&dir, &["ls-files", "-s", "-v"]), entries_then, "{before} | {agent}");
+        assert_eq!((entries(), refs()), (entries_then, refs_then), "{before} | {agent}");
     }
 }
 
-/// What differs from the state before, without what git writes by itself: objects that undo leaves to `git gc`, reflogs, and the
-/// times in an index, of which `git ls-files` says what is in it.
+/// What differs from the state before, without what git says by itself or keeps for its own comfort: objects that undo leaves to
+/// `git gc`, reflogs, refs and the entries of an index.
 fn staged_now(txn: &Txn, old: &crate::support::txn::Snap) -> String {
     let is_of_git = |path: &Path| {
-        path.components().any(|part| part.as_os_str() == "objects" || part.as_os_str() == "logs")
+        let has = |dir: &str| path.components().any(|part| part.as_os_str() == dir);
+        ["objects", "logs", "refs"].into_iter().any(has)
             || path.ends_with("index")
+            || path.ends_with("packed-refs")
     };
     let (mut now, mut old) = (txn.snap(), old.clone());
     now.retain(|path, _| !is_of_git(path));

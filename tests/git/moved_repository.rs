@@ -248,7 +248,11 @@ fn a_move_that_the_pending_changes_did_not_know_is_never_taken_back() {
         ("git branch b", &[&["branch", "b", "HEAD~1"]], "branch b"),
         // An index that was made before a commit takes that back with the next one.
         ("echo n > n.txt; git add n.txt", &[&["commit", "-qam", "Mine"]], "branch main moved to"),
-        ("git rm -q --cached b.txt", &[&["commit", "-qam", "Mine"]], "branch main moved to"),
+        (
+            "git rm -q --cached b.txt",
+            &[&["commit", "-qam", "Mine"]],
+            "the staged entry `b.txt` changed in the workspace, too",
+        ),
         ("git reset -q -- staged.txt", &[&["commit", "-qm", "Mine"]], "branch main moved to"),
         ("git rebase -q main other", &[&["branch", "-f", "other", "topic"]], "branch other moved to"),
         ("git checkout -q topic", &[&["branch", "-f", "topic", "other"]], "branch topic moved to"),

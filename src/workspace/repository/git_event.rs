@@ -119,7 +119,9 @@ impl GitEvent {
         match (&self.kind, &self.commit) {
             (GitEventKind::Stash | GitEventKind::StashRemoved, Some(id)) => format!("stash entry {id}"),
             (_, Some(id)) => format!("commit {id}"),
-            (GitEventKind::RefCreated | GitEventKind::RefMoved, None) => self.name.clone().unwrap_or_default(),
+            (GitEventKind::RefCreated | GitEventKind::RefMoved, None) => {
+                self.name.clone().unwrap_or_default()
+            }
             _ => "index".into(),
         }
     }

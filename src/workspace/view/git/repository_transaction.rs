@@ -4,6 +4,7 @@
 //! entry of the apply names the journals of its repositories, so that the next start after a kill goes the same way with both.
 
 use super::pending_repository::{PendingContent, PendingRepository};
+use crate::permission::is_git_name;
 use crate::workspace::apply::crash_point;
 use crate::workspace::history::journal::{
     AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel,
@@ -198,6 +199,7 @@ impl RepositoryPart {
             RepositoryWork::Remove => {
                 move_dir(staged, &kept_in(&journal.repository_record(&self.applied)))?;
                 self.is_away = false;
+                remove_empty_parents(path);
                 Ok(())
             }
             RepositoryWork::Apply { .. } | RepositoryWork::Back { .. } => Ok(()),
@@ -226,6 +228,16 @@ impl RepositoryPart {
             RepositoryWork::Restore { kept } if staged.exists() => move_dir(staged, kept),
             RepositoryWork::Remove if self.is_away => fs::rename(staged, path).map_err(failed(path)),
             _ => Ok(()),
+        }
+    }
+}
+
+/// The directories of the outer repository that were made for that of a submodule.
+fn remove_empty_parents(path: &Path) {
+    let Some(outer) = path.ancestors().skip(1).find(|dir| is_git_name(dir)) else { return };
+    for dir in path.ancestors().skip(1).take_while(|dir| *dir != outer) {
+        if fs::remove_dir(dir).is_err() {
+            return;
         }
     }
 }

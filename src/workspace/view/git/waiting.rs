@@ -230,8 +230,9 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
             // A worktree has rows that say where it is; what leads git elsewhere is a fact that waits by itself.
             WaitingGroup::File(_) | WaitingGroup::Worktree(_) => {}
             WaitingGroup::Operation(checkout) => {
-                found.push(git(of_operation(question, rows, checkout)));
+                // The row has one reason: a command says more than the operation that runs it.
                 found.extend(commands_of(question).map(git));
+                found.push(git(of_operation(question, rows, checkout)));
             }
             WaitingGroup::HiddenFiles(checkout) => {
                 let hides = rows.hidden.get(checkout).is_some_and(|paths| !paths.hidden.is_empty());
@@ -324,13 +325,17 @@ impl View {
         let tree = repository.path.parent().filter(|_| is_git_name(&repository.path));
         let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
         let reason = |fact: &placet_git::IndexFact| {
-            let entry = fact.moved.after.as_deref()?.first()?;
+            let entry = fact.moved.after.as_deref().and_then(|entries| entries.first());
             let path = fact.path.as_path();
             let is_of_person = tree.is_some_and(|tree| {
                 let file = tree.join(path);
-                set.get(&file).is_none() && self.has_content(&file, entry, question.agent.format.objects)
+                set.get(&file).is_none()
+                    && match entry {
+                        Some(entry) => self.has_content(&file, entry, question.agent.format.objects),
+                        None => file.symlink_metadata().is_err(),
+                    }
             });
-            let mode = std::str::from_utf8(entry.mode.as_bytes()).ok();
+            let mode = entry.and_then(|entry| std::str::from_utf8(entry.mode.as_bytes()).ok());
             let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).unwrap_or(0);
             let runner = runner(classifier, &repository.path, path, mode).filter(|_| !is_of_person)?;
             Some((runner.by, format!("the next commit changes {}: {}", committed(&fact.path), runner.why)))
