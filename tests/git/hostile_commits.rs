@@ -617,7 +617,7 @@ fn nothing_that_git_runs_or_obeys_is_hidden_by_the_look_of_its_directory() {
         let listed = txn.run(["changes"]);
         let is_marked = |row: &str| {
             row.contains(path.trim_start_matches(".git/"))
-                && (row.starts_with("! ") || row.contains("not applied: "))
+                && (row.starts_with("! ") || row.contains("not applied"))
         };
         let is_operation = has_row(&listed, "! M .git (") && listed.stdout.contains(" in progress");
         let is_named = listed.stdout.lines().any(is_marked) || is_operation || listed.stdout.is_empty();

@@ -149,14 +149,15 @@ fn a_branch_that_moved_on_is_refused_and_is_no_change_of_ours() {
     assert_eq!(b.words(), words);
     let refused = approved(&b, &b.all());
     let Err(ApplyError::Repository(why)) = &refused else { panic!("{refused:?}") };
-    let happened = "branch main changed in the workspace, too";
-    let advice = "after `placet discard .git` the agent can do it again on the new state";
-    assert_eq!(*why, format!("{happened}; {advice}"));
+    let mine = git(&b.root, "git rev-parse --short=7 main");
+    let (mine, happened) = (mine.trim(), format!("branch main moved to {}", mine.trim()));
+    let advice = format!("git add -A && git reset --keep {mine} && git cherry-pick ..ORIG_HEAD");
+    assert_eq!(*why, format!("{happened}; ask the agent to run `{advice}`, or discard it"));
     let set = b.view.changes(LayerKind::Pending).unwrap();
     let rows = b.view.listed(&set, &b.view.classify(&set), |path| path.to_path_buf());
     let marked: Vec<&ListedChange> = rows.iter().filter(|row| row.is_blocked()).collect();
     let [row] = marked[..] else { panic!("{rows:?}") };
-    assert!(row.line().ends_with(&format!("{happened}: it cannot be applied)")), "{}", row.line());
+    assert!(row.line().ends_with(&format!("({happened})")), "{}", row.line());
     assert_eq!(git(&b.root, "git log --format=%s main"), "Mine\nFirst\n");
 }
 

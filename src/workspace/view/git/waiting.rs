@@ -329,11 +329,10 @@ impl View {
             let path = fact.path.as_path();
             let is_of_person = tree.is_some_and(|tree| {
                 let file = tree.join(path);
-                set.get(&file).is_none()
-                    && match entry {
-                        Some(entry) => self.has_content(&file, entry, question.agent.format.objects),
-                        None => file.symlink_metadata().is_err(),
-                    }
+                let has = |entry| {
+                    set.get(&file).is_none() && self.has_content(&file, entry, question.agent.format.objects)
+                };
+                entry.is_some_and(has)
             });
             let mode = entry.and_then(|entry| std::str::from_utf8(entry.mode.as_bytes()).ok());
             let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).unwrap_or(0);
