@@ -59,7 +59,7 @@ pub struct GitFiles {
     pub modules: Vec<GitName>,
 }
 
-const OF_GIT: [&str; 8] = [
+const OF_GIT: [&str; 7] = [
     "config",
     "config.worktree",
     "info/attributes",
@@ -67,7 +67,6 @@ const OF_GIT: [&str; 8] = [
     "info/sparse-checkout",
     "info/grafts",
     "objects/info/alternates",
-    "objects/info/http-alternates",
 ];
 const OPERATION: [&str; 11] = [
     "MERGE_HEAD",

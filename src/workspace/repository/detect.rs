@@ -84,7 +84,7 @@ impl RepositorySet {
     }
 
     /// True for a file of a repository that runs or configures something.
-    fn is_applied_by_name(&self, path: &Path) -> bool {
+    pub(in crate::workspace) fn is_applied_by_name(&self, path: &Path) -> bool {
         let rel = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
         rel.is_some_and(|rel| placet_git::class_of(&GitName::from(rel)) == GitFileClass::OfGit)
     }

@@ -23,6 +23,7 @@ mod setting_places;
 
 pub(in crate::workspace) use crate::permission::is_repository;
 pub use commit_patch::CommitPatch;
+pub(in crate::workspace) use config::settings;
 pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
 pub(in crate::workspace) use content_readers::{
     ContentReadError, ContentReaders, ReadOutcome, outside_content,

@@ -2,6 +2,7 @@
 
 use crate::error::{GitError, Result};
 use crate::git_name::GitName;
+use crate::limit;
 use crate::object_id::ObjectId;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,11 @@ pub(super) const LOG: [&str; 5] = ["log", "-g", "--no-show-signature", "--format
 
 /// Reads the output of [`LOG`].
 pub(super) fn parse(output: &[u8]) -> Result<Vec<StashEntry>> {
+    let is_long = |line: &[u8]| line.len() > limit::STASH_MESSAGE;
     let lines = output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    if lines.clone().any(is_long) {
+        return Err(GitError::TooLarge("a line of logs/refs/stash".into(), limit::STASH_MESSAGE as u64));
+    }
     lines
         .map(|line| {
             let (id, message) = line.split_at_checked(line.iter().position(|byte| *byte == 0)?)?;

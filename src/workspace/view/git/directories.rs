@@ -4,8 +4,11 @@ use super::super::View;
 use super::layer_source::LayerSource;
 use crate::permission::is_git_name;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
-use crate::workspace::repository::{GitFileKind, RepositorySet};
+use crate::workspace::files::sparse::read_small_at;
+use crate::workspace::repository::{GitFileKind, RepositorySet, flat, settings};
 use placet_git::{GitFileClass, GitName, RepositorySource, class_of};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What happens to a git directory.
@@ -44,6 +47,36 @@ pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Op
         .and_then(Path::parent)
         .filter(|dir| repositories.nearest(dir) == Some(*dir))
         .or(Some(nearest))
+}
+
+/// Where the files of a repository are checked out: where its settings say so, and else by its own place. `None` for a
+/// repository that has no work tree.
+pub(super) fn work_tree(git_dir: &Path) -> Option<PathBuf> {
+    let by_place = || match is_git_name(git_dir) {
+        true => git_dir.parent().map(Path::to_path_buf),
+        false => module_place(git_dir),
+    };
+    named_work_tree(git_dir).or_else(by_place)
+}
+
+/// `core.worktree`, in the person's own settings: those of the agent wait.
+fn named_work_tree(git_dir: &Path) -> Option<PathBuf> {
+    let text = read_small_at(&git_dir.join("config")).ok()?;
+    let (settings, _) = settings(&text);
+    let place = settings.get(b"core.worktree".as_slice())?.last()?.clone()?;
+    Some(flat(&git_dir.join(OsStr::from_bytes(&place))))
+}
+
+/// `.git/modules/a/modules/b` is the repository of the submodule `b` in the submodule `a`.
+fn module_place(git_dir: &Path) -> Option<PathBuf> {
+    let outer = git_dir.ancestors().filter(|dir| dir.ends_with(".git")).last()?;
+    let mut names = git_dir.strip_prefix(outer).ok()?.iter();
+    if names.next()? != "modules" {
+        return None;
+    }
+    let mut place = outer.parent()?.to_path_buf();
+    place.extend(names.filter(|name| *name != "modules"));
+    Some(place)
 }
 
 /// True for a file that runs or configures something: it is applied by itself, where a person approves it by its name.

@@ -1,8 +1,8 @@
 //! What is staged and is not in the file of the work tree: nobody sees it in the difference of a file.
 
 use super::super::{LayerKind, View};
+use super::directories::work_tree;
 use super::pending_repository::cut;
-use crate::permission::is_git_name;
 use crate::text::patch::quoted;
 use crate::workspace::repository::CommitPatch;
 use placet_git::{
@@ -46,7 +46,8 @@ impl View {
         runner: &dyn GitRunner,
     ) -> Result<StagedContent, GitError> {
         let mut found = StagedContent::default();
-        let tree = git_dir.parent().filter(|_| is_git_name(git_dir));
+        let tree = work_tree(git_dir);
+        let tree = tree.as_deref();
         let format = question.agent.format.objects;
         // What a file has, in the view or in the workspace, is shown with the file.
         for fact in

@@ -1,9 +1,10 @@
 //! Which repositories wait for an answer of their own, which cannot be applied, and which write mode may apply.
 
 use super::super::View;
+use super::directories::work_tree;
 use super::git_words::{in_progress, kind, name, operation, short, short_id};
 use super::pending_repository::{PendingContent, PendingRepository};
-use crate::permission::{Runner, is_git_name};
+use crate::permission::Runner;
 use crate::text::{count, visible};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, state_of};
@@ -98,17 +99,6 @@ fn on_top_advice(question: &RepositoryQuestion, item: &RepositoryItem) -> Option
     Some(format!(
         "ask the agent to run `git add -A && git reset --keep {at} && git cherry-pick ..ORIG_HEAD`, or discard it"
     ))
-}
-
-/// Who runs or obeys the file of a commit, where it is checked out.
-pub(super) fn runner(
-    classifier: &ChangeClassifier<'_>,
-    git_dir: &Path,
-    file: &Path,
-    mode: u32,
-) -> Option<Runner> {
-    let tree = git_dir.parent().filter(|_| is_git_name(git_dir));
-    classifier.of_committed(tree, file, mode)
 }
 
 impl View {
@@ -259,13 +249,16 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
             found.push(git(format!("{kind} {shown} leads to {}, which git moves in its place", name(to))));
         }
     }
+    let tree = work_tree(&repository.path);
     let is_tree = rows.objects.values().any(|object| *object == ObjectFact::Tree);
     found.extend(is_tree.then(|| git("a tag names a tree, and no commit".into())));
     let mut changed = |what: &str, change: &PathChange| {
         let mode = change.after.as_ref().or(change.before.as_ref()).map(|(mode, _)| mode.clone());
         let mode =
             mode.and_then(|mode| u32::from_str_radix(std::str::from_utf8(mode.as_bytes()).ok()?, 8).ok());
-        if let Some(runner) = runner(classifier, &repository.path, change.path.as_path(), mode.unwrap_or(0)) {
+        if let Some(runner) =
+            classifier.of_committed(tree.as_deref(), change.path.as_path(), mode.unwrap_or(0))
+        {
             found.push((runner.by, format!("{what} changes {}: {}", committed(&change.path), runner.why)));
         }
     };
@@ -322,7 +315,8 @@ impl View {
         let (Some(question), Some(rows)) = (repository.question(), &repository.rows) else {
             return Vec::new();
         };
-        let tree = repository.path.parent().filter(|_| is_git_name(&repository.path));
+        let tree = work_tree(&repository.path);
+        let tree = tree.as_deref();
         let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
         let reason = |fact: &placet_git::IndexFact| {
             let entry = fact.moved.after.as_deref().and_then(|entries| entries.first());
@@ -336,7 +330,7 @@ impl View {
             });
             let mode = entry.and_then(|entry| std::str::from_utf8(entry.mode.as_bytes()).ok());
             let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).unwrap_or(0);
-            let runner = runner(classifier, &repository.path, path, mode).filter(|_| !is_of_person)?;
+            let runner = classifier.of_committed(tree, path, mode).filter(|_| !is_of_person)?;
             Some((runner.by, format!("the next commit changes {}: {}", committed(&fact.path), runner.why)))
         };
         let staged = facts.filter(|fact| fact.state == StagedState::Staged).filter_map(reason);
@@ -344,7 +338,7 @@ impl View {
         let is_born = |checkout: &CheckoutName| question.agent.head_commit(checkout).is_some();
         let behind = rows.left_behind.iter().filter(|(checkout, _)| is_born(checkout));
         let behind = behind.flat_map(|(_, paths)| paths).filter_map(|path| {
-            let runner = runner(classifier, &repository.path, path.as_path(), 0)?;
+            let runner = classifier.of_committed(tree, path.as_path(), 0)?;
             Some((runner.by, format!("the next commit changes {}: {}", committed(path), runner.why)))
         });
         staged.chain(behind).collect()
