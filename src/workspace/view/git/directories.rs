@@ -49,22 +49,45 @@ pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Op
         .or(Some(nearest))
 }
 
-/// Where the files of a repository are checked out: where its settings say so, and else by its own place. `None` for a
-/// repository that has no work tree.
-pub(super) fn work_tree(git_dir: &Path) -> Option<PathBuf> {
-    let by_place = || match is_git_name(git_dir) {
-        true => git_dir.parent().map(Path::to_path_buf),
-        false => module_place(git_dir),
-    };
-    named_work_tree(git_dir).or_else(by_place)
+/// Where the files of a repository are checked out.
+pub(super) enum WorkTree {
+    At(PathBuf),
+    /// It is bare, or not made yet.
+    Nowhere,
+    /// A `.git` file leads to it, which may be anywhere.
+    Unknown,
 }
 
-/// `core.worktree`, in the person's own settings: those of the agent wait.
-fn named_work_tree(git_dir: &Path) -> Option<PathBuf> {
-    let text = read_small_at(&git_dir.join("config")).ok()?;
-    let (settings, _) = settings(&text);
-    let place = settings.get(b"core.worktree".as_slice())?.last()?.clone()?;
-    Some(flat(&git_dir.join(OsStr::from_bytes(&place))))
+impl WorkTree {
+    /// By the person's own settings, and else by the place of the repository. Settings of the agent wait.
+    pub(super) fn of(git_dir: &Path) -> WorkTree {
+        let Ok(text) = read_small_at(&git_dir.join("config")) else {
+            return WorkTree::by_place(git_dir, true);
+        };
+        let (settings, _) = settings(&text);
+        let last = |key: &[u8]| settings.get(key)?.last().cloned();
+        if let Some(Some(place)) = last(b"core.worktree") {
+            return WorkTree::At(flat(&git_dir.join(OsStr::from_bytes(&place))));
+        }
+        let is_bare = last(b"core.bare").is_some_and(|value| value.is_none_or(|value| value != b"false"));
+        WorkTree::by_place(git_dir, is_bare)
+    }
+
+    fn by_place(git_dir: &Path, is_bare: bool) -> WorkTree {
+        let parent = || git_dir.parent().map(Path::to_path_buf);
+        match if is_git_name(git_dir) { parent() } else { module_place(git_dir) } {
+            Some(place) => WorkTree::At(place),
+            None if is_bare => WorkTree::Nowhere,
+            None => WorkTree::Unknown,
+        }
+    }
+
+    pub(super) fn place(&self) -> Option<&Path> {
+        match self {
+            WorkTree::At(place) => Some(place),
+            WorkTree::Nowhere | WorkTree::Unknown => None,
+        }
+    }
 }
 
 /// `.git/modules/a/modules/b` is the repository of the submodule `b` in the submodule `a`.

@@ -1,7 +1,7 @@
 //! What happened to the repositories of a change set, for lists and for programs.
 
 use super::super::View;
-use super::directories::work_tree;
+use super::directories::WorkTree;
 use super::git_words;
 use super::pending_repository::{PendingContent, PendingRepository};
 use super::waiting::Conflict;
@@ -91,11 +91,11 @@ impl View {
         let protected = self.protected();
         let classifier = &ChangeClassifier::new(set, self.roots(), &protected);
         for repository in repositories {
-            let tree = work_tree(&repository.path);
+            let tree = WorkTree::of(&repository.path);
             for event in &mut repository.events {
                 let Some(patch) = &mut event.patch else { continue };
                 let marked = patch.files.iter().filter_map(|(file, mode)| {
-                    Some((file.clone(), classifier.of_committed(tree.as_deref(), file, *mode)?.why))
+                    Some((file.clone(), classifier.of_committed(tree.place(), file, *mode)?.why))
                 });
                 patch.runs_later = marked.collect();
             }

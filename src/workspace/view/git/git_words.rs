@@ -12,6 +12,8 @@ use std::path::PathBuf;
 
 /// Commits with a row each. More are counted.
 const MOST_COMMITS: usize = 50;
+/// Refs with a row each: a list stays a list.
+const MOST_REFS: usize = 500;
 /// Files that git writes with many commands, and that mean nothing without them.
 const USUAL: [&str; 7] =
     ["COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "REBASE_HEAD", "AUTO_MERGE", "gc.log", "description"];
@@ -24,7 +26,7 @@ pub(super) fn events(repository: &PendingRepository) -> Vec<GitEvent> {
     let (Some(rows), Some(question)) = (&repository.rows, repository.question()) else { return Vec::new() };
     let words = GitWords { repository, rows, question };
     let mut all = words.commits();
-    all.extend(rows.refs.iter().filter_map(|fact| words.of_ref(fact)));
+    all.extend(words.refs());
     // The branch of a new repository has a row already.
     if matches!(repository.content, PendingContent::Changed(_)) {
         all.extend(words.heads());
@@ -244,6 +246,23 @@ impl GitWords<'_> {
         let rewritten = if rewritten.is_empty() { rewritten } else { format!("; {rewritten}") };
         let drops = count::of(number, "commit");
         format!(" (drops {drops}: {}{more}; no other ref has {them}{rewritten})", named.join(", "))
+    }
+
+    /// What needs care has its row also where there are too many.
+    fn refs(&self) -> Vec<GitEvent> {
+        let all = self.rows.refs.iter().filter_map(|fact| self.of_ref(fact));
+        if self.rows.refs.len() <= MOST_REFS {
+            return all.collect();
+        }
+        let (mut shown, rest): (Vec<_>, Vec<_>) = all.partition(|event| event.needs_care);
+        shown.extend(rest);
+        let more = shown.len().saturating_sub(MOST_REFS);
+        shown.truncate(MOST_REFS);
+        if more > 0 {
+            let text = format!("refs: {more} more changed, which are not listed");
+            shown.push(GitEvent::new(GitEventKind::MoreRefs, text).care());
+        }
+        shown
     }
 
     fn of_ref(&self, fact: &RefFact) -> Option<GitEvent> {

@@ -1,7 +1,7 @@
 //! What is staged and is not in the file of the work tree: nobody sees it in the difference of a file.
 
 use super::super::{LayerKind, View};
-use super::directories::work_tree;
+use super::directories::WorkTree;
 use super::pending_repository::cut;
 use crate::text::patch::quoted;
 use crate::workspace::repository::CommitPatch;
@@ -46,8 +46,8 @@ impl View {
         runner: &dyn GitRunner,
     ) -> Result<StagedContent, GitError> {
         let mut found = StagedContent::default();
-        let tree = work_tree(git_dir);
-        let tree = tree.as_deref();
+        let tree = WorkTree::of(git_dir);
+        let tree = tree.place();
         let format = question.agent.format.objects;
         // What a file has, in the view or in the workspace, is shown with the file.
         for fact in

@@ -1,7 +1,7 @@
 //! Which repositories wait for an answer of their own, which cannot be applied, and which write mode may apply.
 
 use super::super::View;
-use super::directories::work_tree;
+use super::directories::WorkTree;
 use super::git_words::{in_progress, kind, name, operation, short, short_id};
 use super::pending_repository::{PendingContent, PendingRepository};
 use crate::permission::Runner;
@@ -11,8 +11,8 @@ use crate::workspace::changes::classify::{ChangeClassifier, WaitingRepository, s
 use crate::workspace::hash::Hash;
 use crate::workspace::repository::{RepositoryFact, WorktreeFate};
 use placet_git::{
-    CheckoutName, GitName, Head, ObjectFact, PathChange, RefMovement, RefTarget, RepositoryItem,
-    RepositoryQuestion, StagedState, WaitingGroup,
+    CheckoutName, GitFileClass, GitFileContent, GitName, Head, ObjectFact, PathChange, RefMovement,
+    RefTarget, RepositoryItem, RepositoryQuestion, StagedState, WaitingGroup, class_of,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,12 @@ impl Conflict {
                 advice: format!("`placet discard {name}` drops its changes"),
             }),
             PendingContent::Changed(question) => {
+                if let Some(happened) = not_read(question) {
+                    return Some(Conflict {
+                        happened,
+                        advice: format!("`placet discard {name}` drops its changes"),
+                    });
+                }
                 let item = question.comparison.conflicts.first()?;
                 let repeat = || format!("`placet discard {name}`, then ask the agent to repeat its work");
                 let advice = on_top_advice(question, item).unwrap_or_else(repeat);
@@ -53,6 +59,15 @@ impl Conflict {
             RepositoryItem::File(file) => format!("`{}`", name(file)),
         }
     }
+}
+
+/// A file of an operation that git could not write: an operation is applied whole or not at all.
+fn not_read(question: &RepositoryQuestion) -> Option<String> {
+    let is_of_operation = |file: &GitName| matches!(class_of(file), GitFileClass::Operation(_));
+    let mut files = question.comparison.moved.files.iter().filter(|(file, _)| is_of_operation(file));
+    let is_not_read = |content: &Option<GitFileContent>| matches!(content, Some(GitFileContent::NotRead));
+    let (file, _) = files.find(|(_, moved)| is_not_read(&moved.after))?;
+    Some(format!("`{}` is no regular file of less than 1 MiB", name(file)))
 }
 
 /// What the person did meanwhile.
@@ -249,15 +264,17 @@ fn reasons(repository: &PendingRepository, classifier: &ChangeClassifier<'_>) ->
             found.push(git(format!("{kind} {shown} leads to {}, which git moves in its place", name(to))));
         }
     }
-    let tree = work_tree(&repository.path);
+    let tree = WorkTree::of(&repository.path);
+    let is_unknown = matches!(tree, WorkTree::Unknown) && !(rows.commits.is_empty() && rows.index.is_empty());
+    let unknown = "its files are at a place that it does not name, where programs may run or obey them";
+    found.extend(is_unknown.then(|| git(unknown.into())));
     let is_tree = rows.objects.values().any(|object| *object == ObjectFact::Tree);
     found.extend(is_tree.then(|| git("a tag names a tree, and no commit".into())));
     let mut changed = |what: &str, change: &PathChange| {
         let mode = change.after.as_ref().or(change.before.as_ref()).map(|(mode, _)| mode.clone());
         let mode =
             mode.and_then(|mode| u32::from_str_radix(std::str::from_utf8(mode.as_bytes()).ok()?, 8).ok());
-        if let Some(runner) =
-            classifier.of_committed(tree.as_deref(), change.path.as_path(), mode.unwrap_or(0))
+        if let Some(runner) = classifier.of_committed(tree.place(), change.path.as_path(), mode.unwrap_or(0))
         {
             found.push((runner.by, format!("{what} changes {}: {}", committed(&change.path), runner.why)));
         }
@@ -315,8 +332,8 @@ impl View {
         let (Some(question), Some(rows)) = (repository.question(), &repository.rows) else {
             return Vec::new();
         };
-        let tree = work_tree(&repository.path);
-        let tree = tree.as_deref();
+        let tree = WorkTree::of(&repository.path);
+        let tree = tree.place();
         let facts = rows.index.get(&CheckoutName::Main).into_iter().flatten();
         let reason = |fact: &placet_git::IndexFact| {
             let entry = fact.moved.after.as_deref().and_then(|entries| entries.first());
