@@ -77,7 +77,7 @@ pub enum ApplyError {
     /// A record of placet's own cannot be read, so that the journal cannot be continued. Nothing was changed.
     #[error("{0}")]
     Damage(DamagedRecord),
-    #[error("the repository is in use or has changed in the meantime: {0}")]
+    #[error("a repository cannot be applied: {0}")]
     Repository(String),
     /// Nothing was changed, but the journal says that it is being done.
     #[error(
