@@ -52,7 +52,7 @@ fn commands(seed: u64, number: usize) -> String {
         state ^= state >> 7;
         state ^= state << 17;
         line.push_str(COMMANDS[usize::try_from(state % 24).unwrap()]);
-        line.push_str("\n");
+        line.push('\n');
     }
     line
 }
