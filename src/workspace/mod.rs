@@ -70,7 +70,6 @@ pub use repository::{
     CommitPatch, GitEvent, GitEventKind, GitFileKind, HeadPosition, RepositoryChange, RepositoryChangeKind,
     RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet, TreeChanges, WorktreeFate, head_of,
 };
-pub use view::GitRunnerStart;
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ChangeDecision, ChangeSelection, CheckView, CheckViewError, CommandEffects, CommandView,
@@ -83,6 +82,7 @@ pub use view::{
     pending_damage_at_start, relocate, repository_of, roots_of, running_patch, stored_roots, views_in,
     wait_for_removals, wait_for_removals_within,
 };
+pub use view::{GitNotConfined, GitRunnerStart};
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 

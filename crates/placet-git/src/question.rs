@@ -108,14 +108,15 @@ impl RepositoryQuestion {
         !self.quarantine.is_empty
     }
 
-    /// The change from a commit or tree to another one, or from nothing, as a patch. Nothing that the repository names runs.
+    /// The change from a commit or tree to another one, or from nothing, as a patch with whole names of objects. Nothing that
+    /// the repository names runs.
     pub fn tree_patch(
         &self,
         from: Option<ObjectId>,
         to: Option<ObjectId>,
         runner: &dyn GitRunner,
     ) -> Result<Vec<u8>> {
-        let args = ["diff-tree", "-p", "-r", "--no-ext-diff", "--no-textconv"];
+        let args = ["diff-tree", "-p", "-r", "--full-index", "--no-ext-diff", "--no-textconv"];
         let mut call = GitCall::new(&self.quarantine.path, args);
         let nothing = self.agent.format.objects.empty_tree();
         call.args.extend([from, to].map(|id| id.map_or(nothing.into(), |id| id.to_string().into())));
@@ -124,7 +125,8 @@ impl RepositoryQuestion {
 
     /// The difference between two blobs, as a patch.
     pub fn blob_patch(&self, one: ObjectId, other: ObjectId, runner: &dyn GitRunner) -> Result<Vec<u8>> {
-        let mut call = GitCall::new(&self.quarantine.path, ["diff", "--no-ext-diff", "--no-textconv"]);
+        let mut call =
+            GitCall::new(&self.quarantine.path, ["diff", "--full-index", "--no-ext-diff", "--no-textconv"]);
         call.args.extend([one.to_string().into(), other.to_string().into()]);
         Ok(run_one(runner, call)?.stdout)
     }
@@ -158,6 +160,19 @@ impl RepositoryQuestion {
         let mut call = GitCall::new(&self.quarantine.path, ["cat-file", "-p"]);
         call.args.push(id.to_string().into());
         Ok(run_one(runner, call)?.stdout)
+    }
+
+    /// The sizes of objects in bytes, of those that are there.
+    pub fn sizes(&self, ids: &[ObjectId], runner: &dyn GitRunner) -> Result<BTreeMap<ObjectId, u64>> {
+        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+        let call = GitCall::new(&self.quarantine.path, args).input(input.into_bytes());
+        let output = run_one(runner, call)?.stdout;
+        let sizes = output.split(|byte| *byte == b'\n').filter_map(|line| {
+            let (id, size) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
+            Some((ObjectId::from_hex(id)?, std::str::from_utf8(size.get(1..)?).ok()?.parse().ok()?))
+        });
+        Ok(sizes.collect())
     }
 
     fn paths_taken_back(&self, name: &GitName, runner: &dyn GitRunner) -> Result<Vec<GitName>> {

@@ -6,7 +6,7 @@
 
 use crate::process::{CommandInput, ShellCommand};
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec};
-use crate::workspace::GitRunnerStart;
+use crate::workspace::{GitNotConfined, GitRunnerStart};
 use placet_git::{GitCall, GitError, GitInput, GitOutput, GitOutputPlace, GitRunner};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::OsStr;
@@ -37,16 +37,16 @@ pub struct SandboxedGit {
 }
 
 impl GitRunnerStart for SandboxedGit {
-    fn start(&self, writable: &Path) -> Result<Box<dyn GitRunner>, String> {
+    fn start(&self, writable: &Path) -> Result<Box<dyn GitRunner>, GitNotConfined> {
         let (backend, why) = (self.backend)();
         if backend == SandboxBackend::None {
-            return Err(format!("git cannot be confined here: {why}"));
+            return Err(GitNotConfined(format!("git cannot be confined here: {why}")));
         }
         // The objects of the views are next to the directory of the question.
         let view = writable.parent().and_then(Path::parent).unwrap_or(writable).to_path_buf();
         let masked = self.masked.iter().flat_map(|mask| beside(mask, &view)).collect();
         let scratch = writable.join("calls");
-        crate::private::make_dir(&scratch).map_err(|e| e.to_string())?;
+        crate::private::make_dir(&scratch).map_err(|e| GitNotConfined(e.to_string()))?;
         let spec = SandboxSpec {
             backend,
             masked,
@@ -61,7 +61,7 @@ impl GitRunnerStart for SandboxedGit {
         let runner = SandboxedRunner::start(&self.supervisor, &spec, scratch);
         runner
             .map(|runner| Box::new(runner) as Box<dyn GitRunner>)
-            .map_err(|e| format!("git cannot be started: {e}"))
+            .map_err(|e| GitNotConfined(format!("git cannot be started: {e}")))
     }
 }
 

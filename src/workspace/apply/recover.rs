@@ -1,9 +1,10 @@
 //! After a crash: an apply that had begun is finished, or removed where no target had been touched.
 
-use super::super::view::{node_at, recover_repositories};
+use super::super::view::node_at;
 use super::commit::{CommitAction, acts, copy_over, perform};
 use super::old_contents::keep_displaced;
 use super::open_dirs::OpenDirs;
+use super::repository_transaction::recover_repositories;
 use super::{anchor, stage, temp_name};
 use crate::workspace::files::path_state::{PathState, dir_anyway};
 use crate::workspace::files::stat_fields::{mode_of, permissions};

@@ -72,8 +72,7 @@ pub use decision_report::{DecisionReport, DiscardedChanges, LeftPending, WRITTEN
 pub use directory_identity::DirectoryIdentity;
 pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
 pub use effect_counts::EffectCounts;
-pub use git::GitRunnerStart;
-pub(in crate::workspace) use git::{RepositoryFailure, RepositoryTransaction, recover_repositories};
+pub use git::{GitNotConfined, GitRunnerStart};
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub use loss_limit::{LossLimit, PendingReason};

@@ -1,12 +1,11 @@
 //! The repositories of a view: which directories are one, in the workspace or in what is pending, and what a change set
 //! does to them.
 
-use super::super::apply::{ApplyError, ApplyStep, commit_steps};
+use super::super::apply::{ApplyError, ApplyStep, RepositoryTransaction, commit_steps};
 use super::super::repository::{
     ConfiguredFiles, ContentReadError, ContentReaders, ReadOutcome, RepositoryChange, RepositoryChangeKind,
     RepositorySet, facts_of, is_repository, outside_content,
 };
-use super::git::RepositoryTransaction;
 use super::stack::{node_at, stat_at};
 use super::{LayerKind, View};
 use crate::permission::is_git_name;

@@ -25,7 +25,7 @@ fn git(dir: &Path, line: &str) -> String {
 struct Unconfined;
 
 impl crate::workspace::GitRunnerStart for Unconfined {
-    fn start(&self, _: &Path) -> Result<Box<dyn placet_git::GitRunner>, String> {
+    fn start(&self, _: &Path) -> Result<Box<dyn placet_git::GitRunner>, crate::workspace::GitNotConfined> {
         Ok(Box::new(placet_git::PlainRunner))
     }
 }

@@ -1,9 +1,8 @@
 //! Staging: what a file tool writes is put into the pending layers; and those are put in another order.
 
-use super::super::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
+use super::super::apply::{ApplyError, ApplyStep, ContentSource, RepositoryTransaction, crash_point, fault};
 use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
 use super::base::{BaseIndex, BaseRecord};
-use super::git::RepositoryTransaction;
 use super::layer::{Layer, LayerLookup, remove_dir_all};
 use super::stack::{join, node_at};
 use super::{LayerKind, LayerSet, View};

@@ -4,10 +4,9 @@ use super::super::{ChangeSelection, View};
 use super::directories::DirectoryFate;
 use super::git_words;
 use super::pending_repository::{PendingContent, PendingRepository};
-use super::repository_transaction::{RepositoryTransaction, RepositoryWork};
 use super::repository_undo::{fresh_record, staged_at};
 use super::waiting::Conflict;
-use crate::workspace::apply::ApplyError;
+use crate::workspace::apply::{ApplyError, AskedRepository, RepositoryTransaction, RepositoryWork};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::history::journal::{AppliedRepository, AppliedRepositoryKind};
@@ -73,6 +72,7 @@ fn work_of(
         _ => true,
     });
     let selection = Selection { approved: approved.collect(), ..Selection::default() };
+    let asked: Arc<dyn AskedRepository> = Arc::<PendingRepository>::clone(repository);
     let (kind, work) = match &repository.content {
         PendingContent::Changed(question) => {
             let change = question.comparison.selected(&selection);
@@ -80,11 +80,11 @@ fn work_of(
             if change.is_empty() {
                 return Ok(None);
             }
-            let work = RepositoryWork::Apply { repository: Arc::clone(repository), change: Box::new(change) };
+            let work = RepositoryWork::Apply { repository: asked, change: Box::new(change) };
             (AppliedRepositoryKind::Changed, work)
         }
         PendingContent::Created(_) => {
-            let work = RepositoryWork::Create { repository: Arc::clone(repository), selection };
+            let work = RepositoryWork::Create { repository: asked, selection };
             (AppliedRepositoryKind::Created, work)
         }
         PendingContent::Same | PendingContent::Refused(_) => return Ok(None),

@@ -2,12 +2,13 @@
 //!
 //! The agent's repository is an untrusted remote, and the crate `placet-git` transfers from it what git would transfer.
 //! Here is what connects it to a view: the layers as a source of files, the state of the person's repository at the first
-//! change (the base), the question with its rows, and the transaction around the files of the work tree.
+//! change (the base), and the question with its rows. The transaction around the files of the work tree is the apply's.
 //!
 //! No byte below a git directory is applied as a file, except files that a person approves by name: settings, hooks and
 //! the like.
 
 mod base_state;
+mod binary_sizes;
 mod chosen_repositories;
 mod directories;
 mod events;
@@ -15,16 +16,12 @@ mod git_words;
 mod layer_source;
 mod pending_repository;
 mod repository_memo;
-mod repository_transaction;
 mod repository_undo;
-mod staged_content;
+mod staged_only;
 mod waiting;
 
 pub(super) use base_state::RepositoriesAtStart;
 pub(super) use pending_repository::GitRunnerPlace;
-pub use pending_repository::GitRunnerStart;
+pub use pending_repository::{GitNotConfined, GitRunnerStart};
 pub(super) use repository_memo::RepositoryMemo;
-pub(in crate::workspace) use repository_transaction::{
-    RepositoryFailure, RepositoryTransaction, recover_repositories,
-};
 pub(super) use repository_undo::RepositoryUndo;

@@ -1,9 +1,11 @@
 //! A repository with pending changes, read by git: what it is a question about, with rows and patches.
 
 use super::super::{LayerKind, View};
+use super::binary_sizes::with_binary_sizes;
 use super::directories::{DirectoryFate, GitDirectory};
 use super::layer_source::LayerSource;
-use super::staged_content::StagedContent;
+use super::staged_only::StagedOnly;
+use crate::workspace::apply::AskedRepository;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::state_of;
 use crate::workspace::hash::Hash;
@@ -30,9 +32,14 @@ const MOST_DIRECTORIES: usize = 10_000;
 
 /// Starts git where nothing but `writable` can be written, and without network: for the agent's side.
 pub trait GitRunnerStart: Send + Sync {
-    /// One start, for all calls of a question. The sentence says why git cannot run.
-    fn start(&self, writable: &Path) -> Result<Box<dyn GitRunner>, String>;
+    /// One start, for all calls of a question.
+    fn start(&self, writable: &Path) -> Result<Box<dyn GitRunner>, GitNotConfined>;
 }
+
+/// Why git cannot run for the agent's side, in a sentence of the sandbox.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct GitNotConfined(pub String);
 
 /// What starts git for a view; none where commands are not confined, either.
 #[derive(Default)]
@@ -62,6 +69,8 @@ enum RepositoryReadError {
     Git(#[from] GitError),
     #[error("placet cannot store its objects: {0}")]
     Storage(#[from] io::Error),
+    #[error(transparent)]
+    NotConfined(#[from] GitNotConfined),
     #[error("the repository of the workspace changed while a command changed it, too")]
     Raced,
 }
@@ -82,7 +91,7 @@ pub(super) struct PendingRepository {
     /// What takes something away; write mode waits for it.
     pub(super) taken_away: Vec<TakenAway>,
     pub(super) patches: BTreeMap<ObjectId, Vec<u8>>,
-    pub(super) staged: StagedContent,
+    pub(super) staged: StagedOnly,
     /// Names that files of new commits have through links of these commits.
     pub(super) through_links: Vec<(ObjectId, PathBuf)>,
     /// The address of the person, if git knows it: commits of others say so.
@@ -97,6 +106,19 @@ struct QuestionRunner {
     place: Arc<tempfile::TempDir>,
     /// Repositories that were read with it.
     number: usize,
+}
+
+impl AskedRepository for PendingRepository {
+    fn question(&self) -> Option<&RepositoryQuestion> {
+        self.question()
+    }
+
+    fn created(&self) -> Option<&NewRepository> {
+        match &self.content {
+            PendingContent::Created(new) => Some(new),
+            _ => None,
+        }
+    }
 }
 
 impl PendingRepository {
@@ -116,7 +138,7 @@ impl PendingRepository {
             rows: None,
             taken_away: Vec::new(),
             patches: BTreeMap::new(),
-            staged: StagedContent::default(),
+            staged: StagedOnly::default(),
             through_links: Vec::new(),
             person: None,
             _scratch: None,
@@ -160,16 +182,13 @@ impl View {
         {
             return Some(Arc::clone(known));
         }
-        let read = match self.question_runner(runner) {
-            Ok(started) => self.read_repository(dir, started).map_err(|error| {
-                if error.has_ended_sandbox() {
-                    *runner = None;
-                }
-                error.to_string()
-            }),
-            Err(why) => Err(why),
-        };
-        let read = read.unwrap_or_else(|why| PendingRepository::refused(&dir.path, why));
+        let read = self.question_runner(runner).and_then(|started| self.read_repository(dir, started));
+        let read = read.unwrap_or_else(|error| {
+            if error.has_ended_sandbox() {
+                *runner = None;
+            }
+            PendingRepository::refused(&dir.path, error.to_string())
+        });
         let read = Arc::new(read);
         self.0.repositories.known().insert(dir.path.clone(), (key, Arc::clone(&read)));
         Some(read)
@@ -178,16 +197,15 @@ impl View {
     fn question_runner<'r>(
         &self,
         runner: &'r mut Option<QuestionRunner>,
-    ) -> Result<&'r mut QuestionRunner, String> {
-        let storage = |error: io::Error| format!("placet cannot store its objects: {error}");
-        if runner.is_none() {
-            crate::private::make_dir(&self.git_storage()).map_err(storage)?;
-            let place = tempfile::Builder::new().prefix("read-").tempdir_in(self.git_storage());
-            let place = Arc::new(place.map_err(storage)?);
-            let start = self.0.git_runner.0.get().ok_or("git cannot be confined here")?;
-            *runner = Some(QuestionRunner { git: start.start(place.path())?, place, number: 0 });
+    ) -> Result<&'r mut QuestionRunner, RepositoryReadError> {
+        if let Some(started) = runner {
+            return Ok(started);
         }
-        runner.as_mut().ok_or_else(|| "git was not started".into())
+        crate::private::make_dir(&self.git_storage())?;
+        let place = Arc::new(tempfile::Builder::new().prefix("read-").tempdir_in(self.git_storage())?);
+        let start = self.0.git_runner.0.get();
+        let start = start.ok_or_else(|| GitNotConfined("git cannot be confined here".into()))?;
+        Ok(runner.insert(QuestionRunner { git: start.start(place.path())?, place, number: 0 }))
     }
 
     fn read_repository(
@@ -221,9 +239,10 @@ impl View {
         if let Some(question) = read.question() {
             let mut rows = RepositoryRows::read(question, runner)?;
             let mut patches = BTreeMap::new();
+            let sized = |patch| with_binary_sizes(patch, question, runner);
             for commit in rows.commits.iter().take(MOST_PATCHES) {
                 let parent = commit.parents.first().copied();
-                patches.insert(commit.id, question.tree_patch(parent, Some(commit.id), runner)?);
+                patches.insert(commit.id, sized(question.tree_patch(parent, Some(commit.id), runner)?)?);
             }
             let (added, dropped) = (rows.stash_added.iter(), rows.stash_dropped.iter());
             let stash = added.map(|fact| (fact, false)).chain(dropped.map(|fact| (fact, true)));
@@ -233,14 +252,14 @@ impl View {
                 let parts = fact.parents.iter().skip(1).copied().zip([on, None]);
                 for (id, on) in std::iter::once((fact.entry.id, on)).chain(parts) {
                     let (from, to) = if is_dropped { (Some(id), on) } else { (on, Some(id)) };
-                    patches.insert(id, question.tree_patch(from, to, runner)?);
+                    patches.insert(id, sized(question.tree_patch(from, to, runner)?)?);
                 }
             }
             for (id, object) in rows.objects.iter().take(MOST_PATCHES) {
                 match object {
                     ObjectFact::Tag { .. } => {}
                     ObjectFact::Tree => {
-                        drop(patches.insert(*id, question.tree_patch(None, Some(*id), runner)?))
+                        drop(patches.insert(*id, sized(question.tree_patch(None, Some(*id), runner)?)?))
                     }
                     ObjectFact::Blob => drop(patches.insert(*id, question.object(*id, runner)?)),
                 }

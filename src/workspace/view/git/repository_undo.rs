@@ -1,16 +1,30 @@
 //! Undo and redo of what git applied: each item goes back to what it was, if it is what it became.
 
 use super::super::View;
-use super::repository_transaction::{RepositoryTransaction, RepositoryWork, kept_in};
 use super::waiting::Conflict;
 use crate::text::visible;
+use crate::workspace::apply::{RepositoryTransaction, RepositoryWork, kept_in};
 use crate::workspace::history::journal::{AppliedRepository, AppliedRepositoryKind, JournalEntry};
 use crate::workspace::repository::{GitEvent, GitEventKind, RepositoryChangeKind, RepositoryEvents};
-use placet_git::{ApplyJournal, Comparison, RepositoryMove, Selection, WaitingGroup, undo_question};
+use placet_git::{
+    ApplyJournal, Comparison, GitError, RepositoryMove, Selection, WaitingGroup, undo_question,
+};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why a repository does not go back, for a person.
+#[derive(Debug, Error)]
+#[error("{0}")]
+struct StaysApplied(String);
+
+impl From<GitError> for StaysApplied {
+    fn from(error: GitError) -> StaysApplied {
+        StaysApplied(error.to_string())
+    }
+}
 
 /// What happens to the repositories of a plan.
 #[derive(Debug, Default)]
@@ -87,7 +101,7 @@ impl View {
                     undo.parts.push((AppliedRepository { path, kind, record, staged, events }, work));
                 }
                 Ok(None) => {}
-                Err(why) => left.push((path.to_path_buf(), why)),
+                Err(StaysApplied(why)) => left.push((path.to_path_buf(), why)),
             }
         }
         Ok(undo)
@@ -97,7 +111,7 @@ impl View {
         &self,
         path: &Path,
         applied: &[&AppliedRepository],
-    ) -> io::Result<Result<Option<(AppliedRepositoryKind, RepositoryWork)>, String>> {
+    ) -> io::Result<Result<Option<(AppliedRepositoryKind, RepositoryWork)>, StaysApplied>> {
         let (Some(first), Some(last)) = (applied.first(), applied.last()) else { return Ok(Ok(None)) };
         let record = |one: &AppliedRepository| self.journal().repository_record(one);
         match (first.kind, last.kind) {
@@ -106,7 +120,11 @@ impl View {
                 let kept = kept_in(&record(last));
                 let is_there = kept.is_dir();
                 let back = (AppliedRepositoryKind::Created, RepositoryWork::Restore { kept });
-                return Ok(if is_there { Ok(Some(back)) } else { Err("its record was pruned".into()) });
+                return Ok(if is_there {
+                    Ok(Some(back))
+                } else {
+                    Err(StaysApplied("its record was pruned".into()))
+                });
             }
             _ => {}
         }
@@ -117,7 +135,7 @@ impl View {
                 Ok(journal) => journal,
                 // A new repository without a commit moved nothing.
                 Err(_) if one.kind == AppliedRepositoryKind::Created => continue,
-                Err(error) => return Ok(Err(error.to_string())),
+                Err(error) => return Ok(Err(error.into())),
             };
             joined = Some(match joined {
                 Some(earlier) => earlier.then(journal.change),
@@ -132,7 +150,7 @@ impl View {
                 Ok(back) => back,
                 Err(why) => return Ok(Err(why)),
             },
-            Err(error) => return Ok(Err(error.to_string())),
+            Err(error) => return Ok(Err(error.into())),
         };
         if first.kind == AppliedRepositoryKind::Created {
             return Ok(Ok(Some((AppliedRepositoryKind::Removed, RepositoryWork::Remove))));
@@ -184,14 +202,12 @@ impl View {
 }
 
 /// Everything of it, or why not.
-fn selected(compared: &Comparison) -> Result<RepositoryMove, String> {
+fn selected(compared: &Comparison) -> Result<RepositoryMove, StaysApplied> {
     if let Some(item) = compared.conflicts.first() {
         let hint = "git revert makes a commit that takes it back";
-        return Err(format!(
-            "{} changed in the meantime; {hint}",
-            visible::guard_line(&Conflict::item(item))
-        ));
+        let item = Conflict::item(item);
+        return Err(StaysApplied(format!("{} changed in the meantime; {hint}", visible::guard_line(&item))));
     }
     let approved = WaitingGroup::all(&compared.moved);
-    compared.selected(&Selection { approved, ..Selection::default() }).map_err(|error| error.to_string())
+    Ok(compared.selected(&Selection { approved, ..Selection::default() })?)
 }

@@ -3,30 +3,37 @@
 //! While it is prepared, git's own locks are held, and each item was compared with what it was at the question. The journal
 //! entry of the apply names the journals of its repositories, so that the next start after a kill goes the same way with both.
 
-use super::pending_repository::{PendingContent, PendingRepository};
+use super::sync::crash_point;
 use crate::permission::is_git_name;
-use crate::workspace::apply::crash_point;
 use crate::workspace::history::journal::{
     AppliedRepository, AppliedRepositoryKind, Journal, TransactionLabel,
 };
 use placet_git::{
-    ApplyJournal, ApplyPlace, ApplyStep, ApplyWatch, GitError, GitName, PersonIdentity, PreparedApply,
-    RecoveryGoal, RepositoryMove, Selection, Unwatched, person_identity, prepare, prepare_undo,
+    ApplyJournal, ApplyPlace, ApplyStep, ApplyWatch, GitError, GitName, NewRepository, PersonIdentity,
+    PreparedApply, RecoveryGoal, RepositoryMove, RepositoryQuestion, Selection, Unwatched, person_identity,
+    prepare, prepare_undo,
 };
+use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// A repository that the question was about, with its new objects.
+pub(in crate::workspace) trait AskedRepository: Debug + Send + Sync {
+    fn question(&self) -> Option<&RepositoryQuestion>;
+    fn created(&self) -> Option<&NewRepository>;
+}
+
 /// What is done to one repository.
 #[derive(Debug)]
-pub(super) enum RepositoryWork {
+pub(in crate::workspace) enum RepositoryWork {
     Apply {
-        repository: Arc<PendingRepository>,
+        repository: Arc<dyn AskedRepository>,
         change: Box<RepositoryMove>,
     },
     Create {
-        repository: Arc<PendingRepository>,
+        repository: Arc<dyn AskedRepository>,
         selection: Selection,
     },
     /// Back to what the journals say, as one change.
@@ -82,11 +89,11 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> RepositoryFailure {
 }
 
 impl RepositoryTransaction {
-    pub(super) fn titled(title: &str) -> RepositoryTransaction {
+    pub(in crate::workspace) fn titled(title: &str) -> RepositoryTransaction {
         RepositoryTransaction { parts: Vec::new(), title: GitName::from(title) }
     }
 
-    pub(super) fn add(&mut self, applied: AppliedRepository, work: RepositoryWork) {
+    pub(in crate::workspace) fn add(&mut self, applied: AppliedRepository, work: RepositoryWork) {
         self.parts.push(RepositoryPart { applied, work, prepared: None, is_away: false });
     }
 
@@ -167,7 +174,7 @@ impl RepositoryPart {
                 if self.applied.path.symlink_metadata().is_ok() {
                     return Err(RepositoryFailure(format!("`{}` exists", self.applied.path.display())));
                 }
-                let PendingContent::Created(new) = &repository.content else { return Ok(()) };
+                let Some(new) = repository.created() else { return Ok(()) };
                 let staged = &self.applied.staged;
                 self.with_place(journal, title, |place| new.make(staged, selection, place))?;
             }
@@ -249,7 +256,7 @@ fn identity_of(git_dir: &Path) -> Result<PersonIdentity, RepositoryFailure> {
 }
 
 /// Where a repository is that an undo took away.
-pub(super) fn kept_in(record: &Path) -> PathBuf {
+pub(in crate::workspace) fn kept_in(record: &Path) -> PathBuf {
     record.join("kept")
 }
 

@@ -1,8 +1,10 @@
 //! What is staged and is not in the file of the work tree: nobody sees it in the difference of a file.
 
 use super::super::{LayerKind, View};
+use super::binary_sizes::with_binary_sizes;
 use super::directories::WorkTree;
 use super::pending_repository::cut;
+use crate::text::count;
 use crate::text::patch::quoted;
 use crate::workspace::repository::CommitPatch;
 use placet_git::{
@@ -23,7 +25,7 @@ const LARGEST: u64 = 16 << 20;
 
 /// The differences of what is staged, where it is not what the file of the work tree has.
 #[derive(Debug, Default)]
-pub(super) struct StagedContent {
+pub(super) struct StagedOnly {
     pub(super) patch: Vec<u8>,
     /// Files that are not shown.
     pub(super) left_out: usize,
@@ -31,7 +33,7 @@ pub(super) struct StagedContent {
     lost: Vec<u8>,
 }
 
-impl StagedContent {
+impl StagedOnly {
     pub(super) fn lost_patch(&self) -> Option<CommitPatch> {
         let (bytes, left_out) = cut(&self.lost);
         (!bytes.is_empty()).then(|| CommitPatch { bytes, left_out, ..CommitPatch::default() })
@@ -44,8 +46,8 @@ impl View {
         git_dir: &Path,
         (question, rows): (&RepositoryQuestion, &mut RepositoryRows),
         runner: &dyn GitRunner,
-    ) -> Result<StagedContent, GitError> {
-        let mut found = StagedContent::default();
+    ) -> Result<StagedOnly, GitError> {
+        let mut found = StagedOnly::default();
         let tree = WorkTree::of(git_dir);
         let tree = tree.place();
         let format = question.agent.format.objects;
@@ -168,6 +170,13 @@ fn patch_between(
             (None, None) => return Ok(Vec::new()),
         };
         let content = question.object(entry.id, runner)?;
+        if content.contains(&0) {
+            let side = if mark == "+" { "after" } else { "before" };
+            let size = count::of(content.len(), "byte");
+            return Ok(
+                format!("{head}# {side}: not text, {size}\nBinary files {a} and {b} differ\n").into_bytes()
+            );
+        }
         let lines: Vec<&[u8]> =
             content.strip_suffix(b"\n").unwrap_or(&content).split(|byte| *byte == b'\n').collect();
         let number = lines.len();
@@ -179,13 +188,15 @@ fn patch_between(
         let lines = lines.iter().flat_map(|line| [mark.as_bytes(), line, b"\n"].concat());
         return Ok([head, names, range].concat().into_bytes().into_iter().chain(lines).collect());
     };
-    let patch = question.blob_patch(before.id, after.id, runner)?;
+    let patch = with_binary_sizes(question.blob_patch(before.id, after.id, runner)?, question, runner)?;
     let body =
         memchr::memmem::find(&patch, b"\n@@ ").map_or(&[][..], |at| patch.get(at + 1..).unwrap_or_default());
-    let names = if body.is_empty() {
-        format!("Binary files {a} and {b} differ\n")
-    } else {
-        format!("--- {a}\n+++ {b}\n")
-    };
+    if body.is_empty() {
+        let sizes = patch.split_inclusive(|byte| *byte == b'\n').filter(|line| line.starts_with(b"# "));
+        let sizes = sizes.collect::<Vec<_>>().concat();
+        let end = format!("Binary files {a} and {b} differ\n");
+        return Ok([head.as_bytes(), &sizes, end.as_bytes()].concat());
+    }
+    let names = format!("--- {a}\n+++ {b}\n");
     Ok([head.as_bytes(), names.as_bytes(), body].concat())
 }
