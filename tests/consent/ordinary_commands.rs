@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 struct PlainGit;
 
 impl GitRunnerStart for PlainGit {
-    fn start(&self, _: &Path) -> Result<Box<dyn GitRunner>, String> {
+    fn start(&self, _: &Path) -> Result<Box<dyn GitRunner>, placet::workspace::GitNotConfined> {
         Ok(Box::new(PlainRunner))
     }
 }

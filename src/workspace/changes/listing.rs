@@ -102,13 +102,13 @@ impl ListedChange {
         match row.needs_care {
             true => ListedChange {
                 needs_approval: row.needs_approval,
-                note: row.patch.as_ref().map(named_files).unwrap_or_default(),
+                note: row.note,
                 commit: row.patch,
                 ..ListedChange::care(row.text)
             },
             false => ListedChange {
                 is_of_git: row.patch.is_some(),
-                note: row.patch.as_ref().map(named_files).unwrap_or_default(),
+                note: row.note,
                 commit: row.patch,
                 ..ListedChange::text(format!("{BELOW}{}", row.text))
             },
@@ -535,25 +535,6 @@ impl ChangeSet {
         }
         rows
     }
-}
-
-/// Names the files of a commit that run later. Its only file is named, too: the difference of several files has a row for
-/// each of them. The row of the index has names already.
-fn named_files(commit: &CommitPatch) -> String {
-    if let ([(file, _)], true) = (&*commit.files, commit.runs_later.is_empty() && !commit.is_staged) {
-        return format!("({})", visible::path(file));
-    }
-    let mut names: Vec<String> = commit
-        .runs_later
-        .iter()
-        .take(MOST_NAMED)
-        .map(|(file, _)| format!("! {}", visible::path(file)))
-        .collect();
-    let more = commit.runs_later.len() - names.len();
-    if more > 0 {
-        names.push(format!("and {more} more"));
-    }
-    if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) }
 }
 
 /// What must be seen first, and then the rest, both in their order. What is below a repository that waits stays there.

@@ -89,6 +89,9 @@ pub struct GitEvent {
     pub changes: Option<TreeChanges>,
     /// Commits that a ref had and has no more.
     pub dropped_commits: usize,
+    /// Behind the row, and rendered: the only file of a commit, and files that run later.
+    #[serde(default)]
+    pub note: String,
     /// The journal has the commits themselves.
     #[serde(skip)]
     pub patch: Option<CommitPatch>,
@@ -107,6 +110,7 @@ impl GitEvent {
             to: None,
             changes: None,
             dropped_commits: 0,
+            note: String::new(),
             patch: None,
         }
     }
@@ -114,6 +118,15 @@ impl GitEvent {
     #[must_use]
     pub(in crate::workspace) fn care(self) -> GitEvent {
         GitEvent { needs_care: true, ..self }
+    }
+
+    pub(in crate::workspace) fn words_behind(&self) -> String {
+        self.patch.as_ref().map_or_else(|| self.note.clone(), CommitPatch::note)
+    }
+
+    /// As it is in the journal: without what git can read again.
+    pub(in crate::workspace) fn without_patch(self) -> GitEvent {
+        GitEvent { note: self.words_behind(), patch: None, ..self }
     }
 
     /// What its patch is a patch of.
@@ -148,7 +161,7 @@ impl RepositoryEvents {
                 false if self.path == outermost => RepositoryRow::plain(event.text.clone()),
                 false => RepositoryRow::plain(format!("{part}: {}", event.text)),
             };
-            RepositoryRow { patch: event.patch.clone(), ..row }
+            RepositoryRow { patch: event.patch.clone(), note: event.words_behind(), ..row }
         };
         self.events.iter().map(row).collect()
     }

@@ -10,6 +10,7 @@ use crate::workspace::apply::{ApplyError, AskedRepository, RepositoryTransaction
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::history::journal::{AppliedRepository, AppliedRepositoryKind};
+use crate::workspace::repository::GitEvent;
 use placet_git::{GitName, Selection, WaitingGroup};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -91,7 +92,6 @@ fn work_of(
     };
     let record = fresh_record();
     let staged = staged_at(&repository.path, &record, &|_| false);
-    let mut events = git_words::events(repository);
-    events.iter_mut().for_each(|event| event.patch = None);
+    let events = git_words::events(repository).into_iter().map(GitEvent::without_patch).collect();
     Ok(Some((AppliedRepository { path: repository.path.clone(), kind, record, staged, events }, work)))
 }

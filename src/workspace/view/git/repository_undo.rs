@@ -192,7 +192,8 @@ impl View {
                 GitEventKind::RefDeleted | GitEventKind::StashRemoved => " (comes back)",
                 _ => "",
             };
-            format!("{}: {}{back}", name(path), event.text)
+            let gap = if event.note.is_empty() { "" } else { " " };
+            format!("{}: {}{gap}{}{back}", name(path), event.text, event.note)
         };
         let lines = |repository: RepositoryEvents| -> Vec<String> {
             repository.events.iter().map(|event| line(&repository.path, event)).collect()
