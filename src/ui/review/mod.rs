@@ -17,7 +17,6 @@ mod difference;
 mod draw;
 mod edit;
 mod file;
-mod folded_files;
 mod folds;
 mod from_patch;
 mod history;
