@@ -59,11 +59,10 @@ pub struct GitFiles {
     pub modules: Vec<GitName>,
 }
 
-const OF_GIT: [&str; 7] = [
+const OF_GIT: [&str; 6] = [
     "config",
     "config.worktree",
     "info/attributes",
-    "info/exclude",
     "info/sparse-checkout",
     "info/grafts",
     "objects/info/alternates",
@@ -92,35 +91,6 @@ const OPERATION_TRACES: [&str; 7] = [
 ];
 const OPERATION_DIRECTORIES: [&str; 3] = ["rebase-merge/", "rebase-apply/", "sequencer/"];
 const WORKTREE: [&str; 3] = ["gitdir", "commondir", "locked"];
-
-/// What git has at the top of a git directory besides the names above. A bare repository may have other files beside it.
-const TOP: [&str; 18] = [
-    "objects",
-    "refs",
-    "logs",
-    "reftable",
-    "hooks",
-    "info",
-    "worktrees",
-    "modules",
-    "lfs",
-    "rr-cache",
-    "branches",
-    "description",
-    "ORIG_HEAD",
-    "FETCH_HEAD",
-    "COMMIT_EDITMSG",
-    "TAG_EDITMSG",
-    "gc.log",
-    "gc.pid",
-];
-
-/// True for what git has at this path below a git directory, whatever it is for placet.
-#[must_use]
-pub fn is_of_git(path: &GitName) -> bool {
-    let top = path.as_bytes().split(|byte| *byte == b'/').next().unwrap_or_default();
-    TOP.iter().any(|name| name.as_bytes() == top) || class_of(path) != GitFileClass::NotCarried
-}
 
 /// What a path below a common git directory is.
 #[must_use]

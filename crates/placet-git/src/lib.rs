@@ -51,7 +51,7 @@ pub use apply::{
 pub use compare::{Comparison, RepositoryItem};
 pub use config_keys::{ConfigSetting, config_settings};
 pub use error::GitError;
-pub use git_file::{GitFileClass, GitFileContent, GitFiles, class_of, is_of_git};
+pub use git_file::{GitFileClass, GitFileContent, GitFiles, class_of};
 pub use git_name::GitName;
 pub use group::{ConflictRule, RefChoice, Selection, WaitingGroup};
 pub use new_repository::{NewRepository, remove_new_repository};

@@ -2,6 +2,7 @@
 //! and decided as a whole.
 
 use super::file::{BinaryContent, PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
+use super::folded_files::{is_gits_own, is_new_object, is_of_operation, new_objects, operation_files};
 use super::side_text::SideText;
 use crate::media::{self, sniff};
 use crate::text::{
@@ -42,6 +43,8 @@ pub fn pending(
             file.facts.insert(0, format!("! {}", sanitize::line(&runner.words())));
             file.runs_later = Some(why);
             files.push(file);
+            files.extend(new_objects(set, path, &group, &name));
+            files.extend(operation_files(set, path, (&group, objects), &name));
             taken.extend(group);
             continue;
         }
@@ -69,6 +72,8 @@ pub fn pending(
                 let mut group = set.below(&unit);
                 group.retain(|path| !taken.contains(path));
                 files.push(together(set, &unit, &group, objects, &name, &mut room));
+                files.extend(new_objects(set, &unit, &group, &name));
+                files.extend(operation_files(set, &unit, (&group, objects), &name));
                 taken.extend(group);
             }
             _ if change.after.is_directory()
@@ -201,12 +206,19 @@ fn together(
     for change in &part.changes {
         key.update(own_key(change).as_bytes());
     }
-    // What git moves is in the rows of the repository; no byte of these files is applied.
-    let has_words = |change: &FileChange| {
-        set.repositories.has_content_of_its_own(&change.path) && !change.is_directory_alone()
-    };
-    let mut words = vec!["the files of the repository: all or none".to_string()];
-    let mut left_out = 0;
+    // New objects and the files of an operation are rows of their own. What is listed below with its content is not named
+    // twice.
+    let has_words = |change: &FileChange| !is_gits_own(set, change, objects);
+    let is_folded = |c: &FileChange| is_new_object(set, c) || is_of_operation(set, c, objects);
+    let listed = part.changes.iter().filter(|c| !is_folded(c) && !has_words(c));
+    let listed: Vec<&FileChange> = listed.collect();
+    let mut words: Vec<String> =
+        listed.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
+    words.insert(0, "the files of the repository: all or none".into());
+    let mut left_out = listed.len().saturating_sub(SHOWN);
+    if left_out > 0 {
+        words.push(format!("and {left_out} more"));
+    }
     for change in part.changes.iter().filter(|c| has_words(c)) {
         words.push(format!("{} {}", change.verb().letter(), name(&change.path)));
         words.extend(as_words(change, objects, name, room, &mut left_out));

@@ -17,6 +17,7 @@ mod difference;
 mod draw;
 mod edit;
 mod file;
+mod folded_files;
 mod folds;
 mod from_patch;
 mod history;

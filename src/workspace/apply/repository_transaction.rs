@@ -171,17 +171,13 @@ impl RepositoryPart {
                     Some(self.with_place(journal, title, |place| prepare_undo(applied, change, place))?);
             }
             RepositoryWork::Create { repository, selection } => {
-                if self.applied.path.symlink_metadata().is_ok() {
-                    return Err(RepositoryFailure(format!("`{}` exists", self.applied.path.display())));
-                }
+                nothing_is_at(&self.applied.path)?;
                 let Some(new) = repository.created() else { return Ok(()) };
                 let staged = &self.applied.staged;
                 self.with_place(journal, title, |place| new.make(staged, selection, place))?;
             }
             RepositoryWork::Restore { kept } => {
-                if self.applied.path.symlink_metadata().is_ok() {
-                    return Err(RepositoryFailure(format!("`{}` exists", self.applied.path.display())));
-                }
+                nothing_is_at(&self.applied.path)?;
                 move_dir(kept, &self.applied.staged)?;
             }
             RepositoryWork::Remove => {
@@ -237,6 +233,15 @@ impl RepositoryPart {
             _ => Ok(()),
         }
     }
+}
+
+/// A rename replaces an empty directory.
+fn nothing_is_at(path: &Path) -> Result<(), RepositoryFailure> {
+    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if path.symlink_metadata().is_ok_and(|there| !there.is_dir() || !is_empty()) {
+        return Err(RepositoryFailure(format!("`{}` is there already", path.display())));
+    }
+    Ok(())
 }
 
 /// The directories of the outer repository that were made for that of a submodule.

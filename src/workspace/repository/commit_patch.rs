@@ -1,8 +1,10 @@
 //! What a commit changes, or what else git stores, as a patch that a person can open.
 
-use super::MOST_NAMED;
 use crate::text::visible;
 use std::path::PathBuf;
+
+/// The most reasons, or files, in one line.
+pub(in crate::workspace) const MOST_NAMED: usize = 6;
 
 /// A patch in git's form, as git printed it from objects that it checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

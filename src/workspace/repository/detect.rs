@@ -1,8 +1,9 @@
 //! Which directories are repositories: all of them are found by the names in them alone, as
 //! [`crate::permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
+use super::git_files::GitFileKind;
 use crate::permission::{is_git_name, is_repository};
-use placet_git::{GitFileClass, GitName, class_of, is_of_git};
+use placet_git::{GitFileClass, GitName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -56,31 +57,9 @@ impl RepositorySet {
         path.ancestors().find(|dir| self.all.contains(*dir))
     }
 
-    /// The repository that `path` belongs to: with its linked worktrees, and without submodules in it.
-    pub(in crate::workspace) fn git_dir<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        let nearest = self.nearest(path)?;
-        if !is_linked(nearest) {
-            return Some(nearest);
-        }
-        let repository = nearest.parent().and_then(Path::parent);
-        repository.filter(|dir| self.nearest(dir) == Some(*dir)).or(Some(nearest))
-    }
-
-    fn in_git_dir(&self, path: &Path) -> Option<GitName> {
-        let rel = path.strip_prefix(self.git_dir(path)?).ok()?;
-        Some(GitName::from(rel))
-    }
-
-    /// True for a file in a repository whose content is applied as it is: settings, hooks, the state of an operation, and what
-    /// is none of git's.
-    pub fn has_content_of_its_own(&self, path: &Path) -> bool {
-        self.in_git_dir(path).is_some_and(|rel| {
-            let is_moved_by_git = matches!(
-                class_of(&rel),
-                GitFileClass::Carried | GitFileClass::NotCarried | GitFileClass::OperationTrace(_)
-            );
-            !is_moved_by_git || !is_of_git(&rel) && path.ancestors().all(|dir| !is_git_name(dir))
-        })
+    /// The file of git that `path` is by its name; `None` for any other file, also where it lies in a repository.
+    pub fn git_file(&self, path: &Path) -> Option<GitFileKind> {
+        GitFileKind::at(path.strip_prefix(self.nearest(path)?).ok()?)
     }
 
     /// True for a file that git itself writes, and for the settings of a repository: a list of changes shows what they
@@ -101,13 +80,18 @@ impl RepositorySet {
         let settings =
             ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
         let nearest = self.nearest(path);
-        let is_of_git = self.in_git_dir(path).is_some_and(|rel| is_of_git(&rel));
-        is_of_git || nearest == Some(path) || settings && nearest == path.parent()
+        self.git_file(path).is_some() || nearest == Some(path) || settings && nearest == path.parent()
     }
 
     /// True for a file of a repository that runs or configures something.
     pub(in crate::workspace) fn is_applied_by_name(&self, path: &Path) -> bool {
-        self.in_git_dir(path).is_some_and(|rel| class_of(&rel) == GitFileClass::OfGit)
+        let rel = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
+        rel.is_some_and(|rel| placet_git::class_of(&GitName::from(rel)) == GitFileClass::OfGit)
+    }
+
+    /// True for an object or a pack by its whole name, which git alone writes, and for the directories of objects.
+    pub fn is_object_of_git(&self, path: &Path, is_directory: bool) -> bool {
+        self.is_object(path) && (is_directory || self.git_file(path).is_some())
     }
 
     /// Every one of them, also inside another.
@@ -139,11 +123,6 @@ impl RepositorySet {
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
-}
-
-/// The directory of a linked worktree is a part of its repository.
-pub(in crate::workspace) fn is_linked(dir: &Path) -> bool {
-    dir.parent().is_some_and(|parent| parent.ends_with("worktrees"))
 }
 
 /// Where a repository has others in it: those of submodules and of linked worktrees. Anything else in it that looks like one

@@ -1,8 +1,10 @@
 //! Which names of one file stay names of one file when they are applied.
 //!
 //! Only git writes the files of a repository: by a second name, each later write to a plain file of the project would
-//! move a branch or change a setting. Such a name becomes a file of its own.
+//! move a branch or change a setting. Such a name becomes a file of its own. Objects never change, and git itself makes
+//! links between the objects of two repositories.
 
+use super::git_files::GitFileKind;
 use crate::permission::is_repository;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,9 +22,19 @@ impl<'a> LinkableNames<'a> {
         LinkableNames { root, exists, known: HashMap::new() }
     }
 
-    /// False where a repository has at least one of the two names.
+    /// False where a repository has at least one of the two names, except for objects of git.
     pub(in crate::workspace) fn may_be_one_file(&mut self, one: &Path, other: &Path) -> bool {
-        self.repository(one).is_none() && self.repository(other).is_none()
+        match (self.git_path(one), self.git_path(other)) {
+            (None, None) => true,
+            (Some(one), Some(other)) => is_object(&one) && is_object(&other),
+            _ => false,
+        }
+    }
+
+    /// The path relative to the repository that it is in; `None` outside of repositories.
+    fn git_path(&mut self, path: &Path) -> Option<PathBuf> {
+        let repository = self.repository(path)?;
+        path.strip_prefix(repository).ok().map(Path::to_path_buf)
     }
 
     /// The innermost repository that has `path`, or that `path` is.
@@ -38,4 +50,9 @@ impl<'a> LinkableNames<'a> {
         self.known.insert(dir.to_path_buf(), found.clone());
         found
     }
+}
+
+fn is_object(path: &Path) -> bool {
+    let is_below = path.starts_with("objects") || path.starts_with("lfs/objects");
+    is_below && GitFileKind::at(path) == Some(GitFileKind::Data)
 }

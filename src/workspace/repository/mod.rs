@@ -14,6 +14,7 @@ mod detect;
 mod facts;
 mod git_dirs;
 mod git_event;
+mod git_files;
 mod lexical;
 mod linkable_names;
 mod repository_change;
@@ -22,6 +23,7 @@ mod setting_places;
 
 pub(in crate::workspace) use crate::permission::is_repository;
 pub use commit_patch::CommitPatch;
+pub(in crate::workspace) use commit_patch::MOST_NAMED;
 pub(in crate::workspace) use config::settings;
 pub(in crate::workspace) use configured_files::{ConfiguredFiles, ConfiguredUse, FileForm};
 pub(in crate::workspace) use content_readers::{
@@ -29,11 +31,10 @@ pub(in crate::workspace) use content_readers::{
 };
 pub use current_branch::{HeadPosition, head_of};
 pub use detect::RepositorySet;
-pub(in crate::workspace) use detect::is_linked;
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 pub(in crate::workspace) use facts::{facts_of, flat};
 pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_event::{GitEvent, GitEventKind, RepositoryEvents, TreeChanges};
+pub use git_files::GitFileKind;
 pub(in crate::workspace) use linkable_names::LinkableNames;
-pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;

@@ -1,11 +1,9 @@
 //! What a change does to a repository.
 
+use super::commit_patch::MOST_NAMED;
 use super::config_keys::rank;
 use super::repository_row::RepositoryRow;
 use std::path::{Path, PathBuf};
-
-/// The most reasons in the one line of a file.
-pub(in crate::workspace) const MOST_NAMED: usize = 6;
 
 /// What happens to a repository as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

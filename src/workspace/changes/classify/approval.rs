@@ -277,13 +277,11 @@ impl ChangeClasses {
     ) -> Result<(usize, u64), LargeLoss> {
         let part = set.part(|c| choice.contains_key(&c.path));
         let (files, bytes) = loss::removed(&part, counted);
-        if files == 0 {
-            return Ok(before);
-        }
         let (files, bytes) = (files + before.0, bytes + before.1);
-        if files > self.limit.files || bytes > self.limit.bytes {
+        if (files, bytes) != before && (files > self.limit.files || bytes > self.limit.bytes) {
             return Err(LargeLoss::Files { files, bytes });
         }
+        // A repository is a loss whose files are not counted.
         match loss::losses(&part, &self.roots, self.limit, counted).into_iter().next() {
             Some(loss) => Err(loss),
             None => Ok((files, bytes)),

@@ -10,7 +10,9 @@ use super::super::run_clock::RunStart;
 use super::super::stage::StagedEntry;
 use super::super::{LayerKind, View};
 use super::directories::{GitDirectory, is_repository_on_disk};
-use super::pending_repository::{PendingContent, key_of_person};
+use super::pending_repository::PendingContent;
+use super::read_repository::key_of_person;
+use super::repository_memo::{CopiedRepository, RepositoriesAtStart};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::hash::Hash;
 use placet_git::{PlainSource, RepositoryState, StateCopy};
@@ -20,27 +22,6 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A repository of the person's as it was, in a directory of its own.
-#[derive(Debug)]
-pub(super) struct CopiedRepository {
-    state: StateCopy,
-    _place: tempfile::TempDir,
-}
-
-/// What a command found.
-#[derive(Debug)]
-pub(in crate::workspace::view) struct RepositoriesAtStart {
-    copies: Vec<(PathBuf, Arc<CopiedRepository>)>,
-    since: RunStart,
-}
-
-impl RepositoriesAtStart {
-    /// Of a command whose placet was killed.
-    pub(in crate::workspace::view) fn not_copied(since: RunStart) -> RepositoriesAtStart {
-        RepositoriesAtStart { copies: Vec::new(), since }
-    }
-}
 
 const STATE: &str = "base.json";
 const PATH: &str = "path";
@@ -90,7 +71,7 @@ impl View {
         crate::private::make_dir(&self.git_storage())?;
         let place = tempfile::Builder::new().prefix("start-").tempdir_in(self.git_storage())?;
         let state = StateCopy::take(&PlainSource::new(git_dir), &place.path().join("copy"));
-        Ok(CopiedRepository { state: state.map_err(io::Error::other)?, _place: place })
+        Ok(CopiedRepository::new(state.map_err(io::Error::other)?, place))
     }
 
     /// Records the repositories that a command changed, where nothing was pending in them before.
@@ -124,8 +105,8 @@ impl View {
         git_dir: &Path,
         since: Option<RunStart>,
     ) -> io::Result<Option<RepositoryState>> {
-        let Ok(CopiedRepository { state, _place }) = self.copy_repository(git_dir) else { return Ok(None) };
-        let Ok(state) = state.read() else { return Ok(None) };
+        let Ok(copy) = self.copy_repository(git_dir) else { return Ok(None) };
+        let Ok(state) = copy.state.read() else { return Ok(None) };
         let period = since.map(|since| since.period(git_dir));
         let is_known = period.is_none_or(|period| !state.changed().any(|time| period.has(time)));
         self.record_base(git_dir, is_known.then_some(state))

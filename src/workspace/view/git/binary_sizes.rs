@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// How git ends the section of a file that is not text.
 const NOT_SHOWN: &[u8] = b"Binary files ";
 
-/// `patch` with the sizes of both sides of each file that is not text, in the form that placet's own patches have:
-/// `# after: not text, 300 bytes`.
+/// `patch` in the form that placet's own patches have: with the sizes of both sides of each file that is not text
+/// (`# after: not text, 300 bytes`), and without the names of objects.
 pub(super) fn with_binary_sizes(
     patch: Vec<u8>,
     question: &RepositoryQuestion,
@@ -24,14 +24,11 @@ pub(super) fn with_binary_sizes(
             binary.push(ids);
         }
     }
-    if binary.is_empty() {
-        return Ok(patch);
-    }
     let wanted: Vec<ObjectId> = binary.iter().flatten().flatten().copied().collect();
-    let sizes = question.sizes(&wanted, runner)?;
+    let sizes = if wanted.is_empty() { BTreeMap::new() } else { question.sizes(&wanted, runner)? };
     let mut sized = Vec::with_capacity(patch.len() + binary.len() * 64);
     let mut binary = binary.into_iter();
-    for line in lines() {
+    for line in lines().filter(|line| !line.starts_with(b"index ")) {
         if line.starts_with(NOT_SHOWN) {
             let ids = binary.next().unwrap_or_default();
             for (side, id) in ["before", "after"].into_iter().zip(ids) {

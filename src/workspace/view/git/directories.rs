@@ -5,8 +5,8 @@ use super::layer_source::LayerSource;
 use crate::permission::is_git_name;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::sparse::read_small_at;
-use crate::workspace::repository::{flat, is_linked, settings};
-use placet_git::{GitFileClass, GitName, RepositorySource, class_of, is_of_git};
+use crate::workspace::repository::{GitFileKind, RepositorySet, flat, settings};
+use placet_git::{GitFileClass, GitName, RepositorySource, class_of};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,24 @@ pub(super) fn is_repository_on_disk(dir: &Path) -> bool {
     !is_linked(dir)
         && dir.join("HEAD").symlink_metadata().is_ok()
         && dir.join("objects").symlink_metadata().is_ok()
+}
+
+/// The directory of a linked worktree is a part of its repository.
+fn is_linked(dir: &Path) -> bool {
+    dir.parent().is_some_and(|parent| parent.ends_with("worktrees"))
+}
+
+/// The repository that a path belongs to: with linked worktrees, without submodules in it.
+pub(super) fn git_dir_of<'p>(repositories: &RepositorySet, path: &'p Path) -> Option<&'p Path> {
+    let nearest = repositories.nearest(path)?;
+    if !is_linked(nearest) {
+        return Some(nearest);
+    }
+    nearest
+        .parent()
+        .and_then(Path::parent)
+        .filter(|dir| repositories.nearest(dir) == Some(*dir))
+        .or(Some(nearest))
 }
 
 /// Where the files of a repository are checked out.
@@ -93,7 +111,7 @@ pub(in crate::workspace) fn is_named_file(git_dir: &Path, path: &Path) -> bool {
 impl GitDirectory {
     /// True where git applies the change, or nobody does: no byte of the file is applied.
     pub(super) fn has(&self, set: &ChangeSet, change: &FileChange) -> bool {
-        if set.repositories.git_dir(&change.path) != Some(&self.path) {
+        if git_dir_of(&set.repositories, &change.path) != Some(&self.path) {
             return false;
         }
         let is_named = |path: &Path| is_named_file(&self.path, path);
@@ -116,7 +134,8 @@ impl GitDirectory {
             || self.path.iter().any(|name| name == ".git")
             || change.before.is_directory()
             || change.after.is_directory()
-            || is_of_git(&GitName::from(rel))
+            || GitFileKind::at(rel).is_some()
+            || class_of(&GitName::from(rel)) != GitFileClass::NotCarried
     }
 }
 

@@ -582,15 +582,18 @@ impl GitWords<'_> {
 
     fn not_applied(&self) -> Option<GitEvent> {
         // What git writes beside each command says nothing to a person.
+        let is_new = matches!(self.repository.content, PendingContent::Created(_));
         let usual = |name: &GitName| {
-            USUAL.iter().any(|usual| name.as_path().ends_with(usual))
+            // A template has it.
+            is_new && name.as_bytes() == b"info/exclude"
+                || USUAL.iter().any(|usual| name.as_path().ends_with(usual))
                 || ["objects/", "logs/", "hooks/", "lfs/", "rr-cache/"]
                     .iter()
                     .any(|dir| name.starts_with(dir))
                 || name.as_bytes().ends_with(b".lock")
         };
         let names: Vec<&GitName> = self.question.not_carried.iter().filter(|name| !usual(name)).collect();
-        let text = format!("not applied, git makes them itself: {}", some(names.iter().copied()));
+        let text = format!("not applied, git does not transfer them: {}", some(names.iter().copied()));
         (!names.is_empty()).then(|| GitEvent::new(GitEventKind::NotApplied, text))
     }
 }

@@ -15,13 +15,13 @@ mod events;
 mod git_words;
 mod layer_source;
 mod pending_repository;
+mod read_repository;
 mod repository_memo;
 mod repository_undo;
 mod staged_only;
 mod waiting;
 
-pub(super) use base_state::RepositoriesAtStart;
 pub(super) use pending_repository::GitRunnerPlace;
 pub use pending_repository::{GitNotConfined, GitRunnerStart};
-pub(super) use repository_memo::RepositoryMemo;
+pub(super) use repository_memo::{RepositoriesAtStart, RepositoryMemo};
 pub(super) use repository_undo::RepositoryUndo;

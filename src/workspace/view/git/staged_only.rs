@@ -3,10 +3,9 @@
 use super::super::{LayerKind, View};
 use super::binary_sizes::with_binary_sizes;
 use super::directories::WorkTree;
-use super::pending_repository::cut;
+use super::pending_repository::StagedOnly;
 use crate::text::count;
 use crate::text::patch::quoted;
-use crate::workspace::repository::CommitPatch;
 use placet_git::{
     CheckoutName, GitError, GitName, GitRunner, IndexEntry, ObjectFormat, RepositoryQuestion, RepositoryRows,
     StagedState,
@@ -22,23 +21,6 @@ const MOST: usize = 50;
 const LARGEST_LOST: usize = 1 << 20;
 /// The largest file that is compared. A larger one is shown.
 const LARGEST: u64 = 16 << 20;
-
-/// The differences of what is staged, where it is not what the file of the work tree has.
-#[derive(Debug, Default)]
-pub(super) struct StagedOnly {
-    pub(super) patch: Vec<u8>,
-    /// Files that are not shown.
-    pub(super) left_out: usize,
-    /// What was staged, and is in no commit and no file any more.
-    lost: Vec<u8>,
-}
-
-impl StagedOnly {
-    pub(super) fn lost_patch(&self) -> Option<CommitPatch> {
-        let (bytes, left_out) = cut(&self.lost);
-        (!bytes.is_empty()).then(|| CommitPatch { bytes, left_out, ..CommitPatch::default() })
-    }
-}
 
 impl View {
     pub(super) fn staged_content(
