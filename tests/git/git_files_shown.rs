@@ -40,10 +40,7 @@ fn a_file_of_git_has_a_row_or_is_not_applied() {
     let cases: &[(&str, &str)] = &[
         ("echo '*' > .git/info/exclude", ""),
         ("rm .git/info/exclude", ""),
-        (
-            "echo /a.txt > .git/info/sparse-checkout",
-            "! A .git/info/sparse-checkout +1 -0 (git obeys it)\nM .git\n",
-        ),
+        ("echo /a.txt > .git/info/sparse-checkout", "! A .git/info/sparse-checkout +1 -0 (git obeys it)\n"),
         ("echo EVIL > .git/MERGE_MSG", operation),
         ("echo EVIL > .git/SQUASH_MSG", operation),
         ("echo EVIL > .git/COMMIT_EDITMSG", ""),
