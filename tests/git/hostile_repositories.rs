@@ -204,16 +204,16 @@ fn a_directory_that_becomes_a_repository_shows_all_that_git_obeys_in_it() {
 #[test]
 fn a_ref_is_applied_with_its_objects() {
     let setup =
-        "git init -q -b main --separate-git-dir gd . && echo 1 > a && git add a && git commit -q -m 1";
+        "git init -q -b main . && echo 1 > a && git add a && git commit -q -m 1";
     let Some(ground) = Ground::new(setup) else { return };
     ground.hold("echo 2 >> a && git commit -q -am second");
-    ground.done(&["apply", "gd/refs/heads/main"]);
+    ground.done(&["apply", ".git/refs/heads/main"]);
     ground.is_sound(".");
     ground.person("test \"$(git log -1 --format=%s)\" = second");
     // And is discarded with them: nothing of the repository is left pending.
     ground.hold("git commit -q --allow-empty -m third");
-    ground.done(&["discard", "gd/refs/heads/main"]);
-    assert!(!ground.listed().contains("gd"), "{}", ground.listed());
+    ground.done(&["discard", ".git/refs/heads/main"]);
+    assert!(!ground.listed().contains(".git"), "{}", ground.listed());
 }
 
 #[test]
