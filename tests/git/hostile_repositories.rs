@@ -203,8 +203,7 @@ fn a_directory_that_becomes_a_repository_shows_all_that_git_obeys_in_it() {
 
 #[test]
 fn a_ref_is_applied_with_its_objects() {
-    let setup =
-        "git init -q -b main . && echo 1 > a && git add a && git commit -q -m 1";
+    let setup = "git init -q -b main . && echo 1 > a && git add a && git commit -q -m 1";
     let Some(ground) = Ground::new(setup) else { return };
     ground.hold("echo 2 >> a && git commit -q -am second");
     ground.done(&["apply", ".git/refs/heads/main"]);
